@@ -1,0 +1,1 @@
+"""The places an experiment can run."""

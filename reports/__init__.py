@@ -1,0 +1,1 @@
+"""From result tables to one HTML report."""

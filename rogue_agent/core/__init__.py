@@ -1,0 +1,1 @@
+"""The sans-IO RoGUE core: it never reads a clock and never does I/O. Standard library only."""

@@ -1,0 +1,1 @@
+"""The packet simulator: a C++ engine with a Python face."""

@@ -1,0 +1,3 @@
+#include <nanobind/nanobind.h>
+
+NB_MODULE(_core, m) { m.doc() = "The packet engine."; }
