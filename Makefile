@@ -1,0 +1,56 @@
+# Thin targets over `rogue` and pytest. `make` alone prints them; each target does its own set-up.
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+EXPERIMENT ?= experiments/quickstart.yaml
+TESTBED ?= simulator
+JOBS ?= auto
+ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
+FAST_TESTS := tests/test_tidy.py tests/workloads tests/rogue_agent/core
+CODE := workloads rogue_agent simulator harness reports tests benchmarks
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run-experiment report test test-long check format bench clean
+
+help: ## print the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.dependencies: requirements/lock.txt
+	@sh scripts/setup.sh dependencies $(VENV)
+
+$(VENV)/.engine: $(VENV)/.dependencies $(ENGINE_SOURCES)
+	@sh scripts/setup.sh engine $(VENV)
+
+setup: $(VENV)/.engine ## create .venv and build the engine (every other target does this by itself)
+
+run-experiment: setup ## run EXPERIMENT=experiments/quickstart.yaml on TESTBED=simulator and write its report
+	@$(BIN)/rogue run $(EXPERIMENT) --testbed $(TESTBED)
+
+report: setup ## rebuild the report of RUN=results/...
+	@$(BIN)/rogue report $(RUN)
+
+test: setup ## run the test suite
+	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
+
+test-long: setup ## run everything that takes minutes too
+	@$(BIN)/pytest -n $(JOBS) -m "not virtual"
+
+check: setup ## format, lint, types, import contracts, tidiness, fast tests
+	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent
+	@$(BIN)/pytest -q -n $(JOBS) -m "not long and not virtual" $(FAST_TESTS)
+
+format: setup ## rewrite the code in the house format
+	@$(BIN)/ruff format $(CODE)
+	@$(BIN)/ruff check --fix $(CODE)
+
+bench: setup ## measure the engine's speed
+	@$(BIN)/python benchmarks/engine.py
+
+clean: ## remove what the targets made, except results
+	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+-include virtual/virtual.mk

@@ -1,0 +1,83 @@
+#!/bin/sh
+# Set-up behind the Makefile: `setup.sh dependencies VENV` and `setup.sh engine VENV`.
+set -eu
+
+step=$1
+venv=$2
+
+fail() {
+    printf 'setup: %s\n' "$@" >&2
+    exit 1
+}
+
+find_python() {
+    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$candidate"
+            return
+        fi
+    done
+}
+
+find_compiler() {
+    for candidate in ${CXX:-c++ g++ clang++}; do
+        if echo 'int main() {}' | "$candidate" -std=c++20 -x c++ -fsyntax-only - 2>/dev/null; then
+            command -v "$candidate"
+            return
+        fi
+    done
+}
+
+# Names everything that is missing at once, with the one command that installs it.
+require_tools() {
+    packages=
+    python=$(find_python)
+    if [ -z "$python" ]; then
+        packages="python3 python3-venv python3-dev"
+    else
+        "$python" -c 'import ensurepip, venv' 2>/dev/null || packages="$packages python3-venv"
+        "$python" -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || packages="$packages python3-dev"
+    fi
+    [ -n "$(find_compiler)" ] || packages="$packages g++"
+    [ -z "$packages" ] && return
+    fail "this machine lacks something the project needs: Python >= 3.11 with venv and headers, and a C++20 compiler." \
+        "missing here (Debian and Ubuntu names): ${packages# }" \
+        "on Debian 12 or Ubuntu 24.04:  apt-get install --yes ${packages# }" \
+        "elsewhere: install these, or name them with PYTHON=/path/to/python3 CXX=/path/to/compiler."
+}
+
+# Runs a command quietly; if it fails, shows what it said and then the sentence given first.
+logged() {
+    sentence=$1
+    log=$venv/setup.log
+    shift
+    "$@" >"$log" 2>&1 && return
+    tail -n 60 "$log" >&2
+    fail "$sentence" "its last lines are above, all of them in $log."
+}
+
+dependencies() {
+    require_tools
+    echo "setup: Python packages into $venv (once; about a minute)" >&2
+    "$(find_python)" -m venv --clear "$venv"
+    logged "pip could not install requirements/lock.txt; a package index must be reachable." \
+        "$venv/bin/python" -m pip install --disable-pip-version-check --require-hashes -r requirements/lock.txt
+    touch "$venv/.dependencies"
+}
+
+engine() {
+    require_tools
+    echo "setup: building the simulator's engine" >&2
+    CXX=$(find_compiler)
+    export CXX
+    logged "the engine did not build." \
+        "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps \
+        --editable . ${ROGUE_WERROR:+-Ccmake.define.ROGUE_WERROR=ON}
+    touch "$venv/.engine"
+}
+
+case $step in
+dependencies | engine) "$step" ;;
+*) fail "unknown step '$step': expected 'dependencies' or 'engine'." ;;
+esac
