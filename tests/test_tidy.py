@@ -1,0 +1,86 @@
+"""The house rules that a machine can check: sizes, names, banned calls, mirrored tests."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("workloads", "rogue_agent", "simulator", "harness", "reports")
+FILE_LINES_MAX = 400
+FUNCTION_LINES_MAX = 50
+BANNED_NAMES = {"utils", "misc", "common", "helpers"}
+# What each place must not call: the core and the engine get time and randomness from outside, and only cli.py talks to a person.
+BANNED_CALLS = {
+    "rogue_agent/core": {"time", "random", "print", "open", "socket", "subprocess"},
+    "workloads": {"time", "print", "open", "socket", "subprocess"},
+    "simulator": {"time", "random", "print", "open", "socket", "subprocess"},
+    "reports": {"random", "socket", "subprocess"},
+}
+
+
+def code_files() -> list[Path]:
+    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    return sorted(path for path in files if "__pycache__" not in path.parts)
+
+
+def compiled_files() -> list[Path]:
+    return sorted([*(ROOT / "simulator/cpp").rglob("*.cpp"), *(ROOT / "simulator/cpp").rglob("*.hpp")])
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+@pytest.mark.parametrize("path", [*code_files(), *compiled_files()], ids=relative)
+def test_a_file_is_one_idea(path: Path) -> None:
+    lines = len(path.read_text().splitlines())
+    assert lines <= FILE_LINES_MAX, f"{relative(path)} has {lines} lines; split it by operation"
+    assert path.stem not in BANNED_NAMES, f"{relative(path)}: name the file after what is in it"
+
+
+@pytest.mark.parametrize("path", code_files(), ids=relative)
+def test_a_function_fits_on_a_screen(path: Path) -> None:
+    for function in functions(path):
+        lines = (function.end_lineno or function.lineno) - function.lineno + 1
+        assert lines <= FUNCTION_LINES_MAX, (
+            f"{relative(path)}:{function.lineno} {function.name} has {lines} lines"
+        )
+
+
+@pytest.mark.parametrize("path", code_files(), ids=relative)
+def test_nothing_reads_a_clock_or_a_global_random_stream(path: Path) -> None:
+    banned = next((calls for place, calls in BANNED_CALLS.items() if relative(path).startswith(place)), set())
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            root = node.func
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if isinstance(root, ast.Name):
+                assert root.id not in banned, f"{relative(path)}:{node.lineno} calls {ast.unparse(node.func)}"
+
+
+@pytest.mark.parametrize("path", code_files(), ids=relative)
+def test_each_module_has_its_test(path: Path) -> None:
+    if path.name in {"__init__.py", "__main__.py"}:
+        return
+    package = path.parent.relative_to(ROOT)
+    candidates = [
+        ROOT / "tests" / package / f"test_{path.stem.strip('_')}.py",
+        ROOT / "tests" / package.parent / f"test_{path.parent.name}.py",
+    ]
+    assert any(test.exists() for test in candidates), (
+        f"no test for {relative(path)}: expected {relative(candidates[0])}"
+    )
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "rogue_agent/core/cc").glob("[a-z]*.py")), ids=relative)
+def test_a_congestion_control_cites_its_source(path: Path) -> None:
+    assert "Source:" in path.read_text(), f"{relative(path)} cites no source"
