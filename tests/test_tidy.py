@@ -11,7 +11,7 @@ PACKAGES = ("workloads", "rogue_agent", "simulator", "harness", "reports")
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 50
 BANNED_NAMES = {"utils", "misc", "common", "helpers"}
-# What each place must not call: the core and the engine get time and randomness from outside, and only cli.py talks to a person.
+# The core and the engine get time and randomness from outside; only the command line talks to a person.
 BANNED_CALLS = {
     "rogue_agent/core": {"time", "random", "print", "open", "socket", "subprocess"},
     "workloads": {"time", "print", "open", "socket", "subprocess"},
