@@ -1,8 +1,9 @@
 """Eight senders into one 10 Gb/s port: the figures that the RoGUE core must reach on the simulator.
 
 Fixed before the first run; a later change needs an ADR that quotes both figures.
-  run        experiments/rogue-paper/incast.yaml: RC WRITE, 8 senders repeating 128 MB for 20 s, MTU 1024, `rocev2`, profile
-             `cx3pro` (limiter and timestamps on one oscillator), base-RTT floor 50 us, 1 us links, seeds 1 to 5
+  run        experiments/rogue-paper/incast.yaml: RC WRITE, 8 senders repeating 128 MB for 20 s, MTU 1024,
+             framing `rocev2`, profile `cx3pro` (limiter and timestamps on one oscillator), 1 us links,
+             base-RTT floor 50 us, seeds 1 to 5
   share      payload goodput of the port over 8: 10 Gb/s * 1024 / 1106 / 8
   goodput    payload delivered in order per flow and whole second, all 20 seconds, the first included
   Jain       over the eight flows' goodput of the whole run
