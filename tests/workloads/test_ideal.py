@@ -1,0 +1,45 @@
+"""Yardsticks, worked by hand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workloads.ideal import ideal_goodput_bps, ideal_write_ns
+from workloads.topologies import TOPOLOGIES, Topology
+
+
+def star(**changes: object) -> Topology:
+    keys: dict[str, object] = {"hosts": 3, "rate": "10Gbps", "delay": "1us", **changes}
+    return TOPOLOGIES["star"].model_validate(keys)
+
+
+def test_goodput_of_ten_gigabit() -> None:
+    assert ideal_goodput_bps(star(), "h0", "h1") == pytest.approx(9.2586e9, rel=1e-4)
+
+
+def test_empty_write() -> None:
+    # data 62 + 16 + 20 = 98 bytes and ACK 66 + 20 = 86 bytes over two links of 0.8 ns/byte; 4 us of delay
+    assert ideal_write_ns(star(), "h0", "h1", 0) == 4_000 + round(2 * (98 + 86) * 0.8 + 0.4)
+
+
+def test_one_packet() -> None:
+    # (1024 + 98) and 86 bytes over two links
+    assert ideal_write_ns(star(), "h0", "h1", 1024) == 4_000 + round(2 * (1122 + 86) * 0.8 + 0.4)
+
+
+def test_one_megabyte() -> None:
+    # 1024 packets of 1106 bytes and 16 of RETH once, one more packet over the second link, ACK twice
+    wire_ns = (1024 * 1106 + 16 + 1106 + 2 * 86) * 0.8
+    assert ideal_write_ns(star(), "h0", "h1", 2**20) == 4_000 + round(wire_ns + 0.4)
+
+
+@given(st.integers(0, 10**9))
+def test_never_faster_than_the_payload_rate(size_bytes: int) -> None:
+    seconds = ideal_write_ns(star(), "h0", "h1", size_bytes) / 1e9
+    assert size_bytes * 8 / seconds < ideal_goodput_bps(star(), "h0", "h1")
+
+
+@given(st.integers(0, 10**7), st.integers(1, 10**6))
+def test_more_bytes_take_longer(size_bytes: int, more_bytes: int) -> None:
+    shorter = ideal_write_ns(star(), "h0", "h1", size_bytes)
+    assert ideal_write_ns(star(), "h0", "h1", size_bytes + more_bytes) >= shorter

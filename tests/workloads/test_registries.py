@@ -1,0 +1,30 @@
+"""What every entry of a registry in `workloads` must keep: new entries are picked up by themselves."""
+
+import pytest
+
+from workloads.probes import PROBES
+from workloads.specification import Specification
+from workloads.topologies import TOPOLOGIES
+from workloads.traffic import WORKLOADS
+
+KINDS: list[tuple[str, type[Specification]]] = [
+    *TOPOLOGIES.items(), *WORKLOADS.items(), *PROBES.items(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "kind"), KINDS)
+def test_key_is_the_kind(key: str, kind: type[Specification]) -> None:
+    assert kind.model_fields["kind"].default == key
+
+
+@pytest.mark.parametrize(("key", "kind"), KINDS)
+def test_kind_is_explained(key: str, kind: type[Specification]) -> None:
+    assert kind.__doc__, f"{key} needs a docstring: `rogue list` prints it"
+
+
+@pytest.mark.parametrize(("key", "kind"), KINDS)
+def test_parameters_are_explained(key: str, kind: type[Specification]) -> None:
+    unexplained = [
+        name for name, field in kind.model_fields.items() if name != "kind" and not field.description
+    ]
+    assert not unexplained, f"{key}: {unexplained} need a sentence below them"

@@ -1,0 +1,45 @@
+"""Names of transports."""
+
+import pytest
+
+from workloads.transports import BASES, FEATURES, TransportNameError, parse_transport
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "features", "service"),
+    [
+        ("rogue", "rogue", (), "rc"),
+        ("rogue-uc", "rogue-uc", (), "uc"),
+        ("roce+dcqcn", "roce", ("dcqcn",), "rc"),
+        ("roce+pfc+dcqcn", "roce", ("pfc", "dcqcn"), "rc"),
+        ("dctcp", "dctcp", (), "tcp"),
+    ],
+)
+def test_names(name: str, base: str, features: tuple[str, ...], service: str) -> None:
+    transport = parse_transport(name)
+    assert (transport.base, transport.features, transport.service) == (base, features, service)
+    assert str(transport) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("rouge", "one of rogue, rogue-uc, roce"),
+        ("", "one of rogue"),
+        ("roce+", "roce or roce with +pfc"),
+        ("dctcp+pfc", "expected dctcp"),
+        ("roce+ecn", "roce or roce with +pfc, +dcqcn"),
+        ("roce+pfc+pfc", "each feature once"),
+        ("roce+dcqcn+timely", "at most one of dcqcn, timely"),
+    ],
+)
+def test_wrong_names_say_what_there_is(name: str, words: str) -> None:
+    with pytest.raises(TransportNameError) as caught:
+        parse_transport(name)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_base_is_described_and_its_features_exist(base: str) -> None:
+    assert BASES[base].meaning
+    assert set(BASES[base].features) <= set(FEATURES)

@@ -1,0 +1,47 @@
+"""Every topology: connected, named by the rule, deterministic."""
+
+import pytest
+
+from workloads.topologies import TOPOLOGIES, Topology
+
+SMALLEST: dict[str, dict[str, object]] = {
+    "star": {"hosts": 2, "rate": "10Gbps"},
+}
+
+
+@pytest.fixture(params=TOPOLOGIES)
+def topology(request: pytest.FixtureRequest) -> Topology:
+    return TOPOLOGIES[request.param].model_validate(SMALLEST[request.param])
+
+
+def test_links_join_known_nodes(topology: Topology) -> None:
+    nodes = {*topology.host_names(), *(switch.name for switch in topology.switches())}
+    assert {node for link in topology.links() for node in (link.a, link.b)} == nodes
+
+
+def test_hosts_have_one_link(topology: Topology) -> None:
+    assert all(len(topology.links_of[host]) == 1 for host in topology.host_names())
+
+
+def test_names_are_numbered(topology: Topology) -> None:
+    assert topology.host_names() == tuple(f"h{index}" for index in range(len(topology.host_names())))
+    switches = [switch.name for switch in topology.switches()]
+    assert switches == [f"s{index}" for index in range(len(switches))]
+
+
+def test_every_pair_is_joined(topology: Topology) -> None:
+    hosts = topology.host_names()
+    for source in hosts:
+        for destination in set(hosts) - {source}:
+            path = topology.path(source, destination)
+            assert source in (path[0].a, path[0].b)
+            assert destination in (path[-1].a, path[-1].b)
+            assert list(path) == list(reversed(topology.path(destination, source)))
+
+
+@pytest.mark.parametrize(("rate", "nic"), [("1Gbps", "cx3pro"), ("10Gbps", "cx3pro"), ("25Gbps", "cx4")])
+def test_nic_follows_the_rate(rate: str, nic: str) -> None:
+    topology = TOPOLOGIES["star"].model_validate({"hosts": 2, "rate": rate})
+    assert topology.nic_of("h0") == nic
+    named = TOPOLOGIES["star"].model_validate({"hosts": 2, "rate": rate, "nic": "ideal"})
+    assert named.nic_of("h0") == "ideal"

@@ -1,0 +1,70 @@
+"""The base of everything that can be written in an experiment file, and the types of its values.
+
+A field is named with its unit (``rate_bps``); in the file it is written without (``rate: 10Gbps``).
+"""
+
+from typing import Annotated, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity, UnitError
+
+
+def _name_in_file(field_name: str) -> str:
+    """Name of a field in the experiment file: without the unit."""
+    for suffix in QUANTITY_OF_SUFFIX:
+        if field_name.endswith(suffix):
+            return field_name.removesuffix(suffix)
+    return field_name
+
+
+class Specification(BaseModel):
+    """Part of an experiment: immutable, complete, and nothing in it that it does not know."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        alias_generator=_name_in_file,
+        validate_by_name=False,
+        use_attribute_docstrings=True,
+    )
+
+
+def _positive(quantity: Quantity, value: object) -> int:
+    amount = quantity.parse(value)
+    if amount == 0:
+        raise UnitError(f"{quantity.expected}, above zero", "write a larger number")
+    return amount
+
+
+def _json_schema(quantity: Quantity) -> WithJsonSchema:
+    units = "|".join(quantity.units)
+    return WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": rf"^[0-9]+(\.[0-9]+)? ?({units})$",
+            "examples": [quantity.example],
+        }
+    )
+
+
+Size = Annotated[int, BeforeValidator(lambda value: _positive(SIZE, value)), _json_schema(SIZE)]
+Rate = Annotated[int, BeforeValidator(lambda value: _positive(RATE, value)), _json_schema(RATE)]
+Time = Annotated[int, BeforeValidator(lambda value: _positive(TIME, value)), _json_schema(TIME)]
+Delay = Annotated[int, BeforeValidator(TIME.parse), _json_schema(TIME)]
+
+UNBOUNDED: Final = "unbounded"
+
+
+def _size_or_unbounded(value: object) -> int | None:
+    return None if value == UNBOUNDED else _positive(SIZE, value)
+
+
+SizeOrUnbounded = Annotated[
+    int | None,
+    BeforeValidator(_size_or_unbounded),
+    WithJsonSchema({"type": "string", "examples": ["9MB", UNBOUNDED]}),
+]
+
+Name = Annotated[str, Field(strict=True, pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]

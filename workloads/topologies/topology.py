@@ -1,0 +1,100 @@
+"""What every topology says: its hosts, switches and links."""
+
+from abc import ABC, abstractmethod
+from collections import deque
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from workloads.framing import FRAMINGS, Framing
+from workloads.specification import Specification
+
+HOSTS_MAX: Final = 4096
+
+HostCount = Annotated[int, Field(strict=True, ge=2, le=HOSTS_MAX)]
+Mtu = Literal[256, 512, 1024, 2048, 4096]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch with one buffer that all its ports share."""
+
+    name: str
+    buffer_bytes: int | None
+    """None: unbounded."""
+    alpha: float
+    """A port may queue alpha times what is free in the buffer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A full-duplex link."""
+
+    a: str
+    b: str
+    rate_bps: int
+    delay_ns: int
+
+
+class Topology(Specification, ABC):
+    """Hosts are named h0, h1, ..., switches s0, s1, ..."""
+
+    mtu_bytes: Mtu = 1024
+    """Path MTU: largest payload of a packet."""
+    framing: Literal["rocev2", "ns3"] = "rocev2"
+    """Which headers a packet carries."""
+    nic: Literal["cx3pro", "cx4", "ideal"] | None = None
+    """NIC profile; by default cx3pro up to 10 Gbps and cx4 above."""
+
+    @abstractmethod
+    def host_names(self) -> tuple[str, ...]:
+        """Every host, in the order in which a workload takes them."""
+
+    @abstractmethod
+    def switches(self) -> tuple[Switch, ...]:
+        """Every switch."""
+
+    @abstractmethod
+    def links(self) -> tuple[Link, ...]:
+        """Every link."""
+
+    @property
+    def frames(self) -> Framing:
+        """Sizes of the packets."""
+        return FRAMINGS[self.framing]
+
+    @cached_property
+    def links_of(self) -> dict[str, tuple[tuple[str, Link], ...]]:
+        """Per node its neighbours, each with the link that leads there."""
+        neighbours: dict[str, list[tuple[str, Link]]] = {}
+        for link in self.links():
+            neighbours.setdefault(link.a, []).append((link.b, link))
+            neighbours.setdefault(link.b, []).append((link.a, link))
+        return {node: tuple(links) for node, links in neighbours.items()}
+
+    def host_rate_bps(self, host: str) -> int:
+        """Rate of a host's link."""
+        return self.links_of[host][0][1].rate_bps
+
+    def nic_of(self, host: str) -> str:
+        """Name of the host's NIC profile."""
+        return self.nic or ("cx3pro" if self.host_rate_bps(host) <= 10_000_000_000 else "cx4")
+
+    def path(self, source: str, destination: str) -> tuple[Link, ...]:
+        """Links from source to destination; of equally short paths the one whose links come first."""
+        arrived_by: dict[str, tuple[str, Link]] = {}
+        waiting = deque([source])
+        while waiting and destination not in arrived_by:
+            node = waiting.popleft()
+            for neighbour, link in self.links_of[node]:
+                if neighbour != source and neighbour not in arrived_by:
+                    arrived_by[neighbour] = (node, link)
+                    waiting.append(neighbour)
+        links: list[Link] = []
+        node = destination
+        while node != source:
+            node, link = arrived_by[node]
+            links.append(link)
+        return tuple(reversed(links))

@@ -1,0 +1,83 @@
+"""The names of transports: a base, and NIC or switch features added with ``+``.
+
+The names are those of the experiment files; which of them a testbed can run is the testbed's to say.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Service = Literal["rc", "uc", "tcp"]
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What moves the bytes."""
+
+    service: Service
+    meaning: str
+    features: tuple[str, ...] = ()
+    """What may be added to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransportName:
+    """A transport's name, taken apart."""
+
+    base: str
+    features: tuple[str, ...]
+
+    @property
+    def service(self) -> Service:
+        """Reliable connection, unreliable connection or TCP."""
+        return BASES[self.base].service
+
+    def __str__(self) -> str:
+        return "+".join((self.base, *self.features))
+
+
+NIC_CONTROLS: Final = ("dcqcn", "timely", "patched-timely", "rocc", "hpcc")
+
+BASES: Final[dict[str, Base]] = {
+    "rogue": Base("rc", "the RoGUE agent over reliable connections", ("pfc",)),
+    "rogue-uc": Base("uc", "the RoGUE agent over unreliable connections", ("pfc",)),
+    "roce": Base("rc", "the NIC alone over reliable connections, 1 MiB verbs", ("pfc", *NIC_CONTROLS)),
+    "roce-uc": Base("uc", "the NIC alone over unreliable connections, 1 MiB verbs", ("pfc", *NIC_CONTROLS)),
+    "irn": Base("rc", "selective retransmission and a limit on packets in flight", ("pfc", *NIC_CONTROLS)),
+    "dctcp": Base("tcp", "TCP with DCTCP congestion control"),
+    "cubic": Base("tcp", "TCP with CUBIC congestion control"),
+    "reno": Base("tcp", "TCP with Reno congestion control"),
+}
+
+FEATURES: Final[dict[str, str]] = {
+    "pfc": "priority flow control on every link",
+    "dcqcn": "DCQCN in the NIC, marking in the switches",
+    "timely": "TIMELY in the NIC",
+    "patched-timely": "TIMELY with its published repair, in the NIC",
+    "rocc": "RoCC: the switch computes a rate, the NIC obeys",
+    "hpcc": "HPCC: telemetry in the packets, window in the NIC",
+}
+
+
+class TransportNameError(ValueError):
+    """A name that no transport has; says which there are."""
+
+    def __init__(self, expected: str) -> None:
+        super().__init__(f"expected {expected}")
+        self.expected = expected
+
+
+def parse_transport(name: str) -> TransportName:
+    """Take a transport's name apart: ``roce+pfc+dcqcn``."""
+    base, *features = name.split("+")
+    if base not in BASES:
+        raise TransportNameError(f"one of {', '.join(BASES)}")
+    allowed = BASES[base].features
+    for feature in features:
+        if feature not in allowed:
+            known = f"{base} or {base} with {', '.join('+' + word for word in allowed)}" if allowed else base
+            raise TransportNameError(known)
+    if len(set(features)) != len(features):
+        raise TransportNameError("each feature once")
+    if len(set(features) & set(NIC_CONTROLS)) > 1:
+        raise TransportNameError(f"at most one of {', '.join(NIC_CONTROLS)}")
+    return TransportName(base, tuple(features))
