@@ -1,0 +1,21 @@
+"""Figures. Each is one file and one line here; the page shows them in this order."""
+
+from typing import Final
+
+from reports.figures.figure import ReportFigure
+from reports.figures.probe_latency import ProbeLatency
+from reports.figures.queue_depth import QueueDistribution, QueueOverTime
+from reports.figures.rate_estimate import RateEstimate
+from reports.figures.rtt_estimate import RttEstimate
+from reports.figures.throughput import ThroughputOverTime
+from reports.figures.window import WindowOverTime
+
+FIGURES: Final[dict[str, type[ReportFigure]]] = {
+    "throughput": ThroughputOverTime,
+    "probe_latency": ProbeLatency,
+    "queue_over_time": QueueOverTime,
+    "queue_distribution": QueueDistribution,
+    "rtt_estimate": RttEstimate,
+    "rate_estimate": RateEstimate,
+    "window": WindowOverTime,
+}

@@ -1,0 +1,79 @@
+"""Figure: how long a probe takes through the busy port."""
+
+from typing import ClassVar
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from reports.figures.figure import (
+    PANELS_MAX,
+    ReportFigure,
+    Values,
+    draw_cdf,
+    format_times,
+    panels,
+    plain,
+    settings_by_point,
+)
+from reports.metrics.percentiles import nearest_rank
+from reports.quantities import counted, duration_text
+from reports.results import Results, Setting
+from reports.view import CellView
+from workloads.records import TransferStatus
+
+
+class ProbeLatency(ReportFigure):
+    """One panel per factor point, one cumulative line per transport, all repetitions together."""
+
+    title: ClassVar = "Latency of a probe beside the traffic"
+    needs: ClassVar = ("latency",)
+    caption: ClassVar = (
+        "A host that sends no bulk traffic posts a WRITE of 0 bytes to the receiver again and again and"
+        " waits for its completion, so it feels the queue that the traffic builds. Height: fraction of"
+        " probes that took at most the time below; further left is better. The time axis is logarithmic."
+        " All repetitions together; probes that did not complete are not part of the line."
+    )
+
+    def usable(self, view: CellView) -> bool:
+        """Return whether a probe of the cell completed."""
+        return super().usable(view) and len(_probe_ns(view)) > 0
+
+    def draw(self, results: Results) -> Figure:
+        """Draw the cumulative distributions."""
+        points = list(settings_by_point(self.settings(results)).items())[:PANELS_MAX]
+        figure, axes = panels([point or "Probe" for point, _ in points], height_inches=2.9)
+        for axis, (_, settings) in zip(axes, points, strict=True):
+            for setting in settings:
+                values = self._values(results, setting)
+                median = duration_text(nearest_rank(values, 50) or 0)
+                label = plain(f"{setting.style.name} (median {median})")
+                draw_cdf(axis, values, setting.style.colour, setting.style.line, label)
+            axis.set_xscale("log")
+            format_times(axis)
+            axis.set_xlabel("probe: posted to completion")
+            axis.set_ylabel("fraction of probes")
+            axis.legend(loc="lower right")
+        return figure
+
+    def describe(self, results: Results) -> str:
+        """Say median and 99th percentile of each line."""
+        sentences = []
+        for setting in self.settings(results):
+            values = self._values(results, setting)
+            median, tail = nearest_rank(values, 50) or 0, nearest_rank(values, 99) or 0
+            sentences.append(
+                f"{setting.title}: {counted(len(values), 'probe')}, median {duration_text(median)},"
+                f" 99 % within {duration_text(tail)}."
+            )
+        return " ".join(sentences)
+
+    def _values(self, results: Results, setting: Setting) -> Values:
+        return np.concatenate([_probe_ns(view) for view in self.views(results, setting)])
+
+
+def _probe_ns(view: CellView) -> Values:
+    probes = view.table("latency")
+    if probes is None:
+        return np.empty(0)
+    done = probes.loc[probes["status"] == TransferStatus.OK, "rtt_ns"].dropna()
+    return done.to_numpy(dtype=np.float64)

@@ -1,0 +1,115 @@
+"""Reads the tables of a run. What cannot be read becomes a sentence, and the rest goes on."""
+
+import hashlib
+import io
+from collections import OrderedDict
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reports.manifest import Manifest, read_manifest
+from workloads.records import TABLES, ColumnType
+
+# After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
+CACHE_BYTES_MAX = 1_000_000_000
+
+
+class Run:
+    """A run directory: its manifest, and its tables on demand."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.manifest: Manifest = read_manifest(directory)
+        self._problems: dict[Path, str] = {}
+        self._cache: OrderedDict[Path, pd.DataFrame] = OrderedDict()
+        self._cached_bytes = 0
+
+    @property
+    def problems(self) -> list[str]:
+        """Return one sentence for each file that could not be used so far."""
+        return list(self._problems.values())
+
+    def table(self, cell_id: str, name: str) -> pd.DataFrame | None:
+        """Return a table of a cell, or None if the cell has none that can be used."""
+        path = self.directory / "cells" / cell_id / f"{name}.parquet"
+        if path in self._problems:
+            return None
+        if path not in self._cache:
+            frame = self._read(path, name)
+            if frame is None:
+                return None
+            self._remember(path, frame)
+        self._cache.move_to_end(path)
+        return self._cache[path]
+
+    def _read(self, path: Path, name: str) -> pd.DataFrame | None:
+        """Read one file; a file that the manifest does not promise may be absent without a word."""
+        relative = path.relative_to(self.directory).as_posix()
+        promised = self.manifest.files.get(relative)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            if promised:
+                self._problems[path] = (
+                    f"{relative} is missing although the manifest lists it; its data are left out."
+                )
+            return None
+        except OSError as error:
+            self._problems[path] = f"{relative} cannot be read ({error.strerror}); its data are left out."
+            return None
+        if promised and hashlib.sha256(content).hexdigest() != promised:
+            self._problems[path] = (
+                f"{relative} is not the file that the run wrote (its SHA-256 differs from the manifest's);"
+                " its data are left out."
+            )
+            return None
+        frame, problem = parse_table(content, name)
+        if problem:
+            self._problems[path] = f"{relative} {problem}; its data are left out."
+        return frame
+
+    def _remember(self, path: Path, frame: pd.DataFrame) -> None:
+        self._cache[path] = frame
+        self._cached_bytes += _memory_bytes(frame)
+        while self._cached_bytes > CACHE_BYTES_MAX and len(self._cache) > 1:
+            _, oldest = self._cache.popitem(last=False)
+            self._cached_bytes -= _memory_bytes(oldest)
+
+
+def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | None]:
+    """Decode a Parquet file and hold it against the record schema; the second value says what is wrong."""
+    try:
+        table = pq.read_table(io.BytesIO(content))
+    except (pa.ArrowException, OSError) as error:
+        return None, f"is not a readable Parquet file ({str(error).splitlines()[0]:.120})"
+    for column in TABLES[name].columns:
+        if column.name not in table.column_names:
+            return None, f"has no column {column.name}"
+        stored = table.schema.field(column.name).type
+        if not _holds(stored, column.type):
+            return None, f"has the column {column.name} as {stored}, expected {column.type}"
+        if not column.nullable and table.column(column.name).null_count:
+            return None, f"has empty values in the column {column.name}"
+    wanted = table.select(list(TABLES[name].column_names()))
+    frame: pd.DataFrame = wanted.to_pandas(strings_to_categorical=True)
+    return frame, None
+
+
+def _holds(stored: pa.DataType, wanted: ColumnType) -> bool:
+    if pa.types.is_dictionary(stored):
+        stored = stored.value_type
+    match wanted:
+        case "int64":
+            return bool(pa.types.is_integer(stored))
+        case "float64":
+            return bool(pa.types.is_floating(stored))
+        case "bool":
+            return bool(pa.types.is_boolean(stored))
+        case "string":
+            return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored))
+
+
+def _memory_bytes(frame: pd.DataFrame) -> int:
+    return int(frame.memory_usage(index=False).sum())

@@ -1,0 +1,131 @@
+"""What a run says about itself: `manifest.json`, checked."""
+
+import json
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from reports.errors import ReportError
+from workloads.records import SCHEMA_VERSION, CellStatus
+
+MANIFEST = "manifest.json"
+
+
+class _Part(BaseModel):
+    """A part of the manifest: unknown keys of a later minor change are ignored, known ones are checked."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Git(_Part):
+    """The code that ran."""
+
+    commit: str | None = None
+    dirty: bool | None = None
+
+
+class TransportEntry(_Part):
+    """A transport as the experiment names it."""
+
+    label: str
+    name: str
+    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class CellEntry(_Part):
+    """One cell: transport, factor point and repetition, and what became of it."""
+
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=,@-]*$", max_length=255)
+    transport: str
+    transport_name: str | None = None
+    factors: dict[str, JsonValue] = Field(default_factory=dict)
+    repetition: int = 1
+    seed: int | None = None
+    status: CellStatus
+    failure_kind: str | None = None
+    message: str | None = None
+    wall_seconds: float | None = None
+    failed_attempts: list[str] = Field(default_factory=list)
+    not_measured: dict[str, str] = Field(default_factory=dict)
+    facts: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @property
+    def registry_name(self) -> str:
+        """Return the transport's name in the registry, which claims and styles go by."""
+        return self.transport_name or self.transport
+
+    def number(self, fact: str) -> float | None:
+        """Return a fact that is a number; None if it is missing or something else."""
+        value = self.facts.get(fact)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return float(value)
+
+
+class Manifest(_Part):
+    """The whole of `manifest.json`, as far as a report needs it."""
+
+    schema_version: int
+    run_id: str
+    status: Literal["complete", "partial", "running"]
+    testbed: str
+    created_utc: str
+    finished_utc: str | None = None
+    command: list[str] = Field(default_factory=list)
+    experiment: dict[str, JsonValue]
+    git: Git = Field(default_factory=Git)
+    versions: dict[str, str] = Field(default_factory=dict)
+    host: dict[str, JsonValue] = Field(default_factory=dict)
+    cells: list[CellEntry]
+    files: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Return the experiment's name."""
+        return str(self.experiment.get("name") or self.run_id)
+
+    @property
+    def title(self) -> str:
+        """Return the experiment's title, its name if it has none."""
+        return str(self.experiment.get("title") or self.name)
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read and check the manifest of a run directory; a sentence in a ReportError if that is impossible."""
+    path = directory / MANIFEST
+    content = _content(path)
+    version = content.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise ReportError(
+            f"{path}: the run was written with schema_version {version}, this version of the testbed reads"
+            f" up to {SCHEMA_VERSION}; update the testbed to report on it."
+        )
+    try:
+        return Manifest.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise ReportError(
+            f"{path}: {key} is not what a manifest has there: {first['msg']}, got {first['input']!r:.80};"
+            " the file was damaged or is not from `rogue run`."
+        ) from error
+
+
+def _content(path: Path) -> dict[str, object]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ReportError(
+            f"{path}: there is no such file; give the directory of a run, such as"
+            " results/<experiment>/<time>-<id>."
+        ) from error
+    except OSError as error:
+        raise ReportError(f"{path}: the manifest cannot be read: {error.strerror}.") from error
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ReportError(
+            f"{path}: this is not valid JSON ({error}); the file was damaged; run the experiment again."
+        ) from error
+    if not isinstance(content, dict):
+        raise ReportError(f"{path}: expected a JSON object, got {type(content).__name__}.")
+    return content

@@ -1,0 +1,36 @@
+"""Metrics: one number per run. A family is one file and one line here."""
+
+from typing import Final
+
+from reports.metrics import delay, estimates, goodput, losses
+from reports.metrics.metric import Metric
+
+METRICS: Final[dict[str, Metric]] = {
+    metric.name: metric
+    for family in (goodput.METRICS, delay.METRICS, losses.METRICS, estimates.METRICS)
+    for metric in family
+}
+
+# The tables of the report, in reading order: title, what it shows, metrics.
+TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    (
+        "Throughput and fairness",
+        (
+            "aggregate_bps",
+            "aggregate_share",
+            "interval_goodput_p50_share",
+            "interval_goodput_p10_share",
+            "jain",
+            "first_completion_p10_share",
+        ),
+    ),
+    (
+        "Delay and queue",
+        ("probe_p50_ns", "probe_p99_ns", "probe_loss_share", "queue_p50_bytes", "queue_max_bytes"),
+    ),
+    (
+        "Losses and failures",
+        ("drops_packets", "retransmitted_share", "failed_queue_pairs", "failed_queue_pair_share"),
+    ),
+    ("What the agent believes", ("rtt_p50_ns", "rtt_error_p50_ns", "window_rate_over_goodput")),
+)

@@ -1,0 +1,78 @@
+"""Delay: what the probe saw, and what stood in the queue."""
+
+from reports.metrics.metric import Metric
+from reports.metrics.percentiles import nearest_rank
+from reports.quantities import Unit
+from reports.view import CellView
+from workloads.records import TransferStatus
+
+
+def probe_rtt_percentile(view: CellView, percent: float) -> float | None:
+    """Return a percentile (ns) over the probes that completed."""
+    probes = view.table("latency")
+    if probes is None:
+        return None
+    done = probes.loc[probes["status"] == TransferStatus.OK, "rtt_ns"].dropna()
+    return nearest_rank(done.to_numpy(), percent)
+
+
+def probe_loss_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return the fraction of probes that did not complete."""
+    probes = view.table("latency")
+    return None if probes is None else float((probes["status"] != TransferStatus.OK).mean())
+
+
+def queue_median_bytes(view: CellView, _interval_ns: int) -> float | None:
+    """Return the median of the samples at the bottleneck while all flows have work."""
+    queue = view.bottleneck_queue
+    return None if queue is None else nearest_rank(queue["bytes"].to_numpy(), 50)
+
+
+def queue_max_bytes(view: CellView, _interval_ns: int) -> float | None:
+    """Return the longest queue at the bottleneck, between samples too."""
+    queue = view.bottleneck_queue
+    return None if queue is None else float(queue["max_bytes"].max())
+
+
+METRICS = (
+    Metric(
+        "probe_p50_ns",
+        "Probe p50",
+        Unit.TIME,
+        "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port.",
+        ("latency",),
+        lambda view, _interval_ns: probe_rtt_percentile(view, 50),
+    ),
+    Metric(
+        "probe_p99_ns",
+        "Probe p99",
+        Unit.TIME,
+        "One probe in a hundred took longer than this.",
+        ("latency",),
+        lambda view, _interval_ns: probe_rtt_percentile(view, 99),
+    ),
+    Metric(
+        "probe_loss_share",
+        "Probes lost",
+        Unit.PERCENT,
+        "Probes that did not complete; they are not part of the percentiles.",
+        ("latency",),
+        probe_loss_share,
+    ),
+    Metric(
+        "queue_p50_bytes",
+        "Queue p50",
+        Unit.BYTES,
+        "Median of the bytes waiting at the bottleneck port, sampled at fixed instants (1 KB = 1000 bytes).",
+        ("queues",),
+        queue_median_bytes,
+    ),
+    Metric(
+        "queue_max_bytes",
+        "Queue max",
+        Unit.BYTES,
+        "Longest queue at the bottleneck port, between samples too.",
+        ("queues",),
+        queue_max_bytes,
+    ),
+)

@@ -1,0 +1,66 @@
+"""What the agent believes, held against what the simulator knows or the receiver got."""
+
+from reports.metrics.metric import Metric
+from reports.metrics.percentiles import nearest_rank
+from reports.quantities import Unit
+from reports.view import CellView
+
+
+def rtt_error_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Return the median of estimate minus truth over the accepted samples of which the truth is known."""
+    samples = view.table("rtt")
+    if samples is None:
+        return None
+    known = samples[samples["accepted"] & samples["true_rtt_ns"].notna()]
+    return nearest_rank((known["rtt_ns"] - known["true_rtt_ns"]).to_numpy(), 50)
+
+
+def rtt_p50_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Return the median of the accepted estimates."""
+    samples = view.table("rtt")
+    return (
+        None if samples is None else nearest_rank(samples.loc[samples["accepted"], "rtt_ns"].to_numpy(), 50)
+    )
+
+
+def window_rate_over_goodput(view: CellView, _interval_ns: int) -> float | None:
+    """Return the median of cwnd / RTT as a fraction of the median goodput over the same intervals."""
+    rows, window = view.deliveries, view.window
+    if rows is None or window is None:
+        return None
+    inside = rows[(rows["t_ns"] > window.start_ns) & (rows["t_ns"] <= window.end_ns)]
+    inside = inside[inside["cwnd_over_rtt_bps"].notna()]
+    estimate_bps = nearest_rank(inside["cwnd_over_rtt_bps"].to_numpy(), 50)
+    goodput_bps = nearest_rank(inside["goodput_bps"].to_numpy(), 50)
+    return estimate_bps / goodput_bps if estimate_bps is not None and goodput_bps else None
+
+
+METRICS = (
+    Metric(
+        "rtt_p50_ns",
+        "RTT estimate p50",
+        Unit.TIME,
+        "Median of the agent's accepted round-trip-time estimates.",
+        ("rtt",),
+        rtt_p50_ns,
+        better="near",
+    ),
+    Metric(
+        "rtt_error_p50_ns",
+        "Estimate − truth",
+        Unit.TIME,
+        "Median difference between the agent's estimate and the simulator's truth for the same batch.",
+        ("rtt",),
+        rtt_error_ns,
+        better="near",
+    ),
+    Metric(
+        "window_rate_over_goodput",
+        "cwnd/RTT over goodput",
+        Unit.RATIO,
+        "The rate that the agent derives from its window, over the rate that arrived.",
+        ("flows", "throughput"),
+        window_rate_over_goodput,
+        better="near",
+    ),
+)

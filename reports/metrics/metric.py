@@ -1,0 +1,29 @@
+"""What a metric is: one number per run, with a name, a unit and a meaning."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from reports.quantities import Unit
+from reports.view import CellView
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number per cell.
+
+    `measure` gets the cell and the interval (ns) over which goodput is read. It returns base units (bit/s,
+    ns, bytes, fractions), or None where the cell has no such number.
+    """
+
+    name: str
+    title: str
+    unit: Unit
+    meaning: str
+    needs: tuple[str, ...]
+    measure: Callable[[CellView, int], float | None]
+    better: Literal["higher", "lower", "near"] = "lower"
+
+    def of(self, view: CellView, interval_ns: int) -> float | None:
+        """Measure one cell; None if a table that the metric needs has no rows."""
+        return self.measure(view, interval_ns) if view.has(self.needs) else None

@@ -1,0 +1,84 @@
+"""Numbers as a person reads them: a unit, and no more digits than are meant."""
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+NARROW_SPACE = "\u202f"
+NO_VALUE = "\u2013"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How one kind of quantity is written: its symbol, and how many base units one symbol stands for."""
+
+    symbol: str
+    base_units: float
+    decimals: int | None = None
+
+
+class Unit(Enum):
+    """The units of the report. Tables are stored in base units (bit/s, ns, bytes, fractions)."""
+
+    RATE = Scale("Gb/s", 1e9)
+    TIME = Scale("µs", 1e3)
+    BYTES = Scale("KB", 1e3)
+    PERCENT = Scale("%", 0.01, decimals=1)
+    INDEX = Scale("", 1.0, decimals=3)
+    COUNT = Scale("", 1.0, decimals=0)
+    RATIO = Scale("", 1.0, decimals=2)
+
+    @property
+    def symbol(self) -> str:
+        """Return the symbol that stands in a table's head, empty for pure numbers."""
+        return self.value.symbol
+
+
+def number_text(value: float | None, unit: Unit) -> str:
+    """Write a quantity, given in base units, without its symbol; a dash where there is none."""
+    if value is None or not math.isfinite(value):
+        return NO_VALUE
+    scaled = value / unit.value.base_units
+    decimals = unit.value.decimals
+    if decimals is None:
+        decimals = _decimals_for_three_digits(scaled)
+    return f"{scaled:,.{decimals}f}".replace(",", NARROW_SPACE).replace("-", "\u2212")
+
+
+def quantity_text(value: float | None, unit: Unit) -> str:
+    """Write a quantity, given in base units, with its symbol: `9.21 Gb/s`."""
+    text = number_text(value, unit)
+    return f"{text}{NARROW_SPACE}{unit.symbol}" if unit.symbol and text != NO_VALUE else text
+
+
+def duration_text(duration_ns: float) -> str:
+    """Write a time in the unit that suits its size: `71 µs`, `7.2 ms`, `20 s`."""
+    for symbol, size_ns in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if duration_ns >= size_ns:
+            return f"{duration_ns / size_ns:.3g}{NARROW_SPACE}{symbol}"
+    return f"{duration_ns:.3g}{NARROW_SPACE}ns"
+
+
+def size_text(size_bytes: float) -> str:
+    """Write a number of bytes in the unit that suits its size (1 KB = 1000 B): `90 KB`, `4.5 MB`."""
+    for symbol, unit_bytes in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if size_bytes >= unit_bytes:
+            return f"{size_bytes / unit_bytes:.3g}{NARROW_SPACE}{symbol}"
+    return f"{size_bytes:.3g}{NARROW_SPACE}B"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number of things: `1 run`, `3 runs`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def joined(words: list[str]) -> str:
+    """Write a list as a sentence does: `a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _decimals_for_three_digits(scaled: float) -> int:
+    magnitude = abs(scaled)
+    if magnitude >= 100 or magnitude == 0:
+        return 0
+    return 1 if magnitude >= 10 else 2

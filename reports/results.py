@@ -1,0 +1,101 @@
+"""The finished cells of a run, grouped and measured."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from reports.load import Run
+from reports.manifest import CellEntry
+from reports.metrics import METRICS
+from reports.metrics.intervals import MeanInterval, mean_interval
+from reports.style import TransportStyle, style_of
+from reports.view import CellView, common_interval_ns
+from workloads.records import CellStatus
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One transport at one factor point: the cells that differ only in repetition and seed."""
+
+    transport: str
+    registry_name: str
+    factors: tuple[tuple[str, str], ...]
+    entries: tuple[CellEntry, ...]
+
+    @property
+    def style(self) -> TransportStyle:
+        """Return how the transport looks."""
+        return style_of(self.registry_name, self.transport)
+
+    @property
+    def factor_text(self) -> str:
+        """Return the factor point in words, `senders 8, size 1MB`; empty without factors."""
+        return ", ".join(f"{factor_name(key)} {value}" for key, value in self.factors)
+
+    @property
+    def title(self) -> str:
+        """Return transport and factor point in words."""
+        return f"{self.style.name}, {self.factor_text}" if self.factors else self.style.name
+
+
+class Results:
+    """A run with its settings, the values that were measured in each cell, and their means."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.settings = settings_of(run.manifest.cells)
+
+    @cached_property
+    def views(self) -> dict[str, CellView]:
+        """Return the finished cells by id, in order of repetition."""
+        done = [cell for cell in self.run.manifest.cells if cell.status is CellStatus.OK]
+        done.sort(key=lambda cell: cell.repetition)
+        return {cell.id: CellView(self.run, cell) for cell in done}
+
+    @cached_property
+    def interval_ns(self) -> int:
+        """Return the interval over which goodput is read everywhere in this run's report."""
+        return common_interval_ns(list(self.views.values()))
+
+    @cached_property
+    def values(self) -> dict[str, dict[str, float | None]]:
+        """Return every metric of every finished cell: cell id, metric name, value in base units."""
+        return {
+            cell_id: {name: metric.of(view, self.interval_ns) for name, metric in METRICS.items()}
+            for cell_id, view in self.views.items()
+        }
+
+    def views_of(self, setting: Setting) -> list[CellView]:
+        """Return the finished cells of a setting, in order of repetition."""
+        members = {entry.id for entry in setting.entries}
+        return [view for cell_id, view in self.views.items() if cell_id in members]
+
+    def per_run(self, setting: Setting, metric: str) -> list[float]:
+        """Return a metric's values, one per finished cell that has it."""
+        values = [self.values[view.entry.id][metric] for view in self.views_of(setting)]
+        return [value for value in values if value is not None]
+
+    def mean(self, setting: Setting, metric: str) -> MeanInterval | None:
+        """Return a metric's mean over the runs of a setting with its 95 % interval."""
+        return mean_interval(self.per_run(setting, metric))
+
+    @property
+    def measured_settings(self) -> list[Setting]:
+        """Return the settings that have a finished cell."""
+        return [setting for setting in self.settings if self.views_of(setting)]
+
+
+def settings_of(cells: list[CellEntry]) -> list[Setting]:
+    """Group cells that differ only in repetition, in the order in which the manifest has them."""
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[CellEntry]] = {}
+    for cell in cells:
+        point = tuple((key, str(value)) for key, value in cell.factors.items())
+        groups.setdefault((cell.transport, point), []).append(cell)
+    return [
+        Setting(transport, entries[0].registry_name, point, tuple(entries))
+        for (transport, point), entries in groups.items()
+    ]
+
+
+def factor_name(key: str) -> str:
+    """Return the readable part of a factor's key: `workload.base_rtt` is `base rtt`."""
+    return key.rsplit(".", 1)[-1].replace("_", " ")

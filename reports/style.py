@@ -1,0 +1,130 @@
+"""One table for how each transport looks: name, colour, marker and line style, the same in every figure.
+
+The colours of the table are those of Okabe and Ito ("Color Universal Design", 2008), which people with the
+common forms of colour blindness can tell apart, darkened where needed to reach a contrast of 3:1 on white.
+Each has a lighter partner for dark pages. Colour is never the only difference: marker and line differ too.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from matplotlib import rc_context
+
+
+@dataclass(frozen=True, slots=True)
+class TransportStyle:
+    """How one transport looks. `line` is a dash pattern of matplotlib."""
+
+    name: str
+    colour: str
+    colour_dark: str
+    marker: str
+    line: str = "-"
+
+
+TRANSPORT_STYLES: Final[dict[str, TransportStyle]] = {
+    "rogue": TransportStyle("RoGUE", "#0072b2", "#56b4e9", "o"),
+    "roce": TransportStyle("Native RoCE", "#c44e00", "#ff9a57", "s", "--"),
+    "rogue-uc": TransportStyle("RoGUE over UC", "#2f8fc4", "#9bd4f5", "^", "-."),
+    "roce-uc": TransportStyle("Native RoCE over UC", "#a8324a", "#ff8fa3", "v", ":"),
+    "roce+pfc": TransportStyle("RoCE with PFC", "#8f6a00", "#f0c53c", "D", "-."),
+    "roce+dcqcn": TransportStyle("RoCE with DCQCN", "#a3487c", "#e8a0cb", "P", "--"),
+    "roce+timely": TransportStyle("RoCE with TIMELY", "#5c5c9e", "#b3b3ec", "X", ":"),
+    "dctcp": TransportStyle("DCTCP", "#00795a", "#3fcf9f", "*", "-."),
+}
+
+# For transports that are not in the table: which one a name gets depends on nothing but the name.
+_SPARE_COLOURS: Final = (
+    ("#6b5b00", "#d6c65a"),
+    ("#4a6fa5", "#9fbde8"),
+    ("#7a4a9e", "#cda6ec"),
+    ("#2e7d6e", "#7fd1c1"),
+    ("#9c4a3c", "#e8a497"),
+)
+_SPARE_MARKERS: Final = ("<", ">", "h", "p", "d")
+_SPARE_LINES: Final = ("-", "--", "-.", ":")
+
+INK: Final = "#1f2328"
+MUTED: Final = "#59636e"
+GRID: Final = "#d4dae1"
+PAPER: Final = "#ffffff"
+ALARM: Final = "#b3261e"
+
+# What each colour of a figure becomes on a dark page.
+DARK_PARTNERS: Final[dict[str, str]] = {
+    INK: "#e8ebef",
+    MUTED: "#a6b0bb",
+    GRID: "#3a424c",
+    PAPER: "#14181d",
+    ALARM: "#ff8a80",
+    **dict(_SPARE_COLOURS),
+    **{style.colour: style.colour_dark for style in TRANSPORT_STYLES.values()},
+}
+
+
+def style_of(transport: str, label: str | None = None) -> TransportStyle:
+    """Return the style of a transport of the registry, or a deterministic one for a name that is not known.
+
+    A label that differs from the registry's name (the same transport with other parameters) gets its own
+    look, so that two variants in one figure can be told apart.
+    """
+    label = label or transport
+    if label in TRANSPORT_STYLES:
+        return TRANSPORT_STYLES[label]
+    known = TRANSPORT_STYLES.get(transport)
+    digest = hashlib.sha256(label.encode()).digest()
+    colour, colour_dark = _SPARE_COLOURS[digest[0] % len(_SPARE_COLOURS)]
+    return TransportStyle(
+        f"{known.name} ({label})" if known else label,
+        colour,
+        colour_dark,
+        _SPARE_MARKERS[digest[1] % len(_SPARE_MARKERS)],
+        _SPARE_LINES[digest[2] % len(_SPARE_LINES)],
+    )
+
+
+@contextmanager
+def figure_look() -> Iterator[None]:
+    """Give everything that matplotlib makes and writes inside this context the look of the report."""
+    with rc_context(
+        {
+            "svg.fonttype": "none",  # text stays text: it can be read aloud, searched, and follows the page's font
+            "svg.hashsalt": "rogue-report",
+            "text.parse_math": False,  # names come from experiment files and may contain a dollar sign
+            "font.family": "sans-serif",
+            "font.sans-serif": ["DejaVu Sans"],
+            "font.size": 9.0,
+            "axes.titlesize": 9.5,
+            "axes.titleweight": "bold",
+            "axes.titlelocation": "left",
+            "axes.labelsize": 9.0,
+            "axes.labelcolor": INK,
+            "axes.titlecolor": INK,
+            "axes.edgecolor": MUTED,
+            "axes.facecolor": "none",
+            "axes.grid": True,
+            "axes.axisbelow": True,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.linewidth": 0.8,
+            "figure.facecolor": "none",
+            "grid.color": GRID,
+            "grid.linewidth": 0.6,
+            "legend.frameon": False,
+            "legend.fontsize": 8.5,
+            "legend.labelcolor": INK,
+            "lines.linewidth": 1.4,
+            "patch.edgecolor": PAPER,
+            "text.color": INK,
+            "xtick.color": MUTED,
+            "ytick.color": MUTED,
+            "xtick.labelcolor": INK,
+            "ytick.labelcolor": INK,
+            "xtick.labelsize": 8.5,
+            "ytick.labelsize": 8.5,
+        }
+    ):
+        yield

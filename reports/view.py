@@ -1,0 +1,155 @@
+"""One finished cell, with what several metrics and figures derive from its tables."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from reports.load import Run
+from reports.manifest import CellEntry
+from workloads.records import TransferStatus
+
+# Goodput is read over the longest of these that fits at least INTERVALS_MIN times into the traffic.
+INTERVALS_NS = (1_000_000_000, 100_000_000, 10_000_000)
+INTERVALS_MIN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time in which every flow has work: from the start of the traffic to the first flow that is done.
+
+    A flow that failed or was still busy at the end of the run is not done, so its silence counts as zero.
+    """
+
+    start_ns: int
+    end_ns: int
+
+    @property
+    def duration_ns(self) -> int:
+        """Return the length of the window."""
+        return self.end_ns - self.start_ns
+
+
+class CellView:
+    """The tables of one cell and the few facts derived from them that must mean the same everywhere."""
+
+    def __init__(self, run: Run, entry: CellEntry) -> None:
+        self.run = run
+        self.entry = entry
+
+    def table(self, name: str) -> pd.DataFrame | None:
+        """Return a table of the cell; None if it is missing, unusable or empty."""
+        frame = self.run.table(self.entry.id, name)
+        return None if frame is None or frame.empty else frame
+
+    def has(self, tables: tuple[str, ...]) -> bool:
+        """Return whether all these tables have rows."""
+        return all(self.table(name) is not None for name in tables)
+
+    @cached_property
+    def flow_ids(self) -> tuple[str, ...]:
+        """Return the flows that carry the traffic, in a fixed order; probes of size 0 are none of them."""
+        flows = self.table("flows")
+        if flows is None:
+            return ()
+        return tuple(sorted(flows.loc[flows["size_bytes"] > 0, "flow_id"].astype(str).unique(), key=_natural))
+
+    @cached_property
+    def failed_flow_ids(self) -> tuple[str, ...]:
+        """Return the flows whose queue pair failed."""
+        flows = self.table("flows")
+        if flows is None:
+            return ()
+        failed = set(flows.loc[flows["status"] == TransferStatus.ERROR, "flow_id"].astype(str))
+        return tuple(flow_id for flow_id in self.flow_ids if flow_id in failed)
+
+    @property
+    def ideal_share_bps(self) -> float | None:
+        """Return what each flow would get of the bottleneck's payload rate if all got the same."""
+        ideal_bps = self.entry.number("ideal_goodput_bps")
+        return ideal_bps / len(self.flow_ids) if ideal_bps and self.flow_ids else None
+
+    @cached_property
+    def deliveries(self) -> pd.DataFrame | None:
+        """Return the throughput rows of the flows in `flow_ids`."""
+        rows = self.table("throughput")
+        if rows is None:
+            return None
+        rows = rows[rows["flow_id"].isin(self.flow_ids)]
+        return None if rows.empty else rows
+
+    @cached_property
+    def window(self) -> Window | None:
+        """Return the time in which every flow has work, in whole samples; None without samples."""
+        flows, rows = self.table("flows"), self.deliveries
+        if flows is None or rows is None:
+            return None
+        sample_ns = int(rows["interval_ns"].max())
+        start_ns = int(flows["start_ns"].min()) // sample_ns * sample_ns
+        last = flows.sort_values("start_ns").groupby("flow_id", observed=True).tail(1)
+        done_ns = last.loc[last["status"] == TransferStatus.OK, "end_ns"]
+        end_ns = int(rows["t_ns"].max())
+        if not done_ns.empty:
+            end_ns = min(end_ns, int(done_ns.min()) // sample_ns * sample_ns)
+        return Window(start_ns, end_ns) if end_ns > start_ns else None
+
+    def goodput(self, interval_ns: int) -> pd.DataFrame | None:
+        """Return bit/s per whole interval of the window (rows, by end in ns) and flow (columns).
+
+        Only intervals that lie inside the window count. None if there is none, or if the samples are
+        coarser than the interval.
+        """
+        window, rows = self.window, self.deliveries
+        if window is None or rows is None or interval_ns < int(rows["interval_ns"].max()):
+            return None
+        count = window.duration_ns // interval_ns
+        if count == 0:
+            return None
+        number = (rows["t_ns"].to_numpy() - window.start_ns - 1) // interval_ns
+        inside = (number >= 0) & (number < count)
+        flow_number = pd.Categorical(rows["flow_id"].astype(str), categories=list(self.flow_ids)).codes
+        delivered = np.zeros((count, len(self.flow_ids)))
+        np.add.at(
+            delivered, (number[inside], flow_number[inside]), rows["delivered_bytes"].to_numpy()[inside]
+        )
+        ends_ns = window.start_ns + interval_ns * np.arange(1, count + 1)
+        return pd.DataFrame(delivered * 8e9 / interval_ns, index=ends_ns, columns=list(self.flow_ids))
+
+    @cached_property
+    def bottleneck_port(self) -> tuple[str, int] | None:
+        """Return port and priority of the queue that is longest on average."""
+        queues = self.table("queues")
+        if queues is None:
+            return None
+        means = queues.groupby(["port", "priority"], observed=True, as_index=False)["bytes"].mean()
+        longest = means.iloc[int(means["bytes"].to_numpy().argmax())]
+        return str(longest["port"]), int(longest["priority"])
+
+    @cached_property
+    def bottleneck_queue(self) -> pd.DataFrame | None:
+        """Return the samples of the bottleneck's queue while the flows have work."""
+        queues, bottleneck = self.table("queues"), self.bottleneck_port
+        if queues is None or bottleneck is None:
+            return None
+        rows = queues[(queues["port"] == bottleneck[0]) & (queues["priority"] == bottleneck[1])]
+        if self.window is not None:
+            rows = rows[(rows["t_ns"] > self.window.start_ns) & (rows["t_ns"] <= self.window.end_ns)]
+        return None if rows.empty else rows
+
+
+def common_interval_ns(views: list[CellView]) -> int:
+    """Return the one interval over which the goodput of all these cells is read, so that they compare."""
+    windows = [view.window.duration_ns for view in views if view.window is not None]
+    samples = [int(view.deliveries["interval_ns"].max()) for view in views if view.deliveries is not None]
+    shortest_ns, sample_ns = min(windows, default=0), max(samples, default=0)
+    allowed = [length for length in INTERVALS_NS if length >= sample_ns] or [sample_ns]
+    fitting = [length for length in allowed if shortest_ns >= INTERVALS_MIN * length]
+    return fitting[0] if fitting else allowed[-1]
+
+
+def _natural(flow_id: str) -> tuple[str | int, ...]:
+    """Order h2 before h10: text and numbers alternate, so that like is compared with like."""
+    parts = re.split(r"([0-9]+)", flow_id)
+    return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))
