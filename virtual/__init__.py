@@ -1,0 +1,1 @@
+"""Virtual machines with soft-RoCE, for everyone without RDMA NICs: image, machines, cables, SSH."""

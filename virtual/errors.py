@@ -1,0 +1,9 @@
+"""What can go wrong with virtual machines, as sentences for the person who started them."""
+
+
+class VirtualTestbedError(RuntimeError):
+    """The virtual testbed cannot do what was asked: says what, where and what to do."""
+
+
+class PrerequisiteError(VirtualTestbedError):
+    """The machine lacks a program that the virtual testbed needs."""

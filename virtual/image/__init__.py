@@ -1,0 +1,1 @@
+"""The Debian image that all virtual machines share: recipe, build and cache."""

@@ -1,0 +1,66 @@
+"""Chooses KVM only where a machine really booted with it; /dev/kvm alone proves nothing."""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from virtual.errors import VirtualTestbedError
+from virtual.image.cache import Image
+from virtual.machines.process import MachineProcess
+from virtual.machines.qemu import PROGRAM, Accelerator, Boot, base_command
+from virtual.programs import run
+
+_KVM_DEVICE = Path("/dev/kvm")
+_PROBE_TIMEOUT_S = 20.0
+_PROBE_MEMORY_MIB = 256
+_VERSION_TIMEOUT_S = 20.0
+_VERDICTS = "kvm-verdicts.json"
+
+
+def choose(image: Image, cache: Path, progress: Callable[[str], None]) -> Accelerator:
+    """Probe once per image, kernel and QEMU; the verdict stays in the cache."""
+    if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
+        return Accelerator.TCG
+    circumstances = f"{image.digest} / {os.uname().release} / {_qemu_version()}"
+    path = cache / _VERDICTS
+    verdicts = _read_verdicts(path)
+    if circumstances not in verdicts:
+        progress("machines: trying whether KVM boots a kernel here")
+        verdicts[circumstances] = _probe(image)
+        path.write_text(json.dumps(verdicts, indent=1) + "\n")
+    if verdicts[circumstances]:
+        progress(f"machines: KVM is not usable here, emulating instead ({verdicts[circumstances]})")
+        return Accelerator.TCG
+    return Accelerator.KVM
+
+
+def _qemu_version() -> str:
+    return run([PROGRAM, "--version"], timeout_s=_VERSION_TIMEOUT_S).splitlines()[0]
+
+
+def _read_verdicts(path: Path) -> dict[str, str]:
+    """Map circumstances to why KVM failed there ("" if it worked); a damaged file counts as no verdict."""
+    try:
+        verdicts = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return verdicts if isinstance(verdicts, dict) else {}
+
+
+def _probe(image: Image) -> str:
+    """Boot the kernel under KVM until its first program answers; say in one line why it did not."""
+    with tempfile.TemporaryDirectory(prefix="rogue-probe-") as scratch:
+        console = Path(scratch) / "probe.console"
+        boot = Boot(image.kernel, image.initrd, extra_arguments="rogue.probe")
+        command = base_command(boot, Accelerator.KVM, _PROBE_MEMORY_MIB, console)
+        process = MachineProcess("probe", command, console)
+        try:
+            process.wait_until_it_says("probe answered", time.monotonic() + _PROBE_TIMEOUT_S)
+        except VirtualTestbedError as error:
+            return " ".join(str(error).split())
+        finally:
+            process.end()
+    return ""

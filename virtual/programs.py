@@ -1,0 +1,49 @@
+"""Runs the host's programs with a time limit; a failure becomes a sentence with the program's own words."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from virtual.errors import VirtualTestbedError
+
+_WORDS_KEPT_LINES = 15
+
+
+def run(
+    command: Sequence[str],
+    *,
+    timeout_s: float,
+    environment: Mapping[str, str] | None = None,
+    stdin: Path | None = None,
+    stdout: Path | None = None,
+) -> str:
+    """Run ``command`` and return what it printed; its output may instead go to the file ``stdout``.
+
+    Raises VirtualTestbedError with the last lines of its standard error if it fails or takes too long.
+    """
+    source = stdin.open("rb") if stdin else None
+    target = stdout.open("wb") if stdout else None
+    try:
+        done = subprocess.run(
+            command,
+            stdin=source or subprocess.DEVNULL,
+            stdout=target or subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            timeout=timeout_s,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise VirtualTestbedError(f"the program {command[0]} is not installed") from None
+    except subprocess.TimeoutExpired:
+        raise VirtualTestbedError(f"{command[0]} did not finish within {timeout_s:.0f} s") from None
+    finally:
+        for stream in (source, target):
+            if stream:
+                stream.close()
+    if done.returncode != 0:
+        words = done.stderr.decode(errors="replace").strip().splitlines()[-_WORDS_KEPT_LINES:]
+        raise VirtualTestbedError(
+            "\n  ".join([f"{command[0]} failed (exit code {done.returncode}):", *words])
+        )
+    return (done.stdout or b"").decode(errors="replace")
