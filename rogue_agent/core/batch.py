@@ -1,0 +1,43 @@
+"""A batch: the verbs covered by one signal, the unit of the window and of RTT samples."""
+
+from rogue_agent.core.actions import PostSend
+from rogue_agent.core.clocks import NicNs
+
+NO_EPOCH = -1
+"""Epoch of a batch whose sample may not count."""
+
+
+class Batch:
+    """Verbs in posting order; only the last one is signalled, and its completion completes them all.
+
+    Known when the batch is assembled: `sends`, `wr_id` of the signalled one, `payload_bytes`, `wire_bytes`,
+    `last_packet_wire_bytes`, and `ended_transfers`, (id, size) of the transfers whose last byte is in here.
+    Known once it is posted: `enqueued_ns`, the NIC's clock just before the first verb was posted;
+    `rate_bps`, the rate in force then; `is_anchored`, whether the limiter was settled and nothing was
+    before the batch in the queue pair; `epoch`, the limiter setting that a sample can be attributed to.
+    """
+
+    __slots__ = (
+        "ended_transfers",
+        "enqueued_ns",
+        "epoch",
+        "is_anchored",
+        "last_packet_wire_bytes",
+        "payload_bytes",
+        "rate_bps",
+        "sends",
+        "wire_bytes",
+        "wr_id",
+    )
+
+    def __init__(self) -> None:
+        self.wr_id = 0
+        self.sends: list[PostSend] = []
+        self.ended_transfers: list[tuple[int, int]] = []
+        self.payload_bytes = 0
+        self.wire_bytes = 0
+        self.last_packet_wire_bytes = 0
+        self.enqueued_ns = NicNs(0)
+        self.rate_bps = 0
+        self.is_anchored = False
+        self.epoch = NO_EPOCH

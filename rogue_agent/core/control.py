@@ -1,0 +1,92 @@
+"""The feedback loop of a connection: completed batches become RTT samples, and these a window and a rate."""
+
+from enum import Enum, unique
+
+from rogue_agent.core.batch import NO_EPOCH, Batch
+from rogue_agent.core.clocks import NicNs
+from rogue_agent.core.estimators import ESTIMATORS
+from rogue_agent.core.hold_off import HoldOff
+from rogue_agent.core.limiter import Limiter
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.settings import TransportSettings
+
+
+@unique
+class SampleVerdict(Enum):
+    """Why an RTT sample counted, or did not."""
+
+    ACCEPTED = "accepted"
+    HOLD_OFF = "hold_off"
+    RATE_CHANGED = "rate_changed"
+
+
+class Control:
+    """Congestion control, RTT estimator, limiter and hold-off of one direction of a connection.
+
+    `rate_bps` is the rate in force: what the limiter really applies, or the line rate where there is no
+    limiter.
+    """
+
+    __slots__ = ("_estimator", "_hold_off", "_is_rate_pending", "_limiter", "cc", "rate_bps")
+
+    def __init__(self, settings: TransportSettings, link: LinkFacts) -> None:
+        self.cc = settings.cc_parameters.build(link)
+        self.rate_bps = link.line_rate_bps
+        self._estimator = ESTIMATORS[settings.estimator](link.line_rate_bps) if settings.estimator else None
+        self._limiter = Limiter(link, settings.rate_change_max_bps) if link.has_limiter else None
+        needs_anchor = self._estimator is not None and self._estimator.needs_anchor
+        self._hold_off = HoldOff(settings.hold_off_bytes, needs_anchor=needs_anchor)
+        self._is_rate_pending = False
+
+    @property
+    def has_estimator(self) -> bool:
+        """Whether completions are turned into samples at all."""
+        return self._estimator is not None
+
+    def next_rate(self) -> int | None:
+        """Return the rate to program now, None to leave the limiter alone; a rate starts a hold-off."""
+        target_bps = self.cc.target_rate_bps
+        if self._limiter is None or target_bps is None:
+            return None
+        rate_bps = self._limiter.request(target_bps, self.rate_bps)
+        if rate_bps is not None:
+            self._is_rate_pending = True
+            self._start_epoch()
+        return rate_bps
+
+    def on_rate_set(self, effective_bps: int) -> None:
+        """The limiter now applies this rate; a change that nobody asked for starts a hold-off as well."""
+        if not self._is_rate_pending and effective_bps != self.rate_bps:
+            self._start_epoch()
+        self._is_rate_pending = False
+        self.rate_bps = effective_bps
+
+    def admits(self, *, is_idle: bool) -> bool:
+        """Whether a batch may be posted now as far as sampling is concerned."""
+        return self._hold_off.admits(is_idle=is_idle)
+
+    def on_post(self, batch: Batch, *, is_idle: bool) -> None:
+        """A batch goes out; `is_idle`: to an empty queue pair."""
+        batch.epoch = self._hold_off.on_post(batch.payload_bytes)
+        batch.is_anchored = is_idle and batch.epoch != NO_EPOCH
+
+    def on_posted(self, batch: Batch, nic_ns: NicNs) -> None:
+        """The batch's first verb was posted just after this instant."""
+        batch.enqueued_ns = nic_ns
+        batch.rate_bps = self.rate_bps
+
+    def sample(self, batch: Batch, completed_ns: NicNs) -> tuple[float | None, SampleVerdict]:
+        """Estimate the RTT of a completed batch; let the congestion control have it if it counts."""
+        assert self._estimator is not None, "sample() without an estimator"
+        rtt_ns = self._estimator.sample(batch, completed_ns)
+        if batch.epoch == NO_EPOCH or rtt_ns is None:
+            return rtt_ns, SampleVerdict.HOLD_OFF
+        if batch.epoch != self._hold_off.epoch:
+            return rtt_ns, SampleVerdict.RATE_CHANGED
+        self.cc.on_sample(rtt_ns)
+        return rtt_ns, SampleVerdict.ACCEPTED
+
+    def _start_epoch(self) -> None:
+        self._hold_off.restart()
+        if self._estimator is not None:
+            self._estimator.on_rate_change()

@@ -1,0 +1,24 @@
+"""Errors of the core, split by whose fault they are."""
+
+
+class SettingsError(ValueError):
+    """The user asked for a transport or a parameter that does not exist or is out of range."""
+
+    def __init__(self, key: str, got: object, expected: str) -> None:
+        super().__init__(f"{key}: got {got!r}, expected {expected}")
+        self.key = key
+        self.got = got
+        self.expected = expected
+
+
+class NicError(RuntimeError):
+    """The NIC, or the driver above it, reported something that verbs do not allow on a queue pair."""
+
+    def __init__(self, qp_num: int, problem: str) -> None:
+        super().__init__(f"queue pair {qp_num}: {problem}")
+        self.qp_num = qp_num
+        self.problem = problem
+
+
+class PostRefused(Exception):  # noqa: N818 - an outcome that the core handles, not a programming error
+    """A driver raises it from `post_send` when the queue pair does not take the verb."""

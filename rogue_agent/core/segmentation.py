@@ -1,0 +1,107 @@
+"""From transfers to verbs, and from verbs to batches: how much one verb moves, and which verbs are signalled.
+
+Source: RoGUE, sections 3.1 and 3.6.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+from rogue_agent.core.actions import PostSend
+from rogue_agent.core.batch import Batch
+from rogue_agent.core.link import LinkFacts
+
+
+class Transfer(NamedTuple):
+    """What the application wants moved; to the application it is one verb.
+
+    `is_signaled` asks for a signal on the transfer's last verb even if the batch could grow further.
+    """
+
+    transfer_id: int
+    size_bytes: int
+    is_signaled: bool = False
+
+
+class Segmenter:
+    """Queue of transfers that hands out batches.
+
+    - A transfer of at least `segment_bytes` is cut into verbs of that size, the last one shorter, each
+      signalled.
+    - Smaller transfers stay whole and share a batch until it holds `segment_bytes`, `verbs_max` verbs, or a
+      verb for which the application wants a signal.
+    - When nothing else waits, the last verb is signalled, so that no credit of the window stays out.
+    """
+
+    def __init__(self, link: LinkFacts, segment_bytes: int, verbs_max: int) -> None:
+        self._framing = link.wire
+        self._mtu_bytes = link.mtu_bytes
+        self._segment_bytes = segment_bytes
+        self._verbs_max = verbs_max
+        self._waiting: deque[Transfer] = deque()
+        self._offset_bytes = 0
+        self._batch: Batch | None = None
+        self._is_full = False
+        self._next_wr_id = 1
+
+    def push(self, transfer: Transfer) -> None:
+        """Queue a transfer behind the others."""
+        self._waiting.append(transfer)
+
+    def peek(self) -> Batch | None:
+        """Return the batch to post next, None if nothing waits; until it is full it grows with transfers."""
+        if self._batch is None:
+            if not self._waiting:
+                return None
+            self._batch = Batch()
+            self._is_full = False
+        while self._waiting and not self._is_full:
+            self._add_verb(self._batch)
+        return self._batch
+
+    def take(self) -> Batch:
+        """Hand out the batch last returned by `peek`, with its last verb signalled."""
+        batch = self._batch
+        assert batch is not None, "take() without a batch to take"
+        self._batch = None
+        last = batch.sends[-1]
+        if not last.signaled:
+            batch.sends[-1] = last._replace(signaled=True)
+        batch.wr_id = last.wr_id
+        return batch
+
+    def clear(self) -> list[tuple[int, int]]:
+        """Drop everything; return (transfer id, bytes handed out before) of what was dropped, in order."""
+        dropped = [(send.transfer_id, send.offset_bytes) for send in self._batch.sends] if self._batch else []
+        for transfer in self._waiting:
+            dropped.append((transfer.transfer_id, self._offset_bytes))
+            self._offset_bytes = 0
+        self._waiting.clear()
+        self._batch = None
+        return dropped
+
+    def _add_verb(self, batch: Batch) -> None:
+        """Move one verb from the head of the queue to the batch."""
+        transfer_id, size_bytes, wants_signal = self._waiting[0]
+        offset_bytes = self._offset_bytes
+        length_bytes = min(size_bytes - offset_bytes, self._segment_bytes)
+        is_end = offset_bytes + length_bytes == size_bytes
+        batch.payload_bytes += length_bytes
+        self._is_full = (
+            size_bytes >= self._segment_bytes
+            or batch.payload_bytes >= self._segment_bytes
+            or wants_signal
+            or len(batch.sends) + 1 == self._verbs_max
+        )
+        wr_id = self._next_wr_id
+        self._next_wr_id = wr_id + 1
+        batch.sends.append(PostSend(wr_id, transfer_id, offset_bytes, length_bytes, self._is_full))
+        wire_bytes, batch.last_packet_wire_bytes = self._framing.write_wire_bytes(
+            length_bytes, self._mtu_bytes
+        )
+        batch.wire_bytes += wire_bytes
+        if is_end:
+            batch.ended_transfers.append((transfer_id, size_bytes))
+            self._waiting.popleft()
+            self._offset_bytes = 0
+        else:
+            self._offset_bytes = offset_bytes + length_bytes

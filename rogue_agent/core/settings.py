@@ -1,0 +1,35 @@
+"""Everything that distinguishes one transport from another, as plain frozen data."""
+
+from dataclasses import dataclass, field
+
+from rogue_agent.core.cc.base import CongestionControlParameters
+from rogue_agent.core.parameters import Parameters, at_least, between
+
+
+@dataclass(frozen=True, slots=True)
+class TransportSettings(Parameters):
+    """Settings of one connection.
+
+    transport: the registry name it was made from.
+    cc, cc_parameters: the congestion control's registry name, and its own parameters.
+    estimator: registry name of the RTT estimator; None for none, then the congestion control sees no sample.
+    segment_bytes: length of a verb cut from a larger transfer, and the bytes that one signal covers.
+    hold_off_bytes: bytes posted after a write of the limiter before samples count again.
+    rate_change_max_bps: how far one write may move the limiter.
+    send_queue_verbs: depth of the send queue; two batches must fit.
+    retry_count, timeout_exponent: the queue pair's attributes; the NIC waits 4.096 us * 2^timeout_exponent
+    for an ACK.
+    flush_timeout_ns: how long completions may be missing after a queue pair failed.
+    """
+
+    transport: str
+    cc: str
+    cc_parameters: CongestionControlParameters
+    estimator: str | None
+    segment_bytes: int = field(metadata=between(256, 2**31))
+    retry_count: int = field(metadata=between(0, 7))
+    hold_off_bytes: int = field(default=160_000, metadata=at_least(0))
+    rate_change_max_bps: int = field(default=1_000_000_000, metadata=at_least(1))
+    send_queue_verbs: int = field(default=512, metadata=between(2, 32_768))
+    timeout_exponent: int = field(default=14, metadata=between(0, 31))
+    flush_timeout_ns: int = field(default=1_000_000_000, metadata=at_least(1))

@@ -1,0 +1,67 @@
+"""Life of a queue pair as its Connection sees it: every legal (state, event) pair, as data.
+
+Recovery is not part of this table: a queue pair that breaks ends with all its transfers reported.
+"""
+
+from enum import Enum, unique
+
+
+@unique
+class State(Enum):
+    """States of a connection."""
+
+    OPEN = "verbs are posted and complete"
+    BROKEN = "the queue pair is lost; completions from before may still be in the completion queue"
+    FLUSHING = "a failing completion was read; only failing ones may follow"
+    FAILED = "every transfer has been reported"
+
+
+@unique
+class Event(Enum):
+    """Events that matter for the state."""
+
+    SUBMITTED = "the application submitted a transfer"
+    POSTED = "the driver posted a verb"
+    REFUSED = "the driver could not post a verb"
+    RATE_SET = "the driver programmed the limiter"
+    COMPLETED = "a signalled verb completed"
+    ERRED = "a verb completed with an error, or was flushed"
+    QP_ERROR = "the queue pair entered the error state"
+    EMPTIED = "no posted verb is left without its completion"
+    TIMED_OUT = "flushed completions are overdue"
+
+
+_S, _E = State, Event
+
+TRANSITIONS: dict[tuple[State, Event], State] = {
+    (_S.OPEN, _E.SUBMITTED): _S.OPEN,
+    (_S.OPEN, _E.POSTED): _S.OPEN,
+    (_S.OPEN, _E.REFUSED): _S.BROKEN,
+    (_S.OPEN, _E.RATE_SET): _S.OPEN,
+    (_S.OPEN, _E.COMPLETED): _S.OPEN,
+    (_S.OPEN, _E.ERRED): _S.FLUSHING,
+    (_S.OPEN, _E.QP_ERROR): _S.BROKEN,
+    (_S.BROKEN, _E.SUBMITTED): _S.BROKEN,
+    (_S.BROKEN, _E.RATE_SET): _S.BROKEN,
+    (_S.BROKEN, _E.COMPLETED): _S.BROKEN,
+    (_S.BROKEN, _E.ERRED): _S.FLUSHING,
+    (_S.BROKEN, _E.QP_ERROR): _S.BROKEN,
+    (_S.BROKEN, _E.EMPTIED): _S.FAILED,
+    (_S.BROKEN, _E.TIMED_OUT): _S.FAILED,
+    (_S.FLUSHING, _E.SUBMITTED): _S.FLUSHING,
+    (_S.FLUSHING, _E.RATE_SET): _S.FLUSHING,
+    (_S.FLUSHING, _E.ERRED): _S.FLUSHING,
+    (_S.FLUSHING, _E.QP_ERROR): _S.FLUSHING,
+    (_S.FLUSHING, _E.EMPTIED): _S.FAILED,
+    (_S.FLUSHING, _E.TIMED_OUT): _S.FAILED,
+    (_S.FAILED, _E.SUBMITTED): _S.FAILED,
+    (_S.FAILED, _E.RATE_SET): _S.FAILED,
+    (_S.FAILED, _E.COMPLETED): _S.FAILED,
+    (_S.FAILED, _E.ERRED): _S.FAILED,
+    (_S.FAILED, _E.QP_ERROR): _S.FAILED,
+}
+
+
+def next_state(state: State, event: Event) -> State | None:
+    """Return the state after an event, None when the event is impossible in this state."""
+    return TRANSITIONS.get((state, event))

@@ -1,0 +1,88 @@
+"""Transports by name, and the one place where a user's overrides become settings."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace
+
+from rogue_agent.core.cc import CONGESTION_CONTROLS
+from rogue_agent.core.errors import SettingsError
+from rogue_agent.core.estimators import ESTIMATORS
+from rogue_agent.core.link import LINE_RATE_BPS_SMALL_SEGMENTS_MAX
+from rogue_agent.core.parameters import override
+from rogue_agent.core.settings import TransportSettings
+
+SEGMENT_BYTES_40G = 65_536
+SEGMENT_BYTES_100G = 262_144
+NATIVE_SEGMENT_BYTES = 1_048_576
+
+
+def rogue(line_rate_bps: int) -> TransportSettings:
+    """RoGUE over RC: Vegas on drained RTT samples, one hardware retry.
+
+    Source: RoGUE, sections 3.1 (segment sizes), 3.3 (hold-off, bounded change) and 3.5 (retry count).
+    """
+    is_small = line_rate_bps <= LINE_RATE_BPS_SMALL_SEGMENTS_MAX
+    return TransportSettings(
+        transport="rogue",
+        cc="vegas",
+        cc_parameters=CONGESTION_CONTROLS["vegas"].for_line_rate(line_rate_bps),
+        estimator="drained",
+        segment_bytes=SEGMENT_BYTES_40G if is_small else SEGMENT_BYTES_100G,
+        retry_count=1,
+    )
+
+
+def roce(line_rate_bps: int) -> TransportSettings:
+    """Native RoCE: two 1 MiB verbs posted, no control, all the hardware retries.
+
+    Source: RoGUE, section 5.1 (1 MB verbs).
+    """
+    return TransportSettings(
+        transport="roce",
+        cc="fixed",
+        cc_parameters=CONGESTION_CONTROLS["fixed"].for_line_rate(line_rate_bps),
+        estimator=None,
+        segment_bytes=NATIVE_SEGMENT_BYTES,
+        retry_count=7,
+    )
+
+
+TRANSPORTS: dict[str, Callable[[int], TransportSettings]] = {
+    "rogue": rogue,
+    "roce": roce,
+}
+
+
+def settings_for(transport: str, line_rate_bps: int, overrides: Mapping[str, object]) -> TransportSettings:
+    """Return a transport's settings at a line rate, with parameters replaced by name.
+
+    A key is a field of TransportSettings (`cc` first: it decides which parameters there are) or of the
+    congestion control's parameters. Raises SettingsError(key, got, expected).
+    """
+    settings = TRANSPORTS[_one_of("transport", transport, TRANSPORTS)](line_rate_bps)
+    rest = dict(overrides)
+    if "cc" in rest:
+        cc = _one_of("cc", rest.pop("cc"), CONGESTION_CONTROLS)
+        settings = replace(
+            settings, cc=cc, cc_parameters=CONGESTION_CONTROLS[cc].for_line_rate(line_rate_bps)
+        )
+    if "estimator" in rest:
+        settings = replace(settings, estimator=_one_of("estimator", rest.pop("estimator"), ESTIMATORS))
+    own = {each.name for each in fields(TransportSettings)} - {"transport", "cc_parameters"}
+    of_cc = {each.name for each in fields(settings.cc_parameters)}
+    for key, value in rest.items():
+        if key not in own | of_cc:
+            raise SettingsError(
+                key, value, f"a parameter of {transport}: one of {', '.join(sorted(own | of_cc))}"
+            )
+    cc_parameters = override(settings.cc_parameters, {key: rest[key] for key in rest if key in of_cc})
+    return override(
+        replace(settings, cc_parameters=cc_parameters), {key: rest[key] for key in rest if key in own}
+    )
+
+
+def _one_of(key: str, name: object, registry: Iterable[str]) -> str:
+    """Return the name if it is registered."""
+    names = list(registry)
+    if not isinstance(name, str) or name not in names:
+        raise SettingsError(key, name, f"one of {', '.join(sorted(names))}")
+    return name
