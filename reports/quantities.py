@@ -25,7 +25,7 @@ class Unit(Enum):
     BYTES = Scale("KB", 1e3)
     PERCENT = Scale("%", 0.01, decimals=1)
     INDEX = Scale("", 1.0, decimals=3)
-    COUNT = Scale("", 1.0, decimals=0)
+    COUNT = Scale("", 1.0)
     RATIO = Scale("", 1.0, decimals=2)
 
     @property
@@ -40,7 +40,9 @@ def number_text(value: float | None, unit: Unit) -> str:
         return NO_VALUE
     scaled = value / unit.value.base_units
     decimals = unit.value.decimals
-    if decimals is None:
+    if unit is Unit.COUNT:
+        decimals = 0 if scaled.is_integer() or scaled >= 100 else 1
+    elif decimals is None:
         decimals = _decimals_for_three_digits(scaled)
     return f"{scaled:,.{decimals}f}".replace(",", NARROW_SPACE).replace("-", "\u2212")
 
@@ -49,6 +51,15 @@ def quantity_text(value: float | None, unit: Unit) -> str:
     """Write a quantity, given in base units, with its symbol: `9.21 Gb/s`."""
     text = number_text(value, unit)
     return f"{text}{NARROW_SPACE}{unit.symbol}" if unit.symbol and text != NO_VALUE else text
+
+
+def readable(value: float | None, unit: Unit) -> str:
+    """Write a quantity for a sentence, in the multiple of its unit that suits its size."""
+    if value is None or not math.isfinite(value):
+        return NO_VALUE
+    if unit is Unit.TIME:
+        return duration_text(value)
+    return size_text(value) if unit is Unit.BYTES else quantity_text(value, unit)
 
 
 def duration_text(duration_ns: float) -> str:

@@ -91,7 +91,7 @@ def figure_look() -> Iterator[None]:
     """Give everything that matplotlib makes and writes inside this context the look of the report."""
     with rc_context(
         {
-            "svg.fonttype": "none",  # text stays text: it can be read aloud, searched, and follows the page's font
+            "svg.fonttype": "none",  # text stays text: it can be read aloud and searched
             "svg.hashsalt": "rogue-report",
             "text.parse_math": False,  # names come from experiment files and may contain a dollar sign
             "font.family": "sans-serif",

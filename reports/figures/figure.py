@@ -1,5 +1,6 @@
 """What a figure of the report is, and what all figures share."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -7,7 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter
 from numpy.typing import NDArray
 
 from reports.quantities import duration_text, size_text
@@ -20,6 +21,7 @@ PANEL_HEIGHT_INCHES: Final = 2.5
 PANELS_MAX: Final = 12
 # More points than this per line add bytes to the page and nothing to the eye. Statistics use every sample.
 POINTS_MAX: Final = 400
+LINEAR_BELOW_BYTES: Final = 1000
 
 Values = NDArray[np.float64]
 
@@ -96,22 +98,41 @@ def legend_above(figure: Figure, axis: Axes) -> None:
         figure.legend(handles, labels, loc="outside upper left", ncols=4)
 
 
+def legends(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Give each panel its own legend; a single panel gets it above, where it hides nothing."""
+    if len(axes) == 1:
+        legend_above(figure, axes[0])
+        return
+    for axis in axes:
+        axis.legend(loc="best")
+
+
 def format_times(axis: Axes) -> None:
     """Write the ticks of a horizontal axis in ns as `10 µs`, `1 ms`."""
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: duration_text(value)))
     axis.xaxis.set_minor_formatter(FuncFormatter(lambda _value, _: ""))
 
 
-def format_sizes(axis: Axes, *, vertical: bool) -> None:
-    """Write the ticks of an axis in bytes as `10 KB`, `1 MB`."""
+def size_axis(axis: Axes, low_bytes: float, high_bytes: float, *, vertical: bool) -> None:
+    """Make an axis logarithmic in bytes, from the decade below the smallest value to the largest.
+
+    Below 1 KB the axis is linear, so that an empty queue can be drawn.
+    """
+    high = max(2.0 * LINEAR_BELOW_BYTES, 1.3 * high_bytes)
+    low = 10.0 ** math.floor(math.log10(low_bytes)) if low_bytes >= LINEAR_BELOW_BYTES else 0.0
     target = axis.yaxis if vertical else axis.xaxis
+    (axis.set_yscale if vertical else axis.set_xscale)("symlog", linthresh=LINEAR_BELOW_BYTES, linscale=0.4)
+    (axis.set_ylim if vertical else axis.set_xlim)(low, high)
+    decades = [10.0**power for power in range(3, 13)]
+    target.set_major_locator(FixedLocator([0.0, *decades]))
+    target.set_minor_locator(FixedLocator([step * decade for decade in decades for step in range(2, 10)]))
     target.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
 
 
 def rule(axis: Axes, value: float, label: str, *, vertical: bool = False) -> None:
     """Draw a dashed line that the data are to be held against."""
     draw = axis.axvline if vertical else axis.axhline
-    draw(value, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), label=label, zorder=3)
+    draw(value, color=INK, linewidth=0.9, linestyle=(0, (8, 4)), label=label, zorder=3)
 
 
 def plain(text: str, length_max: int = 70) -> str:

@@ -11,6 +11,7 @@ from reports.figures.figure import (
     Values,
     draw_cdf,
     format_times,
+    legends,
     panels,
     plain,
     settings_by_point,
@@ -41,7 +42,7 @@ class ProbeLatency(ReportFigure):
     def draw(self, results: Results) -> Figure:
         """Draw the cumulative distributions."""
         points = list(settings_by_point(self.settings(results)).items())[:PANELS_MAX]
-        figure, axes = panels([point or "Probe" for point, _ in points], height_inches=2.9)
+        figure, axes = panels([point for point, _ in points], height_inches=2.9)
         for axis, (_, settings) in zip(axes, points, strict=True):
             for setting in settings:
                 values = self._values(results, setting)
@@ -52,7 +53,7 @@ class ProbeLatency(ReportFigure):
             format_times(axis)
             axis.set_xlabel("probe: posted to completion")
             axis.set_ylabel("fraction of probes")
-            axis.legend(loc="lower right")
+        legends(figure, axes)
         return figure
 
     def describe(self, results: Results) -> str:

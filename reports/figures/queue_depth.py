@@ -1,5 +1,6 @@
 """Figures: how many bytes wait at the bottleneck, over time and as a distribution."""
 
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -12,18 +13,16 @@ from reports.figures.figure import (
     ReportFigure,
     Values,
     draw_cdf,
-    format_sizes,
+    legends,
     panels,
     plain,
     settings_by_point,
+    size_axis,
 )
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import size_text
 from reports.results import Results, Setting
 from reports.view import CellView
-
-# Below this the logarithmic axis turns linear, so that an empty queue can be drawn.
-LINEAR_BELOW_BYTES = 1000
 
 
 class QueueOverTime(ReportFigure):
@@ -47,11 +46,13 @@ class QueueOverTime(ReportFigure):
         figure, axes = panels([setting.title for setting in settings])
         for axis, setting in zip(axes, settings, strict=True):
             _draw_queue(axis, self.views(results, setting)[0], setting.style.colour)
-            axis.set_yscale("symlog", linthresh=LINEAR_BELOW_BYTES)
-            axis.set_ylim(bottom=0)
-            format_sizes(axis, vertical=True)
             axis.set_xlabel("time (s)")
             axis.set_ylabel("bytes queued")
+        queues = [self.views(results, setting)[0].bottleneck_queue for setting in settings]
+        lowest = min(float(queue["bytes"].min()) for queue in queues if queue is not None)
+        highest = max(float(queue["max_bytes"].max()) for queue in queues if queue is not None)
+        for axis in axes:  # the axes are shared: the limits are those of all panels together
+            size_axis(axis, lowest, highest, vertical=True)
         return figure
 
     def describe(self, results: Results) -> str:
@@ -87,18 +88,19 @@ class QueueDistribution(ReportFigure):
     def draw(self, results: Results) -> Figure:
         """Draw the cumulative distributions."""
         points = list(settings_by_point(self.settings(results)).items())[:PANELS_MAX]
-        figure, axes = panels([point or "Bottleneck" for point, _ in points], height_inches=2.9)
+        figure, axes = panels([point for point, _ in points], height_inches=2.9)
+        low, high = math.inf, 0.0
         for axis, (_, settings) in zip(axes, points, strict=True):
             for setting in settings:
                 values = self._values(results, setting)
+                low, high = min(low, float(values.min())), max(high, float(values.max()))
                 label = plain(f"{setting.style.name} (median {size_text(nearest_rank(values, 50) or 0)})")
                 draw_cdf(axis, values, setting.style.colour, setting.style.line, label)
-            axis.set_xscale("symlog", linthresh=LINEAR_BELOW_BYTES)
-            axis.set_xlim(left=0)
-            format_sizes(axis, vertical=False)
             axis.set_xlabel("bytes queued")
             axis.set_ylabel("fraction of samples")
-            axis.legend(loc="upper left")
+        for axis in axes:
+            size_axis(axis, low, high, vertical=False)
+        legends(figure, axes)
         return figure
 
     def describe(self, results: Results) -> str:

@@ -57,8 +57,8 @@ class RateEstimate(ReportFigure):
                 rule(axis, share_bps / 1e9, "ideal share", vertical=True)
             axis.set_xlabel("per flow (Gb/s)")
             axis.set_ylabel("fraction of samples")
-            axis.set_xlim(left=0)
             axis.legend(loc="upper left")
+        axes[0].set_xlim(left=0)
         return figure
 
     def describe(self, results: Results) -> str:

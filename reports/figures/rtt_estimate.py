@@ -41,7 +41,9 @@ class RttEstimate(ReportFigure):
     def draw(self, results: Results) -> Figure:
         """Draw both panels of each setting."""
         settings = self.settings(results)[:ROWS_MAX]
-        titles = [f"{setting.title}: {part}" for setting in settings for part in ("both", "difference")]
+        titles = [
+            f"{setting.title}: {part}" for setting in settings for part in ("estimate and truth", "error")
+        ]
         figure, axes = panels(titles, share=False, height_inches=2.7)
         for row, setting in enumerate(settings):
             pairs = self._pairs(results, setting)

@@ -40,9 +40,9 @@ class ThroughputOverTime(ReportFigure):
             if view.ideal_share_bps:
                 rule(axis, view.ideal_share_bps / 1e9, "ideal share")
             _mark_failures(axis, view)
-            axis.set_xlabel("time (s)")
             axis.set_ylabel("goodput (Gb/s)")
-            axis.set_ylim(bottom=0)
+        highest = max(float(axis.dataLim.ymax) for axis in axes)
+        axes[0].set_ylim(0, 1.05 * highest)  # the axis is shared: set it once everything is drawn
         richest = max(axes, key=lambda axis: len(axis.get_legend_handles_labels()[1]))
         legend_above(figure, richest)
         return figure
@@ -81,14 +81,7 @@ def _draw_flows(axis: Axes, view: CellView, colour: str) -> None:
         goodput = delivered * 8 / width_ns
         axis.plot(middles_s, goodput, color=colour, linewidth=0.9, alpha=0.75, label=label)
     axis.set_xlim(0, count * width_ns / 1e9)
-    axis.annotate(
-        f"samples of {duration_text(width_ns)}",
-        (1, 1),
-        xycoords="axes fraction",
-        ha="right",
-        va="bottom",
-        fontsize=8,
-    )
+    axis.set_xlabel(f"time (s), averages over {duration_text(width_ns)}")
 
 
 def _mark_failures(axis: Axes, view: CellView) -> None:

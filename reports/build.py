@@ -1,0 +1,66 @@
+"""From run directories to one report."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from reports.claims import evaluate, read_claims
+from reports.errors import ReportError
+from reports.load import Run
+from reports.page import render, run_section
+from reports.results import Results
+
+REPORT = "report.html"
+CLAIMS = "claims.json"
+
+
+def build(run_dirs: Path | Sequence[Path], output: Path | None = None) -> Path:
+    """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
+
+    The report of one run stands in its directory, that of several beside the first one, unless `output`
+    names a file. A run that cannot be read becomes a sentence in the report; if none can be read, that
+    sentence is the ReportError.
+    """
+    directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
+    if not directories:
+        raise ReportError("No run directory was given; give at least one, results/<experiment>/<time>-<id>.")
+    runs, unreadable = _load(directories)
+    if not runs:
+        raise ReportError(" ".join(unreadable))
+    sections = []
+    for number, run in enumerate(runs, start=1):
+        results = Results(run)
+        outcomes = evaluate(read_claims(), results)
+        _write(
+            run.directory / CLAIMS, json.dumps([o.as_json() for o in outcomes], indent=1, ensure_ascii=False)
+        )
+        sections.append(run_section(f"run{number}", results, outcomes))
+    path = output or (directories[0] if len(directories) == 1 else directories[0].resolve().parent) / REPORT
+    _write(path, render(sections, unreadable))
+    return path
+
+
+def _load(directories: list[Path]) -> tuple[list[Run], list[str]]:
+    runs, unreadable = [], []
+    for directory in directories:
+        try:
+            runs.append(Run(directory))
+        except ReportError as error:
+            unreadable.append(str(error))
+    return runs, unreadable
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old one or the new one, never a part."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise ReportError(
+            f"{path}: the report cannot be written: {error.strerror}; free space or choose another place."
+        ) from error

@@ -1,0 +1,117 @@
+"""What a claim is: a published number or statement, as data."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+CLAIMS_DIRECTORY: Final = Path(__file__).parent
+
+
+class ClaimKind(StrEnum):
+    """What could confirm a claim."""
+
+    SIMULATED = "simulated"
+    HARDWARE_ONLY = "hardware_only"
+    DIRECTION_ONLY = "direction_only"
+
+
+class Verdict(StrEnum):
+    """How a measurement stands to a claim."""
+
+    REPRODUCED = "reproduced"
+    CLOSE = "close"
+    DIRECTION = "direction"
+    MISSED = "missed"
+    NEEDS_HARDWARE = "needs hardware"
+    NOT_RUN = "not run"
+
+
+VERDICT_MEANINGS: Final[dict[Verdict, str]] = {
+    Verdict.REPRODUCED: "within the tolerance",
+    Verdict.CLOSE: "within twice the tolerance",
+    Verdict.DIRECTION: "only the sign or the order is right, or the claim has no number",
+    Verdict.MISSED: "outside twice the tolerance, or the sign is wrong",
+    Verdict.NEEDS_HARDWARE: "only real hardware can tell",
+    Verdict.NOT_RUN: "this run did not do what the claim is about",
+}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Condition(_Part):
+    """One parameter that must have a value for the claim to apply."""
+
+    parameter: str
+    equals: str | int | float | None = None
+    at_least: int | float | None = None
+
+    @model_validator(mode="after")
+    def _one_demand(self) -> Self:
+        if (self.equals is None) == (self.at_least is None):
+            raise ValueError("a condition has either `equals` or `at_least`")
+        return self
+
+
+class Direction(_Part):
+    """A statement without a number: above or below a value, or another transport at the same factor point."""
+
+    sign: Literal["above", "below"]
+    value: float | None = None
+    transport: str | None = None
+
+    @model_validator(mode="after")
+    def _one_reference(self) -> Self:
+        if (self.value is None) == (self.transport is None):
+            raise ValueError("a direction is relative to either `value` or `transport`")
+        return self
+
+
+class Claim(_Part):
+    """A published number or statement, and what it takes to hold a run against it.
+
+    `published` and `tolerance` are in the base unit of the metric; `published_text` is what the paper says.
+    """
+
+    id: str
+    statement: str
+    metric: str
+    transport: str
+    kind: ClaimKind
+    published: float | None = None
+    published_text: str
+    bound: Literal["equals", "at_least"] = "equals"
+    tolerance: float = Field(default=0.0, ge=0)
+    direction: Direction | None = None
+    conditions: tuple[Condition, ...] = ()
+    fitted_to: str | None = None
+    note: str
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _can_be_judged(self) -> Self:
+        if self.kind is ClaimKind.SIMULATED and self.published is None:
+            raise ValueError("a simulated claim needs `published`")
+        if self.kind is ClaimKind.DIRECTION_ONLY and self.direction is None:
+            raise ValueError("a claim of direction needs `direction`")
+        return self
+
+
+class ClaimFile(_Part):
+    """One file of claims, all from one place of one source."""
+
+    source: str
+    claims: tuple[Claim, ...]
+
+
+def read_claims(directory: Path = CLAIMS_DIRECTORY) -> list[Claim]:
+    """Read all claim files of a directory, in the order of their names."""
+    claims = []
+    for path in sorted(directory.glob("*.yaml")):
+        file = ClaimFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        claims += [claim.model_copy(update={"source": file.source}) for claim in file.claims]
+    return claims

@@ -1,0 +1,164 @@
+"""Holds the results of a run against the claims and gives each a verdict."""
+
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from reports.claims.claim import Claim, ClaimKind, Verdict
+from reports.claims.conditions import mismatch
+from reports.metrics import METRICS
+from reports.metrics.intervals import MeanInterval
+from reports.quantities import NO_VALUE, counted, number_text, quantity_text
+from reports.results import Results, Setting
+from reports.style import style_of
+
+TESTBEDS_WITHOUT_HARDWARE = ("simulator", "virtual")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A claim, what was measured, the verdict, and a sentence that says why."""
+
+    claim: Claim
+    verdict: Verdict
+    sentence: str
+    setting: Setting | None = None
+    measured: MeanInterval | None = None
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return what `claims.json` says about the claim; numbers in the metric's base unit."""
+        measured = self.measured
+        interval: JsonValue = None
+        if measured is not None and measured.low is not None and measured.high is not None:
+            interval = [measured.low, measured.high]
+        return {
+            "id": self.claim.id,
+            "source": self.claim.source,
+            "statement": self.claim.statement,
+            "metric": self.claim.metric,
+            "transport": self.claim.transport,
+            "factors": dict(self.setting.factors) if self.setting else {},
+            "published": self.claim.published,
+            "published_text": self.claim.published_text,
+            "tolerance": self.claim.tolerance,
+            "measured": measured.mean if measured else None,
+            "interval": interval,
+            "n": measured.n if measured else 0,
+            "verdict": self.verdict.value,
+            "sentence": self.sentence,
+        }
+
+
+def evaluate(claims: list[Claim], results: Results) -> list[Outcome]:
+    """Return the outcomes of all claims; one per setting to which a claim applies, at least one per claim."""
+    return [outcome for claim in claims for outcome in _outcomes(claim, results)]
+
+
+def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
+    if claim.kind is ClaimKind.HARDWARE_ONLY and results.run.manifest.testbed in TESTBEDS_WITHOUT_HARDWARE:
+        return [Outcome(claim, Verdict.NEEDS_HARDWARE, claim.note)]
+    candidates = [setting for setting in results.settings if setting.registry_name == claim.transport]
+    if not candidates:
+        return [_not_run(claim, f"the run has no transport {claim.transport}")]
+    reasons = [mismatch(claim, results, setting) for setting in candidates]
+    fitting = [setting for setting, reason in zip(candidates, reasons, strict=True) if reason is None]
+    if not fitting:
+        return [_not_run(claim, next(reason for reason in reasons if reason))]
+    return [_measure(claim, results, setting) for setting in fitting]
+
+
+def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
+    measured = results.mean(setting, claim.metric)
+    if measured is None:
+        return _not_run(claim, f"no finished cell of {setting.title} has this number", setting)
+    if claim.kind is ClaimKind.DIRECTION_ONLY:
+        return _judge_direction(claim, results, setting, measured)
+    return _judge_number(claim, results, setting, measured)
+
+
+def _judge_number(claim: Claim, results: Results, setting: Setting, measured: MeanInterval) -> Outcome:
+    assert claim.published is not None, "the claim's own validation demands a number"
+    unit = METRICS[claim.metric].unit
+    verdict = _verdict(claim, measured.mean)
+    reference = _reference(claim, results, setting)
+    if verdict is Verdict.MISSED and reference is not None and _holds(claim, measured, reference):
+        verdict = Verdict.DIRECTION
+    ends = [end for end in (measured.low, measured.high) if end is not None]
+    open_to_change = any(_verdict(claim, end) is not _verdict(claim, measured.mean) for end in ends)
+    caution = " Not all of the interval has this verdict: more runs may change it." if open_to_change else ""
+    bound = "at least " if claim.bound == "at_least" else ""
+    tolerance = f", tolerance {quantity_text(claim.tolerance, unit)}" if claim.tolerance else ""
+    sentence = (
+        f"Published: {bound}{quantity_text(claim.published, unit)}{tolerance}."
+        f" Measured: {measured_text(claim, measured)}.{caution} {claim.note}"
+    )
+    return Outcome(claim, verdict, sentence, setting, measured)
+
+
+def _verdict(claim: Claim, value: float) -> Verdict:
+    """Return the verdict on a value: within the tolerance, within twice it, or neither."""
+    assert claim.published is not None, "the claim's own validation demands a number"
+    distance = claim.published - value
+    if claim.bound == "equals":
+        distance = abs(distance)
+    if distance <= claim.tolerance:
+        return Verdict.REPRODUCED
+    return Verdict.CLOSE if distance <= 2 * claim.tolerance else Verdict.MISSED
+
+
+def _judge_direction(claim: Claim, results: Results, setting: Setting, measured: MeanInterval) -> Outcome:
+    assert claim.direction is not None, "the claim's own validation demands a direction"
+    reference = _reference(claim, results, setting)
+    if reference is None:
+        return _not_run(claim, f"the run has no {claim.direction.transport} to compare with", setting)
+    verdict = Verdict.DIRECTION if _holds(claim, measured, reference) else Verdict.MISSED
+    rival = f" ({style_of(claim.direction.transport).name})" if claim.direction.transport else ""
+    sentence = (
+        f"Expected: {claim.direction.sign} {quantity_text(reference, METRICS[claim.metric].unit)}{rival}."
+        f" Measured: {measured_text(claim, measured)}. {claim.note}"
+    )
+    return Outcome(claim, verdict, sentence, setting, measured)
+
+
+def measured_text(claim: Claim, measured: MeanInterval) -> str:
+    """Write what was measured: mean, interval and number of runs."""
+    unit = METRICS[claim.metric].unit
+    text = f"{quantity_text(measured.mean, unit)}, mean of {counted(measured.n, 'run')}"
+    if measured.low is None or measured.high is None:
+        return f"{text}, which gives no interval"
+    return f"{text}, 95 % interval {interval_text(claim, measured)}"
+
+
+def interval_text(claim: Claim, measured: MeanInterval | None) -> str:
+    """Write the 95 % interval alone; a dash where there is none."""
+    if measured is None or measured.low is None or measured.high is None:
+        return NO_VALUE
+    unit = METRICS[claim.metric].unit
+    return f"{number_text(measured.low, unit)} to {quantity_text(measured.high, unit)}"
+
+
+def mean_text(claim: Claim, measured: MeanInterval | None) -> str:
+    """Write the mean alone; a dash where there is none."""
+    return quantity_text(measured.mean if measured else None, METRICS[claim.metric].unit)
+
+
+def _holds(claim: Claim, measured: MeanInterval, reference: float) -> bool:
+    above = claim.direction is not None and claim.direction.sign == "above"
+    return measured.mean > reference if above else measured.mean < reference
+
+
+def _reference(claim: Claim, results: Results, setting: Setting) -> float | None:
+    """Return what a direction is relative to: a value, or another transport's mean at the same point."""
+    if claim.direction is None:
+        return None
+    if claim.direction.value is not None:
+        return claim.direction.value
+    for rival in results.measured_settings:
+        if rival.transport == claim.direction.transport and rival.factors == setting.factors:
+            mean = results.mean(rival, claim.metric)
+            return mean.mean if mean else None
+    return None
+
+
+def _not_run(claim: Claim, reason: str, setting: Setting | None = None) -> Outcome:
+    return Outcome(claim, Verdict.NOT_RUN, f"{reason[0].upper()}{reason[1:]}.", setting)

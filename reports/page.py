@@ -1,0 +1,115 @@
+"""Puts summary, status, figures, tables, claims and provenance on one page."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from reports import provenance, summary
+from reports.claims import VERDICT_MEANINGS, Outcome, Verdict, interval_text, mean_text
+from reports.figures import FIGURES
+from reports.figures.figure import PANELS_MAX
+from reports.quantities import counted, duration_text, joined
+from reports.results import Results
+from reports.style import DARK_PARTNERS, figure_look
+from reports.svg import css_variable, to_svg
+from reports.tables import ReportTable, metric_tables, table_of_runs
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class FigureSection:
+    """A figure on the page, or why it is not there."""
+
+    name: str
+    title: str
+    caption: str = ""
+    description: str = ""
+    picture: Markup | None = None
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSection:
+    """Everything that the page says about one run; `key` makes its ids unique."""
+
+    key: str
+    results: Results
+    banner: str | None
+    figures: list[FigureSection]
+    tables: list[ReportTable]
+    outcomes: list[Outcome]
+    problems: list[str]
+
+    @property
+    def judged(self) -> list[Outcome]:
+        """Return the claims that the run can say something about."""
+        return [outcome for outcome in self.outcomes if outcome.verdict is not Verdict.NOT_RUN]
+
+    @property
+    def not_run(self) -> list[Outcome]:
+        """Return the claims that the run is not about."""
+        return [outcome for outcome in self.outcomes if outcome.verdict is Verdict.NOT_RUN]
+
+    @property
+    def verdicts(self) -> str:
+        """Return how many claims have which verdict, as a sentence."""
+        counts = [(verdict, sum(o.verdict is verdict for o in self.outcomes)) for verdict in Verdict]
+        parts = [f"{count} {verdict.value}" for verdict, count in counts if count]
+        return f"{counted(len(self.outcomes), 'claim')}: {joined(parts)}."
+
+
+def run_section(key: str, results: Results, outcomes: list[Outcome]) -> RunSection:
+    """Measure, draw and tabulate one run."""
+    figures = figure_sections(key, results)
+    tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
+    problems = results.run.problems  # read last: by now every table that the page needs was asked for
+    banner = provenance.partial_because(results.run.manifest, problems)
+    return RunSection(key, results, banner, figures, tables, outcomes, problems)
+
+
+def figure_sections(key: str, results: Results) -> list[FigureSection]:
+    """Draw all figures of the registry; one that cannot be drawn keeps its place and says why."""
+    sections = []
+    for name, kind in FIGURES.items():
+        figure = kind()
+        reason = figure.skipped_because(results)
+        if reason:
+            sections.append(FigureSection(name, figure.title, skipped=reason))
+            continue
+        description = figure.describe(results)
+        with figure_look():
+            picture = to_svg(figure.draw(results), f"{key}-{name}", figure.title, description)
+        caption = figure.caption
+        hidden = len(figure.settings(results)) - PANELS_MAX
+        if hidden > 0:
+            caption += f" The first settings are drawn; the tables have the other {hidden} as well."
+        sections.append(FigureSection(name, figure.title, caption, description, picture))
+    return sections
+
+
+def render(sections: list[RunSection], unreadable: list[str]) -> str:
+    """Return the page."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        summary=summary,
+        provenance=provenance,
+        duration_text=duration_text,
+        mean_text=mean_text,
+        interval_text=interval_text,
+        verdict_meanings=VERDICT_MEANINGS,
+        css_variable=css_variable,
+    )
+    style = Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))
+    return environment.get_template("report.html.j2").render(
+        sections=sections, unreadable=unreadable, style=style, colours=DARK_PARTNERS
+    )

@@ -1,0 +1,141 @@
+"""Where the numbers come from: code, versions, machine, parameters, seeds, commands."""
+
+import shlex
+from dataclasses import dataclass
+
+import yaml
+from pydantic import JsonValue
+
+from reports.manifest import Manifest
+from reports.quantities import counted, duration_text, size_text
+from workloads.records import CellStatus
+
+Facts = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRow:
+    """A cell that has no result, or needed more than one attempt, and why."""
+
+    cell: str
+    status: str
+    kind: str
+    reason: str
+
+
+def counts_by_status(manifest: Manifest) -> Facts:
+    """Return how many cells there are of each status that occurs."""
+    counts = [(status, sum(cell.status is status for cell in manifest.cells)) for status in CellStatus]
+    return [(status.value, str(count)) for status, count in counts if count]
+
+
+def status_rows(manifest: Manifest) -> list[StatusRow]:
+    """Return the cells of which a reader must know that something is missing."""
+    rows = []
+    for cell in manifest.cells:
+        if cell.status is not CellStatus.OK:
+            reason = cell.message or (
+                "was not run yet" if cell.status is CellStatus.PENDING else "no reason recorded"
+            )
+            rows.append(StatusRow(cell.id, cell.status.value, cell.failure_kind or "", reason))
+        elif cell.failed_attempts:
+            reason = f"finished after {counted(len(cell.failed_attempts), 'failed attempt')}, which are kept"
+            rows.append(StatusRow(cell.id, cell.status.value, "", reason))
+    return rows
+
+
+def not_measured(manifest: Manifest) -> list[str]:
+    """Return what no table holds and why, each reason once."""
+    reasons: dict[tuple[str, str], int] = {}
+    for cell in manifest.cells:
+        for measure, reason in cell.not_measured.items():
+            reasons[measure, reason] = reasons.get((measure, reason), 0) + 1
+    return [
+        f"{measure}: {reason} ({counted(count, 'cell')})."
+        for (measure, reason), count in sorted(reasons.items())
+    ]
+
+
+def partial_because(manifest: Manifest, problems: list[str]) -> str | None:
+    """Return the sentence of the banner, or None if the run is whole."""
+    total = len(manifest.cells)
+    done = sum(cell.status is CellStatus.OK for cell in manifest.cells)
+    if manifest.status == "running":
+        return (
+            f"Partial: the run had not ended when this report was made; {done} of {total} cells are finished."
+        )
+    if done < total or manifest.status != "complete":
+        return f"Partial: {done} of {total} cells have a result. What is missing stands under Status."
+    if problems:
+        files = counted(len(problems), "file")
+        return f"Partial: all cells finished, but {files} could not be used. They are listed under Status."
+    return None
+
+
+def code_facts(manifest: Manifest) -> Facts:
+    """Return commit, versions and machine."""
+    dirty = {True: " with uncommitted changes", False: ", no uncommitted changes", None: ""}
+    facts = [
+        ("Commit", f"{manifest.git.commit or 'not recorded'}{dirty[manifest.git.dirty]}"),
+        ("Command", shlex.join(manifest.command)),
+        ("Run", manifest.run_id),
+        ("Started", manifest.created_utc),
+        ("Finished", manifest.finished_utc or "not recorded"),
+        ("Testbed", manifest.testbed),
+        ("Schema version", str(manifest.schema_version)),
+        ("Versions", ", ".join(f"{name} {version}" for name, version in manifest.versions.items())),
+    ]
+    return facts + [(_words(key), _value_text(key, value)) for key, value in manifest.host.items()]
+
+
+def cell_facts(manifest: Manifest) -> Facts:
+    """Return the facts on which all finished cells agree, and the range of those on which they do not."""
+    done = [cell for cell in manifest.cells if cell.status is CellStatus.OK]
+    seeds = sorted({cell.seed for cell in manifest.cells if cell.seed is not None})
+    facts: Facts = [("Seeds", ", ".join(map(str, seeds)) or "not recorded")]
+    for key in dict.fromkeys(key for cell in done for key in cell.facts if key != "reproduce"):
+        values = list(dict.fromkeys(_value_text(key, cell.facts[key]) for cell in done if key in cell.facts))
+        shown = ", ".join(values[:4]) + (f" and {len(values) - 4} more" if len(values) > 4 else "")
+        facts.append((_words(key), shown))
+    return facts
+
+
+def parameters_text(manifest: Manifest) -> str:
+    """Return the resolved experiment as YAML, in base units."""
+    return yaml.safe_dump(manifest.experiment, sort_keys=False, allow_unicode=True, width=100)
+
+
+def reproduce_rows(manifest: Manifest) -> list[tuple[str, str, str, str]]:
+    """Return cell, seed, seconds it took and the command that repeats it."""
+    return [
+        (
+            cell.id,
+            "" if cell.seed is None else str(cell.seed),
+            "" if cell.wall_seconds is None else f"{cell.wall_seconds:.1f}",
+            str(cell.facts.get("reproduce", "not recorded")),
+        )
+        for cell in manifest.cells
+    ]
+
+
+def _words(key: str) -> str:
+    """Return a key as a label: `nic_profile_revision` is `NIC profile revision`."""
+    for suffix in ("_bps", "_bytes", "_ns"):
+        key = key.removesuffix(suffix)
+    words = [
+        {"nic": "NIC", "mtu": "MTU", "qp": "QP", "cpu": "CPU", "rtt": "RTT"}.get(word, word)
+        for word in key.split("_")
+    ]
+    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
+
+
+def _value_text(key: str, value: JsonValue) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if key.endswith("_bps"):
+            return f"{value / 1e9:.4g} Gb/s"
+        if key.endswith("_ns"):
+            return duration_text(value)
+        if key.endswith("_bytes"):
+            return f"{value:.0f} B" if value < 10_000 else size_text(value)
+        return f"{value:,}".replace(",", "\u202f")
+    return str(value)

@@ -1,0 +1,165 @@
+"""The ten-second summary: how the transports compare, and one sentence about each."""
+
+from dataclasses import dataclass
+
+from reports.metrics import METRICS
+from reports.metrics.intervals import MeanInterval
+from reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text, readable
+from reports.results import Results, Setting
+from reports.style import TransportStyle
+
+# Words for Jain's index, from the first that fits.
+EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
+# Metrics that decide how transports compare, and how a sentence says them.
+COMPARED = (
+    ("aggregate_bps", "all flows together carry {} instead of {}"),
+    (
+        "interval_goodput_p10_share",
+        "the slowest tenth of flow intervals gets {} of the ideal share instead of {}",
+    ),
+    ("probe_p50_ns", "the median probe takes {} instead of {}"),
+    ("queue_p50_bytes", "the median queue is {} instead of {}"),
+)
+POINTS_COMPARED_MAX = 4
+RATIO_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One transport in the summary."""
+
+    style: TransportStyle
+    sentences: tuple[str, ...]
+    numbers: tuple[tuple[str, str], ...]
+
+
+def cards(results: Results) -> list[Card]:
+    """Return one card per transport that has a finished cell, in the experiment's order."""
+    by_transport: dict[str, list[Setting]] = {}
+    for setting in results.measured_settings:
+        by_transport.setdefault(setting.transport, []).append(setting)
+    return [_card(results, settings) for settings in by_transport.values()]
+
+
+def comparison(results: Results) -> list[str]:
+    """Return how the first transport compares with each other one, per factor point, as sentences."""
+    settings = results.measured_settings
+    if not settings:
+        return ["No cell finished, so there is nothing to compare."]
+    first = [setting for setting in settings if setting.transport == settings[0].transport]
+    pairs = [
+        (setting, rival)
+        for setting in first[-POINTS_COMPARED_MAX:]
+        for rival in settings
+        if rival.factors == setting.factors and rival.transport != setting.transport
+    ]
+    if not pairs:
+        return ["Only one transport finished, so there is nothing to compare."]
+    return [_compare(results, setting, rival) for setting, rival in pairs]
+
+
+def _card(results: Results, settings: list[Setting]) -> Card:
+    numbers = (
+        ("All flows together", _range(results, settings, "aggregate_bps")),
+        ("Jain’s index", _range(results, settings, "jain")),
+        ("Probe, median", _range(results, settings, "probe_p50_ns")),
+        ("Queue, median", _range(results, settings, "queue_p50_bytes")),
+        ("Queue pairs failed", _failures(results, settings)),
+    )
+    sentences = tuple(_sentence(results, setting) for setting in settings)
+    return Card(settings[0].style, sentences, numbers)
+
+
+def _sentence(results: Results, setting: Setting) -> str:
+    """Say in one sentence what a transport did at one factor point; what was not measured is left out."""
+    flows = max(len(view.flow_ids) for view in results.views_of(setting))
+    parts = []
+    rate, share = results.mean(setting, "aggregate_bps"), results.mean(setting, "aggregate_share")
+    if rate and share:
+        parts.append(
+            f"{counted(flows, 'flow')} {'shares' if flows == 1 else 'share'}"
+            f" {quantity_text(rate.mean, Unit.RATE)} ({quantity_text(share.mean, Unit.PERCENT)} of the ideal)"
+            f"{_evenness(results.mean(setting, 'jain'))}"
+        )
+    probe, queue = results.mean(setting, "probe_p50_ns"), results.mean(setting, "queue_p50_bytes")
+    if probe:
+        parts.append(f"a probe takes {readable(probe.mean, Unit.TIME)} at the median")
+    if queue:
+        parts.append(f"{readable(queue.mean, Unit.BYTES)} wait in the queue")
+    failures = _failures(results, [setting])
+    if failures != NO_VALUE:
+        parts.append(
+            "no queue pair failed" if failures.startswith("0 ") else f"{failures} queue pairs failed"
+        )
+    text = joined(parts) if parts else "finished, but left no table that can be read"
+    return f"With {setting.factor_text}: {text}." if setting.factors else f"{text[0].upper()}{text[1:]}."
+
+
+def _evenness(jain: MeanInterval | None) -> str:
+    if jain is None:
+        return ""
+    word = next(word for least, word in EVENNESS if jain.mean >= least)
+    return f" {word} (Jain’s index {number_text(jain.mean, Unit.INDEX)})"
+
+
+def _range(results: Results, settings: list[Setting], metric: str) -> str:
+    """Write the mean of a metric, or the least and the largest mean over the factor points."""
+    means = [mean.mean for setting in settings if (mean := results.mean(setting, metric))]
+    if not means:
+        return NO_VALUE
+    low, high = (readable(value, METRICS[metric].unit) for value in (min(means), max(means)))
+    return high if low == high else f"{low} to {high}"
+
+
+def _failures(results: Results, settings: list[Setting]) -> str:
+    """Write how many queue pairs failed of how many, over all repetitions: `6 of 24`."""
+    views = [view for setting in settings for view in results.views_of(setting)]
+    total = sum(len(view.flow_ids) for view in views)
+    failed = sum(len(view.failed_flow_ids) for view in views)
+    return f"{failed} of {total}" if total else NO_VALUE
+
+
+def _compare(results: Results, setting: Setting, rival: Setting) -> str:
+    """Say on how many measures a transport is better than another one, and then each measure."""
+    found = [
+        (_order(own, other, metric), _difference(own, other, metric, pattern))
+        for metric, pattern in COMPARED
+        if (own := results.mean(setting, metric)) and (other := results.mean(rival, metric))
+    ]
+    where = f"With {setting.factor_text}, against" if setting.factors else "Against"
+    if not found:
+        return f"{where} {rival.style.name}, {setting.style.name} has no measure in common."
+    counts = [
+        f"{words} {count}"
+        for order, words in ((1, "better on"), (-1, "worse on"), (0, "not clearly apart on"))
+        if (count := sum(sign == order for sign, _ in found))
+    ]
+    parts = [part for _, part in found]
+    failures = [_failures(results, [side]) for side in (setting, rival)]
+    if NO_VALUE not in failures and not all(text.startswith("0 ") for text in failures):
+        parts.append(f"{failures[0]} queue pairs fail instead of {failures[1]}")
+    single = min(len(results.views_of(side)) for side in (setting, rival)) == 1
+    caution = " With one run there is no interval: these are single observations." if single else ""
+    return (
+        f"{where} {rival.style.name}, {setting.style.name} is {joined(counts)} of"
+        f" {counted(len(found), 'measure')}: {joined(parts)}.{caution}"
+    )
+
+
+def _order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
+    """Return 1 if the first mean is better, -1 if worse, 0 if their 95 % intervals touch."""
+    own_low, own_high = (own.mean if bound is None else bound for bound in (own.low, own.high))
+    other_low, other_high = (other.mean if bound is None else bound for bound in (other.low, other.high))
+    if own_low <= other_high and other_low <= own_high:
+        return 0
+    return 1 if (own.mean > other.mean) == (METRICS[metric].better == "higher") else -1
+
+
+def _difference(own: MeanInterval, other: MeanInterval, metric: str, pattern: str) -> str:
+    """Say both means, and how many times one is the other where that says more."""
+    unit = METRICS[metric].unit
+    text = pattern.format(readable(own.mean, unit), readable(other.mean, unit))
+    small, large = sorted((own.mean, other.mean))
+    if small <= 0 or not 1.5 <= large / small < RATIO_MAX:
+        return text
+    return f"{text} ({large / small:.2g} times {'more' if own.mean > other.mean else 'less'})"

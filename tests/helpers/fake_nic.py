@@ -1,0 +1,175 @@
+"""A small exact NIC for one queue pair: paced packets, a clock of its own, a limiter that may lag.
+
+Everything is in integer picoseconds of true time. The NIC's oscillator runs `drift_ppm` too fast; timestamps and pacing
+both follow it, the line rate does not. The network is a function from the instant at which a batch's last byte left to
+the round-trip time that it finds.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rogue_agent.core.actions import PostSend, QueuePairFailed, Trace, TransferDone
+from rogue_agent.core.clocks import HostNs, NicNs
+from rogue_agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
+from rogue_agent.core.connection import Connection
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.drivers.step import drain
+
+PS_PER_NS = 1000
+PS_PER_S = 10**12
+PPM = 10**6
+
+
+@dataclass
+class Verb:
+    wr_id: int
+    length_bytes: int
+    signaled: bool
+    packets: deque[int] = field(default_factory=deque)
+
+
+class FakeNic:
+    """Send queue, pacer, and completions at exact instants; `left_ps[wr_id]` is the truth that software never sees."""
+
+    def __init__(
+        self,
+        link: LinkFacts,
+        *,
+        rtt_ps: Callable[[int], int],
+        offset_ns: int = 0,
+        drift_ppm: int = 0,
+        lag_bytes: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self._link = link
+        self._rtt_ps = rtt_ps
+        self._offset_ns = offset_ns
+        self._drift_ppm = drift_ppm
+        self._lag_bytes = lag_bytes
+        self._queue: deque[Verb] = deque()
+        self._rate_bps = link.line_rate_bps
+        self._next_rates: deque[list[int]] = deque()
+        self._may_start_ps = 0
+        self._done: deque[tuple[int, Verb]] = deque()
+        self.now_ps = 0
+        self.left_ps: dict[int, int] = {}
+        self.completed_ps: dict[int, int] = {}
+
+    @property
+    def host_ns(self) -> HostNs:
+        return HostNs(self.now_ps // PS_PER_NS)
+
+    @property
+    def nic_ns(self) -> NicNs:
+        return self._nic_ns_at(self.now_ps)
+
+    def set_rate(self, rate_bps: int) -> int:
+        step_bps = self._link.rate_step_bps
+        effective_bps = -(-rate_bps // step_bps) * step_bps if step_bps else rate_bps
+        self._next_rates.append([self._lag_bytes(), effective_bps])
+        return effective_bps
+
+    def post(self, wr_id: int, length_bytes: int, *, signaled: bool) -> NicNs:
+        wire, mtu = self._link.wire, self._link.mtu_bytes
+        payloads = [min(mtu, length_bytes - start) for start in range(0, length_bytes, mtu)] or [0]
+        packets = deque(wire.packet_wire_bytes(payload) for payload in payloads)
+        packets[0] += wire.write_header_bytes
+        if not self._queue:
+            self._may_start_ps = max(self._may_start_ps, self.now_ps)
+        self._queue.append(Verb(wr_id, length_bytes, signaled, packets))
+        return self.nic_ns
+
+    def next_completion_ps(self) -> int | None:
+        """Instant of the next completion; what leaves before it has left afterwards."""
+        while self._queue and not (self._done and self._done[0][0] < self._may_start_ps):
+            self._send_packet()
+        return self._done[0][0] if self._done else None
+
+    def poll(self, at_ps: int) -> list[Completion]:
+        """Move to an instant, and take what has completed by then."""
+        self.now_ps = at_ps
+        ready: list[Completion] = []
+        while self._done and self._done[0][0] <= at_ps:
+            completed_ps, verb = self._done.popleft()
+            if verb.signaled:
+                ready.append((verb.wr_id, SUCCESS, self._nic_ns_at(completed_ps), verb.length_bytes, None))
+        return ready
+
+    def fail(self) -> list[Completion]:
+        """Enter the error state now: the oldest verb fails, all others are flushed."""
+        verbs = [verb for _, verb in self._done] + list(self._queue)
+        self._done.clear()
+        self._queue.clear()
+        statuses = [RETRY_EXC_ERR] + [WR_FLUSH_ERR] * len(verbs)
+        return [(verb.wr_id, status, self.nic_ns, 0, None) for verb, status in zip(verbs, statuses, strict=False)]
+
+    def true_rtt_ns(self, wr_id: int) -> float:
+        return (self.completed_ps[wr_id] - self.left_ps[wr_id]) / PS_PER_NS
+
+    def _send_packet(self) -> None:
+        verb = self._queue[0]
+        wire_bytes = verb.packets.popleft()
+        start_ps = self._may_start_ps
+        self._count_towards_new_rates(wire_bytes)
+        self._may_start_ps = start_ps + self._paced_ps(wire_bytes)
+        if not verb.packets:
+            self._queue.popleft()
+            left_ps = start_ps + wire_bytes * 8 * PS_PER_S // self._link.line_rate_bps
+            completed_ps = max(left_ps + self._rtt_ps(left_ps), self._done[-1][0] if self._done else 0)
+            self.left_ps[verb.wr_id] = left_ps
+            self.completed_ps[verb.wr_id] = completed_ps
+            self._done.append((completed_ps, verb))
+
+    def _count_towards_new_rates(self, wire_bytes: int) -> None:
+        """A rate acts on the first packet that starts once its lag has been transmitted."""
+        while self._next_rates and self._next_rates[0][0] <= 0:
+            self._rate_bps = self._next_rates.popleft()[1]
+        for pending in self._next_rates:
+            pending[0] -= wire_bytes
+
+    def _paced_ps(self, wire_bytes: int) -> int:
+        return wire_bytes * 8 * PS_PER_S * PPM // (self._rate_bps * (PPM + self._drift_ppm))
+
+    def _nic_ns_at(self, at_ps: int) -> NicNs:
+        return NicNs(self._offset_ns + at_ps * (PPM + self._drift_ppm) // (PPM * PS_PER_NS))
+
+
+class FakeDriver:
+    """Runs a connection over a fake NIC; an application that never ends is `on_done`."""
+
+    def __init__(self, connection: Connection, nic: FakeNic, on_done: Callable[[TransferDone], None]) -> None:
+        self.connection = connection
+        self.nic = nic
+        self.traces: list[Trace] = []
+        self.done: list[TransferDone] = []
+        self.failures: list[QueuePairFailed] = []
+        self.rates: list[int] = []
+        self._on_done = on_done
+
+    def post_send(self, action: PostSend) -> NicNs:
+        return self.nic.post(action.wr_id, action.length_bytes, signaled=action.signaled)
+
+    def set_rate(self, rate_bps: int) -> int:
+        self.rates.append(self.nic.set_rate(rate_bps))
+        return self.rates[-1]
+
+    def arm_timer(self, deadline_ns: HostNs | None) -> None:
+        assert deadline_ns is None, "nothing fails here"
+
+    def transfer_done(self, action: TransferDone, now: HostNs) -> None:
+        self.done.append(action)
+        self._on_done(action)
+
+    def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
+        self.failures.append(action)
+
+    def trace(self, action: Trace) -> None:
+        self.traces.append(action)
+
+    def run_until(self, end_ps: int) -> None:
+        drain(self.connection, self, self.nic.host_ns)
+        while (at_ps := self.nic.next_completion_ps()) is not None and at_ps <= end_ps:
+            completions = self.nic.poll(at_ps)
+            if completions:
+                self.connection.on_completions(self.nic.host_ns, completions)
+                drain(self.connection, self, self.nic.host_ns)
