@@ -1,0 +1,116 @@
+"""The C++ engine. Use simulator.Simulation, which checks what it is given."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy import int64
+from numpy.typing import NDArray
+
+class QueuePair:
+    """One end of a connection: what verbs offer, and nothing more."""
+
+    @property
+    def qp_num(self) -> int:
+        """Number of this queue pair, unique in its simulation."""
+
+    @property
+    def state(self) -> int:
+        """State as in ibv_qp_state: ready to send 3, error 6."""
+
+    @property
+    def retransmitted_bytes(self) -> int:
+        """Payload bytes that this queue pair sent again."""
+
+    @property
+    def delivered_bytes(self) -> int:
+        """Payload bytes of this queue pair that the other end accepted in order."""
+
+    @property
+    def posted_bytes(self) -> int:
+        """Payload bytes of all verbs ever posted here."""
+
+    def attach(
+        self,
+        on_completions: Callable[[int, list[tuple[int, int, int, int, int | None]]], None],
+        on_qp_event: Callable[[int, int], None],
+    ) -> None:
+        """Name the host software behind this queue pair.
+
+        ``on_completions(host_ns, [(wr_id, status, nic_ns, byte_len, imm), ...])`` gets all completions of an
+        instant at once; status as in ibv_wc_status: success 0, flushed 5, retries exceeded 12. Successful
+        unsignalled verbs are not among them. ``on_qp_event(host_ns, state)`` is called when the queue pair
+        has changed its state.
+        """
+
+    def nic_clock_ns(self) -> int:
+        """Read the free-running clock of the NIC, in its own nanoseconds."""
+
+    def post_write(self, wr_id: int, length_bytes: int, signaled: bool) -> int:
+        """Post an RDMA WRITE; return the NIC clock read just before, in its nanoseconds.
+
+        Raises QueuePairError if the queue pair is not ready to send.
+        """
+
+    def set_rate(self, rate_bps: int) -> int:
+        """Program the limiter of this queue pair (0 = no limit); return the rate after rounding up."""
+
+class Timer:
+    """A timer of host software. It fires once for each time it is set."""
+
+    def set(self, host_ns: int) -> None:
+        """Set or move the deadline; one in the past comes due at once."""
+
+    def cancel(self) -> None:
+        """Forget the deadline."""
+
+class Engine:
+    """The event loop and all it moves. Nodes and links are numbered in the order they are added."""
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        data_overhead_bytes: int,
+        first_overhead_bytes: int,
+        ack_frame_bytes: int,
+        wire_overhead_bytes: int,
+    ) -> None: ...
+    def add_host(
+        self,
+        *,
+        name: str,
+        limiters: int,
+        rate_step_bps: int,
+        actuation_lag_bytes_max: int,
+        clock_drift_ppm_max: float,
+        clock_offset_random: bool,
+    ) -> int: ...
+    def add_switch(self, *, name: str, buffer_bytes: int | None, alpha: float) -> int: ...
+    def add_link(self, *, a: int, b: int, rate_bps: int, delay_ps: int, loss_probability: float) -> int: ...
+    def connect(
+        self,
+        *,
+        a: int,
+        b: int,
+        route_ab: list[int],
+        route_ba: list[int],
+        mtu_bytes: int,
+        ack_every_packets: int,
+        retry_count: int,
+        timeout_exponent: int,
+    ) -> tuple[QueuePair, QueuePair]: ...
+    def schedule(self, host_ns: int, callback: Callable[[int], Any]) -> None: ...
+    def timer(self, callback: Callable[[int], Any]) -> Timer: ...
+    def run_until(self, host_ns: int) -> None: ...
+    @property
+    def now_ns(self) -> int: ...
+    def sample_throughput(self, interval_ns: int) -> None: ...
+    def sample_queues(self, interval_ns: int) -> None: ...
+    def record_oracle_rtt(self) -> None: ...
+    def throughput_columns(self) -> list[NDArray[int64]]: ...
+    def queue_columns(self) -> list[NDArray[int64]]: ...
+    def oracle_columns(self) -> list[NDArray[int64]]: ...
+    def counters(self) -> list[tuple[str, str, str, int]]: ...
+    def statistics(self) -> dict[str, int]: ...
+    def check_invariants(self) -> None: ...
+    def digest(self) -> str: ...

@@ -1,0 +1,37 @@
+// One named random stream per element and purpose, so that switching one mechanism on never re-randomises another.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace simulator {
+
+// Bit mixer of splitmix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+constexpr std::uint64_t mix_bits(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+class RandomStream {
+ public:
+  RandomStream(std::uint64_t seed, std::string_view name) : state_(mix_bits(seed)) {
+    for (const char c : name) state_ = mix_bits(state_ ^ static_cast<unsigned char>(c)) + kIncrement;
+  }
+
+  std::uint64_t next_bits() { return mix_bits(state_ += kIncrement); }
+
+  // Uniform in [0, 1).
+  double next_fraction() { return static_cast<double>(next_bits() >> 11) * 0x1p-53; }
+
+  // Uniform in [0, maximum], both included.
+  std::int64_t next_integer(std::int64_t maximum) {
+    return static_cast<std::int64_t>(next_fraction() * (static_cast<double>(maximum) + 1.0));
+  }
+
+ private:
+  static constexpr std::uint64_t kIncrement = 0x9e3779b97f4a7c15ULL;
+  std::uint64_t state_;
+};
+
+}  // namespace simulator

@@ -1,0 +1,7 @@
+#include "binding/engine_binding.h"
+#include "engine/engine.h"
+
+NB_MODULE(_core, module) {
+  module.doc() = "The packet engine: lazy links over a winner tree.";
+  simulator::bind_engine<simulator::Engine>(module);
+}

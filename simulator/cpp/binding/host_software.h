@@ -1,0 +1,92 @@
+// The Python callables that stand for host software, and how they are called: between two instants, never re-entrantly.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "results/mailbox.h"
+
+namespace simulator {
+
+namespace nb = nanobind;
+
+class HostSoftware {
+ public:
+  struct QueuePairCallbacks {
+    nb::object on_completions;
+    nb::object on_qp_event;
+  };
+
+  bool empty() const { return queue_pairs_.empty() && timers_.empty() && once_.empty(); }
+
+  void attach(std::uint32_t qp, nb::object on_completions, nb::object on_qp_event) {
+    queue_pairs_[qp] = {std::move(on_completions), std::move(on_qp_event)};
+  }
+  void add_timer(std::uint32_t timer, nb::object callback) { timers_[timer] = std::move(callback); }
+  std::uint32_t add_once(nb::object callback) {
+    once_[next_once_] = std::move(callback);
+    return next_once_++;
+  }
+
+  // Calls the host software that `call` is meant for. Python exceptions pass through.
+  void deliver(const HostCall& call, std::int64_t host_ns, Mailbox& mailbox) {
+    switch (call.kind) {
+      case HostCallKind::kCompletions:
+        mailbox.swap_completions(call.subject, completions_);
+        nb::object(queue_pairs_.at(call.subject).on_completions)(host_ns, to_list(completions_));
+        break;
+      case HostCallKind::kQueuePairEvent:
+        if (const auto found = queue_pairs_.find(call.subject); found != queue_pairs_.end()) {
+          nb::object(found->second.on_qp_event)(host_ns, call.state);
+        }
+        break;
+      case HostCallKind::kTimer:
+        nb::object(timers_.at(call.subject))(host_ns);
+        break;
+      case HostCallKind::kOnce:
+        once_.extract(call.subject).mapped()(host_ns);
+        break;
+    }
+  }
+
+  // For Python's garbage collector: host software usually refers back to the simulation.
+  int traverse(visitproc visit, void* arg) const {
+    for (const auto& [qp, callbacks] : queue_pairs_) {
+      Py_VISIT(callbacks.on_completions.ptr());
+      Py_VISIT(callbacks.on_qp_event.ptr());
+    }
+    for (const auto* table : {&timers_, &once_}) {
+      for (const auto& [id, callback] : *table) Py_VISIT(callback.ptr());
+    }
+    return 0;
+  }
+
+  void clear() {
+    const auto queue_pairs = std::exchange(queue_pairs_, {});
+    const auto timers = std::exchange(timers_, {});
+    const auto once = std::exchange(once_, {});
+  }
+
+ private:
+  // [(wr_id, status, nic_ns, byte_len, imm), ...]
+  static nb::list to_list(const std::vector<Completion>& completions) {
+    nb::list result;
+    for (const Completion& completion : completions) {
+      result.append(nb::make_tuple(completion.wr_id, completion.status, completion.nic_ns, completion.byte_len, nb::none()));
+    }
+    return result;
+  }
+
+  std::unordered_map<std::uint32_t, QueuePairCallbacks> queue_pairs_;
+  std::unordered_map<std::uint32_t, nb::object> timers_;
+  std::unordered_map<std::uint32_t, nb::object> once_;
+  std::vector<Completion> completions_;
+  std::uint32_t next_once_ = 0;
+};
+
+}  // namespace simulator

@@ -1,0 +1,88 @@
+// An engine together with its host software, as Python sees it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "binding/host_software.h"
+#include "protocol/framing.h"
+#include "results/outcome.h"
+
+namespace simulator {
+
+template <class EngineType>
+class Session {
+ public:
+  Session(std::uint64_t seed, const Framing& framing) : engine(seed, framing) {}
+
+  // Runs to `host_ns` in slices, so that Ctrl-C works. Without host software other Python threads may run meanwhile.
+  void run_until(std::int64_t host_ns) {
+    const Picoseconds limit = to_picoseconds(host_ns);
+    if (is_running_) throw SimulationError("run_until was called by host software that run_until itself had called");
+    if (limit < engine.now()) {
+      throw SimulationError("run_until: expected a time not before now (" + std::to_string(now_ns()) + " ns), got " +
+                            std::to_string(host_ns) + " ns");
+    }
+    const RunningFlag running(is_running_);
+    while (run_slice(limit) != RunState::kReachedLimit) {
+      deliver_calls();
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+  }
+
+  std::int64_t now_ns() const { return engine.now().value / kPicosecondsPerNanosecond; }
+
+  void call_once(std::int64_t host_ns, nb::object callback) {
+    if (host_ns < now_ns()) {
+      throw SimulationError("schedule: expected a time not before now (" + std::to_string(now_ns()) + " ns), got " +
+                            std::to_string(host_ns) + " ns");
+    }
+    const Picoseconds at = to_picoseconds(host_ns);
+    engine.call_once(hosts.add_once(std::move(callback)), at);
+  }
+
+  static Picoseconds to_picoseconds(std::int64_t host_ns) {
+    constexpr std::int64_t kMaxNs = std::numeric_limits<std::int64_t>::max() / kPicosecondsPerNanosecond / 2;
+    if (host_ns < 0 || host_ns > kMaxNs) {
+      throw SimulationError("expected a time from 0 to " + std::to_string(kMaxNs) + " ns (53 days), got " +
+                            std::to_string(host_ns) + " ns");
+    }
+    return {host_ns * kPicosecondsPerNanosecond};
+  }
+
+  EngineType engine;
+  HostSoftware hosts;
+
+ private:
+  static constexpr std::uint64_t kEventsPerSlice = 1U << 16;
+
+  class RunningFlag {
+   public:
+    explicit RunningFlag(bool& flag) : flag_(flag) { flag_ = true; }
+    ~RunningFlag() { flag_ = false; }
+    RunningFlag(const RunningFlag&) = delete;
+    RunningFlag& operator=(const RunningFlag&) = delete;
+
+   private:
+    bool& flag_;
+  };
+
+  RunState run_slice(Picoseconds limit) {
+    if (!hosts.empty()) return engine.run(limit, kEventsPerSlice);
+    const nb::gil_scoped_release release;
+    return engine.run(limit, kEventsPerSlice);
+  }
+
+  void deliver_calls() {
+    while (engine.mailbox().has_calls()) hosts.deliver(engine.mailbox().take_call(), now_ns(), engine.mailbox());
+  }
+
+  bool is_running_ = false;
+};
+
+}  // namespace simulator

@@ -1,0 +1,157 @@
+// The packet engine with lazy links: one pending instant per link, and every port brought up to date when it is touched.
+//
+// A link has one slot in the winner tree: the arrival of its first packet in flight. No event says that a transmission
+// has finished. Whoever needs a port at an instant first catches it up: everything that would have left until then
+// leaves, each packet at its own past instant. Rule: catch up with the old state, change, let leave what may leave now,
+// and only then set the link's slot again. Ties: departures, then timers, then arrivals by link number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/configuration.h"
+#include "engine/nic.h"
+#include "engine/packet_pool.h"
+#include "engine/port.h"
+#include "engine/timer_queue.h"
+#include "engine/winner_tree.h"
+#include "protocol/framing.h"
+#include "results/mailbox.h"
+#include "results/outcome.h"
+#include "results/recorder.h"
+
+namespace simulator {
+
+class Engine {
+ public:
+  Engine(std::uint64_t seed, const Framing& framing);
+
+  // Topology. Hosts and switches share one numbering; a link is two directed links, 2n (a to b) and 2n + 1.
+  std::uint32_t add_host(const std::string& name, const NicProfile& profile);
+  std::uint32_t add_switch(const std::string& name, const SwitchConfiguration& configuration);
+  std::uint32_t add_link(std::uint32_t a, std::uint32_t b, const LinkConfiguration& configuration);
+  std::uint32_t connect(const ConnectionConfiguration& configuration);  // two queue pairs: the result and the next one
+
+  // What host software does between two instants.
+  std::int64_t post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled);
+  BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
+  std::int64_t nic_clock_ns(std::uint32_t qp) const;
+  std::uint32_t create_timer();
+  void set_timer(std::uint32_t timer, Picoseconds at);
+  void cancel_timer(std::uint32_t timer);
+  void call_once(std::uint32_t call, Picoseconds at);
+
+  RunState run(Picoseconds limit, std::uint64_t events_max);
+  Picoseconds now() const { return now_; }
+  Mailbox& mailbox() { return mailbox_; }
+
+  // Results.
+  void sample_throughput(Picoseconds interval);
+  void sample_queues(Picoseconds interval);
+  Recorder& recorder() { return recorder_; }
+  QueuePairFigures queue_pair_figures(std::uint32_t qp);
+  std::vector<Counter> counters();
+  Statistics statistics() const;
+  void check_invariants();
+
+ private:
+  static constexpr std::uint32_t kTimerSlot = 0;
+  static constexpr std::uint32_t slot_of(std::uint32_t link) { return link + 1; }
+
+  struct Node {
+    std::string name;
+    bool is_host;
+    std::uint32_t index;  // into nics_ or switches_
+  };
+
+  struct Switch {
+    std::int64_t buffer;  // of no meaning while unbounded
+    std::int64_t used = 0;
+    double alpha;
+    bool is_bounded;
+    std::vector<std::uint32_t> links;  // that it sends on
+  };
+
+  // Events.
+  void fire_link(std::uint32_t link);
+  void fire_timers();
+  void fire_timer(const DueTimer& due);
+  void rebase();
+  void set_timer_slot() { tree_.set(kTimerSlot, timers_.next_instant()); }
+
+  // Ports.
+  void depart(Port& port, PacketIndex index, Picoseconds start);
+  void catch_up(Port& port);
+  void catch_up_switch(Port& port);
+  void catch_up_nic(Port& port);
+  void enqueue_at_switch(std::uint32_t link, PacketIndex index);
+  bool admits(Port& port, std::uint32_t frame_bytes);
+  void drop(std::uint32_t link, PacketIndex index);
+  bool loses(std::uint32_t link);
+  void lose(std::uint32_t link, PacketIndex index);
+  void forget(PacketIndex index);
+  Picoseconds instant_of(const Port& port);
+  void set_slot(std::uint32_t link) { tree_.set(slot_of(link), instant_of(ports_[link])); }
+
+  // NICs.
+  Picoseconds first_ready(Nic& nic);
+  void send_next(Nic& nic, Port& port, Picoseconds start);
+  void arm_retransmit_timer(Sender& sender);
+  void reconsider(std::uint32_t qp);
+  void reply(PacketIndex index, const Reply& answer);
+  void arrive_at_host(PacketIndex index);
+  void on_write(PacketIndex index);
+  void on_reply(PacketIndex index);
+  void on_retransmit_timer(std::uint32_t qp);
+  void fail(std::uint32_t qp);
+  void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
+  template <class Change>
+  void change_nic(std::uint32_t link, Change&& change);
+
+  // Set-up.
+  std::uint16_t speed_index(const LinkConfiguration& configuration);
+  void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration);
+  void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
+                      const ConnectionConfiguration& configuration);
+
+  // Results.
+  void catch_up_link(std::uint32_t link);
+  void catch_up_all();
+  void on_throughput_timer();
+  void on_queue_timer();
+  std::string port_name(std::uint32_t link) const;
+  Bytes received_bytes(std::uint32_t link) const;
+  void check_buffers() const;
+  void check_queue_pairs() const;
+
+  WinnerTree tree_;
+  Picoseconds now_;
+  Picoseconds horizon_;  // run() stops in front of the first event after it
+  Framing framing_;
+  std::uint64_t seed_;
+  PacketPool pool_;
+  std::vector<Port> ports_;
+  std::vector<LinkSpeed> speeds_;
+  std::vector<std::uint32_t> routes_;  // link numbers, route after route
+  std::vector<Sender> senders_;
+  std::vector<Receiver> receivers_;
+  std::vector<Nic> nics_;
+  std::vector<Switch> switches_;
+  std::uint64_t packet_hops_ = 0;
+  std::uint64_t events_ = 0;
+  TimerQueue timers_;
+  Mailbox mailbox_;
+  Recorder recorder_;
+  std::vector<Node> nodes_;
+  std::vector<LinkRecord> links_;
+  std::uint32_t throughput_timer_;
+  std::uint32_t queue_timer_;
+  Picoseconds throughput_interval_;
+  Picoseconds queue_interval_;
+  std::vector<Bytes> delivered_sampled_;  // per receiving queue pair
+};
+
+}  // namespace simulator

@@ -1,0 +1,148 @@
+// Samplers, counters and the invariants: everything that looks at the whole network at one instant.
+#include <algorithm>
+
+#include "engine/engine.h"
+
+namespace simulator {
+
+void Engine::on_throughput_timer() {
+  const std::int64_t interval_ns = throughput_interval_.value / kPicosecondsPerNanosecond;
+  const std::int64_t now_ns = now_.value / kPicosecondsPerNanosecond;
+  for (std::uint32_t qp = 0; qp < senders_.size(); ++qp) {
+    if (!senders_[qp].requester.has_ever_posted()) continue;
+    const std::uint32_t peer = senders_[qp].peer;
+    const Bytes delivered = receivers_[peer].responder.delivered();
+    const Bytes since = delivered - delivered_sampled_[peer];
+    delivered_sampled_[peer] = delivered;
+    recorder_.throughput.add({queue_pair_number(qp), now_ns, interval_ns, since.value});
+  }
+  timers_.set(throughput_timer_, now_ + throughput_interval_);
+}
+
+void Engine::on_queue_timer() {
+  const std::int64_t now_ns = now_.value / kPicosecondsPerNanosecond;
+  catch_up_all();
+  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+    Port& port = ports_[link];
+    if (port.has(Port::kOwnerIsHost)) continue;
+    LinkRecord& record = links_[link];
+    const std::int64_t drops = record.dropped_packets - record.dropped_packets_sampled;
+    record.dropped_packets_sampled = record.dropped_packets;
+    recorder_.queues.add({link, now_ns, port.waiting_bytes.value, port.waiting_bytes_max.value, drops});
+    port.waiting_bytes_max = port.waiting_bytes;
+  }
+  timers_.set(queue_timer_, now_ + queue_interval_);
+}
+
+QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) {
+  const Sender& sender = senders_[qp];
+  catch_up_link(sender.link);
+  return {.state = sender.is_failed ? QueuePairState::kError : QueuePairState::kReadyToSend,
+          .retransmitted = sender.requester.counters().retransmitted_bytes,
+          .delivered = receivers_[sender.peer].responder.delivered(),
+          .posted = sender.requester.posted_bytes()};
+}
+
+std::string Engine::port_name(std::uint32_t link) const {
+  return nodes_[links_[link].from].name + "->" + nodes_[links_[link].to].name;
+}
+
+Bytes Engine::received_bytes(std::uint32_t link) const {
+  Bytes received = ports_[link].sent_bytes - links_[link].lost_bytes;
+  for (PacketIndex at = ports_[link].in_flight.head; at != kNoPacket; at = pool_[at].next) {
+    received.value -= pool_[at].frame_bytes;
+  }
+  return received;
+}
+
+std::vector<Counter> Engine::counters() {
+  catch_up_all();
+  std::vector<Counter> result;
+  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+    const std::string& node = nodes_[links_[link].from].name;
+    const std::string port = port_name(link);
+    result.push_back({node, port, "tx_bytes", ports_[link].sent_bytes.value});
+    result.push_back({node, port, "rx_bytes", received_bytes(link ^ 1).value});
+    result.push_back({node, port, "lost_packets", links_[link].lost_packets});
+    if (!nodes_[links_[link].from].is_host) result.push_back({node, port, "drops", links_[link].dropped_packets});
+  }
+  for (const Sender& sender : senders_) {
+    const RequesterCounters& counters = sender.requester.counters();
+    const std::string& node = nics_[sender.nic].name;
+    const std::string port = port_name(sender.link);
+    const auto qp = static_cast<std::uint32_t>(&sender - senders_.data());
+    const std::string prefix = "qp" + std::to_string(queue_pair_number(qp)) + ".";
+    result.push_back({node, port, prefix + "retransmitted_packets", static_cast<std::int64_t>(counters.retransmitted_packets)});
+    result.push_back({node, port, prefix + "naks", static_cast<std::int64_t>(counters.naks)});
+    result.push_back({node, port, prefix + "timeouts", static_cast<std::int64_t>(counters.timeouts)});
+  }
+  return result;
+}
+
+Statistics Engine::statistics() const {
+  return {.packet_hops = packet_hops_,
+          .events = events_,
+          .packets_pool_max = pool_.peak(),
+          .verbs_done = recorder_.verbs_done()};
+}
+
+void Engine::check_invariants() {
+  catch_up_all();
+  check_buffers();
+  check_queue_pairs();
+}
+
+void Engine::check_buffers() const {
+  PacketIndex stored = 0;
+  std::vector<std::int64_t> used(switches_.size(), 0);
+  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+    const Port& port = ports_[link];
+    std::int64_t waiting_bytes = 0;
+    for (PacketIndex at = port.waiting.head; at != kNoPacket; at = pool_[at].next, ++stored) {
+      waiting_bytes += pool_[at].frame_bytes;
+    }
+    for (PacketIndex at = port.in_flight.head; at != kNoPacket; at = pool_[at].next, ++stored) {
+      SIM_CHECK(pool_[at].arrival >= now_, now_, port_name(link), "a packet in flight should have arrived");
+    }
+    SIM_CHECK(waiting_bytes == port.waiting_bytes.value, now_, port_name(link), "waiting bytes differ from the packets that wait");
+    if (!port.has(Port::kOwnerIsHost)) used[port.owner] += waiting_bytes;
+  }
+  SIM_CHECK(stored == pool_.live(), now_, "packet pool", "live packets differ from the packets on links and in queues");
+  for (std::size_t i = 0; i < switches_.size(); ++i) {
+    const Switch& element = switches_[i];
+    SIM_CHECK(!element.is_bounded || element.used == used[i], now_, "switch " + std::to_string(i), "charged bytes differ from the packets that wait");
+    SIM_CHECK(!element.is_bounded || element.used <= element.buffer, now_, "switch " + std::to_string(i), "more bytes wait than the buffer holds");
+  }
+}
+
+// Sent = accepted + discarded + missing + still under way, for the data and the replies of each queue pair.
+void Engine::check_queue_pairs() const {
+  std::vector<std::uint64_t> packets(senders_.size(), 0);
+  std::vector<std::uint64_t> replies(senders_.size(), 0);
+  const auto count = [&](PacketIndex at) {
+    for (; at != kNoPacket; at = pool_[at].next) {
+      const bool is_write = pool_[at].kind == PacketKind::kWrite;
+      ++(is_write ? packets : replies)[senders_[pool_[at].qp].peer];
+    }
+  };
+  for (const Port& port : ports_) {
+    count(port.waiting.head);
+    count(port.in_flight.head);
+  }
+  for (std::uint32_t qp = 0; qp < senders_.size(); ++qp) {
+    const Sender& sender = senders_[qp];
+    const RcRequester& requester = sender.requester;
+    const RcResponder& responder = receivers_[sender.peer].responder;
+    const std::string name = "queue pair " + std::to_string(queue_pair_number(qp));
+    const std::uint64_t sent = requester.sent_psn() + requester.counters().retransmitted_packets;
+    const std::uint64_t found = responder.accepted_packets() + responder.discarded_packets() + sender.missing_packets + packets[qp];
+    SIM_CHECK(sent == found, now_, name, "packets sent differ from packets accounted for");
+    SIM_CHECK(sender.sent_replies == receivers_[sender.peer].received_replies + sender.missing_replies + replies[qp], now_, name,
+              "replies sent differ from replies accounted for");
+    SIM_CHECK(requester.unacknowledged_psn() <= responder.accepted_packets(), now_, name, "more is acknowledged than was accepted");
+    SIM_CHECK(!requester.is_idle() || sender.is_failed || responder.delivered() == requester.posted_bytes(), now_, name,
+              "everything is acknowledged, but not all bytes were delivered");
+  }
+}
+
+}  // namespace simulator

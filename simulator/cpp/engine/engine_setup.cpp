@@ -1,0 +1,137 @@
+// Building the topology and its queue pairs. Configurations have been checked by the Python face.
+#include <algorithm>
+
+#include "engine/engine.h"
+
+namespace simulator {
+
+Engine::Engine(std::uint64_t seed, const Framing& framing)
+    : framing_(framing),
+      seed_(seed),
+      throughput_timer_(timers_.create(TimerKind::kSampleThroughput, 0)),
+      queue_timer_(timers_.create(TimerKind::kSampleQueues, 0)) {
+  tree_.reset(1);
+}
+
+std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profile) {
+  nodes_.push_back({name, true, static_cast<std::uint32_t>(nics_.size())});
+  nics_.push_back({profile, NicClock(profile, RandomStream(seed_, "clock:" + name)), name, {}, 0, {}, {}});
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfiguration& configuration) {
+  nodes_.push_back({name, false, static_cast<std::uint32_t>(switches_.size())});
+  switches_.push_back({.buffer = configuration.buffer.value_or(Bytes{}).value,
+                       .alpha = configuration.alpha,
+                       .is_bounded = configuration.buffer.has_value(),
+                       .links = {}});
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+std::uint32_t Engine::add_link(std::uint32_t a, std::uint32_t b, const LinkConfiguration& configuration) {
+  if (ports_.size() + 3 > WinnerTree::kSlotsMax) {
+    throw SimulationError("too many links: at most " + std::to_string(WinnerTree::kSlotsMax / 2 - 1));
+  }
+  add_port(a, b, configuration);
+  add_port(b, a, configuration);
+  tree_.reset(static_cast<std::uint32_t>(ports_.size()) + 1);
+  set_timer_slot();
+  return static_cast<std::uint32_t>(ports_.size() - 2);
+}
+
+std::uint16_t Engine::speed_index(const LinkConfiguration& configuration) {
+  const auto same = [&](const LinkSpeed& speed) {
+    return speed.rate == configuration.rate && speed.delay == configuration.delay;
+  };
+  const auto found = std::find_if(speeds_.begin(), speeds_.end(), same);
+  if (found != speeds_.end()) return static_cast<std::uint16_t>(found - speeds_.begin());
+  if (speeds_.size() > 0xffff) throw SimulationError("too many kinds of links: at most 65536 pairs of rate and delay");
+  speeds_.push_back({picoseconds_per_byte(configuration.rate), configuration.delay, configuration.rate});
+  return static_cast<std::uint16_t>(speeds_.size() - 1);
+}
+
+void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration) {
+  const auto link = static_cast<std::uint32_t>(ports_.size());
+  Port port;
+  port.speed = speed_index(configuration);
+  port.owner = nodes_[from].index;
+  if (nodes_[to].is_host) port.flags |= Port::kPeerIsHost;
+  if (configuration.loss_probability > 0) port.flags |= Port::kLossy;
+  if (nodes_[from].is_host) {
+    port.flags |= Port::kOwnerIsHost;
+    nics_[port.owner].link = link;
+  } else {
+    if (switches_[port.owner].is_bounded) port.flags |= Port::kSharedBuffer;
+    switches_[port.owner].links.push_back(link);
+  }
+  ports_.push_back(port);
+  links_.push_back({.from = from,
+                    .to = to,
+                    .loss_probability = configuration.loss_probability,
+                    .loss = RandomStream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name),
+                    .lost_bytes = {}});
+}
+
+std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
+  const auto first = static_cast<std::uint32_t>(senders_.size());
+  add_queue_pair(configuration.host_a, first + 1, configuration.route_ab, configuration);
+  add_queue_pair(configuration.host_b, first, configuration.route_ba, configuration);
+  return first;
+}
+
+void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
+                            const ConnectionConfiguration& configuration) {
+  const auto qp = static_cast<std::uint32_t>(senders_.size());
+  const std::uint32_t index = nodes_[host].index;
+  Nic& nic = nics_[index];
+  const std::uint32_t limiter = nic.profile.limiters == 0 ? nic.queue_pairs : nic.queue_pairs % nic.profile.limiters;
+  ++nic.queue_pairs;
+  if (limiter == nic.limiters.size()) {
+    nic.limiters.emplace_back(nic.clock.second());
+    nic.lags.emplace_back(seed_, "limiter-lag:" + nic.name + ":" + std::to_string(limiter));
+  }
+  const RequesterSettings settings{.mtu_bytes = configuration.mtu_bytes,
+                                   .ack_every_packets = configuration.ack_every_packets,
+                                   .retry_count = configuration.retry_count,
+                                   .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent)};
+  senders_.push_back({.requester = RcRequester(settings),
+                      .route = static_cast<std::uint32_t>(routes_.size()),
+                      .link = route.front(),
+                      .peer = peer,
+                      .nic = index,
+                      .limiter = limiter,
+                      .timer = timers_.create(TimerKind::kRetransmit, qp)});
+  receivers_.emplace_back();
+  delivered_sampled_.emplace_back();
+  mailbox_.add_queue_pair();
+  routes_.insert(routes_.end(), route.begin(), route.end());
+}
+
+void Engine::set_timer(std::uint32_t timer, Picoseconds at) {
+  timers_.set(timer, std::max(at, now_));
+  set_timer_slot();
+}
+
+void Engine::call_once(std::uint32_t call, Picoseconds at) {
+  timers_.set_once(TimerKind::kHostOnce, call, std::max(at, now_));
+  set_timer_slot();
+}
+
+std::uint32_t Engine::create_timer() {
+  const std::uint32_t timer = timers_.next_id();
+  return timers_.create(TimerKind::kHost, timer);
+}
+
+void Engine::cancel_timer(std::uint32_t timer) { timers_.cancel(timer); }
+
+void Engine::sample_throughput(Picoseconds interval) {
+  throughput_interval_ = interval;
+  set_timer(throughput_timer_, now_ + interval);
+}
+
+void Engine::sample_queues(Picoseconds interval) {
+  queue_interval_ = interval;
+  set_timer(queue_timer_, now_ + interval);
+}
+
+}  // namespace simulator

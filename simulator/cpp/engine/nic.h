@@ -1,0 +1,67 @@
+// A NIC: its queue pairs take turns per packet, each held back by its limiter.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/configuration.h"
+#include "engine/quaternary_heap.h"
+#include "protocol/limiter.h"
+#include "protocol/nic_clock.h"
+#include "protocol/rc_requester.h"
+#include "protocol/rc_responder.h"
+
+namespace simulator {
+
+inline constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
+
+// A queue pair that has something to send. The one that became ready first goes first, which is round robin among those
+// that wait for the port; of equals, the one that was served longest ago.
+struct ReadyQueuePair {
+  Picoseconds ready;
+  std::uint64_t served;  // how many packets this NIC had sent when this queue pair last sent one
+  std::uint32_t qp;
+  friend bool operator<(const ReadyQueuePair& a, const ReadyQueuePair& b) {
+    return std::tie(a.ready, a.served, a.qp) < std::tie(b.ready, b.served, b.qp);
+  }
+};
+
+struct Nic {
+  NicProfile profile;
+  NicClock clock;
+  std::string name;
+  QuaternaryHeap<ReadyQueuePair> ready;
+  std::uint64_t served = 0;
+  std::vector<Limiter> limiters;
+  std::vector<RandomStream> lags;  // one per limiter
+  std::uint32_t link = kNoLink;    // it has exactly one
+  std::uint32_t queue_pairs = 0;
+};
+
+// The sending half of a queue pair and where it is plugged in.
+struct Sender {
+  RcRequester requester;
+  std::uint32_t route;    // position of the first link in the table of routes
+  std::uint32_t link;     // that first link
+  std::uint32_t peer;     // queue pair at the other end
+  std::uint32_t nic;
+  std::uint32_t limiter;  // of that NIC
+  std::uint32_t timer;
+  std::uint64_t served = 0;
+  std::uint64_t sent_replies = 0;
+  std::uint64_t missing_packets = 0;  // that it sent, lost on a link or refused by a buffer
+  std::uint64_t missing_replies = 0;
+  bool is_ready = false;              // it is in the NIC's heap
+  bool is_timer_pending = false;
+  bool is_failed = false;
+};
+
+struct Receiver {
+  RcResponder responder;
+  std::uint64_t received_replies = 0;
+};
+
+}  // namespace simulator

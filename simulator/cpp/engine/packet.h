@@ -1,0 +1,31 @@
+// Packets live in one pool and are known by their index. Sequence numbers are the low 32 bits of a running 64-bit number.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "base/units.h"
+
+namespace simulator {
+
+using PacketIndex = std::uint32_t;
+inline constexpr PacketIndex kNoPacket = std::numeric_limits<PacketIndex>::max();
+
+enum class PacketKind : std::uint8_t { kWrite, kAck, kNak };
+
+struct Packet {
+  static constexpr std::uint8_t kFirst = 1;
+  static constexpr std::uint8_t kWantsAck = 2;
+
+  Picoseconds arrival;     // at the far end of the link it is on
+  PacketIndex next;        // in the queue, on the link, or in the free list
+  std::uint32_t position;  // in the table of routes: entry of the link it is on
+  std::uint32_t qp;        // receiving queue pair
+  std::uint32_t psn;
+  std::uint16_t frame_bytes;
+  PacketKind kind;
+  std::uint8_t flags;
+};
+static_assert(sizeof(Packet) == 32);
+
+}  // namespace simulator

@@ -1,0 +1,52 @@
+// The sending end of a directed link: what is waiting and what is on the wire, in one cache line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/random_stream.h"
+#include "base/units.h"
+#include "engine/packet_pool.h"
+
+namespace simulator {
+
+struct alignas(64) Port {
+  static constexpr std::uint16_t kOwnerIsHost = 1;
+  static constexpr std::uint16_t kPeerIsHost = 2;
+  static constexpr std::uint16_t kSharedBuffer = 4;  // the owner's buffer is bounded
+  static constexpr std::uint16_t kLossy = 8;
+
+  Picoseconds busy_until;     // the packet on the wire has left by then
+  Bytes waiting_bytes;        // frames in `waiting`, without the one being sent
+  Bytes waiting_bytes_max;    // since the last sample
+  Bytes sent_bytes;           // frames whose sending has begun
+  PacketFifo waiting;
+  PacketFifo in_flight;       // begun, not yet at the far end
+  std::uint32_t owner = 0;    // switch or NIC
+  std::uint16_t speed = 0;
+  std::uint16_t flags = 0;
+
+  bool has(std::uint16_t flag) const { return (flags & flag) != 0; }
+};
+static_assert(sizeof(Port) == 64);
+
+// Shared by all links of the same kind.
+struct LinkSpeed {
+  double ps_per_byte;
+  Picoseconds delay;
+  BitsPerSecond rate;
+};
+
+// What a link needs rarely.
+struct LinkRecord {
+  std::uint32_t from;
+  std::uint32_t to;
+  double loss_probability;
+  RandomStream loss;
+  std::int64_t lost_packets = 0;
+  Bytes lost_bytes;
+  std::int64_t dropped_packets = 0;  // refused by the buffer in front of it
+  std::int64_t dropped_packets_sampled = 0;
+};
+
+}  // namespace simulator

@@ -1,0 +1,35 @@
+// The free-running clock of a NIC: its own offset, its own drift. Rate limiters run on the same oscillator.
+#pragma once
+
+#include <cstdint>
+
+#include "base/configuration.h"
+#include "base/random_stream.h"
+#include "base/units.h"
+
+namespace simulator {
+
+class NicClock {
+ public:
+  NicClock(const NicProfile& profile, RandomStream stream) {
+    drift_ = profile.clock_drift_ppm_max * 1e-6 * (2.0 * stream.next_fraction() - 1.0);
+    if (profile.clock_offset_random) offset_ns_ = stream.next_integer(kOffsetMaxNs);
+  }
+
+  // floor(offset + time * (1 + drift)), in nanoseconds of this NIC.
+  std::int64_t read_ns(Picoseconds now) const {
+    const auto drifted = static_cast<std::int64_t>(static_cast<double>(now.value) * drift_);
+    return offset_ns_ + (now.value + drifted) / kPicosecondsPerNanosecond;
+  }
+
+  // True duration of one second counted by this clock, in seconds.
+  double second() const { return 1.0 / (1.0 + drift_); }
+  double drift() const { return drift_; }
+
+ private:
+  static constexpr std::int64_t kOffsetMaxNs = 3'600'000'000'000;  // up at most an hour before the run
+  double drift_ = 0;
+  std::int64_t offset_ns_ = 0;
+};
+
+}  // namespace simulator

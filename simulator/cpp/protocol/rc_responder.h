@@ -1,0 +1,48 @@
+// The receiving half of a reliable connection: accepts in order, one NAK per gap. Source: reference 2.4 (rxe).
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.h"
+
+namespace simulator {
+
+enum class ReplyKind : std::uint8_t { kNone, kAck, kNak };
+
+struct Reply {
+  ReplyKind kind;
+  std::uint32_t psn;
+};
+
+class RcResponder {
+ public:
+  Reply on_write(std::uint32_t psn, Bytes payload, bool wants_ack) {
+    const auto distance = static_cast<std::int32_t>(psn - static_cast<std::uint32_t>(expected_psn_));
+    if (distance == 0) [[likely]] {
+      ++expected_psn_;
+      delivered_ += payload;
+      nak_sent_ = false;
+      return {wants_ack ? ReplyKind::kAck : ReplyKind::kNone, psn};
+    }
+    ++discarded_packets_;
+    if (distance < 0) return {ReplyKind::kAck, static_cast<std::uint32_t>(expected_psn_ - 1)};
+    if (nak_sent_) return {ReplyKind::kNone, 0};
+    nak_sent_ = true;
+    return {ReplyKind::kNak, static_cast<std::uint32_t>(expected_psn_)};
+  }
+
+  // A packet that came to a queue pair in its error state.
+  void discard() { ++discarded_packets_; }
+
+  Bytes delivered() const { return delivered_; }
+  std::uint64_t accepted_packets() const { return expected_psn_; }
+  std::uint64_t discarded_packets() const { return discarded_packets_; }
+
+ private:
+  std::uint64_t expected_psn_ = 0;
+  Bytes delivered_;
+  std::uint64_t discarded_packets_ = 0;
+  bool nak_sent_ = false;
+};
+
+}  // namespace simulator

@@ -1,0 +1,50 @@
+// The send queue of a queue pair: verbs in posting order, addressed by a running number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
+
+namespace simulator {
+
+struct Verb {
+  std::uint64_t wr_id = 0;
+  std::uint64_t first_psn = 0;
+  std::uint64_t last_psn = 0;
+  Bytes length;
+  Picoseconds left_nic = kNever;  // end of the first transmission of the last packet: an oracle, no verb delivers it
+  std::uint32_t last_payload_bytes = 0;
+  bool is_signaled = false;
+};
+
+class VerbRing {
+ public:
+  bool empty() const { return head_ == tail_; }
+  std::uint64_t head() const { return head_; }
+  std::uint64_t tail() const { return tail_; }
+
+  Verb& operator[](std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
+  const Verb& operator[](std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
+  Verb& front() { return (*this)[head_]; }
+
+  void push(const Verb& verb) {
+    if (tail_ - head_ == slots_.size()) grow();
+    (*this)[tail_++] = verb;
+  }
+  void pop() { ++head_; }
+
+ private:
+  void grow() {
+    std::vector<Verb> larger(slots_.empty() ? 4 : slots_.size() * 2);
+    for (std::uint64_t n = head_; n != tail_; ++n) larger[n & (larger.size() - 1)] = (*this)[n];
+    slots_ = std::move(larger);
+  }
+
+  std::vector<Verb> slots_;  // a power of two, or empty
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+};
+
+}  // namespace simulator

@@ -1,0 +1,41 @@
+// What a run leaves behind: sampled tables, the oracle's round trips and the digest of all completions.
+#pragma once
+
+#include <cstdint>
+
+#include "base/random_stream.h"
+#include "protocol/rc_requester.h"
+#include "results/columns.h"
+
+namespace simulator {
+
+class Recorder {
+ public:
+  void record_oracle() { records_oracle_ = true; }
+
+  void on_verb_done(std::uint32_t qp_num, const Verb& verb, VerbStatus status, Picoseconds now) {
+    fold(qp_num);
+    fold(verb.wr_id);
+    fold(static_cast<std::uint64_t>(status));
+    fold(static_cast<std::uint64_t>(now.value));
+    ++verbs_done_;
+    if (!records_oracle_ || !verb.is_signaled || status != VerbStatus::kSuccess) return;
+    oracle.add({qp_num, static_cast<std::int64_t>(verb.wr_id), verb.left_nic.value, now.value});
+  }
+
+  std::uint64_t digest() const { return digest_; }
+  std::uint64_t verbs_done() const { return verbs_done_; }
+
+  Columns<4> throughput;  // qp_num, interval end ns, interval ns, delivered bytes
+  Columns<5> queues;      // link, ns, bytes, maximum bytes since the last sample, drops since the last sample
+  Columns<4> oracle;      // qp_num, wr_id, last byte left ps, completed ps
+
+ private:
+  void fold(std::uint64_t value) { digest_ = mix_bits(digest_ ^ mix_bits(value)) + 1; }
+
+  std::uint64_t digest_ = 0;
+  std::uint64_t verbs_done_ = 0;
+  bool records_oracle_ = false;
+};
+
+}  // namespace simulator

@@ -1,0 +1,13 @@
+"""What can go wrong in a simulation, by whose fault it is."""
+
+
+class SimulationError(ValueError):
+    """A parameter makes no sense; the message says what, where, got and expected."""
+
+
+class QueuePairError(RuntimeError):
+    """A verb was posted on a queue pair that cannot take it."""
+
+
+class InvariantViolation(AssertionError):  # noqa: N818 - the name says it all
+    """The engine contradicts itself: a bug of ours. The message names the time and the element."""

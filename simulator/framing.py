@@ -1,0 +1,52 @@
+"""Sizes of frames, and what they occupy on the wire."""
+
+from dataclasses import dataclass
+
+ETHERNET_BYTES = 14
+IPV4_BYTES = 20
+UDP_BYTES = 8
+BTH_BYTES = 12
+RETH_BYTES = 16
+AETH_BYTES = 4
+ICRC_BYTES = 4
+FCS_BYTES = 4
+PREAMBLE_BYTES = 8
+INTER_FRAME_GAP_BYTES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """Bytes that a frame has besides its payload.
+
+    Frame bytes count from the Ethernet header to the FCS and are what queues and thresholds see. Wire bytes
+    are ``wire_overhead_bytes`` more (preamble and inter-frame gap): what links and rate limiters see.
+    """
+
+    name: str
+    data_overhead_bytes: int
+    first_overhead_bytes: int
+    ack_frame_bytes: int
+    wire_overhead_bytes: int
+
+    def write_frame_bytes(self, payload_bytes: int, *, is_first: bool) -> int:
+        """Return the frame bytes of one packet of an RDMA WRITE; the first one carries the RETH."""
+        return payload_bytes + self.data_overhead_bytes + (self.first_overhead_bytes if is_first else 0)
+
+    def wire_bytes(self, frame_bytes: int) -> int:
+        """Return what a frame occupies on the wire, in bytes."""
+        return frame_bytes + self.wire_overhead_bytes
+
+
+_ROCEV2_HEADERS_BYTES = ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES + BTH_BYTES + ICRC_BYTES + FCS_BYTES
+
+ROCEV2 = Framing(
+    name="rocev2",
+    data_overhead_bytes=_ROCEV2_HEADERS_BYTES,
+    first_overhead_bytes=RETH_BYTES,
+    ack_frame_bytes=_ROCEV2_HEADERS_BYTES + AETH_BYTES,
+    wire_overhead_bytes=PREAMBLE_BYTES + INTER_FRAME_GAP_BYTES,
+)
+"""RoCE version 2 over IPv4, without a VLAN tag: 62 bytes of headers, 1086 bytes for a 1024-byte payload.
+
+Source: InfiniBand architecture, annex A17, and IEEE 802.3 for preamble and gap.
+"""

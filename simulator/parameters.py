@@ -1,0 +1,35 @@
+"""Checks of what users hand in: each says what, where, got and expected."""
+
+import math
+from numbers import Real
+
+from simulator.errors import SimulationError
+
+RATE_BPS_MAX = 10**13
+DELAY_PS_MAX = 10**13
+BUFFER_BYTES_MAX = 10**13
+MTU_BYTES_MAX = 9216
+INTERVAL_NS_MAX = 10**15
+
+
+def require_integer(where: str, name: str, value: object, minimum: int, maximum: int) -> int:
+    """Return ``value`` if it is an integer from minimum to maximum."""
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+        raise SimulationError(
+            f"{where}: expected {name} as an integer from {minimum} to {maximum}, got {value!r}"
+        )
+    return value
+
+
+def require_probability(where: str, name: str, value: object) -> float:
+    """Return ``value`` if it is a probability below 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) < 1.0:
+        raise SimulationError(f"{where}: expected {name} from 0 to less than 1, got {value!r}")
+    return float(value)
+
+
+def require_positive(where: str, name: str, value: object) -> float:
+    """Return ``value`` if it is a finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
+        raise SimulationError(f"{where}: expected {name} as a finite number above 0, got {value!r}")
+    return float(value)

@@ -1,0 +1,56 @@
+"""NIC profiles: what a card's limiters and clock are like. Every result names its profile and revision."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class NicProfile:
+    """The properties of a network card that the simulated NIC has.
+
+    ``limiters`` counts the rate limiters of a card that has them per priority: queue pair n of a host uses
+    limiter ``n mod limiters``. With ``per_qp`` each queue pair has its own, and ``limiters`` is 0. Requested
+    rates are rounded up to a multiple of ``rate_step_bps`` (0 = exact). A new rate acts after a number of
+    further wire bytes of that limiter, drawn uniformly from 0 to ``actuation_lag_bytes_max`` for each change.
+    The clock drifts by a constant drawn from ±``clock_drift_ppm_max``, starts at a random offset unless the
+    maximum is 0, and is the oscillator of the limiters, too.
+    """
+
+    name: str
+    revision: int
+    limiter_scope: Literal["per_priority", "per_qp"]
+    limiters: int
+    rate_step_bps: int
+    actuation_lag_bytes_max: int
+    clock_drift_ppm_max: float
+    ack_every_packets: int
+
+
+CX3PRO = NicProfile(
+    name="cx3pro",
+    revision=1,
+    limiter_scope="per_priority",
+    limiters=8,
+    rate_step_bps=100_000_000,
+    actuation_lag_bytes_max=160_000,
+    clock_drift_ppm_max=50.0,
+    ack_every_packets=64,
+)
+"""ConnectX-3 Pro. Revision 1: without its retransmission quirk and without the costs of PCI.
+
+Source: RoGUE (SoCC'18), sections 3.3 and 4, for limiters and lag; the mlx4 driver for the rate step.
+"""
+
+IDEAL = NicProfile(
+    name="ideal",
+    revision=1,
+    limiter_scope="per_qp",
+    limiters=0,
+    rate_step_bps=0,
+    actuation_lag_bytes_max=0,
+    clock_drift_ppm_max=0.0,
+    ack_every_packets=64,
+)
+"""A card without flaws, for analytic checks and for comparisons with simulators that know no others."""
+
+PROFILES: dict[str, NicProfile] = {profile.name: profile for profile in (CX3PRO, IDEAL)}

@@ -1,0 +1,229 @@
+"""A simulated network of hosts and switches, and the clock that drives it."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator._core import Engine, QueuePair, Timer
+from simulator.errors import SimulationError
+from simulator.framing import ROCEV2, Framing
+from simulator.parameters import (
+    BUFFER_BYTES_MAX,
+    DELAY_PS_MAX,
+    INTERVAL_NS_MAX,
+    MTU_BYTES_MAX,
+    RATE_BPS_MAX,
+    require_integer,
+    require_positive,
+    require_probability,
+)
+from simulator.profiles import NicProfile
+from simulator.topology import Topology
+
+Table: TypeAlias = dict[str, NDArray[Any]]
+
+
+class Simulation:
+    """A network of hosts and switches, built first and then run.
+
+    The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every
+    host is simulated time in whole nanoseconds. Host software is the callbacks handed in here: they are
+    called between two instants, never from within a call of theirs. A simulation belongs to one thread.
+    """
+
+    _engine_type: ClassVar[type[Engine]] = Engine
+
+    def __init__(self, *, seed: int, framing: Framing = ROCEV2) -> None:
+        """Create an empty network. ``seed`` (0 to 2^64 - 1) starts all of its random streams."""
+        self.framing = framing
+        self._topology = Topology()
+        self._engine = self._engine_type(
+            seed=require_integer("Simulation", "seed", seed, 0, 2**64 - 1),
+            data_overhead_bytes=framing.data_overhead_bytes,
+            first_overhead_bytes=framing.first_overhead_bytes,
+            ack_frame_bytes=framing.ack_frame_bytes,
+            wire_overhead_bytes=framing.wire_overhead_bytes,
+        )
+
+    def add_host(self, name: str, profile: NicProfile) -> None:
+        """Add a host with one NIC."""
+        self._topology.add_node("add_host", name, profile)
+        self._engine.add_host(
+            name=name,
+            limiters=profile.limiters if profile.limiter_scope == "per_priority" else 0,
+            rate_step_bps=profile.rate_step_bps,
+            actuation_lag_bytes_max=profile.actuation_lag_bytes_max,
+            clock_drift_ppm_max=profile.clock_drift_ppm_max,
+            clock_offset_random=profile.clock_drift_ppm_max > 0,
+        )
+
+    def add_switch(self, name: str, *, buffer_bytes: int | None, alpha: float) -> None:
+        """Add an output-queued switch with a shared buffer (None = unbounded).
+
+        A packet that must wait is refused if its port already holds ``alpha`` times the free buffer, or if
+        the buffer is full. Frame bytes are charged while a packet waits, until its sending begins.
+        Source: Choudhury and Hahne, "Dynamic queue length thresholds", 1998.
+        """
+        where = f"add_switch {name}"
+        if buffer_bytes is not None:
+            require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
+        require_positive(where, "alpha", alpha)
+        self._topology.add_node("add_switch", name, None)
+        self._engine.add_switch(name=name, buffer_bytes=buffer_bytes, alpha=alpha)
+
+    def add_link(
+        self, a: str, b: str, *, rate_bps: int, delay_ps: int, loss_probability: float = 0.0
+    ) -> None:
+        """Join two nodes by a full-duplex link; each direction loses packets independently of all else."""
+        where = f"add_link {a}-{b}"
+        ends = self._topology.node(where, a), self._topology.node(where, b)
+        require_integer(where, "rate_bps", rate_bps, 1, RATE_BPS_MAX)
+        require_integer(where, "delay_ps", delay_ps, 0, DELAY_PS_MAX)
+        require_probability(where, "loss_probability", loss_probability)
+        self._topology.add_link(where, *ends, delay_ps)
+        self._engine.add_link(
+            a=ends[0], b=ends[1], rate_bps=rate_bps, delay_ps=delay_ps, loss_probability=loss_probability
+        )
+
+    def connect(  # noqa: PLR0913 - a connection has that many properties, all named
+        self,
+        a: str,
+        b: str,
+        *,
+        mtu_bytes: int,
+        retry_count: int,
+        timeout_exponent: int,
+        ack_every_packets: int | None = None,
+        path_seed: int = 0,
+    ) -> tuple[QueuePair, QueuePair]:
+        """Connect a queue pair of host a with one of host b (type RC, both ready to send).
+
+        The retransmission timeout is 4.096 us * 2^timeout_exponent (exponent 0: never). Besides the last
+        packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
+        a's NIC). ``path_seed`` chooses among equally short routes.
+        """
+        where = f"connect {a}-{b}"
+        (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
+        if host_a == host_b:
+            raise SimulationError(f"{where}: expected two different hosts, got {a!r} twice")
+        ack_every = profile.ack_every_packets if ack_every_packets is None else ack_every_packets
+        require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX)
+        require_integer(where, "ack_every_packets", ack_every, 1, 2**31 - 1)
+        require_integer(where, "retry_count", retry_count, 0, 7)
+        require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
+        require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
+        route_ab = self._topology.route(where, host_a, host_b, path_seed)
+        route_ba = self._topology.route(where, host_b, host_a, ~path_seed)
+        self._check_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
+        return self._engine.connect(
+            a=host_a,
+            b=host_b,
+            route_ab=route_ab,
+            route_ba=route_ba,
+            mtu_bytes=mtu_bytes,
+            ack_every_packets=ack_every,
+            retry_count=retry_count,
+            timeout_exponent=timeout_exponent,
+        )
+
+    def schedule(self, host_ns: int, callback: Callable[[int], None]) -> None:
+        """Call ``callback(host_ns)`` once, at that time of the host clock."""
+        self._engine.schedule(host_ns, callback)
+
+    def timer(self, callback: Callable[[int], None]) -> Timer:
+        """Create a timer that calls ``callback(host_ns)`` whenever it has been set and comes due."""
+        return self._engine.timer(callback)
+
+    def sample_throughput(self, interval_ns: int) -> None:
+        """Record, every so often, the payload bytes that each queue pair's peer accepted in order."""
+        require_integer("sample_throughput", "interval_ns", interval_ns, 1, INTERVAL_NS_MAX)
+        self._engine.sample_throughput(interval_ns)
+
+    def sample_queues(self, interval_ns: int) -> None:
+        """Record, every so often, what waits at each port of each switch."""
+        require_integer("sample_queues", "interval_ns", interval_ns, 1, INTERVAL_NS_MAX)
+        self._engine.sample_queues(interval_ns)
+
+    def record_oracle_rtt(self) -> None:
+        """Record when the last byte of each signalled verb left its NIC, which no verb tells."""
+        self._engine.record_oracle_rtt()
+
+    def run_until(self, host_ns: int) -> None:
+        """Run everything up to and including that time of the host clock; the clock then stands there.
+
+        Ctrl-C raises KeyboardInterrupt between two instants, and exceptions of host software pass through.
+        The run may be continued after either.
+        """
+        self._engine.run_until(host_ns)
+
+    @property
+    def now_ns(self) -> int:
+        """The host clock, in nanoseconds."""
+        return self._engine.now_ns
+
+    def throughput_table(self) -> Table:
+        """Return columns qp_num, t_ns (end of the interval), interval_ns, delivered_bytes.
+
+        A queue pair appears in it once something was posted on it.
+        """
+        names = ("qp_num", "t_ns", "interval_ns", "delivered_bytes")
+        return dict(zip(names, self._engine.throughput_columns(), strict=True))
+
+    def queue_table(self) -> Table:
+        """Return columns node, port, priority, t_ns, bytes, max_bytes, drops, marks.
+
+        ``bytes`` waited at that instant, ``max_bytes`` is the most since the last sample, ``drops`` and
+        ``marks`` count packets since the last sample. Bytes are frame bytes, without the packet that is being
+        sent.
+        """
+        link, t_ns, waiting, waiting_max, drops = self._engine.queue_columns()
+        links = range(len(self._topology.link_ends))
+        nodes = np.array(
+            [self._topology.names[self._topology.link_ends[number][0]] for number in links], dtype=object
+        )
+        ports = np.array([self._topology.link_name(number) for number in links], dtype=object)
+        return {
+            "node": nodes[link],
+            "port": ports[link],
+            "priority": np.zeros_like(link),
+            "t_ns": t_ns,
+            "bytes": waiting,
+            "max_bytes": waiting_max,
+            "drops": drops,
+            "marks": np.zeros_like(link),
+        }
+
+    def oracle_table(self) -> Table:
+        """Return columns qp_num, wr_id, t_last_ps, t_comp_ps of the signalled verbs that succeeded.
+
+        ``t_last_ps`` is when the first transmission of the verb's last packet ended at the NIC.
+        """
+        names = ("qp_num", "wr_id", "t_last_ps", "t_comp_ps")
+        return dict(zip(names, self._engine.oracle_columns(), strict=True))
+
+    def counters(self) -> list[tuple[str, str, str, int]]:
+        """Return (node, port, name, value) of all counters. Bytes are frame bytes."""
+        return self._engine.counters()
+
+    def statistics(self) -> dict[str, int]:
+        """Return what the engine did: packet_hops, events, packets_pool_max, verbs_done."""
+        return self._engine.statistics()
+
+    def check_invariants(self) -> None:
+        """Raise InvariantViolation if packets or bytes were lost track of."""
+        self._engine.check_invariants()
+
+    def digest(self) -> str:
+        """Return a hash over queue pair, wr_id, status and picoseconds of all completed verbs, in order."""
+        return self._engine.digest()
+
+    @staticmethod
+    def _check_timeout(where: str, timeout_exponent: int, round_trip_ps: int) -> None:
+        timeout_ps = 4_096_000 << timeout_exponent
+        if timeout_exponent > 0 and timeout_ps <= round_trip_ps:
+            raise SimulationError(
+                f"{where}: expected a timeout above the delay of the round trip, {round_trip_ps} ps, "
+                f"got timeout_exponent {timeout_exponent}, which is {timeout_ps} ps"
+            )

@@ -1,0 +1,83 @@
+"""The names of nodes and links of a simulated network, and the routes between its hosts."""
+
+from simulator.errors import SimulationError
+from simulator.profiles import NicProfile
+from simulator.routing import Router
+
+
+class Topology:
+    """What a simulation knows about its network by name; the engine knows it by number.
+
+    Nodes are numbered in the order they are added. Each link is two directed links: the one from a to b has
+    an even number n, the way back is n + 1.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.link_ends: list[tuple[int, int]] = []
+        self._node_of_name: dict[str, int] = {}
+        self._profiles: list[NicProfile | None] = []  # None for a switch
+        self._neighbours: list[list[tuple[int, int]]] = []
+        self._delays_ps: list[int] = []
+        self._router: Router | None = None
+
+    def add_node(self, where: str, name: str, profile: NicProfile | None) -> None:
+        """Add a host with the profile of its NIC, or a switch."""
+        if not isinstance(name, str) or not name or name in self._node_of_name:
+            raise SimulationError(f"{where}: expected a new name that is not empty, got {name!r}")
+        self._require_open(where)
+        self._node_of_name[name] = len(self.names)
+        self.names.append(name)
+        self._profiles.append(profile)
+        self._neighbours.append([])
+
+    def add_link(self, where: str, a: int, b: int, delay_ps: int) -> None:
+        """Join two nodes."""
+        self._require_open(where)
+        if a == b or any(neighbour == b for neighbour, _ in self._neighbours[a]):
+            raise SimulationError(f"{where}: expected two different nodes that are not joined yet")
+        for node in (a, b):
+            if self._profiles[node] is not None and self._neighbours[node]:
+                raise SimulationError(f"{where}: host {self.names[node]!r} has its only link already")
+        link = len(self.link_ends)
+        self._neighbours[a].append((b, link))
+        self._neighbours[b].append((a, link + 1))
+        self.link_ends += [(a, b), (b, a)]
+        self._delays_ps += [delay_ps, delay_ps]
+
+    def node(self, where: str, name: str) -> int:
+        """Return the number of the node with that name."""
+        if name not in self._node_of_name:
+            raise SimulationError(f"{where}: expected the name of a host or switch, got {name!r}")
+        return self._node_of_name[name]
+
+    def host(self, where: str, name: str) -> tuple[int, NicProfile]:
+        """Return the number of the host with that name, and the profile of its NIC."""
+        node = self.node(where, name)
+        profile = self._profiles[node]
+        if profile is None:
+            raise SimulationError(f"{where}: expected the name of a host, got switch {name!r}")
+        return node, profile
+
+    def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:
+        """Return the numbers of the links from one host to another. From then on the topology is fixed."""
+        if self._router is None:
+            self._router = Router(self._neighbours, [profile is not None for profile in self._profiles])
+        route = self._router.route(source, destination, entropy)
+        if route is None:
+            ends = f"{self.names[source]!r} to {self.names[destination]!r}"
+            raise SimulationError(f"{where}: there is no way from {ends}")
+        return route
+
+    def delay_ps(self, route: list[int]) -> int:
+        """Return the propagation delay along a route."""
+        return sum(self._delays_ps[link] for link in route)
+
+    def link_name(self, link: int) -> str:
+        """Return the name of the port that sends on this link, such as ``s0->h8``."""
+        a, b = self.link_ends[link]
+        return f"{self.names[a]}->{self.names[b]}"
+
+    def _require_open(self, where: str) -> None:
+        if self._router is not None:
+            raise SimulationError(f"{where}: the topology must be complete before the first connection")
