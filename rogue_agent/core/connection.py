@@ -109,7 +109,8 @@ class Connection:
 
     def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
         """The driver posted this verb, and had read the NIC's clock just before."""
-        self._enter(Event.POSTED)
+        if self._state is not State.OPEN:
+            self._enter(Event.POSTED)
         if wr_id != self._posted_wr_id + 1 or not self._unposted:
             raise NicError(self._qp_num, f"verb {wr_id} posted after verb {self._posted_wr_id}")
         self._posted_wr_id = wr_id

@@ -1,8 +1,8 @@
 """A small exact NIC for one queue pair: paced packets, a clock of its own, a limiter that may lag.
 
-Everything is in integer picoseconds of true time. The NIC's oscillator runs `drift_ppm` too fast; timestamps and pacing
-both follow it, the line rate does not. The network is a function from the instant at which a batch's last byte left to
-the round-trip time that it finds.
+Everything is in integer picoseconds of true time. The NIC's oscillator runs `drift_ppm` too fast;
+timestamps and pacing both follow it, the line rate does not. The network is a function from the instant at
+which a batch's last byte left to the round-trip time that it finds.
 """
 
 from collections import deque
@@ -101,7 +101,9 @@ class FakeNic:
         self._done.clear()
         self._queue.clear()
         statuses = [RETRY_EXC_ERR] + [WR_FLUSH_ERR] * len(verbs)
-        return [(verb.wr_id, status, self.nic_ns, 0, None) for verb, status in zip(verbs, statuses, strict=False)]
+        return [
+            (verb.wr_id, status, self.nic_ns, 0, None) for verb, status in zip(verbs, statuses, strict=False)
+        ]
 
     def true_rtt_ns(self, wr_id: int) -> float:
         return (self.completed_ps[wr_id] - self.left_ps[wr_id]) / PS_PER_NS

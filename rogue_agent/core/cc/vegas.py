@@ -22,9 +22,11 @@ class VegasParameters(CongestionControlParameters):
     alpha_packets, beta_packets: the window grows below alpha queued packets, shrinks above beta.
         Deviation: the paper prints "4 and 2"; with that order 2 < diff < 4 would ask for both.
     gamma_packets: slow start ends above this many queued packets.
+    cwnd_initial_packets, cwnd_min_packets: the window starts with the one and never falls below the other.
     cwnd_cap_bdp: the window does not *grow* beyond this many bandwidth-delay products at the base RTT.
         Deviation: not in the paper. While the limiter stands at line rate, or lags behind by its bounded
         change, nothing else stops a window whose growth no longer changes what is sent.
+    slow_start: whether the window doubles at first.
     """
 
     base_rtt_floor_ns: int = field(default=BASE_RTT_FLOOR_NS_40G, metadata=at_least(1))

@@ -1,5 +1,7 @@
 """The default estimator: RoGUE's two formulas, anchored by a batch that was posted to an empty queue pair."""
 
+import math
+
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.estimators.base import RttEstimator
@@ -24,9 +26,9 @@ class Drained(RttEstimator):
     The paper's recursion keeps any error for ever. Here it ends with each change of the limiter, which
     forgets the anchor, and with each batch posted to an empty queue pair. In between, samples are clipped at
     the smallest anchored one so far. Verbs do not tell the path's propagation time; this is the smallest RTT
-    that was ever observed without recursion, and so the best bound from below that software has. It can be
-    too high, while a queue that every anchor met is draining; the sample is then too large by no more than
-    that queue. When a sample is clipped, t_left moves with it.
+    that was ever observed without recursion, and so the best bound from below that software has. While a
+    queue that every anchor met is draining the bound is too high, by no more than that queue. Therefore only
+    the sample is clipped, not t_left: the error does not outlive the sample.
 
     Not seen: a limiter that still owes a gap to the packet before an anchored batch. The gap is shorter
     than the RTT just waited for, unless the rate is far below that of one packet per RTT.
@@ -42,7 +44,7 @@ class Drained(RttEstimator):
 
     def __init__(self, line_rate_bps: int) -> None:
         self._line_bits_per_ns = line_rate_bps / 1e9
-        self._floor_ns: float | None = None
+        self._floor_ns = math.inf
         self._origin_ns: NicNs | None = None
         self._left_ns = 0.0
         self._gap_ns = 0.0
@@ -64,15 +66,12 @@ class Drained(RttEstimator):
         last_packet_ns = last_packet_bits / self._line_bits_per_ns
         bits_per_ns = batch.rate_bps / 1e9
         left_ns = first_ns + (8 * batch.wire_bytes - last_packet_bits) / bits_per_ns + last_packet_ns
-        rtt_ns = self._above_floor(completed_ns - self._origin_ns - left_ns, batch.is_anchored)
-        self._left_ns = completed_ns - self._origin_ns - rtt_ns
+        self._left_ns = left_ns
         self._gap_ns = last_packet_bits / bits_per_ns - last_packet_ns
-        return rtt_ns
+        return self._clipped(completed_ns - self._origin_ns - left_ns, is_anchored=batch.is_anchored)
 
-    def _above_floor(self, rtt_ns: float, is_anchored: bool) -> float:
-        """Lower the floor by an anchored sample, clip any other one to it."""
-        floor_ns = self._floor_ns
-        if is_anchored and (floor_ns is None or rtt_ns < floor_ns):
-            self._floor_ns = max(0.0, rtt_ns)
-            return self._floor_ns
-        return rtt_ns if floor_ns is None else max(rtt_ns, floor_ns)
+    def _clipped(self, rtt_ns: float, *, is_anchored: bool) -> float:
+        """Let an anchored sample lower the floor, and clip at it."""
+        if is_anchored:
+            self._floor_ns = max(0.0, min(self._floor_ns, rtt_ns))
+        return max(rtt_ns, self._floor_ns)

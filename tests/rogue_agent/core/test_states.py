@@ -1,0 +1,101 @@
+"""The table of states, and that a connection does exactly what it says for every (state, event) pair."""
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+
+from rogue_agent.core.actions import PostSend
+from rogue_agent.core.clocks import HostNs, NicNs
+from rogue_agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR
+from rogue_agent.core.connection import Connection, QpEvent
+from rogue_agent.core.errors import NicError
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.segmentation import Transfer
+from rogue_agent.core.states import TRANSITIONS, Event, State, next_state
+from rogue_agent.core.transports import settings_for
+
+NOW = HostNs(1000)
+LATE = HostNs(10**12)
+QP_NUM = 5
+LINK = LinkFacts(10**10, 1024)
+
+
+def connection_in(state: State) -> Connection:
+    """A connection with two posted verbs (1 and 2), brought to a state by legal inputs."""
+    connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, QP_NUM)
+    connection.submit(Transfer(1, 10 * 65_536))
+    for action in connection.actions():
+        if isinstance(action, PostSend):
+            connection.on_posted(action.wr_id, NicNs(0))
+    if state in {State.BROKEN, State.FAILED}:
+        connection.on_qp_event(NOW, QP_NUM, QpEvent.ERROR)
+    if state is State.FLUSHING:
+        connection.on_completions(NOW, [(1, RETRY_EXC_ERR, NicNs(0), 0, None)])
+    if state is State.FAILED:
+        connection.on_timer(LATE)
+    connection.actions()
+    assert connection.state is state
+    return connection
+
+
+def first_outstanding(connection: Connection) -> int:
+    return 2 if connection.state is State.FLUSHING else 1
+
+
+INPUTS: dict[Event, Callable[[Connection], None]] = {
+    Event.SUBMITTED: lambda c: c.submit(Transfer(9, 100)),
+    Event.POSTED: lambda c: c.on_posted(3, NicNs(0)),
+    Event.REFUSED: lambda c: c.on_post_refused(NOW, 3),
+    Event.RATE_SET: lambda c: c.on_rate_set(2_000_000_000),
+    Event.COMPLETED: lambda c: c.on_completions(NOW, [(1, SUCCESS, NicNs(400_000), 0, None)]),
+    Event.ERRED: lambda c: c.on_completions(NOW, [(first_outstanding(c), RETRY_EXC_ERR, NicNs(0), 0, None)]),
+    Event.QP_ERROR: lambda c: c.on_qp_event(NOW, QP_NUM, QpEvent.ERROR),
+    Event.EMPTIED: lambda c: c.on_completions(
+        NOW, [(wr_id, WR_FLUSH_ERR, NicNs(0), 0, None) for wr_id in range(first_outstanding(c), 3)]
+    ),
+    Event.TIMED_OUT: lambda c: c.on_timer(LATE),
+}
+NOT_AN_INPUT_OF_ITS_OWN = {
+    (State.OPEN, Event.EMPTIED),  # needs the failing completions, which are ERRED first
+    (State.OPEN, Event.TIMED_OUT),  # no timer runs: on_timer does nothing
+    (State.FAILED, Event.EMPTIED),  # late flushed completions are ERRED, and nothing is left to report
+    (State.FAILED, Event.TIMED_OUT),
+    (State.OPEN, Event.POSTED),  # needs an action to answer; see test_connection.py
+}
+
+
+@pytest.mark.parametrize(
+    ("state", "event"), sorted(set(itertools.product(State, Event)) - NOT_AN_INPUT_OF_ITS_OWN, key=str)
+)
+def test_a_connection_follows_the_table_or_refuses(state: State, event: Event) -> None:
+    connection = connection_in(state)
+    expected = next_state(state, event)
+    if expected is None:
+        with pytest.raises(NicError, match=str(QP_NUM)):
+            INPUTS[event](connection)
+        assert connection.state is state
+    else:
+        INPUTS[event](connection)
+        emptied = event is Event.ERRED and state is State.FLUSHING  # verb 2 was the last one outstanding
+        assert connection.state is (State.FAILED if emptied else expected)
+
+
+@pytest.mark.parametrize("state", [State.OPEN, State.FAILED])
+def test_a_spurious_timer_does_nothing(state: State) -> None:
+    connection = connection_in(state)
+    connection.on_timer(LATE)
+    assert connection.state is state
+    assert connection.actions() == []
+
+
+def test_failed_is_final_and_reachable_from_everywhere() -> None:
+    assert {target for (state, _), target in TRANSITIONS.items() if state is State.FAILED} == {State.FAILED}
+    reachable = {State.OPEN}
+    for _ in State:
+        reachable |= {target for (state, _), target in TRANSITIONS.items() if state in reachable}
+    assert reachable == set(State)
+
+
+def test_after_a_failing_completion_none_may_succeed() -> None:
+    assert next_state(State.FLUSHING, Event.COMPLETED) is None
