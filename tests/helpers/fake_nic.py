@@ -30,7 +30,7 @@ class Verb:
 
 
 class FakeNic:
-    """Send queue, pacer, and completions at exact instants; `left_ps[wr_id]` is the truth that software never sees."""
+    """Send queue, pacer, and completions at exact instants; `left_ps` is the truth software never sees."""
 
     def __init__(
         self,

@@ -4,8 +4,8 @@ import random
 from statistics import median
 
 import pytest
-
 from helpers.fake_nic import PS_PER_S, FakeDriver, FakeNic
+
 from rogue_agent.core.actions import TransferDone
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import NicNs
@@ -48,10 +48,11 @@ def test_a_batch_posted_late_starts_when_it_is_posted() -> None:
 
 def test_at_line_rate_there_are_no_gaps() -> None:
     """70 800 bytes at 10 Gb/s take 56 640 ns, batch behind batch."""
-    estimator = Drained(10 * GBPS) anchor, second = batch_at(START_NS, is_anchored=True, rate_bps=10 *
-    GBPS), batch_at(START_NS, rate_bps=10 * GBPS) assert estimator.sample(anchor, NicNs(START_NS + 56_640 +
-    7000)) == pytest.approx(7000) assert estimator.sample(second, NicNs(START_NS + 2 * 56_640 + 8000)) ==
-    pytest.approx(8000)
+    estimator = Drained(10 * GBPS)
+    anchor = batch_at(START_NS, is_anchored=True, rate_bps=10 * GBPS)
+    assert estimator.sample(anchor, NicNs(START_NS + 56_640 + 7000)) == pytest.approx(7000)
+    second = batch_at(START_NS, rate_bps=10 * GBPS)
+    assert estimator.sample(second, NicNs(START_NS + 2 * 56_640 + 8000)) == pytest.approx(8000)
 
 
 def test_samples_are_clipped_at_the_smallest_anchored_one_and_only_they() -> None:

@@ -23,7 +23,7 @@ def test_worked_example() -> None:
 
 
 def test_an_error_is_handed_on_for_ever_even_through_a_rate_change() -> None:
-    """The NIC really sends at 4 Gb/s: each batch makes the estimate 141.6 us smaller, down to negative RTTs."""
+    """The NIC really sends at 4 Gb/s: each batch makes the estimate 141.6 us smaller, even negative."""
     estimator = Literal(10**10)
     samples = [estimator.sample(batch_at(0, 2 * 10**9), NicNs(60_000 + n * 141_600)) for n in (1, 2)]
     estimator.on_rate_change()
