@@ -98,9 +98,9 @@ inline void Engine::catch_up_nic(Port& port) {
 inline Picoseconds Engine::first_ready(Nic& nic) {
   for (;;) {
     ReadyQueuePair entry = nic.ready.top();
-    const Limiter& limiter = nic.limiters[senders_[entry.qp].limiter];
-    if (!limiter.is_limited() || limiter.eligible() <= entry.ready) return entry.ready;
-    entry.ready = limiter.eligible();
+    const Picoseconds ready = nic.limiters[senders_[entry.qp].limiter].earliest(entry.ready);
+    if (ready == entry.ready) return ready;
+    entry.ready = ready;
     nic.ready.replace_top(entry);
   }
 }
@@ -122,8 +122,10 @@ inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
   depart(port, index, start);
   requester.on_sent(plan, port.busy_until);
   if (!sender.is_timer_pending && requester.deadline() != kNever) [[unlikely]] arm_retransmit_timer(sender);
-  entry.ready = nic.limiters[sender.limiter].on_sent(entry.ready, start, framing_.wire_bytes(frame_bytes),
-                                                     port.busy_until - start);
+  Limiter& limiter = nic.limiters[sender.limiter];
+  const bool has_new_rate = limiter.on_sent(entry.ready, start, framing_.wire_bytes(frame_bytes));
+  sender.ready = limiter.own_after(entry.ready, start, port.busy_until - start);
+  entry.ready = limiter.earliest(sender.ready);
   entry.served = sender.served = ++nic.served;
   if (requester.has_packet()) {
     nic.ready.replace_top(entry);
@@ -131,6 +133,19 @@ inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
     sender.is_ready = false;
     nic.ready.pop();
   }
+  if (has_new_rate) [[unlikely]] refresh_ready(nic, sender.limiter, Picoseconds{});
+}
+
+// The limiter has taken a new rate: its queue pairs may be ready earlier or later than the heap says, but not before
+// `earliest`.
+void Engine::refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest) {
+  nic.ready.rebuild([&](ReadyQueuePair& entry) {
+    Sender& sender = senders_[entry.qp];
+    if (sender.limiter != limiter) return true;
+    sender.ready = std::max(sender.ready, earliest);
+    entry.ready = nic.limiters[limiter].earliest(sender.ready);
+    return true;
+  });
 }
 
 void Engine::arm_retransmit_timer(Sender& sender) {
@@ -303,9 +318,8 @@ void Engine::reconsider(std::uint32_t qp) {
     nic.ready.rebuild([&](const ReadyQueuePair& entry) { return entry.qp != qp; });
     return;
   }
-  const Limiter& limiter = nic.limiters[sender.limiter];
-  const Picoseconds ready = limiter.is_limited() ? std::max(now_, limiter.eligible()) : now_;
-  nic.ready.push({ready, sender.served, qp});
+  sender.ready = now_;
+  nic.ready.push({nic.limiters[sender.limiter].earliest(now_), sender.served, qp});
 }
 
 void Engine::fail(std::uint32_t qp) {
@@ -402,12 +416,7 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
     Limiter& limiter = nic.limiters[sender.limiter];
     limiter.set_rate(effective, lag, now_);
     if (limiter.is_pending()) return false;
-    nic.ready.rebuild([&](ReadyQueuePair& entry) {
-      if (senders_[entry.qp].limiter == sender.limiter && entry.ready > now_) {
-        entry.ready = limiter.is_limited() ? limiter.eligible() : now_;
-      }
-      return true;
-    });
+    refresh_ready(nic, sender.limiter, now_);
     return true;
   });
   return effective;

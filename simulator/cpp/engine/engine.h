@@ -99,6 +99,7 @@ class Engine {
   // NICs.
   Picoseconds first_ready(Nic& nic);
   void send_next(Nic& nic, Port& port, Picoseconds start);
+  void refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest);
   void arm_retransmit_timer(Sender& sender);
   void reconsider(std::uint32_t qp);
   void reply(PacketIndex index, const Reply& answer);

@@ -51,6 +51,7 @@ struct Sender {
   std::uint32_t limiter;  // of that NIC
   std::uint32_t timer;
   std::uint64_t served = 0;
+  Picoseconds ready;  // it could send from then on, if it were not for the limiter
   std::uint64_t sent_replies = 0;
   std::uint64_t missing_packets = 0;  // that it sent, lost on a link or refused by a buffer
   std::uint64_t missing_replies = 0;

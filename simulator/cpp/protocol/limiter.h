@@ -15,9 +15,6 @@ class Limiter {
   bool is_limited() const { return ps_per_byte_ != 0; }
   bool is_pending() const { return is_pending_; }
 
-  // Instant from which the limiter lets the next packet go; meaningless while it is not limited.
-  Picoseconds eligible() const { return eligible_; }
-
   // Takes a new rate (0 = no limit) that acts after `lag` further wire bytes. The latest request wins.
   void set_rate(BitsPerSecond rate, Bytes lag, Picoseconds now) {
     pending_ps_per_byte_ = rate.value == 0 ? 0.0 : picoseconds_per_byte(rate) * second_;
@@ -28,19 +25,29 @@ class Limiter {
     eligible_ = std::max(now, last_eligible_ + gap_after(last_wire_));
   }
 
-  // Books a packet that became eligible at `eligible`, started at `start` and occupies the line for `serialisation`.
-  // Returns the instant from which its queue pair may send again. A packet that had to wait for the port is not
-  // punished for it (the gap counts from its eligibility), but at most one packet is caught up.
-  Picoseconds on_sent(Picoseconds eligible, Picoseconds start, Bytes wire, Picoseconds serialisation) {
-    if (is_pending_) {
+  // Books a packet that might have started at `eligible` and did start at `start`. A packet that had to wait for the
+  // port is not punished for it (the gap counts from `eligible`), but at most one packet is caught up. Returns true if
+  // a pending rate acts from now on.
+  bool on_sent(Picoseconds eligible, Picoseconds start, Bytes wire) {
+    bool has_changed = false;
+    if (is_pending_) [[unlikely]] {
       lag_left_ -= wire;
-      if (lag_left_.value <= 0) apply();
+      has_changed = lag_left_.value <= 0;
+      if (has_changed) apply();
     }
     last_eligible_ = eligible;
     last_wire_ = wire;
-    const Picoseconds gap = is_limited() ? gap_after(wire) : serialisation;
-    eligible_ = std::max(eligible + gap, start);
-    return eligible_;
+    if (is_limited()) eligible_ = std::max(eligible + gap_after(wire), start);
+    return has_changed;
+  }
+
+  // When a queue pair that could send from `own` on, if it were not for this limiter, may send.
+  Picoseconds earliest(Picoseconds own) const { return is_limited() ? std::max(own, eligible_) : own; }
+
+  // The `own` instant of a queue pair after it sent a packet: without a limit it queues up again behind its packet, so
+  // that queue pairs take turns.
+  Picoseconds own_after(Picoseconds eligible, Picoseconds start, Picoseconds serialisation) const {
+    return is_limited() ? start : std::max(eligible + serialisation, start);
   }
 
  private:
@@ -55,7 +62,7 @@ class Limiter {
   double pending_ps_per_byte_ = 0;
   double second_;
   Bytes lag_left_;
-  Picoseconds eligible_;
+  Picoseconds eligible_;  // from then on the next packet may go; meaningless while there is no limit
   Picoseconds last_eligible_;
   Bytes last_wire_;
   bool is_pending_ = false;

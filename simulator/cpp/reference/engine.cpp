@@ -1,0 +1,203 @@
+// Ports, switches and the event loop, packet by packet.
+#include "reference/engine.h"
+
+#include <algorithm>
+
+namespace simulator::reference {
+
+RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
+  for (std::uint64_t n = 0; n < events_max; ++n) {
+    const bool is_instant_over = events_.empty() || events_.top().at > now_;
+    if (is_instant_over && mailbox_.has_calls()) return RunState::kHostsWaiting;
+    if (events_.empty() || events_.top().at > limit) {
+      now_ = limit;
+      return RunState::kReachedLimit;
+    }
+    const Event event = events_.top();
+    events_.pop();
+    SIM_CHECK(event.at >= now_, now_, "event loop", "an event lies in the past");
+    now_ = event.at;
+    ++events_done_;
+    fire(event);
+  }
+  return RunState::kSliceUsedUp;
+}
+
+void Engine::fire(const Event& event) {
+  const auto link = static_cast<std::uint32_t>(event.number);
+  switch (event.kind) {
+    case EventKind::kDeparture:
+      // Either a packet has left, or a queue pair has become ready.
+      if (event.timer == 0) links_[link].is_busy = false;
+      return send_if_possible(link);
+    case EventKind::kTimer:
+      return fire_timer(event);
+    case EventKind::kArrival:
+      return arrive(link, event.packet);
+  }
+}
+
+void Engine::send_if_possible(std::uint32_t number) {
+  Link& link = links_[number];
+  if (link.is_busy) return;
+  if (!link.waiting.empty()) {
+    const Packet packet = link.waiting.front();
+    link.waiting.pop_front();
+    link.waiting_bytes -= packet.frame_bytes;
+    if (!nodes_[link.from].is_host) nodes_[link.from].used -= packet.frame_bytes;
+    return start(number, packet);
+  }
+  if (nodes_[link.from].is_host) send_from_queue_pair(number);
+}
+
+// Takes the queue pair that has been ready longest; if none is ready yet, comes back when the first one will be.
+void Engine::send_from_queue_pair(std::uint32_t number) {
+  Node& node = nodes_[links_[number].from];
+  using Key = std::tuple<Picoseconds, std::uint64_t, std::uint32_t>;
+  Key first{kNever, 0, 0};
+  for (const std::uint32_t qp : node.queue_pairs) {
+    const QueuePair& candidate = queue_pairs_[qp];
+    if (!candidate.requester.has_packet()) continue;
+    const Picoseconds ready = node.limiters[candidate.limiter].earliest(candidate.ready);
+    first = std::min(first, Key{ready, candidate.served, qp});
+  }
+  const auto [ready, served, qp] = first;
+  if (ready == kNever) return;
+  if (ready > now_) return events_.push({ready, EventKind::kDeparture, number, 1, {}});
+  QueuePair& sender = queue_pairs_[qp];
+  const PacketPlan plan = sender.requester.plan();
+  const std::uint32_t frame_bytes = framing_.write_frame_bytes(plan.payload_bytes, plan.is_first);
+  const Bytes wire = framing_.wire_bytes(frame_bytes);
+  const auto psn = static_cast<std::uint32_t>(sender.requester.next_psn());
+  start(number, {PacketKind::kWrite, qp, 0, psn, frame_bytes, plan.is_first, plan.wants_ack});
+  const Picoseconds serialisation = duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
+  sender.requester.on_sent(plan, now_ + serialisation);
+  follow_deadline(qp);
+  limiter_of(qp).on_sent(ready, now_, wire);
+  sender.ready = limiter_of(qp).own_after(ready, now_, serialisation);
+  sender.served = ++node.served;
+}
+
+void Engine::start(std::uint32_t number, const Packet& packet) {
+  Link& link = links_[number];
+  const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
+  const Picoseconds end = now_ + duration_of(wire, picoseconds_per_byte(link.configuration.rate));
+  link.is_busy = true;
+  link.sent_bytes += packet.frame_bytes;
+  if (packet.kind == PacketKind::kWrite && packet.hop == 0) packets_max_ = std::max(packets_max_, ++packets_);
+  events_.push({end, EventKind::kDeparture, number, 0, {}});
+  events_.push({end + link.configuration.delay, EventKind::kArrival, number, 0, packet});
+}
+
+void Engine::arrive(std::uint32_t number, Packet packet) {
+  Link& link = links_[number];
+  ++packet_hops_;
+  if (link.configuration.loss_probability > 0 && link.loss.next_fraction() < link.configuration.loss_probability) {
+    ++link.lost_packets;
+    --packets_;
+    return;
+  }
+  link.received_bytes += packet.frame_bytes;
+  if (nodes_[link.to].is_host) return receive(packet);
+  ++packet.hop;
+  enqueue(queue_pairs_[packet.from].route[packet.hop], packet);
+}
+
+void Engine::enqueue(std::uint32_t number, const Packet& packet) {
+  Link& link = links_[number];
+  if (!link.is_busy) return start(number, packet);
+  if (!nodes_[link.from].is_host) {
+    if (!admits(link, packet.frame_bytes)) {
+      ++link.drops;
+      --packets_;
+      return;
+    }
+    nodes_[link.from].used += packet.frame_bytes;
+  }
+  link.waiting.push_back(packet);
+  link.waiting_bytes += packet.frame_bytes;
+  link.waiting_bytes_max = std::max(link.waiting_bytes_max, link.waiting_bytes);
+}
+
+bool Engine::admits(const Link& link, std::uint32_t frame_bytes) const {
+  const Node& element = nodes_[link.from];
+  if (!element.configuration.buffer) return true;
+  const std::int64_t free = element.configuration.buffer->value - element.used;
+  const double threshold = element.configuration.alpha * static_cast<double>(free);
+  return frame_bytes <= free && static_cast<double>(link.waiting_bytes) < threshold;
+}
+
+void Engine::receive(const Packet& packet) {
+  const std::uint32_t qp = queue_pairs_[packet.from].peer;
+  if (packet.kind == PacketKind::kWrite) {
+    on_write(qp, packet);
+  } else {
+    --packets_;
+    on_reply(qp, packet);
+  }
+}
+
+void Engine::on_write(std::uint32_t qp, const Packet& packet) {
+  QueuePair& receiver = queue_pairs_[qp];
+  Reply answer{ReplyKind::kNone, 0};
+  if (receiver.is_failed) {
+    receiver.responder.discard();
+  } else {
+    const Bytes payload{framing_.write_payload_bytes(packet.frame_bytes, packet.is_first)};
+    answer = receiver.responder.on_write(packet.psn, payload, packet.wants_ack);
+  }
+  if (answer.kind == ReplyKind::kNone) {
+    --packets_;
+    return;
+  }
+  const PacketKind kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
+  enqueue(receiver.route.front(), {kind, qp, 0, answer.psn, framing_.ack_frame_bytes, false, false});
+}
+
+void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
+  QueuePair& sender = queue_pairs_[qp];
+  if (sender.is_failed) return;
+  const bool had_packet = sender.requester.has_packet();
+  const auto on_done = [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); };
+  bool is_alive = true;
+  if (packet.kind == PacketKind::kAck) {
+    sender.requester.on_ack(packet.psn, now_, on_done);
+  } else {
+    is_alive = sender.requester.on_nak(packet.psn, now_, on_done);
+  }
+  if (!is_alive) return fail(qp);
+  if (!had_packet && sender.requester.has_packet()) sender.ready = now_;
+  follow_deadline(qp);
+  send_if_possible(sender.route.front());
+}
+
+void Engine::on_retransmit_timer(std::uint32_t qp) {
+  QueuePair& sender = queue_pairs_[qp];
+  const bool had_packet = sender.requester.has_packet();
+  if (!sender.requester.on_timeout(now_)) return fail(qp);
+  if (!had_packet) sender.ready = now_;
+  follow_deadline(qp);
+  send_if_possible(sender.route.front());
+}
+
+void Engine::follow_deadline(std::uint32_t qp) {
+  const QueuePair& sender = queue_pairs_[qp];
+  if (timers_[sender.timer].deadline == sender.requester.deadline()) return;
+  set_timer(sender.timer, sender.requester.deadline());
+}
+
+void Engine::fail(std::uint32_t qp) {
+  QueuePair& sender = queue_pairs_[qp];
+  sender.is_failed = true;
+  sender.requester.fail([&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); });
+  follow_deadline(qp);
+  mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});
+}
+
+void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
+  recorder_.on_verb_done(queue_pair_number(qp), verb, status, now_);
+  if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
+  mailbox_.complete(qp, {verb.wr_id, nic_clock_ns(qp), verb.length.value, static_cast<int>(status)});
+}
+
+}  // namespace simulator::reference

@@ -1,0 +1,183 @@
+// An eager engine, for tests: every packet is an event in a heap, two events per link, the simplest code that is right.
+//
+// It shares the protocol (requester, responder, limiter, clock, framing) with the fast engine, and has its own event
+// queue, ports, switches, NIC arbitration and timers. Same order of events at one instant: departures, then timers in
+// the order they were created, then arrivals by link number.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/check.h"
+#include "base/configuration.h"
+#include "base/random_stream.h"
+#include "protocol/framing.h"
+#include "protocol/limiter.h"
+#include "protocol/nic_clock.h"
+#include "protocol/rc_requester.h"
+#include "protocol/rc_responder.h"
+#include "results/mailbox.h"
+#include "results/outcome.h"
+#include "results/recorder.h"
+
+namespace simulator::reference {
+
+enum class PacketKind { kWrite, kAck, kNak };
+
+struct Packet {
+  PacketKind kind;
+  std::uint32_t from;  // queue pair that sent it
+  std::uint32_t hop;   // how many links of its route lie behind it
+  std::uint32_t psn;
+  std::uint32_t frame_bytes;
+  bool is_first;
+  bool wants_ack;
+};
+
+class Engine {
+ public:
+  Engine(std::uint64_t seed, const Framing& framing) : seed_(seed), framing_(framing) {}
+
+  std::uint32_t add_host(const std::string& name, const NicProfile& profile);
+  std::uint32_t add_switch(const std::string& name, const SwitchConfiguration& configuration);
+  std::uint32_t add_link(std::uint32_t a, std::uint32_t b, const LinkConfiguration& configuration);
+  std::uint32_t connect(const ConnectionConfiguration& configuration);
+
+  std::int64_t post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled);
+  BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
+  std::int64_t nic_clock_ns(std::uint32_t qp) const { return node_of(qp).clock.read_ns(now_); }
+  std::uint32_t create_timer();
+  void set_timer(std::uint32_t timer, Picoseconds at);
+  void cancel_timer(std::uint32_t timer) { timers_[timer].deadline = kNever; }
+  void call_once(std::uint32_t call, Picoseconds at);
+
+  RunState run(Picoseconds limit, std::uint64_t events_max);
+  Picoseconds now() const { return now_; }
+  Mailbox& mailbox() { return mailbox_; }
+
+  void sample_throughput(Picoseconds interval);
+  void sample_queues(Picoseconds interval);
+  Recorder& recorder() { return recorder_; }
+  QueuePairFigures queue_pair_figures(std::uint32_t qp) const;
+  std::vector<Counter> counters() const;
+  Statistics statistics() const;
+  void check_invariants() const;
+
+ private:
+  enum class EventKind { kDeparture, kTimer, kArrival };
+
+  struct Event {
+    Picoseconds at;
+    EventKind kind;
+    std::uint64_t number;  // link, or order of the timer's creation
+    std::uint32_t timer;
+    Packet packet;
+    friend bool operator>(const Event& a, const Event& b) {
+      return std::tie(a.at, a.kind, a.number) > std::tie(b.at, b.kind, b.number);
+    }
+  };
+
+  enum class TimerKind { kRetransmit, kSampleThroughput, kSampleQueues, kHost, kOnce };
+
+  struct Timer {
+    TimerKind kind;
+    std::uint32_t subject;
+    std::uint64_t order;
+    Picoseconds deadline = kNever;
+  };
+
+  struct Node {
+    std::string name;
+    bool is_host;
+    NicProfile profile;
+    NicClock clock;
+    SwitchConfiguration configuration;
+    std::int64_t used = 0;
+    std::vector<Limiter> limiters;
+    std::vector<RandomStream> lags;
+    std::vector<std::uint32_t> queue_pairs;
+    std::uint64_t served = 0;
+  };
+
+  struct Link {
+    std::uint32_t from;
+    std::uint32_t to;
+    LinkConfiguration configuration;
+    RandomStream loss;
+    std::deque<Packet> waiting;
+    bool is_busy = false;
+    std::int64_t waiting_bytes = 0;
+    std::int64_t waiting_bytes_max = 0;
+    std::int64_t sent_bytes = 0;
+    std::int64_t received_bytes = 0;
+    std::int64_t lost_packets = 0;
+    std::int64_t drops = 0;
+    std::int64_t drops_sampled = 0;
+  };
+
+  struct QueuePair {
+    RcRequester requester;
+    RcResponder responder;
+    std::vector<std::uint32_t> route;
+    std::uint32_t node;
+    std::uint32_t peer;
+    std::uint32_t limiter;
+    std::uint32_t timer;
+    Picoseconds ready;
+    std::uint64_t served = 0;
+    Bytes delivered_sampled;
+    bool is_failed = false;
+  };
+
+  Node& node_of(std::uint32_t qp) { return nodes_[queue_pairs_[qp].node]; }
+  const Node& node_of(std::uint32_t qp) const { return nodes_[queue_pairs_[qp].node]; }
+  Limiter& limiter_of(std::uint32_t qp) { return node_of(qp).limiters[queue_pairs_[qp].limiter]; }
+  void add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration);
+  void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
+                      const ConnectionConfiguration& configuration);
+  std::uint32_t add_timer(TimerKind kind, std::uint32_t subject);
+
+  void fire(const Event& event);
+  void fire_timer(const Event& event);
+  void send_if_possible(std::uint32_t link);
+  void send_from_queue_pair(std::uint32_t link);
+  void start(std::uint32_t link, const Packet& packet);
+  void arrive(std::uint32_t link, Packet packet);
+  void enqueue(std::uint32_t link, const Packet& packet);
+  bool admits(const Link& link, std::uint32_t frame_bytes) const;
+  void receive(const Packet& packet);
+  void on_write(std::uint32_t qp, const Packet& packet);
+  void on_reply(std::uint32_t qp, const Packet& packet);
+  void on_retransmit_timer(std::uint32_t qp);
+  void follow_deadline(std::uint32_t qp);
+  void fail(std::uint32_t qp);
+  void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
+  void on_throughput_timer();
+  void on_queue_timer();
+  std::string link_name(const Link& link) const { return nodes_[link.from].name + "->" + nodes_[link.to].name; }
+
+  std::uint64_t seed_;
+  Framing framing_;
+  Picoseconds now_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Node> nodes_;
+  std::vector<Link> links_;
+  std::vector<QueuePair> queue_pairs_;
+  std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};
+  std::uint64_t next_order_ = 2;
+  Picoseconds throughput_interval_;
+  Picoseconds queue_interval_;
+  Mailbox mailbox_;
+  Recorder recorder_;
+  std::uint64_t packet_hops_ = 0;
+  std::uint64_t events_done_ = 0;
+  std::uint64_t packets_ = 0;
+  std::uint64_t packets_max_ = 0;
+};
+
+}  // namespace simulator::reference

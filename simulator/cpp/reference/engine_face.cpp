@@ -1,0 +1,213 @@
+// Set-up, host software, timers and results of the eager engine.
+#include <algorithm>
+
+#include "reference/engine.h"
+
+namespace simulator::reference {
+
+std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profile) {
+  nodes_.push_back({.name = name,
+                    .is_host = true,
+                    .profile = profile,
+                    .clock = NicClock(profile, RandomStream(seed_, "clock:" + name)),
+                    .configuration = {},
+                    .limiters = {},
+                    .lags = {},
+                    .queue_pairs = {}});
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfiguration& configuration) {
+  const std::uint32_t node = add_host(name, {});
+  nodes_[node].is_host = false;
+  nodes_[node].configuration = configuration;
+  return node;
+}
+
+std::uint32_t Engine::add_link(std::uint32_t a, std::uint32_t b, const LinkConfiguration& configuration) {
+  add_direction(a, b, configuration);
+  add_direction(b, a, configuration);
+  return static_cast<std::uint32_t>(links_.size() - 2);
+}
+
+void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration) {
+  const RandomStream loss(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
+  links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss, .waiting = {}});
+}
+
+std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
+  const auto first = static_cast<std::uint32_t>(queue_pairs_.size());
+  add_queue_pair(configuration.host_a, first + 1, configuration.route_ab, configuration);
+  add_queue_pair(configuration.host_b, first, configuration.route_ba, configuration);
+  return first;
+}
+
+void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
+                            const ConnectionConfiguration& configuration) {
+  const auto qp = static_cast<std::uint32_t>(queue_pairs_.size());
+  Node& node = nodes_[host];
+  const auto nth = static_cast<std::uint32_t>(node.queue_pairs.size());
+  const std::uint32_t limiter = node.profile.limiters == 0 ? nth : nth % node.profile.limiters;
+  if (limiter == node.limiters.size()) {
+    node.limiters.emplace_back(node.clock.second());
+    node.lags.emplace_back(seed_, "limiter-lag:" + node.name + ":" + std::to_string(limiter));
+  }
+  node.queue_pairs.push_back(qp);
+  const RcRequester requester({.mtu_bytes = configuration.mtu_bytes,
+                               .ack_every_packets = configuration.ack_every_packets,
+                               .retry_count = configuration.retry_count,
+                               .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent)});
+  queue_pairs_.push_back({.requester = requester,
+                          .responder = {},
+                          .route = route,
+                          .node = host,
+                          .peer = peer,
+                          .limiter = limiter,
+                          .timer = add_timer(TimerKind::kRetransmit, qp),
+                          .ready = {},
+                          .delivered_sampled = {}});
+  mailbox_.add_queue_pair();
+}
+
+std::int64_t Engine::post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled) {
+  QueuePair& sender = queue_pairs_[qp];
+  if (sender.is_failed) throw QueuePairError("queue pair " + std::to_string(queue_pair_number(qp)) + " is in state ERR");
+  if (!sender.requester.has_packet()) sender.ready = now_;
+  sender.requester.post(wr_id, length, is_signaled);
+  send_if_possible(sender.route.front());
+  return nic_clock_ns(qp);
+}
+
+BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
+  Node& node = node_of(qp);
+  const std::uint32_t number = queue_pairs_[qp].limiter;
+  const BitsPerSecond effective = rounded_up(rate, node.profile.rate_step);
+  const Bytes lag{node.lags[number].next_integer(node.profile.actuation_lag_max.value)};
+  node.limiters[number].set_rate(effective, lag, now_);
+  if (!node.limiters[number].is_pending()) {
+    for (const std::uint32_t other : node.queue_pairs) {
+      if (queue_pairs_[other].limiter == number) queue_pairs_[other].ready = std::max(queue_pairs_[other].ready, now_);
+    }
+  }
+  send_if_possible(queue_pairs_[qp].route.front());
+  return effective;
+}
+
+std::uint32_t Engine::add_timer(TimerKind kind, std::uint32_t subject) {
+  timers_.push_back({kind, subject, next_order_++});
+  return static_cast<std::uint32_t>(timers_.size() - 1);
+}
+
+std::uint32_t Engine::create_timer() {
+  const auto timer = static_cast<std::uint32_t>(timers_.size());
+  return add_timer(TimerKind::kHost, timer);
+}
+
+void Engine::set_timer(std::uint32_t timer, Picoseconds at) {
+  timers_[timer].deadline = at == kNever ? at : std::max(at, now_);
+  if (at != kNever) events_.push({timers_[timer].deadline, EventKind::kTimer, timers_[timer].order, timer, {}});
+}
+
+void Engine::call_once(std::uint32_t call, Picoseconds at) { set_timer(add_timer(TimerKind::kOnce, call), at); }
+
+void Engine::fire_timer(const Event& event) {
+  Timer& timer = timers_[event.timer];
+  if (timer.deadline != event.at) return;
+  timer.deadline = kNever;
+  switch (timer.kind) {
+    case TimerKind::kRetransmit:
+      return on_retransmit_timer(timer.subject);
+    case TimerKind::kSampleThroughput:
+      return on_throughput_timer();
+    case TimerKind::kSampleQueues:
+      return on_queue_timer();
+    case TimerKind::kHost:
+      return mailbox_.call({HostCallKind::kTimer, timer.subject});
+    case TimerKind::kOnce:
+      return mailbox_.call({HostCallKind::kOnce, timer.subject});
+  }
+}
+
+void Engine::sample_throughput(Picoseconds interval) {
+  throughput_interval_ = interval;
+  set_timer(0, now_ + interval);
+}
+
+void Engine::sample_queues(Picoseconds interval) {
+  queue_interval_ = interval;
+  set_timer(1, now_ + interval);
+}
+
+void Engine::on_throughput_timer() {
+  for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
+    if (!queue_pairs_[qp].requester.has_ever_posted()) continue;
+    QueuePair& receiver = queue_pairs_[queue_pairs_[qp].peer];
+    const Bytes since = receiver.responder.delivered() - receiver.delivered_sampled;
+    receiver.delivered_sampled = receiver.responder.delivered();
+    recorder_.throughput.add({queue_pair_number(qp), now_.value / 1000, throughput_interval_.value / 1000, since.value});
+  }
+  set_timer(0, now_ + throughput_interval_);
+}
+
+void Engine::on_queue_timer() {
+  for (std::uint32_t number = 0; number < links_.size(); ++number) {
+    Link& link = links_[number];
+    if (nodes_[link.from].is_host) continue;
+    const std::int64_t drops = link.drops - link.drops_sampled;
+    recorder_.queues.add({number, now_.value / 1000, link.waiting_bytes, link.waiting_bytes_max, drops});
+    link.drops_sampled = link.drops;
+    link.waiting_bytes_max = link.waiting_bytes;
+  }
+  set_timer(1, now_ + queue_interval_);
+}
+
+QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) const {
+  const QueuePair& sender = queue_pairs_[qp];
+  return {.state = sender.is_failed ? QueuePairState::kError : QueuePairState::kReadyToSend,
+          .retransmitted = sender.requester.counters().retransmitted_bytes,
+          .delivered = queue_pairs_[sender.peer].responder.delivered(),
+          .posted = sender.requester.posted_bytes()};
+}
+
+std::vector<Counter> Engine::counters() const {
+  std::vector<Counter> result;
+  for (std::uint32_t number = 0; number < links_.size(); ++number) {
+    const Link& link = links_[number];
+    const std::string& node = nodes_[link.from].name;
+    result.push_back({node, link_name(link), "tx_bytes", link.sent_bytes});
+    result.push_back({node, link_name(link), "rx_bytes", links_[number ^ 1].received_bytes});
+    result.push_back({node, link_name(link), "lost_packets", link.lost_packets});
+    if (!nodes_[link.from].is_host) result.push_back({node, link_name(link), "drops", link.drops});
+  }
+  for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
+    const RequesterCounters& counters = queue_pairs_[qp].requester.counters();
+    const std::string port = link_name(links_[queue_pairs_[qp].route.front()]);
+    const std::string prefix = "qp" + std::to_string(queue_pair_number(qp)) + ".";
+    const auto add = [&](const char* name, std::uint64_t value) {
+      result.push_back({node_of(qp).name, port, prefix + name, static_cast<std::int64_t>(value)});
+    };
+    add("retransmitted_packets", counters.retransmitted_packets);
+    add("naks", counters.naks);
+    add("timeouts", counters.timeouts);
+  }
+  return result;
+}
+
+Statistics Engine::statistics() const {
+  return {.packet_hops = packet_hops_,
+          .events = events_done_,
+          .packets_pool_max = packets_max_,
+          .verbs_done = recorder_.verbs_done()};
+}
+
+void Engine::check_invariants() const {
+  std::vector<std::int64_t> used(nodes_.size(), 0);
+  for (const Link& link : links_) {
+    if (!nodes_[link.from].is_host) used[link.from] += link.waiting_bytes;
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    SIM_CHECK(nodes_[i].used == used[i], now_, nodes_[i].name, "charged bytes differ from the packets that wait");
+  }
+}
+
+}  // namespace simulator::reference
