@@ -75,7 +75,7 @@ FLOWS: Final = Table(
     "one row per transfer, probe transfers excluded",
     (
         Column("flow_id", "string", "group/source->destination"),
-        Column("transfer_id", "int64", "number of the transfer within its flow, from 0"),
+        Column("transfer_id", "int64", "number of the transfer within its flow, from 1"),
         Column("group", "string", "name of the traffic group"),
         Column("transport", "string", "label of the transport"),
         Column("verb", "string", "verb that was used"),
@@ -190,7 +190,7 @@ RTT: Final = Table(
         Column("cwnd_packets", "float64", "congestion window after the sample"),
         Column("limiter_bps", "int64", "effective rate limit after the sample", nullable=True),
         Column("accepted", "bool", "the sample moved the window"),
-        Column("reason", "string", "why it was not accepted", nullable=True),
+        Column("reason", "string", "what became of the sample, such as accepted or hold_off", nullable=True),
         Column(
             "true_rtt_ns",
             "int64",

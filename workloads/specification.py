@@ -3,10 +3,12 @@
 A field is named with its unit (``rate_bps``); in the file it is written without (``rate: 10Gbps``).
 """
 
+from difflib import get_close_matches
 from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from workloads.mistakes import mistake, mistakes_at
 from workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity, UnitError
 
 
@@ -23,12 +25,33 @@ class Specification(BaseModel):
 
     model_config = ConfigDict(
         frozen=True,
+        strict=True,
         extra="forbid",
         allow_inf_nan=False,
         alias_generator=_name_in_file,
         validate_by_name=False,
         use_attribute_docstrings=True,
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, value: object) -> object:
+        """Say which keys there are, and which one may have been meant."""
+        if not isinstance(value, dict):
+            return value
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        unknown = [key for key in value if key not in known]
+        if unknown:
+            expected = f"one of the keys {', '.join(known)}"
+            raise mistakes_at(
+                {key: mistake(expected, _advice(key, known), "an unknown key") for key in unknown}
+            )
+        return value
+
+
+def _advice(key: str, known: list[str]) -> str:
+    close = get_close_matches(key, known, n=1)
+    return f"write {close[0]} if that is meant" if close else "remove it"
 
 
 def _positive(quantity: Quantity, value: object) -> int:
@@ -67,4 +90,4 @@ SizeOrUnbounded = Annotated[
     WithJsonSchema({"type": "string", "examples": ["9MB", UNBOUNDED]}),
 ]
 
-Name = Annotated[str, Field(strict=True, pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]

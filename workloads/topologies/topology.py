@@ -13,7 +13,7 @@ from workloads.specification import Specification
 
 HOSTS_MAX: Final = 4096
 
-HostCount = Annotated[int, Field(strict=True, ge=2, le=HOSTS_MAX)]
+HostCount = Annotated[int, Field(ge=2, le=HOSTS_MAX)]
 Mtu = Literal[256, 512, 1024, 2048, 4096]
 
 

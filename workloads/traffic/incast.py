@@ -15,7 +15,7 @@ class Incast(Workload):
     """Many senders, one receiver: the last host receives from the first ones."""
 
     kind: Literal["incast"] = "incast"
-    senders: Annotated[int, Field(strict=True, ge=1, le=HOSTS_MAX)]
+    senders: Annotated[int, Field(ge=1, le=HOSTS_MAX)]
     """How many hosts send."""
     size_bytes: Size
     """Payload of one transfer."""

@@ -1,0 +1,202 @@
+"""The command line: reads arguments, calls a command, turns errors into messages and exit codes."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from harness.errors import HarnessError
+from harness.exit_codes import ExitCode
+
+app: Final = typer.Typer(
+    name="rogue",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+Experiment = Annotated[
+    str, typer.Argument(help="File of the experiment, or the name of one in experiments/.")
+]
+OptionalExperiment = Annotated[
+    str, typer.Argument(help="File or name of the experiment; left out with --resume.")
+]
+TestbedName = Annotated[str, typer.Option("--testbed", help="Where to run it.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change the experiment, e.g. workload.senders=4; repeatable."
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core.")
+]
+RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"rogue {version('rogue-testbed')}")
+        raise typer.Exit
+
+
+@app.callback()
+def rogue(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Check claims about RDMA congestion control: one experiment file, any testbed.
+
+    \b
+    A first run, its plan, and what came of it:
+      rogue plan experiments/quickstart.yaml
+      rogue run experiments/quickstart.yaml
+      rogue report results/quickstart/20261120T101500Z-3f9a1c
+
+    \b
+    Exit codes: 0 done; 1 a cell failed; 2 wrong command or experiment, nothing written;
+    3 results without a report; 4 nothing can run on this testbed; 5 damaged run;
+    6 results cannot be written; 70 a bug of ours; 130 Ctrl-C.
+    """
+
+
+@app.command()
+def run(  # noqa: PLR0913  (one parameter per option)
+    experiment: OptionalExperiment = "",
+    testbed: TestbedName = "simulator",
+    out: Annotated[Path, typer.Option(help="Directory in which the run's directory is made.")] = Path(
+        "results"
+    ),
+    settings: Settings = None,
+    jobs: Jobs = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")
+    ] = None,
+    only_failed: Annotated[
+        bool, typer.Option("--only-failed", help="With --resume: only what failed.")
+    ] = False,
+    only_cell: Annotated[str | None, typer.Option(metavar="ID", help="Run one cell of the plan.")] = None,
+) -> ExitCode:
+    """Run an experiment, store what it measures and build the report.
+
+    The last line on standard output is the run's directory; everything else goes to standard error.
+
+    \b
+      rogue run experiments/quickstart.yaml
+      rogue run quickstart --set workload.senders=4 --set repetitions=1
+      rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from harness.commands.run import RunOptions, run_experiment
+
+    options = RunOptions(
+        experiment,
+        testbed,
+        out,
+        tuple(settings or ()),
+        jobs,
+        resume,
+        only_failed,
+        only_cell,
+        tuple(sys.argv[1:]),
+    )
+    return run_experiment(options)
+
+
+@app.command()
+def plan(
+    experiment: Experiment, testbed: TestbedName = "simulator", settings: Settings = None, jobs: Jobs = None
+) -> ExitCode:
+    """Print the cells of an experiment, what cannot run and why, and the expected time; run nothing.
+
+    \b
+      rogue plan experiments/quickstart.yaml --set 'transports=[rogue]'
+    """
+    from harness.commands.plan import print_plan
+
+    return print_plan(experiment, testbed, tuple(settings or ()), jobs)
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
+) -> ExitCode:
+    """Build report.html again, for one run or for several together.
+
+    \b
+      rogue report results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from harness.commands.report import build_report
+
+    return build_report(runs)
+
+
+@app.command()
+def verify(run: RunDirectory) -> ExitCode:
+    """Compare every file of a run with the checksums in its manifest.
+
+    \b
+      rogue verify results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from harness.commands.verify import verify_run
+
+    return verify_run(run)
+
+
+@app.command("list")
+def list_(
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="transports, workloads, topologies, experiments or figures.")
+    ],
+) -> ExitCode:
+    """List what an experiment file can name, with its parameters.
+
+    \b
+      rogue list workloads
+    """
+    from harness.commands.listing import print_list
+
+    return print_list(what)
+
+
+def main() -> None:
+    """Entry point of `rogue`."""
+    sys.exit(run_guarded(lambda: app(sys.argv[1:], prog_name="rogue", standalone_mode=False)))
+
+
+def run_guarded(command: Callable[[], object]) -> ExitCode:
+    """Call a command; whatever it raises becomes a message on standard error and an exit code."""
+    try:
+        code = command()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except (Exception, KeyboardInterrupt) as error:
+        message, failed = _explain(error)
+        typer.echo(f"rogue: {message}", err=True)
+        return failed
+    return ExitCode(code) if isinstance(code, int) else ExitCode.OK
+
+
+def _explain(error: BaseException) -> tuple[str, ExitCode]:
+    match error:
+        case HarnessError():
+            explained = str(error), error.exit_code
+        case typer.TyperException():
+            explained = f"{error.format_message()} `rogue --help` shows how.", ExitCode.USAGE
+        case KeyboardInterrupt():
+            explained = "stopped before anything ran.", ExitCode.INTERRUPTED
+        case OSError():
+            explained = f"{error.filename or 'the run'}: {error.strerror or error}.", ExitCode.STORAGE
+        case _:
+            traceback.print_exception(error)
+            explained = "this is a bug of rogue; please report the lines above.", ExitCode.BUG
+    return explained

@@ -1,0 +1,89 @@
+"""`rogue list`."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import typer
+
+from harness.commands.experiments import DIRECTORY, experiment_files
+from harness.errors import ConfigError, UsageError
+from harness.exit_codes import ExitCode
+from harness.experiment.load import load_experiment
+from harness.plan.text import align
+from workloads.specification import Specification
+from workloads.topologies import TOPOLOGIES
+from workloads.traffic import WORKLOADS
+from workloads.transports import BASES, FEATURES
+from workloads.units import QUANTITY_OF_SUFFIX
+
+
+def print_list(what: str) -> ExitCode:
+    """Print one of the lists."""
+    if what not in LISTS:
+        raise UsageError(f"list: got {what!r}, expected one of {', '.join(LISTS)}; choose one of them.")
+    typer.echo("\n".join(LISTS[what]()))
+    return ExitCode.OK
+
+
+def _transports() -> list[str]:
+    rows: list[Sequence[str]] = [(name, base.service, base.meaning) for name, base in BASES.items()]
+    rows += [(f"+{name}", "", meaning) for name, meaning in FEATURES.items()]
+    return align(rows)
+
+
+def _experiments() -> list[str]:
+    rows = []
+    for file in experiment_files():
+        try:
+            title = load_experiment(str(file)).experiment.title or ""
+        except ConfigError as error:
+            title = f"cannot be read: {error.problems[0]}"
+        rows.append((file.relative_to(DIRECTORY).with_suffix("").as_posix(), title))
+    return align(rows)
+
+
+def _figures() -> list[str]:
+    from reports.figures import FIGURES
+
+    return align([(name, figure.title) for name, figure in FIGURES.items()])
+
+
+def _kinds(registry: Mapping[str, type[Specification]]) -> list[str]:
+    """Every kind with its parameters."""
+    lines = []
+    for name, kind in registry.items():
+        lines.append(f"{name}: {(kind.__doc__ or '').splitlines()[0]}")
+        lines += [f"  {line}" for line in align(_parameters(kind))]
+    return lines
+
+
+def _parameters(kind: type[Specification]) -> list[tuple[str, str, str]]:
+    schema = kind.model_json_schema()["properties"]
+    rows = []
+    for name, field in kind.model_fields.items():
+        key = field.alias or name
+        if key != "kind":
+            has_unit = schema[key].get("type") == "string"
+            default = (
+                "required" if field.is_required() else f"default {_written(name, field.default, has_unit)}"
+            )
+            rows.append((key, default, " ".join((field.description or "").split())))
+    return rows
+
+
+def _written(name: str, value: object, has_unit: bool) -> str:
+    """A default as it would be written in an experiment file."""
+    if value is None:
+        return "none"
+    for suffix, quantity in QUANTITY_OF_SUFFIX.items():
+        if has_unit and name.endswith(suffix) and isinstance(value, int):
+            return quantity.format(value)
+    return str(value)
+
+
+LISTS: Mapping[str, Callable[[], list[str]]] = {
+    "transports": _transports,
+    "workloads": lambda: _kinds(WORKLOADS),
+    "topologies": lambda: _kinds(TOPOLOGIES),
+    "experiments": _experiments,
+    "figures": _figures,
+}

@@ -1,0 +1,60 @@
+"""`rogue report`."""
+
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from harness.exit_codes import ExitCode
+from harness.results.files import TEMPORARY_PREFIX, checksum
+from harness.results.manifest import read_manifest, write_manifest
+from harness.results.run_directory import CELLS, locked
+
+TRACEBACK: Final = "report-error.txt"
+
+
+def build_report(runs: Sequence[Path]) -> ExitCode:
+    """Build the report of one or several runs, and print where it is."""
+    for run in runs:
+        read_manifest(run)
+    path = try_to_report(runs)
+    if path is None:
+        return ExitCode.REPORT_FAILED
+    typer.echo(path)
+    return ExitCode.OK
+
+
+def try_to_report(runs: Sequence[Path]) -> Path | None:
+    """Build a report; a failure costs a message and leaves the traceback in the first run, never a result."""
+    try:
+        from reports import build
+
+        path = build(runs[0] if len(runs) == 1 else runs)
+    except Exception as error:
+        trace = runs[0] / TRACEBACK
+        trace.write_text(traceback.format_exc())
+        again = " ".join(["rogue report", *map(str, runs)])
+        text = f"the results are stored, but the report failed ({type(error).__name__}: {error}); see {trace}"
+        typer.echo(f"rogue: {text}; to try again: {again}", err=True)
+        path = None
+    else:
+        (runs[0] / TRACEBACK).unlink(missing_ok=True)
+    for run in runs:
+        _note_files(run)
+    return path
+
+
+def _note_files(run: Path) -> None:
+    """Put the files that a report adds to a run into its manifest."""
+    with locked(run):
+        manifest = read_manifest(run)
+        cells = {path: digest for path, digest in manifest.files.items() if path.startswith(f"{CELLS}/")}
+        added = {
+            path.relative_to(run).as_posix(): checksum(path)
+            for path in sorted(run.iterdir())
+            if path.is_file() and path.name != "manifest.json" and not path.name.startswith(TEMPORARY_PREFIX)
+        }
+        manifest.files = {**cells, **added}
+        write_manifest(run, manifest)

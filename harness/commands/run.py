@@ -1,0 +1,142 @@
+"""`rogue run`."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+import typer
+from rich.console import Console
+
+from harness.commands.experiments import load_named
+from harness.commands.report import try_to_report
+from harness.errors import HarnessError, UsageError
+from harness.exit_codes import ExitCode
+from harness.plan.plan import Plan, make_plan
+from harness.progress import ProgressDisplay
+from harness.results.manifest import read_manifest
+from harness.results.provenance import available_cores
+from harness.run import Run, reopen_run, replan, start_run, work
+from harness.testbeds import find_testbed
+from workloads.records import CellStatus
+
+DEFAULT_TESTBED: Final = "simulator"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of `rogue run`, as given."""
+
+    experiment: str
+    testbed: str
+    out: Path
+    settings: tuple[str, ...]
+    jobs: int | None
+    resume: Path | None
+    only_failed: bool
+    only_cell: str | None
+    arguments: tuple[str, ...]
+
+
+class StoppedError(HarnessError):
+    """Somebody stopped the run."""
+
+    def __init__(self, message: str, exit_code: ExitCode) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, treated like Ctrl-C."""
+
+
+def run_experiment(options: RunOptions) -> ExitCode:
+    """Run or go on with a run; print its directory last."""
+    _check(options)
+    console = Console(stderr=True)
+    plan = _plan(options)
+    with ProgressDisplay(plan.runnable, console) as display, _termination_as_interrupt():
+        command = ("rogue", *options.arguments)
+        if options.resume is None:
+            run = start_run(plan, options.out, command, options.only_cell, display)
+        else:
+            run = reopen_run(options.resume, command, display)
+        try:
+            work(run, plan, options.jobs or available_cores(), options.only_failed)
+        except KeyboardInterrupt as stop:
+            typer.echo(run.directory)
+            raise _stopped(run, stop) from stop
+    return _finish(run)
+
+
+def _check(options: RunOptions) -> None:
+    if options.resume is None:
+        if not options.experiment:
+            raise UsageError(
+                "run: got no experiment, expected a file or --resume RUN; try `rogue run quickstart`."
+            )
+        if options.only_failed:
+            raise UsageError(
+                "--only-failed: got no --resume, expected the run that has failures; add --resume RUN."
+            )
+    elif options.experiment or options.settings or options.only_cell or options.testbed != DEFAULT_TESTBED:
+        got = "an experiment or options that change it"
+        raise UsageError(f"--resume: got {got}, expected the run alone; it goes on as it was started.")
+
+
+def _plan(options: RunOptions) -> Plan:
+    if options.resume is None:
+        return make_plan(load_named(options.experiment, options.settings), find_testbed(options.testbed))
+    manifest = read_manifest(options.resume)
+    return replan(manifest, find_testbed(manifest.testbed))
+
+
+def _finish(run: Run) -> ExitCode:
+    """Report, sum up, print the run's directory as the last line."""
+    report = try_to_report([run.directory])
+    failed = _count(run, CellStatus.FAILED)
+    if failed:
+        again = f"{_resume(run)} --only-failed"
+        typer.echo(f"rogue: {failed} of {_all(run)} cells failed; to try them again: {again}", err=True)
+    if report is not None:
+        typer.echo(f"report: {report}", err=True)
+    typer.echo(run.directory)
+    if report is None:
+        return ExitCode.REPORT_FAILED
+    return ExitCode.CELLS_FAILED if failed else ExitCode.OK
+
+
+def _stopped(run: Run, stop: KeyboardInterrupt) -> StoppedError:
+    finished = f"{_count(run, CellStatus.OK)} of {_all(run)} cells are finished and kept"
+    code = ExitCode.TERMINATED if isinstance(stop, _Terminated) else ExitCode.INTERRUPTED
+    return StoppedError(f"stopped; {finished}; to go on: {_resume(run)}", code)
+
+
+def _count(run: Run, status: CellStatus) -> int:
+    return sum(cell.status is status for cell in run.manifest.cells)
+
+
+def _all(run: Run) -> int:
+    return len(run.manifest.cells)
+
+
+def _resume(run: Run) -> str:
+    return f"rogue run --resume {run.directory}"
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP stop a run as Ctrl-C does."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise _Terminated
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

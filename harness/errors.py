@@ -1,0 +1,62 @@
+"""Errors by whose fault they are; `harness.cli` alone turns them into messages and exit codes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.exit_codes import ExitCode
+
+SHOWN_MAX = 10
+
+
+class HarnessError(Exception):
+    """Base of everything a person is told in a sentence."""
+
+    exit_code = ExitCode.BUG
+
+
+class UsageError(HarnessError):
+    """The command asks for something that does not exist or does not fit together."""
+
+    exit_code = ExitCode.USAGE
+
+
+class StorageError(HarnessError):
+    """The run directory cannot be written or read."""
+
+    exit_code = ExitCode.STORAGE
+
+
+class NothingToRunError(HarnessError):
+    """The testbed supports no cell of the plan."""
+
+    exit_code = ExitCode.NOTHING_TO_RUN
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in an experiment file."""
+
+    place: str
+    """File and line, or the option that said it."""
+    key: str
+    """Dotted path with list indices; empty when the file itself is the mistake."""
+    got: str
+    expected: str
+    advice: str
+
+    def __str__(self) -> str:
+        key = f"{self.key}: " if self.key else ""
+        return f"{self.place}: {key}got {self.got}, expected {self.expected}; {self.advice}."
+
+
+class ConfigError(HarnessError):
+    """The experiment is wrong: one sentence per mistake."""
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        shown = [str(problem) for problem in problems[:SHOWN_MAX]]
+        if len(problems) > SHOWN_MAX:
+            shown.append(f"... and {len(problems) - SHOWN_MAX} more mistakes")
+        super().__init__("\n".join(shown))
+        self.problems = tuple(problems)

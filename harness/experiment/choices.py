@@ -1,0 +1,106 @@
+"""The parts of an experiment that have a short form: transports, measures, traffic groups."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from harness.experiment.kinds import ByKind
+from workloads.mistakes import mistake
+from workloads.specification import Name, Specification, Time
+from workloads.traffic import WORKLOADS, Workload
+from workloads.transports import TransportName, TransportNameError, parse_transport
+
+MeasureKind = Literal["throughput", "latency", "queues", "pauses", "cpu", "rtt"]
+MEASURES: Final[dict[MeasureKind, str]] = {
+    "throughput": "payload delivered in order, per flow and interval",
+    "latency": "round trips of the probe",
+    "queues": "bytes waiting in the switches' ports",
+    "pauses": "intervals in which a port was paused",
+    "cpu": "processor time used on the hosts",
+    "rtt": "the agent's RTT samples",
+}
+
+Scalar = str | int | float | bool
+
+
+def _only_scalar(value: object) -> object:
+    if not isinstance(value, Scalar):
+        raise mistake("one word or number", "write a single value")
+    return value
+
+
+Parameter = Annotated[Scalar, BeforeValidator(_only_scalar)]
+
+
+def _known_transport(name: str) -> str:
+    try:
+        parse_transport(name)
+    except TransportNameError as error:
+        raise mistake(error.expected, "`rogue list transports` explains them") from error
+    return name
+
+
+Transport = Annotated[str, AfterValidator(_known_transport)]
+
+
+class TransportChoice(Specification):
+    """A transport, with the parameters that are not left at their defaults."""
+
+    name: Transport
+    """Name of the transport."""
+    label: Annotated[str, Field(min_length=1, max_length=60)] | None = None
+    """What results call it; by default the name and the parameters."""
+    parameters: dict[str, Parameter] = Field(default_factory=dict)
+    """Parameters of the agent, as written."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fold(cls, value: object) -> object:
+        """Accept a bare name, and a mapping in which parameters stand beside the name."""
+        if isinstance(value, str):
+            return {"name": value}
+        if not isinstance(value, dict):
+            raise mistake("a transport's name, or a mapping with its name", "write for example rogue")
+        folded: dict[str, object] = {key: value[key] for key in ("name", "label") if key in value}
+        folded["parameters"] = {key: item for key, item in value.items() if key not in folded}
+        return folded
+
+    @property
+    def shown(self) -> str:
+        """What results call it."""
+        if self.label is not None:
+            return self.label
+        return ",".join((self.name, *(f"{key}={value}" for key, value in self.parameters.items())))
+
+    @property
+    def parsed(self) -> TransportName:
+        """Its name, taken apart."""
+        return parse_transport(self.name)
+
+
+class MeasureChoice(Specification):
+    """Something to record, and how often."""
+
+    kind: MeasureKind
+    """What to record."""
+    interval_ns: Time | None = None
+    """How often; by default chosen so that the run has enough points."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fold(cls, value: object) -> object:
+        """Accept a bare name."""
+        return {"kind": value} if isinstance(value, str) else value
+
+
+class TrafficGroup(Specification):
+    """A workload with a name, beside others in the same network."""
+
+    name: Name
+    """Name of the group; flows carry it."""
+    workload: Annotated[Workload, ByKind(WORKLOADS)]
+    """Its traffic."""
+    transport: Transport | None = None
+    """Its own transport; by default the cell's."""
+    priority: Annotated[int, Field(ge=0, le=7)] = 0
+    """Traffic class in the network."""

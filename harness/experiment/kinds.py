@@ -1,0 +1,38 @@
+"""A field whose class is chosen by its `kind` from a registry."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from workloads.mistakes import mistake, mistakes_at
+from workloads.specification import Specification
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ByKind:
+    """Annotation of such a field."""
+
+    registry: Mapping[str, type[Specification]]
+
+    def validate(self, value: object) -> Specification:
+        """Hand the mapping to the class that its kind names."""
+        first = next(iter(self.registry))
+        if not isinstance(value, dict):
+            raise mistake("a mapping with a kind", f"write {{kind: {first}, ...}}")
+        kind = value.get("kind")
+        if not isinstance(kind, str) or kind not in self.registry:
+            found = mistake(f"one of the kinds {', '.join(self.registry)}", "choose one of them")
+            raise mistakes_at({"kind": found})
+        return self.registry[kind].model_validate(value)
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.validate)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        kinds = [kind.model_json_schema() for kind in self.registry.values()]
+        return {"oneOf": [{**kind, "required": ["kind", *kind.get("required", [])]} for kind in kinds]}

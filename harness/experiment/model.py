@@ -1,0 +1,106 @@
+"""What an experiment file says: the pydantic model behind it."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from harness.experiment.choices import MeasureChoice, MeasureKind, TrafficGroup, TransportChoice
+from harness.experiment.kinds import ByKind
+from workloads.mistakes import mistake, mistakes_at
+from workloads.probes import PROBES, Probe
+from workloads.specification import Name, Specification, Time
+from workloads.topologies import TOPOLOGIES, Topology
+from workloads.traffic import WORKLOADS, Workload
+
+REPETITIONS_MAX: Final = 10_000
+SEED_MAX: Final = 2**53
+SINGLE_GROUP: Final = "main"
+
+
+def _no_fault(value: object) -> object:
+    raise mistake("no fault, for this version can inject none", "leave the list empty")
+
+
+class Experiment(Specification):
+    """Everything an experiment file says, except its factors."""
+
+    name: Name
+    """Name of the experiment; results are stored under it."""
+    title: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """A line for people; by default the name."""
+    topology: Annotated[Topology, ByKind(TOPOLOGIES)]
+    """The network."""
+    workload: Annotated[Workload, ByKind(WORKLOADS)] | None = None
+    """The traffic, if there is one kind of it."""
+    traffic: Annotated[list[TrafficGroup], Field(min_length=1, max_length=64)] | None = None
+    """The traffic in general: named groups."""
+    probe: Annotated[Probe, ByKind(PROBES)] | None = None
+    """Latency probe from a host of its own, the last one."""
+    transports: Annotated[list[TransportChoice], Field(min_length=1, max_length=100)]
+    """What moves the bytes; each is measured on its own."""
+    faults: list[Annotated[object, BeforeValidator(_no_fault)]] = Field(default_factory=list)
+    """What goes wrong on purpose."""
+    repetitions: Annotated[int, Field(ge=1, le=REPETITIONS_MAX)] = 1
+    """How often each point is measured; repetition r has the seed `seed + r - 1`."""
+    seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
+    """Seed of the first repetition."""
+    measure: Annotated[list[MeasureChoice], Field(min_length=1)] | None = None
+    """What to record; by default everything that the testbed can."""
+    time_limit_ns: Time | None = None
+    """A cell whose traffic is not over by then has failed; by default ten times what it should take."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.workload is None) == (self.traffic is None):
+            got = "neither" if self.workload is None else "both"
+            raise mistakes_at({"workload": mistake("either workload or traffic", "write one", got)})
+        _check_unique("traffic", [group.name for group in self.groups])
+        _check_unique("transports", [choice.shown for choice in self.transports])
+        _check_unique("measure", [choice.kind for choice in self.measure or []])
+        if self.measure and self.measures("latency") and self.probe is None:
+            found = mistake("a probe, for latency is to be measured", "add {kind: write0, interval: 1ms}")
+            raise mistakes_at({"probe": found})
+        self._check_hosts()
+        return self
+
+    def _check_hosts(self) -> None:
+        traffic = max(group.workload.hosts_min() for group in self.groups)
+        needed = traffic + (1 if self.probe else 0)
+        present = len(self.topology.host_names())
+        if present < needed:
+            whose = f"{traffic} for the traffic" + (" and one for the probe" if self.probe else "")
+            found = mistake(
+                f"at least {needed} hosts, {whose}", "add hosts or take senders away", f"{present} hosts"
+            )
+            raise mistakes_at({"topology": found})
+
+    @property
+    def groups(self) -> tuple[TrafficGroup, ...]:
+        """Traffic in its general form."""
+        if self.traffic is not None:
+            return tuple(self.traffic)
+        return (TrafficGroup.model_construct(name=SINGLE_GROUP, workload=self.workload),)
+
+    @property
+    def traffic_hosts(self) -> tuple[str, ...]:
+        """Hosts that the workloads may use: all but the probe's own, which is the last."""
+        hosts = self.topology.host_names()
+        return hosts[:-1] if self.probe else hosts
+
+    def interval_ns(self, kind: MeasureKind) -> int | None:
+        """Interval that was asked for."""
+        return next((each.interval_ns for each in self.measure or [] if each.kind == kind), None)
+
+    def measures(self, kind: MeasureKind) -> bool:
+        """Whether something is to be recorded."""
+        if self.measure is None:
+            return kind != "latency" or self.probe is not None
+        return any(each.kind == kind for each in self.measure)
+
+
+def _check_unique(key: str, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            found = mistake("each of them once", "remove one, or give it another name", f"{name} twice")
+            raise mistakes_at({key: found})

@@ -1,0 +1,25 @@
+"""The experiment with its defaults filled in, as the manifest keeps it: numbers in the unit the key names."""
+
+from pydantic import JsonValue
+
+from harness.experiment.choices import MEASURES
+from harness.experiment.load import LoadedExperiment
+
+
+def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
+    """Plain data; `traffic` is always there, `workload` where the short form was used."""
+    experiment = loaded.experiment
+    data: dict[str, JsonValue] = experiment.model_dump(mode="json")
+    data["title"] = experiment.title or experiment.name
+    data["traffic"] = [group.model_dump(mode="json") for group in experiment.groups]
+    data["transports"] = [
+        {"label": choice.shown, "name": choice.name, "parameters": dict(choice.parameters)}
+        for choice in experiment.transports
+    ]
+    data["factors"] = {key: list(values) for key, values in loaded.factors.items()}
+    data["measure"] = {
+        kind: {"interval_ns": experiment.interval_ns(kind)} for kind in MEASURES if experiment.measures(kind)
+    }
+    if experiment.workload is None:
+        del data["workload"]
+    return data

@@ -1,0 +1,54 @@
+"""`--set key=value`, and the dotted paths that factors use too."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from harness.errors import ConfigError, Problem
+from harness.experiment import yaml_text
+from harness.experiment.document import Document, with_setting
+from harness.experiment.yaml_text import YamlError, parse_yaml
+
+FACTORS: Final = "factors"
+
+_PATH: Final = re.compile(r"[a-z0-9_]+(\[[0-9]{1,6}\])*(\.[a-z0-9_]+(\[[0-9]{1,6}\])*)*")
+_PART: Final = re.compile(r"[a-z0-9_]+|\[[0-9]+\]")
+
+
+def parse_path(text: str) -> yaml_text.Path | None:
+    """Parts of ``traffic[0].workload.size``; None if it is not such a path."""
+    if not _PATH.fullmatch(text):
+        return None
+    parts = _PART.findall(text)
+    return tuple(int(part[1:-1]) if part.startswith("[") else part for part in parts)
+
+
+def apply_settings(document: Document, settings: Sequence[str]) -> Document:
+    """Apply `--set key=value` one after the other; setting a factor's key replaces the factor's values."""
+    for setting in settings:
+        document = _apply(document, setting)
+    return document
+
+
+def _apply(document: Document, setting: str) -> Document:
+    place = f"--set {setting}"
+    key, equals, text = setting.partition("=")
+    path = parse_path(key)
+    if not equals or path is None:
+        raise _error(place, "", repr(setting), "key=value", "write for example --set workload.senders=4")
+    try:
+        value = parse_yaml(text).value
+    except YamlError as error:
+        raise _error(place, key, error.got, error.expected, error.advice) from error
+    factors = document.data.get(FACTORS)
+    if isinstance(factors, dict) and key in factors:
+        path, value = (FACTORS, key), value if isinstance(value, list) else [value]
+    try:
+        return with_setting(document, path, value, place)
+    except LookupError as error:
+        advice = f"{document.file} has no {error.args[0]} to set it in"
+        raise _error(place, key, "a path that leads nowhere", "a key of the experiment", advice) from error
+
+
+def _error(place: str, key: str, got: str, expected: str, advice: str) -> ConfigError:
+    return ConfigError([Problem(place, key, got, expected, advice)])

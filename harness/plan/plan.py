@@ -1,0 +1,69 @@
+"""The plan: every cell, whether it can run here, and how long it should take."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.errors import ConfigError, Problem
+from harness.experiment.document import show
+from harness.experiment.load import LoadedExperiment
+from harness.experiment.yaml_text import format_path
+from harness.plan.cells import Cell, plan_cells
+from harness.testbeds.base import Testbed
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """A cell and what the testbed says to it."""
+
+    cell: Cell
+    unsupported: str | None
+    """Why it cannot run here; None if it can."""
+    seconds: float
+    """Expected time; 0 if it cannot run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be done, before anything is."""
+
+    loaded: LoadedExperiment
+    testbed: Testbed
+    cells: tuple[PlannedCell, ...]
+
+    @property
+    def runnable(self) -> tuple[PlannedCell, ...]:
+        """Cells that can run here."""
+        return tuple(planned for planned in self.cells if planned.unsupported is None)
+
+    def seconds(self, jobs: int) -> float:
+        """Expected time with that many cells at once: no less than the longest of them."""
+        each = [planned.seconds for planned in self.runnable]
+        return max(sum(each) / jobs, *each) if each else 0.0
+
+
+def make_plan(loaded: LoadedExperiment, testbed: Testbed) -> Plan:
+    """Ask the testbed about every cell; ConfigError if a transport has a parameter that cannot be."""
+    cells = plan_cells(loaded)
+    problems = {str(problem): problem for problem in _parameter_problems(loaded, cells, testbed)}
+    if problems:
+        raise ConfigError(tuple(problems.values()))
+    return Plan(loaded, testbed, tuple(_planned(cell, testbed) for cell in cells))
+
+
+def _parameter_problems(
+    loaded: LoadedExperiment, cells: Sequence[Cell], testbed: Testbed
+) -> Iterator[Problem]:
+    """One problem per parameter; repetitions have the same, so the first is enough."""
+    for cell in cells:
+        mistake = testbed.parameter_mistake(cell) if cell.repetition == 1 else None
+        if mistake is not None:
+            index = [choice.shown for choice in loaded.experiment.transports].index(cell.transport.shown)
+            path = ("transports", index, mistake.key)
+            got = show(cell.transport.parameters.get(mistake.key))
+            place = loaded.document.place(path)
+            yield Problem(place, format_path(path), got, mistake.expected, mistake.advice)
+
+
+def _planned(cell: Cell, testbed: Testbed) -> PlannedCell:
+    reason = testbed.unsupported(cell)
+    return PlannedCell(cell, reason, 0.0 if reason else testbed.estimate_seconds(cell))

@@ -1,0 +1,210 @@
+"""A run from its first cell to its last: start it, stop it, take it up again."""
+
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from harness.errors import NothingToRunError, UsageError
+from harness.execution.cell import Task
+from harness.execution.scheduler import Watcher, run_tasks
+from harness.experiment.document import Document
+from harness.experiment.load import LoadedExperiment, check_document
+from harness.experiment.resolved import resolve
+from harness.plan.plan import Plan, PlannedCell, make_plan
+from harness.results.cell_directory import discard_all_unfinished, stored_record
+from harness.results.manifest import CellRecord, Manifest, Session, Source, read_manifest, write_manifest
+from harness.results.provenance import git_facts, host_facts, versions
+from harness.results.run_directory import CELLS, cell_checksums, create_run_directory, locked
+from harness.testbeds.base import Testbed
+from workloads.records import CellStatus
+
+MANIFEST_SECONDS: Final = 1.0
+"""The manifest is rewritten at most this often while cells finish."""
+
+
+@dataclass(slots=True)
+class Run:
+    """A run that this process works on; a watcher of its own cells."""
+
+    directory: Path
+    manifest: Manifest
+    watcher: Watcher
+    written_at: float = field(default=0.0)
+
+    @property
+    def cells(self) -> Path:
+        """Where the cells' directories stand."""
+        return self.directory / CELLS
+
+    def on_started(self, task: Task) -> None:
+        """Pass it on."""
+        self.watcher.on_started(task)
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        """Pass it on."""
+        self.watcher.on_progress(task, fraction)
+
+    def on_finished(self, record: CellRecord) -> None:
+        """Note what became of a cell."""
+        self.note(record)
+        if time.monotonic() - self.written_at > MANIFEST_SECONDS:
+            self.write()
+        self.watcher.on_finished(record)
+
+    def note(self, record: CellRecord) -> None:
+        """Put a cell's record and checksums into the manifest."""
+        index = next(index for index, cell in enumerate(self.manifest.cells) if cell.id == record.id)
+        self.manifest.cells[index] = record
+        self.manifest.files |= cell_checksums(self.directory, record)
+
+    def note_stored(self) -> None:
+        """Believe the cells' directories rather than the manifest, which is old if the run was killed."""
+        for cell in list(self.manifest.cells):
+            record = stored_record(self.cells, cell.id)
+            if record is not None and record != cell:
+                self.note(record)
+
+    def write(self) -> None:
+        """Write the manifest."""
+        write_manifest(self.directory, self.manifest)
+        self.written_at = time.monotonic()
+
+
+def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | None, watcher: Watcher) -> Run:
+    """Make the run directory with a manifest in which every cell is pending or cannot run."""
+    now = datetime.now(UTC)
+    planned = _only(plan.cells, only_cell)
+    if all(each.unsupported for each in planned):
+        reasons = sorted({each.unsupported for each in planned if each.unsupported})
+        raise NothingToRunError(f"{plan.loaded.document.file}: no cell can run: {'; '.join(reasons)}.")
+    directory = create_run_directory(out, plan.loaded.experiment.name, now)
+    session = _session(command, now)
+    manifest = Manifest(
+        run_id=directory.name,
+        status="running",
+        testbed=plan.testbed.name,
+        created_utc=session.created_utc,
+        command=session.command,
+        experiment=resolve(plan.loaded),
+        source=_source(plan.loaded),
+        sessions=[session],
+        git=session.git,
+        versions=session.versions,
+        host=session.host,
+        cells=[_new_record(each, plan) for each in planned],
+    )
+    run = Run(directory, manifest, watcher)
+    run.write()
+    return run
+
+
+def reopen_run(directory: Path, command: Sequence[str], watcher: Watcher) -> Run:
+    """Take up a run: what its cells' directories say is what was done."""
+    run = Run(directory, read_manifest(directory), watcher)
+    run.note_stored()
+    run.manifest.sessions.append(_session(command, datetime.now(UTC)))
+    return run
+
+
+def replan(manifest: Manifest, testbed: Testbed) -> Plan:
+    """The plan of a run, made again from what its manifest says."""
+    source = manifest.source
+    document = Document(source.file, source.sha256, source.data, {})
+    plan = make_plan(check_document(document, source.set), testbed)
+    identifiers = {cell.id for cell in manifest.cells}
+    cells = tuple(planned for planned in plan.cells if planned.cell.id in identifiers)
+    if len(cells) != len(identifiers):
+        got, advice = "a plan with other cells", f"use the version of commit {manifest.git.commit}"
+        raise UsageError(f"run {manifest.run_id}: got {got}, expected the cells of its manifest; {advice}.")
+    return Plan(plan.loaded, testbed, cells)
+
+
+def work(run: Run, plan: Plan, jobs: int, only_failed: bool = False) -> None:
+    """Run every cell that has no result yet; leave a truthful manifest however this ends."""
+    with locked(run.directory):
+        discard_all_unfinished(run.cells)
+        run.manifest.status = "running"
+        run.write()
+        try:
+            run_tasks(_tasks(run, plan, only_failed), jobs, run)
+        finally:
+            run.note_stored()
+            done = all(cell.status in (CellStatus.OK, CellStatus.UNSUPPORTED) for cell in run.manifest.cells)
+            run.manifest.status = "complete" if done else "partial"
+            run.manifest.finished_utc = _utc(datetime.now(UTC))
+            run.write()
+
+
+def _tasks(run: Run, plan: Plan, only_failed: bool) -> list[Task]:
+    wanted = (
+        {CellStatus.FAILED}
+        if only_failed
+        else {CellStatus.FAILED, CellStatus.PENDING, CellStatus.UNSUPPORTED}
+    )
+    records = {cell.id: cell for cell in run.manifest.cells if cell.status in wanted}
+    tasks = []
+    for planned in plan.runnable:
+        if planned.cell.id in records:
+            record = _new_record(planned, plan)
+            record.session = len(run.manifest.sessions) - 1
+            tasks.append(Task(planned.cell, plan.testbed, run.cells, record))
+    return tasks
+
+
+def _only(cells: Sequence[PlannedCell], identifier: str | None) -> Sequence[PlannedCell]:
+    if identifier is None:
+        return cells
+    chosen = [planned for planned in cells if planned.cell.id == identifier]
+    if not chosen:
+        close = get_close_matches(identifier, [planned.cell.id for planned in cells], n=3)
+        advice = f"perhaps {' or '.join(close)}" if close else "`rogue plan` lists them"
+        raise UsageError(f"--only-cell: got {identifier!r}, expected a cell of the plan; {advice}.")
+    return chosen
+
+
+def _new_record(planned: PlannedCell, plan: Plan) -> CellRecord:
+    cell = planned.cell
+    return CellRecord(
+        id=cell.id,
+        transport=cell.transport.shown,
+        transport_name=cell.transport.name,
+        factors=dict(cell.factors),
+        repetition=cell.repetition,
+        seed=cell.seed,
+        status=CellStatus.UNSUPPORTED if planned.unsupported else CellStatus.PENDING,
+        message=planned.unsupported,
+        facts={"reproduce": _reproduce(cell.id, plan)},
+    )
+
+
+def _reproduce(identifier: str, plan: Plan) -> str:
+    words = ["rogue", "run", plan.loaded.document.file, "--testbed", plan.testbed.name]
+    words += [word for setting in plan.loaded.settings for word in ("--set", setting)]
+    return shlex.join([*words, "--only-cell", identifier])
+
+
+def _source(loaded: LoadedExperiment) -> Source:
+    document = loaded.document
+    return Source.model_validate(
+        {
+            "file": document.file,
+            "sha256": document.sha256,
+            "set": list(loaded.settings),
+            "data": document.data,
+        }
+    )
+
+
+def _session(command: Sequence[str], now: datetime) -> Session:
+    return Session(
+        created_utc=_utc(now), command=list(command), git=git_facts(), versions=versions(), host=host_facts()
+    )
+
+
+def _utc(now: datetime) -> str:
+    return f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -1,0 +1,63 @@
+"""The agent's settings, from what an experiment file says about a transport."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from harness.experiment.choices import Scalar
+from harness.testbeds.base import ParameterMistake
+from rogue_agent.core.errors import SettingsError
+from rogue_agent.core.settings import TransportSettings
+from rogue_agent.core.transports import settings_for
+from workloads.units import QUANTITY_OF_SUFFIX, UnitError
+
+
+class ParameterError(Exception):
+    """A parameter that the agent does not take."""
+
+    def __init__(self, mistake: ParameterMistake) -> None:
+        super().__init__(mistake)
+        self.mistake = mistake
+
+
+def agent_settings(name: str, line_rate_bps: int, parameters: Mapping[str, Scalar]) -> TransportSettings:
+    """Settings of a transport; ParameterError names the first parameter that does not fit.
+
+    A parameter has its unit in the value, not in the key: `base_rtt_floor: 25us` is the agent's
+    `base_rtt_floor_ns`.
+    """
+    choosing = {key: parameters[key] for key in ("cc", "estimator") if key in parameters}
+    try:
+        known = _parameter_names(settings_for(name, line_rate_bps, choosing))
+        rest = {key: value for key, value in parameters.items() if key not in choosing}
+        overrides = dict(_translated(key, value, known) for key, value in rest.items())
+        return settings_for(name, line_rate_bps, {**choosing, **overrides})
+    except SettingsError as error:
+        key = _as_written(error.key)
+        raise ParameterError(ParameterMistake(key, error.expected, "correct the value")) from error
+
+
+def _parameter_names(settings: TransportSettings) -> tuple[str, ...]:
+    own = [each.name for each in fields(settings) if each.name not in ("transport", "cc_parameters")]
+    return (*own, *(each.name for each in fields(settings.cc_parameters)))
+
+
+def _translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, Scalar]:
+    """Name and value as the agent wants them."""
+    for suffix, quantity in QUANTITY_OF_SUFFIX.items():
+        if key + suffix in known:
+            try:
+                return key + suffix, quantity.parse(value)
+            except UnitError as error:
+                raise ParameterError(ParameterMistake(key, error.expected, error.advice)) from error
+    if key not in known or _as_written(key) != key:
+        names = ", ".join(_as_written(name) for name in known)
+        raise ParameterError(ParameterMistake(key, f"one of the parameters {names}", "choose one of them"))
+    return key, value
+
+
+def _as_written(name: str) -> str:
+    """The agent's name for a parameter, as an experiment file has it."""
+    for suffix in QUANTITY_OF_SUFFIX:
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    return name

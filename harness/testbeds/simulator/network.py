@@ -1,0 +1,145 @@
+"""From a cell to a simulation: hosts, switches, links, queue pairs and the agent on each sender."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from harness.plan.cells import Cell
+from harness.testbeds.simulator.agent import agent_settings
+from harness.testbeds.simulator.timing import Timing, cell_flows
+from rogue_agent.core.application import Schedule
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.settings import TransportSettings
+from rogue_agent.drivers.simulated import SimulatedFlow
+from simulator import PROFILES, QueuePair, Simulation
+from workloads.topologies import Topology
+from workloads.traffic import Flow
+
+PICOSECONDS = 1_000
+PROBE_GROUP = "probe"
+PROBE_TRANSPORT = "roce"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningFlow:
+    """A flow of the workload and what drives it."""
+
+    group: str
+    transport: str
+    """Label in the results."""
+    flow: Flow
+    settings: TransportSettings
+    queue_pair: QueuePair
+    agent: SimulatedFlow
+
+    @property
+    def flow_id(self) -> str:
+        """Group and ends."""
+        return f"{self.group}/{self.flow.source}->{self.flow.destination}"
+
+    @property
+    def is_done(self) -> bool:
+        """Every transfer has ended, or the queue pair is lost and nothing more will start."""
+        transfers = self.agent.transfers
+        if not transfers or transfers[-1].status == "unfinished":
+            return False
+        return len(transfers) == self.flow.count or transfers[-1].status == "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A simulation that is ready to run."""
+
+    simulation: Simulation
+    flows: tuple[RunningFlow, ...]
+    probe: RunningFlow | None
+
+
+def build_network(cell: Cell, timing: Timing) -> Network:
+    """Translate a cell; nothing has happened yet in the simulation."""
+    experiment = cell.experiment
+    simulation = _build_links(experiment.topology, cell.seed)
+    flows = []
+    for group in experiment.groups:
+        name = group.transport or cell.transport.name
+        label = group.transport or cell.transport.shown
+        parameters = {} if group.transport else cell.transport.parameters
+        for flow in cell_flows(cell)[group.name]:
+            settings = agent_settings(name, experiment.topology.host_rate_bps(flow.source), parameters)
+            flows.append(_start(simulation, cell, flow, settings, (group.name, label)))
+    probe = _start_probe(simulation, cell, timing)
+    if experiment.measures("throughput"):
+        simulation.sample_throughput(timing.throughput_interval_ns)
+    if experiment.measures("queues"):
+        simulation.sample_queues(timing.queue_interval_ns)
+    if experiment.measures("rtt"):
+        simulation.record_oracle_rtt()
+    return Network(simulation, tuple(flows), probe)
+
+
+def _build_links(topology: Topology, seed: int) -> Simulation:
+    simulation = Simulation(seed=seed)
+    for host in topology.host_names():
+        simulation.add_host(host, PROFILES[topology.nic_of(host)])
+    for switch in topology.switches():
+        simulation.add_switch(switch.name, buffer_bytes=switch.buffer_bytes, alpha=switch.alpha)
+    for link in topology.links():
+        simulation.add_link(link.a, link.b, rate_bps=link.rate_bps, delay_ps=link.delay_ns * PICOSECONDS)
+    return simulation
+
+
+def _start(
+    simulation: Simulation, cell: Cell, flow: Flow, settings: TransportSettings, names: tuple[str, str]
+) -> RunningFlow:
+    topology = cell.experiment.topology
+    queue_pair, _ = simulation.connect(
+        flow.source,
+        flow.destination,
+        mtu_bytes=topology.mtu_bytes,
+        retry_count=settings.retry_count,
+        timeout_exponent=settings.timeout_exponent,
+    )
+    link = LinkFacts(
+        line_rate_bps=topology.host_rate_bps(flow.source),
+        mtu_bytes=topology.mtu_bytes,
+        framing=topology.framing,
+        rate_step_bps=PROFILES[topology.nic_of(flow.source)].rate_step_bps,
+    )
+    agent = SimulatedFlow(
+        simulation,
+        queue_pair,
+        settings=settings,
+        link=link,
+        schedule=_schedule(flow),
+        record_rtt=cell.experiment.measures("rtt"),
+    )
+    agent.start()
+    group, label = names
+    return RunningFlow(group, label, flow, settings, queue_pair, agent)
+
+
+def _schedule(flow: Flow) -> Schedule:
+    return Schedule(
+        size_bytes=flow.size_bytes,
+        start_ns=HostNs(flow.start_ns),
+        count=flow.count,
+        repeat_until_ns=None if flow.repeat_until_ns is None else HostNs(flow.repeat_until_ns),
+        interval_ns=flow.interval_ns,
+    )
+
+
+def _start_probe(simulation: Simulation, cell: Cell, timing: Timing) -> RunningFlow | None:
+    """The probe runs from the last host to the receiver of most flows."""
+    experiment = cell.experiment
+    if experiment.probe is None:
+        return None
+    source = experiment.topology.host_names()[-1]
+    flow = experiment.probe.flow(source, busiest_receiver(cell), cell.seed)
+    settings = agent_settings(PROBE_TRANSPORT, experiment.topology.host_rate_bps(source), {})
+    return _start(simulation, cell, flow, settings, (PROBE_GROUP, PROBE_TRANSPORT))
+
+
+def busiest_receiver(cell: Cell) -> str:
+    """The host that most flows end at; of several the first."""
+    receivers = Counter(flow.destination for flows in cell_flows(cell).values() for flow in flows)
+    return receivers.most_common(1)[0][0]

@@ -1,0 +1,214 @@
+"""From a simulation that has run to the tables of the record schema."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.plan.cells import Cell
+from harness.testbeds.base import Columns
+from harness.testbeds.simulator.network import Network, RunningFlow
+from rogue_agent.core.application import TransferRecord
+from workloads.ideal import ideal_write_ns
+from workloads.records import FLOWS, LATENCY
+from workloads.transports import parse_transport
+
+PICOSECONDS = 1_000
+SECOND_NS = 1_000_000_000
+
+Integers = NDArray[np.int64]
+Array = NDArray[Any]
+
+
+def collect_tables(cell: Cell, network: Network) -> dict[str, Columns]:
+    """Every table that the cell asks for and the simulator can fill."""
+    measures = cell.experiment.measures
+    tables = {"flows": flows_table(cell, network), "counters": counters_table(network)}
+    samples = {flow.flow_id: Samples(flow) for flow in network.flows}
+    if measures("throughput"):
+        tables["throughput"] = throughput_table(cell, network, samples)
+    if measures("latency") and network.probe is not None:
+        tables["latency"] = latency_table(network.probe)
+    if measures("queues"):
+        tables["queues"] = network.simulation.queue_table()
+    if measures("rtt") and has_estimator(network):
+        tables["rtt"] = rtt_table(network, samples)
+    return tables
+
+
+def has_estimator(network: Network) -> bool:
+    """Whether any agent estimates RTTs."""
+    return any(flow.settings.estimator for flow in network.flows)
+
+
+def flows_table(cell: Cell, network: Network) -> Columns:
+    """One row per transfer, by flow and then in order."""
+
+    @cache
+    def ideal_ns(source: str, destination: str, size_bytes: int) -> int:
+        return ideal_write_ns(cell.experiment.topology, source, destination, size_bytes)
+
+    rows: list[tuple[object, ...]] = []
+    for running in network.flows:
+        flow = running.flow
+        for transfer in running.agent.transfers:
+            ideal_fct_ns = ideal_ns(flow.source, flow.destination, transfer.size_bytes)
+            fct_ns = _fct_ns(transfer)
+            rows.append(
+                (
+                    running.flow_id,
+                    transfer.transfer_id,
+                    running.group,
+                    running.transport,
+                    flow.verb,
+                    parse_transport(running.settings.transport).service,
+                    flow.source,
+                    flow.destination,
+                    transfer.size_bytes,
+                    transfer.start_ns,
+                    transfer.end_ns,
+                    fct_ns,
+                    ideal_fct_ns,
+                    fct_ns / ideal_fct_ns if fct_ns else None,
+                    transfer.size_bytes * 8 * SECOND_NS / fct_ns if fct_ns else None,
+                    transfer.retransmitted_bytes,
+                    transfer.status,
+                    transfer.error,
+                )
+            )
+    return _columns(FLOWS.column_names(), rows)
+
+
+def _fct_ns(transfer: TransferRecord) -> int | None:
+    if transfer.status != "ok" or transfer.end_ns is None:
+        return None
+    return transfer.end_ns - transfer.start_ns
+
+
+def latency_table(probe: RunningFlow) -> Columns:
+    """One row per probe."""
+    rows: list[tuple[object, ...]] = [
+        (
+            probe.flow.source,
+            probe.flow.destination,
+            transfer.start_ns,
+            _fct_ns(transfer),
+            transfer.status,
+        )
+        for transfer in probe.agent.transfers
+    ]
+    return _columns(LATENCY.column_names(), rows)
+
+
+def counters_table(network: Network) -> Columns:
+    """Counters at the end; a simulated network starts with zeros."""
+    rows = [(node, port, name, 0, value) for node, port, name, value in network.simulation.counters()]
+    return _columns(("node", "port", "name", "before", "after"), sorted(rows))
+
+
+class Samples:
+    """RTT samples of one flow, as arrays; NaN stands for nothing."""
+
+    def __init__(self, running: RunningFlow) -> None:
+        columns = list(zip(*running.agent.rtt_samples, strict=True)) or [()] * 8
+        self.t_ns = np.array(columns[0], np.int64)
+        self.wr_id = np.array(columns[1], np.int64)
+        self.rtt_ns = np.array(columns[2], np.int64)
+        self.base_rtt_ns = np.array(columns[3], np.float64)
+        self.cwnd_packets = np.array(columns[4], np.float64)
+        self.limiter_bps = np.array(columns[5], np.float64)
+        self.accepted = np.array(columns[6], np.bool_)
+        self.reason = np.array(columns[7], np.object_)
+
+
+def throughput_table(cell: Cell, network: Network, samples: dict[str, Samples]) -> Columns:
+    """Delivered payload per flow and interval, with what the agent believed meanwhile."""
+    table = network.simulation.throughput_table()
+    parts: list[dict[str, Array]] = []
+    for running in network.flows:
+        rows = np.flatnonzero(table["qp_num"] == running.queue_pair.qp_num)
+        ends_ns, delivered_bytes = table["t_ns"][rows], table["delivered_bytes"][rows]
+        starts_ns = ends_ns - table["interval_ns"][rows]
+        own = samples[running.flow_id]
+        parts.append(
+            {
+                "flow_id": _repeated(running.flow_id, len(rows)),
+                "src": _repeated(running.flow.source, len(rows)),
+                "dst": _repeated(running.flow.destination, len(rows)),
+                "t_ns": ends_ns,
+                "interval_ns": ends_ns - starts_ns,
+                "delivered_bytes": delivered_bytes,
+                "goodput_bps": delivered_bytes * (8.0 * SECOND_NS) / (ends_ns - starts_ns),
+                "cwnd_over_rtt_bps": _mean_estimate_bps(
+                    own, starts_ns, ends_ns, cell.experiment.topology.mtu_bytes
+                ),
+                "limiter_bps": _limiter_at(own, ends_ns),
+            }
+        )
+    return _joined(parts)
+
+
+def _mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:
+    """Mean of cwnd/RTT over each interval's accepted samples."""
+    accepted = np.flatnonzero(samples.accepted)
+    t_ns = samples.t_ns[accepted]
+    estimate_bps = samples.cwnd_packets[accepted] * (8.0 * SECOND_NS * mtu_bytes) / samples.rtt_ns[accepted]
+    sums = np.concatenate([[0.0], np.cumsum(estimate_bps)])
+    first, last = (np.searchsorted(t_ns, edge_ns, side="right") for edge_ns in (starts_ns, ends_ns))
+    counts = last - first
+    return np.where(counts > 0, (sums[last] - sums[first]) / np.maximum(counts, 1), np.nan)
+
+
+def _limiter_at(samples: Samples, t_ns: Integers) -> Array:
+    """Rate limit after the newest sample."""
+    with_none = np.concatenate([[np.nan], samples.limiter_bps])
+    return with_none[np.searchsorted(samples.t_ns, t_ns, side="right")]
+
+
+def rtt_table(network: Network, samples: dict[str, Samples]) -> Columns:
+    """The agents' samples, each beside what only the simulator knows about the same batch."""
+    oracle = network.simulation.oracle_table()
+    parts: list[dict[str, Array]] = []
+    for running in network.flows:
+        own = samples[running.flow_id]
+        parts.append(
+            {
+                "flow_id": _repeated(running.flow_id, len(own.t_ns)),
+                "t_ns": own.t_ns,
+                "wr_id": own.wr_id,
+                "rtt_ns": own.rtt_ns,
+                "base_rtt_ns": own.base_rtt_ns,
+                "cwnd_packets": own.cwnd_packets,
+                "limiter_bps": own.limiter_bps,
+                "accepted": own.accepted,
+                "reason": own.reason,
+                "true_rtt_ns": _true_rtt_ns(oracle, running.queue_pair.qp_num, own.wr_id),
+            }
+        )
+    return _joined(parts)
+
+
+def _true_rtt_ns(oracle: dict[str, Integers], qp_num: int, wr_ids: Integers) -> Array:
+    """Completion minus last byte out of the NIC, per verb; NaN where the simulator has no such verb."""
+    rows = np.flatnonzero(oracle["qp_num"] == qp_num)
+    rows = rows[np.argsort(oracle["wr_id"][rows], kind="stable")]
+    known = np.append(oracle["wr_id"][rows], -1)
+    true_ns = np.append(
+        np.rint((oracle["t_comp_ps"][rows] - oracle["t_last_ps"][rows]) / PICOSECONDS), np.nan
+    )
+    found = np.searchsorted(known[:-1], wr_ids)
+    return np.where(known[found] == wr_ids, true_ns[found], np.nan)
+
+
+def _repeated(text: str, count: int) -> Array:
+    return np.full(count, text, np.object_)
+
+
+def _joined(parts: list[dict[str, Array]]) -> dict[str, Array]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _columns(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> dict[str, list[object]]:
+    return {name: [row[index] for row in rows] for index, name in enumerate(names)}

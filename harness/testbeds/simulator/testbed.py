@@ -1,0 +1,122 @@
+"""Run a cell in the simulator."""
+
+import json
+from dataclasses import asdict
+
+from harness.plan.cells import Cell
+from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed
+from harness.testbeds.simulator import support
+from harness.testbeds.simulator.network import Network, build_network, busiest_receiver
+from harness.testbeds.simulator.tables import collect_tables, has_estimator
+from harness.testbeds.simulator.timing import Timing, cell_timing, estimate_seconds
+from rogue_agent.core.transports import settings_for
+from simulator import PROFILES
+from workloads.ideal import ideal_goodput_bps
+from workloads.records import FailureKind
+
+SLICES = 100
+"""A run is cut into so many pieces, to report progress in between."""
+
+
+class SimulatorTestbed(Testbed):
+    """Simulated NICs, links and switches under the same agent that runs on real ones."""
+
+    @property
+    def name(self) -> str:
+        """Key in the registry."""
+        return "simulator"
+
+    def unsupported(self, cell: Cell) -> str | None:
+        """Why the cell cannot run here."""
+        return support.unsupported(cell)
+
+    def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
+        """The first parameter that the agent does not take."""
+        return support.parameter_mistake(cell)
+
+    def estimate_seconds(self, cell: Cell) -> float:
+        """From what fits through the receivers' links."""
+        topology = cell.experiment.topology
+        settings = settings_for(cell.transport.name, topology.host_rate_bps(topology.host_names()[0]), {})
+        return estimate_seconds(cell, settings.segment_bytes)
+
+    def run(self, cell: Cell, progress: Progress) -> CellResult:
+        """Simulate until the traffic is over, and collect."""
+        timing = cell_timing(cell)
+        network = build_network(cell, timing)
+        is_over = _simulate(network, timing, progress)
+        network.simulation.check_invariants()
+        for flow in (*network.flows, *([network.probe] if network.probe else [])):
+            flow.agent.finish(network.simulation.now_ns)
+        not_measured = support.not_measured(cell)
+        if cell.experiment.measures("rtt") and not has_estimator(network):
+            not_measured["rtt"] = f"{cell.transport.name} estimates no round-trip times"
+        return CellResult(
+            tables=collect_tables(cell, network),
+            facts=_facts(cell, network, timing),
+            not_measured=not_measured,
+            failure=None if is_over else _timeout(network, timing),
+            raw={"settings.json": _settings(network)},
+        )
+
+
+def _simulate(network: Network, timing: Timing, progress: Progress) -> bool:
+    """Advance the simulation to its end; False if the traffic was not over at the time limit."""
+    simulation = network.simulation
+    interval_ns = timing.throughput_interval_ns
+    step_ns = max(1, timing.traffic_ns // SLICES // interval_ns) * interval_ns
+    while simulation.now_ns < timing.limit_ns:
+        simulation.run_until(min(simulation.now_ns + step_ns, timing.limit_ns))
+        progress(min(1.0, simulation.now_ns / timing.traffic_ns))
+        if not timing.is_open_ended and _finite_flows_done(network, timing, simulation.now_ns):
+            return True
+    return timing.is_open_ended
+
+
+def _finite_flows_done(network: Network, timing: Timing, now_ns: int) -> bool:
+    """Every flow is done, or repeats and its time is over."""
+    return all(
+        flow.is_done or (flow.flow.repeat_until_ns is not None and now_ns >= flow.flow.repeat_until_ns)
+        for flow in network.flows
+    )
+
+
+def _timeout(network: Network, timing: Timing) -> Failure:
+    late = sum(not flow.is_done for flow in network.flows)
+    late_of_all = f"{late} of {len(network.flows)} flows"
+    text = f"{late_of_all} were not done after {timing.limit_ns / 1e9:g} simulated seconds"
+    return Failure(FailureKind.TIMEOUT, f"{text}; raise time_limit if they need longer")
+
+
+def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
+    """What is worth knowing about the cell and stands in no table."""
+    topology = cell.experiment.topology
+    receiver = busiest_receiver(cell)
+    source = next(flow.flow.source for flow in network.flows if flow.flow.destination == receiver)
+    link = topology.path(source, receiver)[-1]
+    profile = PROFILES[topology.nic_of(source)]
+    statistics = network.simulation.statistics()
+    floor_ns = getattr(network.flows[0].settings.cc_parameters, "base_rtt_floor_ns", None)
+    return {
+        "nic_profile": profile.name,
+        "nic_profile_revision": profile.revision,
+        "framing": topology.framing,
+        "mtu_bytes": topology.mtu_bytes,
+        "ideal_goodput_bps": ideal_goodput_bps(topology, source, receiver),
+        "bottleneck_port": f"{link.a if link.b == receiver else link.b}->{receiver}",
+        "probe_host": network.probe.flow.source if network.probe else None,
+        "base_rtt_floor_ns": floor_ns,
+        "throughput_interval_ns": timing.throughput_interval_ns,
+        "queue_interval_ns": timing.queue_interval_ns,
+        "simulated_ns": network.simulation.now_ns,
+        "qp_failures": sum(bool(flow.agent.failures) for flow in network.flows),
+        "packet_hops": statistics["packet_hops"],
+        "events": statistics["events"],
+        "completions_digest": network.simulation.digest(),
+    }
+
+
+def _settings(network: Network) -> bytes:
+    """The agent's settings per flow, defaults filled in."""
+    settings = {flow.flow_id: asdict(flow.settings) for flow in network.flows}
+    return json.dumps(settings, indent=1, sort_keys=True).encode()

@@ -1,0 +1,89 @@
+"""How long a cell lasts in simulated time, how often it is sampled, and how long all that takes."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Final
+
+from harness.plan.cells import Cell
+from workloads.ideal import ideal_goodput_bps
+from workloads.traffic import Flow
+
+SECOND_NS: Final = 1_000_000_000
+TIME_LIMIT_FACTOR: Final = 10
+TIME_LIMIT_NS_MIN: Final = SECOND_NS
+
+THROUGHPUT_INTERVALS_NS: Final = ((5 * SECOND_NS, SECOND_NS), (2 * SECOND_NS, 100_000_000), (0, 10_000_000))
+QUEUE_INTERVALS_NS: Final = ((SECOND_NS, 1_000_000), (SECOND_NS // 10, 100_000), (0, 10_000))
+"""From this duration on, this interval."""
+
+START_SECONDS: Final = 0.5
+SECONDS_PER_PACKET: Final = 2.0e-7
+SECONDS_PER_SEGMENT: Final = 1.5e-5
+"""What a packet through the network and a segment through the agent cost; for estimates only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Times of one cell, in simulated nanoseconds."""
+
+    traffic_ns: int
+    """How long the traffic lasts, or should last."""
+    limit_ns: int
+    """When the cell ends at the latest."""
+    is_open_ended: bool
+    """The traffic repeats until `limit_ns`: what is unfinished then is no failure."""
+    throughput_interval_ns: int
+    queue_interval_ns: int
+
+
+def cell_flows(cell: Cell) -> dict[str, tuple[Flow, ...]]:
+    """Flows of each group, without the probe's."""
+    experiment = cell.experiment
+    return {
+        group.name: group.workload.flows(experiment.traffic_hosts, cell.seed) for group in experiment.groups
+    }
+
+
+def cell_timing(cell: Cell) -> Timing:
+    """Choose the times of a cell."""
+    experiment = cell.experiment
+    durations = [group.workload.duration_ns for group in experiment.groups]
+    repeating = [duration for duration in durations if duration is not None]
+    finite_ns = _finite_traffic_ns(cell)
+    traffic_ns = max([finite_ns, *repeating])
+    is_open_ended = len(repeating) == len(durations)
+    limit_ns = traffic_ns if is_open_ended else max(TIME_LIMIT_FACTOR * traffic_ns, TIME_LIMIT_NS_MIN)
+    return Timing(
+        traffic_ns=traffic_ns,
+        limit_ns=limit_ns if is_open_ended else experiment.time_limit_ns or limit_ns,
+        is_open_ended=is_open_ended,
+        throughput_interval_ns=experiment.interval_ns("throughput")
+        or _chosen(THROUGHPUT_INTERVALS_NS, traffic_ns),
+        queue_interval_ns=experiment.interval_ns("queues") or _chosen(QUEUE_INTERVALS_NS, traffic_ns),
+    )
+
+
+def _chosen(intervals: tuple[tuple[int, int], ...], traffic_ns: int) -> int:
+    return next(interval_ns for from_ns, interval_ns in intervals if traffic_ns >= from_ns)
+
+
+def _finite_traffic_ns(cell: Cell) -> int:
+    """How long the transfers that do not repeat take if the busiest receiver never idles."""
+    topology = cell.experiment.topology
+    seconds: dict[str, float] = defaultdict(float)
+    for flows in cell_flows(cell).values():
+        for flow in flows:
+            if flow.count is not None:
+                goodput_bps = ideal_goodput_bps(topology, flow.source, flow.destination)
+                seconds[flow.destination] += flow.size_bytes * flow.count * 8 / goodput_bps
+    return int(max(seconds.values(), default=0.0) * SECOND_NS)
+
+
+def estimate_seconds(cell: Cell, segment_bytes: int) -> float:
+    """Expected time on an ordinary core, from the payload that fits through the receivers' links."""
+    topology = cell.experiment.topology
+    flows = [flow for group in cell_flows(cell).values() for flow in group]
+    rate_bps = sum(topology.host_rate_bps(host) for host in {flow.destination for flow in flows})
+    payload_bytes = rate_bps / 8 * cell_timing(cell).traffic_ns / SECOND_NS
+    packets, segments = payload_bytes / topology.mtu_bytes, payload_bytes / segment_bytes
+    return START_SECONDS + packets * SECONDS_PER_PACKET + segments * SECONDS_PER_SEGMENT
