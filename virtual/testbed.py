@@ -17,7 +17,7 @@ _BOOT_TIMEOUT_S = {qemu.Accelerator.KVM: 60.0, qemu.Accelerator.TCG: 240.0}
 _SSH_TIMEOUT_S = {qemu.Accelerator.KVM: 20.0, qemu.Accelerator.TCG: 120.0}
 
 
-class Testbed:
+class RunningMachines:
     """Machines that are up, and how to log in to them."""
 
     def __init__(self, logins: dict[str, Login], processes: dict[str, MachineProcess]) -> None:
@@ -28,7 +28,7 @@ class Testbed:
 @contextmanager
 def running(
     plans: Sequence[MachinePlan], image: Image, accelerator: qemu.Accelerator, progress: Callable[[str], None]
-) -> Iterator[Testbed]:
+) -> Iterator[RunningMachines]:
     """Boot all machines at once and hand them over when each answers; switch them off on the way out."""
     with ExitStack() as stack:
         directory = Path(tempfile.mkdtemp(prefix="rogue-testbed-"))
@@ -59,4 +59,4 @@ def running(
             )
             for name in names
         }
-        yield Testbed(logins, processes)
+        yield RunningMachines(logins, processes)

@@ -3,6 +3,7 @@
 The image comes from the same mirror as the host's own packages: no mirror address stands in this project.
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from virtual.programs import run
 _FIELDS = ("ORIGIN", "CODENAME", "REPO_URI", "RELEASE", "COMPONENT")
 _ARCHIVE_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _APT_TIMEOUT_S = 60.0
+_UPDATE_TIMEOUT_S = 600.0
 _SETTINGS_NOT_PASSED_ON = ("Acquire::IndexTargets", "Acquire::Changelogs", "Acquire::CompressionTypes")
 
 
@@ -27,9 +29,11 @@ class AptSources:
 def host_sources() -> AptSources:
     """Ask this host's apt which Debian archives it uses and with which settings it reaches them."""
     template = "|".join(f"$({field})" for field in _FIELDS)
-    targets = run(
-        ["apt-get", "indextargets", "--format", template, "Created-By: Packages"], timeout_s=_APT_TIMEOUT_S
-    )
+    query = ["apt-get", "indextargets", "--format", template, "Created-By: Packages"]
+    targets = run(query, timeout_s=_APT_TIMEOUT_S)
+    if "Debian|" not in targets and os.geteuid() == 0:
+        run(["apt-get", "-qq", "update"], timeout_s=_UPDATE_TIMEOUT_S)
+        targets = run(query, timeout_s=_APT_TIMEOUT_S)
     settings = run(["apt-config", "dump", "--format", '%f "%v";%n', "Acquire"], timeout_s=_APT_TIMEOUT_S)
     return parse_sources(targets, settings, _ARCHIVE_KEYRING if _ARCHIVE_KEYRING.exists() else None)
 
@@ -43,7 +47,7 @@ def parse_sources(targets: str, settings: str, keyring: Path | None) -> AptSourc
     if not debian:
         raise VirtualTestbedError(
             "apt on this host knows no Debian archive, so no Debian image can be built: "
-            "run `apt-get update` first; hosts that are not Debian are not supported"
+            "run `sudo apt-get update` and try again (only Debian hosts can build it)"
         )
     option = f" [signed-by={keyring}]" if keyring else ""
     lines = tuple(f"deb{option} {uri} {release} {component}" for _, _, uri, release, component in debian)

@@ -14,6 +14,7 @@ _PACKAGES_TIMEOUT_S = 1200.0
 _FILE_SYSTEM_TIMEOUT_S = 600.0
 _EXT4_FROM_STDIN = """
 set -eu
+PATH="$PATH:/usr/sbin:/sbin"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/tree"

@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from virtual.image import recipe
-from virtual.image.apt_sources import AptSources, host_sources
+from virtual.image.apt_sources import host_sources
 from virtual.image.build import build
 
 _FILES = ("initrd.img", "packages.json", "root.ext4", "vmlinuz")
@@ -57,12 +58,11 @@ def cache_directory() -> Path:
 
 def obtain(cache: Path, progress: Callable[[str], None]) -> Image:
     """Return the image of today's recipe, building it if the cache lacks it or holds a damaged one."""
-    sources = host_sources()
     cache.mkdir(parents=True, exist_ok=True)
-    directory = cache / recipe.digest(sources.codename)
+    directory = cache / recipe.digest(platform.freedesktop_os_release().get("VERSION_CODENAME", ""))
     with _locked(cache / "lock", progress):
         if not is_intact(directory):
-            _rebuild(directory, sources, progress)
+            _rebuild(directory, progress)
     return Image(directory)
 
 
@@ -87,12 +87,15 @@ def _sha256(path: Path) -> str:
     return hasher.hexdigest()
 
 
-def _rebuild(directory: Path, sources: AptSources, progress: Callable[[str], None]) -> None:
+def _rebuild(directory: Path, progress: Callable[[str], None]) -> None:
+    """Build under another name, then take the place of every older image: each is hundreds of megabytes."""
+    for leftover in directory.parent.iterdir():
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
     fresh = Path(tempfile.mkdtemp(dir=directory.parent, prefix="new-"))
     try:
-        build(fresh, sources, progress)
+        build(fresh, host_sources(), progress)
         (fresh / _CHECKSUMS).write_text(json.dumps(_checksums(fresh), indent=1) + "\n")
-        shutil.rmtree(directory, ignore_errors=True)
         fresh.rename(directory)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

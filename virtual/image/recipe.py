@@ -62,7 +62,7 @@ _GUEST_FILES = {
 
 
 def digest(codename: str) -> str:
-    """Name the recipe for the Debian release ``codename``: same recipe, same name."""
+    """Name the recipe for the host's release ``codename``: same recipe, same name."""
     hasher = hashlib.sha256(codename.encode())
     for path in _sources():
         hasher.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -31,10 +31,8 @@ def choose(image: Image, cache: Path, progress: Callable[[str], None]) -> Accele
         progress("machines: trying whether KVM boots a kernel here")
         verdicts[circumstances] = _probe(image)
         path.write_text(json.dumps(verdicts, indent=1) + "\n")
-    if verdicts[circumstances]:
-        progress(f"machines: KVM is not usable here, emulating instead ({verdicts[circumstances]})")
-        return Accelerator.TCG
-    return Accelerator.KVM
+        progress(f"machines: {verdicts[circumstances] or 'it does'}")
+    return Accelerator.TCG if verdicts[circumstances] else Accelerator.KVM
 
 
 def _qemu_version() -> str:
@@ -60,7 +58,7 @@ def _probe(image: Image) -> str:
         try:
             process.wait_until_it_says("probe answered", time.monotonic() + _PROBE_TIMEOUT_S)
         except VirtualTestbedError as error:
-            return " ".join(str(error).split())
+            return f"it does not, so they are emulated; {error}"
         finally:
             process.end()
     return ""

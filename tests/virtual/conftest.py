@@ -1,0 +1,47 @@
+"""Machines for the tests marked `virtual`: booted once, only when asked for by `-m virtual`."""
+
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from virtual import prerequisites
+from virtual.errors import PrerequisiteError
+from virtual.image.cache import Image, cache_directory, obtain
+from virtual.machines.accelerator import choose
+from virtual.machines.plan import pair
+from virtual.machines.qemu import Accelerator
+from virtual.testbed import RunningMachines, running
+
+
+def tell(text: str) -> None:
+    """Show progress where pytest -s lets it through."""
+    sys.stderr.write(f"{text}\n")
+
+
+@pytest.fixture(scope="session")
+def image(request: pytest.FixtureRequest) -> Image:
+    """The Debian image; skips unless asked for, and fails instead where QEMU is required."""
+    if request.config.option.markexpr != "virtual":
+        pytest.skip("boots virtual machines; run `make test-virtual`")
+    try:
+        prerequisites.require()
+    except PrerequisiteError as error:
+        if "qemu" in os.environ.get("REQUIRE", "").split(","):
+            pytest.fail(str(error), pytrace=False)
+        pytest.skip(str(error))
+    return obtain(cache_directory(), tell)
+
+
+@pytest.fixture(scope="session")
+def accelerator(image: Image) -> Accelerator:
+    """How this host runs machines."""
+    return choose(image, cache_directory(), tell)
+
+
+@pytest.fixture(scope="session")
+def machines(image: Image, accelerator: Accelerator) -> Iterator[RunningMachines]:
+    """Two machines whose experiment NICs are joined."""
+    with running(pair(), image, accelerator, tell) as started:
+        yield started

@@ -1,0 +1,70 @@
+import io
+import tarfile
+
+import pytest
+
+from virtual.errors import VirtualTestbedError
+from virtual.image.initrd import load_order, parse_modules_dep, unpack_boot_files
+
+MODULES_DEP = """\
+kernel/drivers/virtio/virtio_ring.ko:
+kernel/drivers/virtio/virtio.ko: kernel/drivers/virtio/virtio_ring.ko
+kernel/drivers/virtio/virtio_pci.ko: kernel/drivers/virtio/virtio.ko kernel/drivers/virtio/virtio_ring.ko
+kernel/fs/ext4/ext4.ko: kernel/fs/mbcache.ko
+kernel/fs/mbcache.ko:
+kernel/crypto/crc32c-generic.ko:
+"""
+
+
+def test_modules_load_after_what_they_need_and_once() -> None:
+    order = load_order(parse_modules_dep(MODULES_DEP), ["virtio_pci", "virtio", "ext4"])
+    assert order == [
+        "kernel/drivers/virtio/virtio_ring.ko",
+        "kernel/drivers/virtio/virtio.ko",
+        "kernel/drivers/virtio/virtio_pci.ko",
+        "kernel/fs/mbcache.ko",
+        "kernel/fs/ext4/ext4.ko",
+    ]
+
+
+def test_a_dash_in_a_file_name_is_an_underscore_in_a_module_name() -> None:
+    assert load_order(parse_modules_dep(MODULES_DEP), ["crc32c_generic"]) == [
+        "kernel/crypto/crc32c-generic.ko"
+    ]
+
+
+def test_a_module_built_into_the_kernel_needs_no_loading() -> None:
+    assert load_order(parse_modules_dep(MODULES_DEP), ["overlay"]) == []
+
+
+def tree(files: dict[str, bytes]) -> tarfile.TarFile:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    packed.seek(0)
+    return tarfile.open(fileobj=packed)
+
+
+def test_kernel_and_ram_disk_come_out_of_the_tree() -> None:
+    kernel, ramdisk = unpack_boot_files(
+        tree(
+            {
+                "./boot/vmlinuz-6.1.0": b"the kernel",
+                "./usr/bin/busybox": b"the busybox",
+                "./usr/lib/modules/6.1.0/modules.dep": b"kernel/fs/overlayfs/overlay.ko:\n",
+                "./usr/lib/modules/6.1.0/kernel/fs/overlayfs/overlay.ko": b"the overlay module",
+            }
+        )
+    )
+    assert kernel == b"the kernel"
+    assert all(
+        part in ramdisk for part in (b"the busybox", b"the overlay module", b"switch_root", b"overlay.ko\n")
+    )
+
+
+def test_a_tree_without_a_kernel_is_refused() -> None:
+    with pytest.raises(VirtualTestbedError, match=r"has 0 files \*/modules.dep, expected exactly one"):
+        unpack_boot_files(tree({"./usr/bin/busybox": b"x"}))

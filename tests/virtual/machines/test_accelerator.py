@@ -1,0 +1,65 @@
+from pathlib import Path
+
+import pytest
+
+from virtual.image.cache import Image
+from virtual.machines import accelerator
+from virtual.machines.qemu import Accelerator
+
+IMAGE = Image(Path("/cache/0123"))
+
+
+class Probe:
+    """Stands in for the probe boot: answers `verdict` and counts."""
+
+    def __init__(self, verdict: str) -> None:
+        self.verdict = verdict
+        self.boots = 0
+
+    def boot(self, image: Image) -> str:
+        self.boots += 1
+        return self.verdict
+
+
+@pytest.fixture
+def kvm_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "kvm").touch()
+    monkeypatch.setattr(accelerator, "_KVM_DEVICE", tmp_path / "kvm")
+    monkeypatch.setattr(accelerator, "_qemu_version", lambda: "QEMU 7.2")
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, cache: Path, probe: Probe) -> Accelerator:
+    monkeypatch.setattr(accelerator, "_probe", probe.boot)
+    return accelerator.choose(IMAGE, cache, lambda text: None)
+
+
+@pytest.mark.usefixtures("kvm_device")
+@pytest.mark.parametrize(("verdict", "chosen"), [("", Accelerator.KVM), ("aborted", Accelerator.TCG)])
+def test_the_probe_decides_once_and_is_remembered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, chosen: Accelerator
+) -> None:
+    probe = Probe(verdict)
+    assert [choose(monkeypatch, tmp_path, probe) for _ in range(2)] == [chosen, chosen]
+    assert probe.boots == 1
+
+
+@pytest.mark.usefixtures("kvm_device")
+def test_another_qemu_is_probed_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    probe = Probe("aborted")
+    choose(monkeypatch, tmp_path, probe)
+    monkeypatch.setattr(accelerator, "_qemu_version", lambda: "QEMU 10")
+    choose(monkeypatch, tmp_path, probe)
+    assert probe.boots == 2
+
+
+@pytest.mark.usefixtures("kvm_device")
+def test_a_damaged_record_of_verdicts_is_made_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "kvm-verdicts.json").write_bytes(b"\xff{")
+    assert choose(monkeypatch, tmp_path, Probe("")) is Accelerator.KVM
+
+
+def test_without_a_kvm_device_nothing_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(accelerator, "_KVM_DEVICE", tmp_path / "absent")
+    probe = Probe("")
+    assert choose(monkeypatch, tmp_path, probe) is Accelerator.TCG
+    assert probe.boots == 0

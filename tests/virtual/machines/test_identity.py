@@ -1,0 +1,45 @@
+from pathlib import Path
+
+import paramiko
+import pytest
+
+from virtual.machines import identity
+from virtual.machines.plan import pair
+
+
+@pytest.fixture(scope="module")
+def keys() -> identity.Keys:
+    return identity.generate_keys(["h1", "h2"])
+
+
+def test_every_machine_has_its_own_key(keys: identity.Keys) -> None:
+    assert len({key.get_base64() for key in (keys.client, *keys.hosts.values())}) == 3
+
+
+def test_known_hosts_names_each_machine_by_port_and_key(tmp_path: Path, keys: identity.Keys) -> None:
+    identity.write_client_files(tmp_path, keys, {"h1": 2201, "h2": 2202})
+    known = paramiko.HostKeys(str(tmp_path / "known_hosts"))
+    assert known.check("[127.0.0.1]:2201", keys.hosts["h1"])
+    assert not known.check("[127.0.0.1]:2201", keys.hosts["h2"])
+    assert not known.check("[127.0.0.1]:22", keys.hosts["h1"])
+
+
+def test_only_the_owner_reads_the_client_key(tmp_path: Path, keys: identity.Keys) -> None:
+    identity.write_client_files(tmp_path, keys, {"h1": 2201, "h2": 2202})
+    assert (tmp_path / "id_ecdsa").stat().st_mode & 0o077 == 0
+    assert paramiko.ECDSAKey.from_private_key_file(str(tmp_path / "id_ecdsa")) == keys.client
+
+
+def test_a_seed_holds_the_machines_own_key_and_no_other(keys: identity.Keys) -> None:
+    first, _ = pair()
+    seed = identity.seed(first, keys)
+    assert b"BEGIN EC PRIVATE KEY" in seed
+    assert seed.count(b"PRIVATE KEY-----") == 2
+    assert keys.client.get_base64().encode() in seed
+
+
+def test_the_boot_script_gets_one_set_of_variables_per_link() -> None:
+    first, _ = pair()
+    assert identity.machine_settings(first) == (
+        "name=h1\nmanagement=10.0.2.15/24\naddress_1=10.9.0.1/24\nmtu_1=4300\nrxe_1=yes\n"
+    )

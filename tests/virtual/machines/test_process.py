@@ -1,0 +1,81 @@
+import os
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from virtual.errors import VirtualTestbedError
+from virtual.machines.process import MachineProcess
+
+LONG_S = 60.0
+ROOT = Path(__file__).parents[3]
+
+
+def start(tmp_path: Path, script: str) -> MachineProcess:
+    """A machine that is a shell script; $CONSOLE is its serial console."""
+    console = tmp_path / "h1.console"
+    return MachineProcess("h1", ["sh", "-c", f"CONSOLE={console}; {script}"], console)
+
+
+def test_a_machine_is_up_when_it_says_so(tmp_path: Path) -> None:
+    machine = start(tmp_path, 'echo "rogue-guest: ready" >$CONSOLE; exec tail -f /dev/null')
+    machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+    assert machine.is_running
+    machine.end()
+    assert not machine.is_running
+
+
+def test_a_machine_that_ends_early_is_reported_with_its_last_words(tmp_path: Path) -> None:
+    machine = start(tmp_path, 'echo "rogue-guest: failed: no disk" >$CONSOLE; echo "qemu: bad option" >&2')
+    with pytest.raises(VirtualTestbedError) as caught:
+        machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+    assert str(caught.value).splitlines() == [
+        "machine h1 ended before it was up; the end of its console:",
+        "  | rogue-guest: failed: no disk",
+        "  | qemu: bad option",
+    ]
+    machine.end()
+
+
+def test_a_machine_that_hangs_is_reported_when_its_time_is_up(tmp_path: Path) -> None:
+    machine = start(tmp_path, "exec tail -f /dev/null")
+    try:
+        with pytest.raises(VirtualTestbedError, match="did not come up within 0 s"):
+            machine.wait_until_it_says("ready", time.monotonic())
+    finally:
+        machine.end()
+
+
+def test_only_the_last_lines_of_a_long_console_are_shown(tmp_path: Path) -> None:
+    machine = start(tmp_path, "seq 1 100 >$CONSOLE")
+    with pytest.raises(VirtualTestbedError) as caught:
+        machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+    shown = str(caught.value).splitlines()[1:]
+    assert shown == [f"  | {number}" for number in range(81, 101)]
+    machine.end()
+
+
+STARTER = """
+import sys
+from pathlib import Path
+from virtual.machines.process import MachineProcess
+machine = MachineProcess("h1", ["tail", "-f", "/dev/null"], Path(sys.argv[1]))
+print(machine.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_machine_does_not_outlive_a_killed_owner(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", STARTER, str(tmp_path / "h1.console")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as owner:
+        assert owner.stdout is not None
+        machine = os.pidfd_open(int(owner.stdout.readline()))
+        waiting = select.poll()
+        waiting.register(machine, select.POLLIN)
+        assert waiting.poll(0) == [], "the machine runs as long as its owner"
+        owner.kill()
+        assert waiting.poll(LONG_S * 1000) != [], "the machine is still running"
+        os.close(machine)

@@ -1,0 +1,57 @@
+from collections.abc import Callable
+
+import pytest
+
+from virtual import prerequisites
+from virtual.errors import PrerequisiteError
+
+
+def without(*programs: str) -> Callable[[str], str | None]:
+    return lambda program: None if program in programs else f"/usr/bin/{program}"
+
+
+def test_nothing_is_missing_where_every_program_is_found() -> None:
+    assert prerequisites.missing_packages(is_root=True, find=without()) == []
+
+
+def test_missing_programs_are_named_by_their_packages() -> None:
+    packages = prerequisites.missing_packages(is_root=True, find=without("qemu-system-x86_64", "mkfs.ext4"))
+    assert packages == ["e2fsprogs", "qemu-system-x86"]
+
+
+def test_only_without_root_is_the_user_namespace_helper_needed() -> None:
+    assert prerequisites.missing_packages(is_root=True, find=without("newuidmap")) == []
+    assert prerequisites.missing_packages(is_root=False, find=without("newuidmap")) == ["uidmap"]
+
+
+def test_without_root_the_exact_command_is_shown_and_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[object] = []
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr(prerequisites, "find_program", without("mmdebstrap"))
+    monkeypatch.setattr(prerequisites, "run", lambda command, **_: commands.append(command))
+    with pytest.raises(PrerequisiteError) as caught:
+        prerequisites.ensure(lambda text: None)
+    assert str(caught.value).endswith("run: sudo apt-get install --yes --no-install-recommends mmdebstrap")
+    assert commands == []
+
+
+def test_root_installs_what_is_missing_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+    installed: list[str] = []
+
+    def run(command: list[str], **_: object) -> str:
+        commands.append(command)
+        installed.extend(command)
+        return ""
+
+    def find(program: str) -> str | None:
+        package = prerequisites.PACKAGE_OF_PROGRAM.get(program, program)
+        return None if package == "mmdebstrap" and package not in installed else f"/usr/bin/{program}"
+
+    said: list[str] = []
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(prerequisites, "find_program", find)
+    monkeypatch.setattr(prerequisites, "run", run)
+    prerequisites.ensure(said.append)
+    assert commands[-1] == ["apt-get", "install", "--yes", "--no-install-recommends", "mmdebstrap"]
+    assert said == [f"host: {' '.join(commands[-1])}"]

@@ -1,0 +1,139 @@
+"""Moves bytes between two machines by RC WRITE, with the agent that real nodes run."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from rogue_agent.control.bundle import agent_archive
+from rogue_agent.control.errors import AgentError
+from rogue_agent.control.messages import (
+    Connect,
+    Connected,
+    Prepare,
+    Prepared,
+    Result,
+    Results,
+    Start,
+    Started,
+)
+from rogue_agent.control.session import Session
+from virtual.errors import VirtualTestbedError
+from virtual.ssh import Connection, Login, connect
+
+AGENT_PATH = "/root/rogue-agent.pyz"
+ROLE = "mover"
+STEP_LIMIT_MS = 120_000
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to move, by which transport; `fill_seed` decides the bytes."""
+
+    size_bytes: int
+    transport: str
+    fill_seed: int
+    time_limit_ms: int = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of the transfer: the machine and its address on the experiment network."""
+
+    login: Login
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class RttSample:
+    """One row of the requester's RTT samples; `rtt_ns` is None where there was no ground for an estimate."""
+
+    rtt_ns: float | None
+    is_accepted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What both ends say about themselves and about the transfer."""
+
+    order: Order
+    requester: Prepared
+    sent: Results
+    received: Results
+    samples: list[RttSample]
+
+
+def move(source: End, destination: End, order: Order) -> Outcome:
+    """Copy the agent to both machines and have it write the source's buffer into the destination's."""
+    with ExitStack() as stack:
+        sender, requester = stack.enter_context(agent(source.login))
+        _, responder = stack.enter_context(agent(destination.login))
+        here = requester.request(prepare_request(source, order, order.fill_seed), Prepared)
+        there = responder.request(prepare_request(destination, order, None), Prepared)
+        mtu_bytes = min(here.active_mtu_bytes, there.active_mtu_bytes)
+        responder.request(connect_request(here, mtu_bytes), Connected)
+        requester.request(connect_request(there, mtu_bytes), Connected)
+        requester.request(Start(ROLE, order.time_limit_ms, order.size_bytes), Started)
+        sent = requester.request(Result(ROLE, order.time_limit_ms + STEP_LIMIT_MS), Results)
+        received = responder.request(Result(ROLE, STEP_LIMIT_MS), Results)
+        samples = parse_samples(sender.get(sent.samples_path).decode()) if sent.samples_path else []
+        responder.close()
+        requester.close()
+        return Outcome(order, here, sent, received, samples)
+
+
+@contextmanager
+def agent(login: Login) -> Iterator[tuple[Connection, Session]]:
+    """Put the agent on a machine and open a conversation with it; an error carries the agent's own words."""
+    with connect(login) as connection:
+        connection.put(agent_archive(), AGENT_PATH)
+        channel = connection.open_session(f"python3 {AGENT_PATH} serve")
+        session = Session(channel)
+        try:
+            session.open()
+            yield connection, session
+        except AgentError as error:
+            words = (
+                channel.recv_stderr(65_536).decode(errors="replace") if channel.recv_stderr_ready() else ""
+            )
+            problem = f"agent on {login.machine}: {error.kind.value}: {error}"
+            raise VirtualTestbedError("\n".join([problem, words]).strip()) from error
+
+
+def prepare_request(end: End, order: Order, fill_seed: int | None) -> Prepare:
+    """Ask one end for a buffer of the order's size; only the source's is filled."""
+    return Prepare(
+        role=ROLE,
+        time_limit_ms=STEP_LIMIT_MS,
+        address=end.address,
+        buffer_bytes=order.size_bytes,
+        fill_seed=fill_seed,
+        transport=order.transport,
+        parameters={},
+        line_rate_bps=None,
+    )
+
+
+def connect_request(peer: Prepared, mtu_bytes: int) -> Connect:
+    """Tell one end about its peer."""
+    return Connect(
+        role=ROLE,
+        time_limit_ms=STEP_LIMIT_MS,
+        mtu_bytes=mtu_bytes,
+        peer_gid=peer.gid,
+        peer_qp_num=peer.qp_num,
+        peer_psn=peer.psn,
+        peer_rkey=peer.rkey,
+        peer_buffer_address=peer.buffer_address,
+        peer_buffer_bytes=peer.buffer_bytes,
+    )
+
+
+def parse_samples(text: str) -> list[RttSample]:
+    """Read the requester's samples file."""
+    return [_sample(row) for row in csv.DictReader(io.StringIO(text))]
+
+
+def _sample(row: Mapping[str, str]) -> RttSample:
+    return RttSample(float(row["rtt_ns"]) if row["rtt_ns"] else None, row["accepted"] == "1")

@@ -1,0 +1,9 @@
+# Included by the Makefile; works by itself too: make -f virtual/virtual.mk test-virtual
+VENV ?= .venv
+VIRTUAL_PYTHON := $(VENV)/bin/python
+
+.PHONY: test-virtual
+
+test-virtual: $(VENV)/.engine ## boot two machines with soft-RoCE and move bytes between them (root, or packages there)
+	@$(VIRTUAL_PYTHON) -m virtual prepare
+	@$(VIRTUAL_PYTHON) -m pytest -m virtual -s tests/virtual
