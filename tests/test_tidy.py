@@ -26,7 +26,7 @@ def code_files() -> list[Path]:
 
 
 def compiled_files() -> list[Path]:
-    return sorted([*(ROOT / "simulator/cpp").rglob("*.cpp"), *(ROOT / "simulator/cpp").rglob("*.hpp")])
+    return sorted([*(ROOT / "simulator/cpp").rglob("*.cpp"), *(ROOT / "simulator/cpp").rglob("*.h")])
 
 
 def relative(path: Path) -> str:
