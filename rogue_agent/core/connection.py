@@ -122,8 +122,9 @@ class Connection:
 
     def on_post_refused(self, now: HostNs, wr_id: int) -> None:
         """The driver could not post this verb; it must not post later ones of the same list of actions."""
+        if wr_id <= self._posted_wr_id:
+            raise NicError(self._qp_num, f"verb {wr_id} refused after it was posted")
         self._break(Event.REFUSED, now)
-        self._actions.append(QueuePairFailed(wr_id, None))
         self._fail_if_empty()
 
     def on_rate_set(self, effective_bps: int) -> None:
@@ -240,6 +241,8 @@ class Connection:
             self._fail(Event.EMPTIED)
 
     def _fail(self, event: Event) -> None:
+        if self._state is State.BROKEN:
+            self._actions.append(QueuePairFailed(None, None))
         self._enter(event)
         self._flush_deadline_ns = None
         self._report_lost()

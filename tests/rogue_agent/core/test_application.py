@@ -1,0 +1,91 @@
+"""Schedules: back-to-back repeats, probes at intervals, and what is recorded of each transfer."""
+
+import pytest
+
+from rogue_agent.core.application import Application, Schedule
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.core.errors import SettingsError
+
+
+def at(now_ns: int) -> HostNs:
+    return HostNs(now_ns)
+
+
+def play(application: Application, duration_ns: int, *, until_ns: int = 10**9) -> list[int]:
+    """Start each transfer when it is due, let each take `duration_ns`; return the instants of the starts."""
+    starts = []
+    while application.next_start_ns is not None and application.next_start_ns < until_ns:
+        now = application.next_start_ns
+        transfer = application.begin(now)
+        starts.append(int(now))
+        application.on_transfer_done(transfer.transfer_id, at(now + duration_ns))
+    return starts
+
+
+def test_one_transfer_by_default() -> None:
+    application = Application(Schedule(size_bytes=100, start_ns=at(50)))
+    assert play(application, 30) == [50]
+    (record,) = application.records
+    assert (record.size_bytes, record.start_ns, record.end_ns, record.status) == (100, 50, 80, "ok")
+
+
+def test_repeats_are_back_to_back_until_a_time() -> None:
+    schedule = Schedule(size_bytes=1, start_ns=at(0), count=None, repeat_until_ns=at(100))
+    assert play(Application(schedule), 40) == [0, 40, 80]
+    assert play(Application(schedule), 50) == [0, 50], "none starts at the limit itself"
+
+
+def test_both_limits_hold() -> None:
+    assert play(Application(Schedule(1, at(0), count=2, repeat_until_ns=at(1000))), 10) == [0, 10]
+
+
+def test_a_schedule_that_is_over_before_it_starts_has_no_transfer() -> None:
+    assert Application(Schedule(1, at(100), count=None, repeat_until_ns=at(100))).next_start_ns is None
+
+
+def test_probes_follow_their_ticks_or_the_slow_probe_before() -> None:
+    probe = Schedule(size_bytes=0, start_ns=at(5), count=None, repeat_until_ns=at(350), interval_ns=100)
+    assert play(Application(probe), 10) == [5, 105, 205, 305]
+    assert play(Application(probe), 130) == [5, 135, 265], "late, and then the tick of its own start"
+
+
+def test_nothing_is_started_after_an_error() -> None:
+    application = Application(Schedule(1, at(0), count=None))
+    transfer = application.begin(at(0))
+    application.on_transfer_done(transfer.transfer_id, at(7), "IBV_WC_RETRY_EXC_ERR")
+    assert application.next_start_ns is None
+    assert (application.records[0].status, application.records[0].error) == ("error", "IBV_WC_RETRY_EXC_ERR")
+
+
+def test_finish_leaves_the_running_transfer_unfinished() -> None:
+    application = Application(Schedule(1, at(0), count=None))
+    application.begin(at(0))
+    application.finish(at(99))
+    assert (application.records[0].status, application.records[0].end_ns) == ("unfinished", 99)
+    assert application.next_start_ns is None
+
+
+def test_ids_are_unique() -> None:
+    application = Application(Schedule(1, at(0), count=5))
+    play(application, 1)
+    assert len({record.transfer_id for record in application.records}) == 5
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("size_bytes", -1), ("start_ns", -1), ("count", 0), ("interval_ns", 0)]
+)
+def test_impossible_schedules_are_refused(field: str, value: int) -> None:
+    values = {"size_bytes": 1, "start_ns": at(0)} | {field: value}
+    with pytest.raises(SettingsError, match=f"{field}: got {value}"):
+        Schedule(**values)
+
+
+def test_misuse_is_caught() -> None:
+    application = Application(Schedule(1, at(0)))
+    with pytest.raises(AssertionError, match="none was running"):
+        application.on_transfer_done(1, at(0))
+    application.begin(at(0))
+    with pytest.raises(AssertionError, match="no transfer is due"):
+        application.begin(at(1))
+    with pytest.raises(AssertionError, match="transfer 9 ended"):
+        application.on_transfer_done(9, at(1))
