@@ -13,7 +13,7 @@ from reports.manifest import Manifest, read_manifest
 from workloads.records import TABLES, ColumnType
 
 # After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
-CACHE_BYTES_MAX = 1_000_000_000
+CACHE_BYTES_MAX = 500_000_000
 
 
 class Run:
@@ -25,6 +25,7 @@ class Run:
         self._problems: dict[Path, str] = {}
         self._cache: OrderedDict[Path, pd.DataFrame] = OrderedDict()
         self._cached_bytes = 0
+        self._rows: dict[tuple[str, str], int] = {}
 
     @property
     def problems(self) -> list[str]:
@@ -43,6 +44,13 @@ class Run:
             self._remember(path, frame)
         self._cache.move_to_end(path)
         return self._cache[path]
+
+    def rows(self, cell_id: str, name: str) -> int:
+        """Return how many rows a table has, 0 if it cannot be used; known without reading it twice."""
+        if (cell_id, name) not in self._rows:
+            frame = self.table(cell_id, name)
+            self._rows[cell_id, name] = 0 if frame is None else len(frame)
+        return self._rows[cell_id, name]
 
     def _read(self, path: Path, name: str) -> pd.DataFrame | None:
         """Read one file; a file that the manifest does not promise may be absent without a word."""

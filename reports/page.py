@@ -10,7 +10,6 @@ from markupsafe import Markup
 from reports import provenance, summary
 from reports.claims import VERDICT_MEANINGS, Outcome, Verdict, interval_text, mean_text
 from reports.figures import FIGURES
-from reports.figures.figure import PANELS_MAX
 from reports.quantities import counted, duration_text, joined
 from reports.results import Results
 from reports.style import DARK_PARTNERS, figure_look
@@ -84,7 +83,7 @@ def figure_sections(key: str, results: Results) -> list[FigureSection]:
         with figure_look():
             picture = to_svg(figure.draw(results), f"{key}-{name}", figure.title, description)
         caption = figure.caption
-        hidden = len(figure.settings(results)) - PANELS_MAX
+        hidden = len(figure.settings(results)) - len(figure.shown(results))
         if hidden > 0:
             caption += f" The first settings are drawn; the tables have the other {hidden} as well."
         sections.append(FigureSection(name, figure.title, caption, description, picture))

@@ -20,17 +20,19 @@ COMPARED = (
     ("probe_p50_ns", "the median probe takes {} instead of {}"),
     ("queue_p50_bytes", "the median queue is {} instead of {}"),
 )
-POINTS_COMPARED_MAX = 4
+# Means that differ by less are level, however narrow their intervals.
+LEVEL_WITHIN = 0.01
 RATIO_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One transport in the summary."""
+    """One transport in the summary; `details` has a sentence per factor point if there are several."""
 
     style: TransportStyle
-    sentences: tuple[str, ...]
+    sentence: str
     numbers: tuple[tuple[str, str], ...]
+    details: tuple[str, ...] = ()
 
 
 def cards(results: Results) -> list[Card]:
@@ -42,20 +44,21 @@ def cards(results: Results) -> list[Card]:
 
 
 def comparison(results: Results) -> list[str]:
-    """Return how the first transport compares with each other one, per factor point, as sentences."""
+    """Return how the first transport compares with each other one, a sentence or two per rival."""
     settings = results.measured_settings
     if not settings:
         return ["No cell finished, so there is nothing to compare."]
-    first = [setting for setting in settings if setting.transport == settings[0].transport]
-    pairs = [
-        (setting, rival)
-        for setting in first[-POINTS_COMPARED_MAX:]
-        for rival in settings
-        if rival.factors == setting.factors and rival.transport != setting.transport
-    ]
+    pairs: dict[str, list[tuple[Setting, Setting]]] = {}
+    for setting in settings:
+        for rival in settings:
+            if (
+                setting.transport == settings[0].transport != rival.transport
+                and rival.factors == setting.factors
+            ):
+                pairs.setdefault(rival.transport, []).append((setting, rival))
     if not pairs:
         return ["Only one transport finished, so there is nothing to compare."]
-    return [_compare(results, setting, rival) for setting, rival in pairs]
+    return [_compare(results, points) for points in pairs.values()]
 
 
 def _card(results: Results, settings: list[Setting]) -> Card:
@@ -67,7 +70,10 @@ def _card(results: Results, settings: list[Setting]) -> Card:
         ("Queue pairs failed", _failures(results, settings)),
     )
     sentences = tuple(_sentence(results, setting) for setting in settings)
-    return Card(settings[0].style, sentences, numbers)
+    if len(settings) == 1:
+        return Card(settings[0].style, sentences[0], numbers)
+    whole = f"{len(settings)} settings; the numbers below are the least and the largest of their means."
+    return Card(settings[0].style, whole, numbers, sentences)
 
 
 def _sentence(results: Results, setting: Setting) -> str:
@@ -119,35 +125,54 @@ def _failures(results: Results, settings: list[Setting]) -> str:
     return f"{failed} of {total}" if total else NO_VALUE
 
 
-def _compare(results: Results, setting: Setting, rival: Setting) -> str:
-    """Say on how many measures a transport is better than another one, and then each measure."""
-    found = [
-        (_order(own, other, metric), _difference(own, other, metric, pattern))
-        for metric, pattern in COMPARED
-        if (own := results.mean(setting, metric)) and (other := results.mean(rival, metric))
-    ]
-    where = f"With {setting.factor_text}, against" if setting.factors else "Against"
-    if not found:
-        return f"{where} {rival.style.name}, {setting.style.name} has no measure in common."
+def _compare(results: Results, points: list[tuple[Setting, Setting]]) -> str:
+    """Say on how many measures a transport beats another one, then each measure at the last factor point."""
+    own, rival = points[-1]
+    orders = [order for pair in points for order in _orders(results, *pair)]
+    if not orders:
+        return f"{own.style.name} and {rival.style.name} have no measure in common."
     counts = [
         f"{words} {count}"
-        for order, words in ((1, "better on"), (-1, "worse on"), (0, "not clearly apart on"))
-        if (count := sum(sign == order for sign, _ in found))
+        for sign, words in ((1, "better on"), (-1, "worse on"), (0, "level on"))
+        if (count := orders.count(sign))
     ]
-    parts = [part for _, part in found]
-    failures = [_failures(results, [side]) for side in (setting, rival)]
+    over = f" over {len(points)} settings" if len(points) > 1 else ""
+    score = f"{own.style.name} is {joined(counts)} of {counted(len(orders), 'measure')}{over}"
+    where = f" With {own.factor_text}" if own.factors else ""
+    opening = f"Against {rival.style.name}, {score}{'.' + where if where else ''}: "
+    single = min(len(results.views_of(side)) for side in (own, rival)) == 1
+    caution = " With one run there is no interval: these are single observations." if single else ""
+    return f"{opening}{joined(_differences(results, own, rival))}.{caution}"
+
+
+def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
+    """Say each measure of both transports at one factor point, and the queue pairs that failed."""
+    parts = [
+        _difference(one, other, metric, pattern)
+        for metric, pattern in COMPARED
+        if (one := results.mean(own, metric)) and (other := results.mean(rival, metric))
+    ]
+    failures = [_failures(results, [side]) for side in (own, rival)]
     if NO_VALUE not in failures and not all(text.startswith("0 ") for text in failures):
         parts.append(f"{failures[0]} queue pairs fail instead of {failures[1]}")
-    single = min(len(results.views_of(side)) for side in (setting, rival)) == 1
-    caution = " With one run there is no interval: these are single observations." if single else ""
-    return (
-        f"{where} {rival.style.name}, {setting.style.name} is {joined(counts)} of"
-        f" {counted(len(found), 'measure')}: {joined(parts)}.{caution}"
-    )
+    return parts
+
+
+def _orders(results: Results, own: Setting, rival: Setting) -> list[int]:
+    return [
+        _order(one, other, metric)
+        for metric, _ in COMPARED
+        if (one := results.mean(own, metric)) and (other := results.mean(rival, metric))
+    ]
 
 
 def _order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
-    """Return 1 if the first mean is better, -1 if worse, 0 if their 95 % intervals touch."""
+    """Return 1 if the first mean is better, -1 if worse, 0 if both are level.
+
+    Level are means whose 95 % intervals touch, or which differ by less than LEVEL_WITHIN of the larger one.
+    """
+    if abs(own.mean - other.mean) < LEVEL_WITHIN * max(abs(own.mean), abs(other.mean)):
+        return 0
     own_low, own_high = (own.mean if bound is None else bound for bound in (own.low, own.high))
     other_low, other_high = (other.mean if bound is None else bound for bound in (other.low, other.high))
     if own_low <= other_high and other_low <= own_high:

@@ -46,7 +46,7 @@ class CellView:
 
     def has(self, tables: tuple[str, ...]) -> bool:
         """Return whether all these tables have rows."""
-        return all(self.table(name) is not None for name in tables)
+        return all(self.run.rows(self.entry.id, name) > 0 for name in tables)
 
     @cached_property
     def flow_ids(self) -> tuple[str, ...]:

@@ -5,17 +5,9 @@ from typing import ClassVar
 import numpy as np
 from matplotlib.figure import Figure
 
-from reports.figures.figure import (
-    PANELS_MAX,
-    ReportFigure,
-    Values,
-    draw_cdf,
-    format_times,
-    legends,
-    panels,
-    plain,
-    settings_by_point,
-)
+from reports.figures.figure import ReportFigure
+from reports.figures.marks import Values, draw_cdf, time_axis
+from reports.figures.panels import legend_above, panels, plain, settings_by_point
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import counted, duration_text
 from reports.results import Results, Setting
@@ -41,25 +33,24 @@ class ProbeLatency(ReportFigure):
 
     def draw(self, results: Results) -> Figure:
         """Draw the cumulative distributions."""
-        points = list(settings_by_point(self.settings(results)).items())[:PANELS_MAX]
-        figure, axes = panels([point for point, _ in points], height_inches=2.9)
-        for axis, (_, settings) in zip(axes, points, strict=True):
+        points = settings_by_point(self.shown(results))
+        figure, axes = panels(list(points), height_inches=2.8)
+        for axis, settings in zip(axes, points.values(), strict=True):
             for setting in settings:
                 values = self._values(results, setting)
-                median = duration_text(nearest_rank(values, 50) or 0)
-                label = plain(f"{setting.style.name} (median {median})")
+                median = f" (median {duration_text(nearest_rank(values, 50) or 0)})" if len(axes) == 1 else ""
+                label = plain(f"{setting.style.name}{median}")
                 draw_cdf(axis, values, setting.style.colour, setting.style.line, label)
-            axis.set_xscale("log")
-            format_times(axis)
+            time_axis(axis)
             axis.set_xlabel("probe: posted to completion")
             axis.set_ylabel("fraction of probes")
-        legends(figure, axes)
+        legend_above(figure, axes)
         return figure
 
     def describe(self, results: Results) -> str:
         """Say median and 99th percentile of each line."""
         sentences = []
-        for setting in self.settings(results):
+        for setting in self.shown(results):
             values = self._values(results, setting)
             median, tail = nearest_rank(values, 50) or 0, nearest_rank(values, 99) or 0
             sentences.append(

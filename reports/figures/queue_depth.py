@@ -7,18 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.figures.figure import (
-    PANELS_MAX,
-    POINTS_MAX,
-    ReportFigure,
-    Values,
-    draw_cdf,
-    legends,
-    panels,
-    plain,
-    settings_by_point,
-    size_axis,
-)
+from reports.figures.figure import ReportFigure
+from reports.figures.marks import POINTS_MAX, Values, draw_cdf, size_axis
+from reports.figures.panels import compared_panels, legend_above, panels, plain, settings_by_point
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import size_text
 from reports.results import Results, Setting
@@ -42,8 +33,8 @@ class QueueOverTime(ReportFigure):
 
     def draw(self, results: Results) -> Figure:
         """Draw the first repetition of each setting."""
-        settings = self.settings(results)[:PANELS_MAX]
-        figure, axes = panels([setting.title for setting in settings])
+        settings, columns, _ = compared_panels(self.shown(results))
+        figure, axes = panels([setting.title for setting in settings], columns, legend=False)
         for axis, setting in zip(axes, settings, strict=True):
             _draw_queue(axis, self.views(results, setting)[0], setting.style.colour)
             axis.set_xlabel("time (s)")
@@ -58,7 +49,7 @@ class QueueOverTime(ReportFigure):
     def describe(self, results: Results) -> str:
         """Say median and maximum of each panel."""
         sentences = []
-        for setting in self.settings(results)[:PANELS_MAX]:
+        for setting in self.shown(results):
             view = self.views(results, setting)[0]
             if view.bottleneck_queue is not None and view.bottleneck_port is not None:
                 median = nearest_rank(view.bottleneck_queue["bytes"].to_numpy(), 50) or 0
@@ -87,26 +78,27 @@ class QueueDistribution(ReportFigure):
 
     def draw(self, results: Results) -> Figure:
         """Draw the cumulative distributions."""
-        points = list(settings_by_point(self.settings(results)).items())[:PANELS_MAX]
-        figure, axes = panels([point for point, _ in points], height_inches=2.9)
+        points = settings_by_point(self.shown(results))
+        figure, axes = panels(list(points), height_inches=2.8)
         low, high = math.inf, 0.0
-        for axis, (_, settings) in zip(axes, points, strict=True):
+        for axis, settings in zip(axes, points.values(), strict=True):
             for setting in settings:
                 values = self._values(results, setting)
                 low, high = min(low, float(values.min())), max(high, float(values.max()))
-                label = plain(f"{setting.style.name} (median {size_text(nearest_rank(values, 50) or 0)})")
+                median = f" (median {size_text(nearest_rank(values, 50) or 0)})" if len(axes) == 1 else ""
+                label = plain(f"{setting.style.name}{median}")
                 draw_cdf(axis, values, setting.style.colour, setting.style.line, label)
             axis.set_xlabel("bytes queued")
             axis.set_ylabel("fraction of samples")
         for axis in axes:
             size_axis(axis, low, high, vertical=False)
-        legends(figure, axes)
+        legend_above(figure, axes)
         return figure
 
     def describe(self, results: Results) -> str:
         """Say median and 99th percentile of each line."""
         sentences = []
-        for setting in self.settings(results):
+        for setting in self.shown(results):
             values = self._values(results, setting)
             median, tail = nearest_rank(values, 50) or 0, nearest_rank(values, 99) or 0
             sentences.append(

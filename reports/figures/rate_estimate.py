@@ -5,7 +5,9 @@ from typing import ClassVar
 import numpy as np
 from matplotlib.figure import Figure
 
-from reports.figures.figure import PANELS_MAX, ReportFigure, Values, draw_cdf, panels, rule
+from reports.figures.figure import ReportFigure
+from reports.figures.marks import Values, draw_cdf, rule
+from reports.figures.panels import legend_above, panels
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit, quantity_text
 from reports.results import Results, Setting
@@ -25,7 +27,7 @@ class RateEstimate(ReportFigure):
     title: ClassVar = "The rate that arrives and the rate that the agent believes in"
     needs: ClassVar = ("flows", "throughput")
     caption: ClassVar = (
-        "Over all flows and samples of all repetitions, per flow: payload that arrived, the agent's own"
+        "Over all flows and samples of all repetitions, per flow: payload that arrived, the agent’s own"
         " estimate cwnd / RTT, and the limit set in the NIC (which counts headers too). With a floor under"
         " the base RTT the estimate is the floor over the RTT of the true rate, so it lies left of the"
         " goodput whenever packets queue for longer than the floor; this follows from the rule and is not"
@@ -37,16 +39,15 @@ class RateEstimate(ReportFigure):
         rows = view.deliveries
         return rows is not None and bool(rows["cwnd_over_rtt_bps"].notna().any())
 
-    def skipped_because(self, results: Results) -> str | None:
-        """Return why the figure cannot be drawn, or None if it can."""
-        if self.settings(results):
-            return None
-        return "No finished cell has an agent's estimate of its rate (throughput.parquet, cwnd_over_rtt_bps)."
+    @property
+    def missing(self) -> str:
+        """Return the sentence that stands in the figure’s place if no cell can be drawn."""
+        return "No finished cell has an agent’s estimate of its rate (throughput.parquet, cwnd_over_rtt_bps)."
 
     def draw(self, results: Results) -> Figure:
         """Draw the distributions."""
-        settings = self.settings(results)[:PANELS_MAX]
-        figure, axes = panels([setting.title for setting in settings], height_inches=2.9)
+        settings = self.shown(results)
+        figure, axes = panels([setting.title for setting in settings], height_inches=2.8)
         for axis, setting in zip(axes, settings, strict=True):
             for (column, label, line), colour in zip(LINES, (setting.style.colour, INK, MUTED), strict=True):
                 values = self._values(results, setting, column)
@@ -57,14 +58,14 @@ class RateEstimate(ReportFigure):
                 rule(axis, share_bps / 1e9, "ideal share", vertical=True)
             axis.set_xlabel("per flow (Gb/s)")
             axis.set_ylabel("fraction of samples")
-            axis.legend(loc="upper left")
         axes[0].set_xlim(left=0)
+        legend_above(figure, axes)
         return figure
 
     def describe(self, results: Results) -> str:
         """Say the median of each line."""
         sentences = []
-        for setting in self.settings(results)[:PANELS_MAX]:
+        for setting in self.shown(results):
             values = {label: self._values(results, setting, column) for column, label, _ in LINES}
             medians = [
                 f"{label} {quantity_text(nearest_rank(rates, 50), Unit.RATE)}"

@@ -1,4 +1,4 @@
-"""Figure: the agent's round-trip time beside the simulator's truth."""
+"""Figure: the agent’s round-trip time beside the simulator’s truth."""
 
 from typing import ClassVar
 
@@ -6,14 +6,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.figures.figure import PANELS_MAX, ReportFigure, Values, draw_cdf, panels, rule
+from reports.figures.figure import PANELS_MAX, ReportFigure
+from reports.figures.marks import Values, draw_cdf, rule
+from reports.figures.panels import panels
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit, counted, quantity_text
 from reports.results import Results, Setting
 from reports.style import MUTED
 from reports.view import CellView
-
-ROWS_MAX = PANELS_MAX // 2
 
 
 class RttEstimate(ReportFigure):
@@ -21,8 +21,9 @@ class RttEstimate(ReportFigure):
 
     title: ClassVar = "Round-trip time: what the agent estimates and what is true"
     needs: ClassVar = ("rtt",)
+    settings_max: ClassVar = PANELS_MAX // 2
     caption: ClassVar = (
-        "Left: cumulative distributions of the agent's accepted estimates and of the simulator's truth"
+        "Left: cumulative distributions of the agent’s accepted estimates and of the simulator’s truth"
         " for the same batches (completion minus the moment at which the last byte left the NIC), which"
         " the agent never sees. Right: estimate minus truth, batch by batch; a line that rises at zero is"
         " an unbiased estimator. All repetitions together."
@@ -32,19 +33,18 @@ class RttEstimate(ReportFigure):
         """Return whether the truth is known for a sample of the cell."""
         return super().usable(view) and len(_known(view)) > 0
 
-    def skipped_because(self, results: Results) -> str | None:
-        """Return why the figure cannot be drawn, or None if it can."""
-        if self.settings(results):
-            return None
+    @property
+    def missing(self) -> str:
+        """Return the sentence that stands in the figure’s place if no cell can be drawn."""
         return "No finished cell has RTT samples of which the truth is known (rtt.parquet, true_rtt_ns)."
 
     def draw(self, results: Results) -> Figure:
         """Draw both panels of each setting."""
-        settings = self.settings(results)[:ROWS_MAX]
+        settings = self.shown(results)
         titles = [
             f"{setting.title}: {part}" for setting in settings for part in ("estimate and truth", "error")
         ]
-        figure, axes = panels(titles, share=False, height_inches=2.7)
+        figure, axes = panels(titles, share="none", height_inches=2.7, legend=False)
         for row, setting in enumerate(settings):
             pairs = self._pairs(results, setting)
             _draw_pair(axes[2 * row], pairs, setting)
@@ -54,7 +54,7 @@ class RttEstimate(ReportFigure):
     def describe(self, results: Results) -> str:
         """Say the medians and the median difference."""
         sentences = []
-        for setting in self.settings(results)[:ROWS_MAX]:
+        for setting in self.shown(results):
             pairs = self._pairs(results, setting)
             estimate, truth, difference = (
                 nearest_rank(values, 50) for values in (pairs[:, 0], pairs[:, 1], pairs[:, 0] - pairs[:, 1])

@@ -6,7 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.figures.figure import PANELS_MAX, POINTS_MAX, ReportFigure, legend_above, panels, rule
+from reports.figures.figure import ReportFigure
+from reports.figures.marks import POINTS_MAX, rule
+from reports.figures.panels import compared_panels, legend_above, panels
 from reports.quantities import Unit, counted, duration_text, quantity_text
 from reports.results import Results
 from reports.style import ALARM
@@ -21,7 +23,7 @@ class ThroughputOverTime(ReportFigure):
     needs: ClassVar = ("flows", "throughput")
     caption: ClassVar = (
         "Each line is one flow: payload delivered in order at the receiver. The dashed line is the ideal"
-        " share, the bottleneck's payload rate divided by the number of flows. Lines that stay close to it"
+        " share, the bottleneck’s payload rate divided by the number of flows. Lines that stay close to it"
         " share the port evenly; a cross marks the moment at which a queue pair failed. The first"
         " repetition of each panel is drawn; the tables are over all repetitions."
     )
@@ -32,8 +34,8 @@ class ThroughputOverTime(ReportFigure):
 
     def draw(self, results: Results) -> Figure:
         """Draw the first repetition of each setting."""
-        settings = self.settings(results)[:PANELS_MAX]
-        figure, axes = panels([setting.title for setting in settings])
+        settings, columns, share = compared_panels(self.shown(results))
+        figure, axes = panels([setting.title for setting in settings], columns, share=share)
         for axis, setting in zip(axes, settings, strict=True):
             view = self.views(results, setting)[0]
             _draw_flows(axis, view, setting.style.colour)
@@ -41,16 +43,16 @@ class ThroughputOverTime(ReportFigure):
                 rule(axis, view.ideal_share_bps / 1e9, "ideal share")
             _mark_failures(axis, view)
             axis.set_ylabel("goodput (Gb/s)")
-        highest = max(float(axis.dataLim.ymax) for axis in axes)
-        axes[0].set_ylim(0, 1.05 * highest)  # the axis is shared: set it once everything is drawn
-        richest = max(axes, key=lambda axis: len(axis.get_legend_handles_labels()[1]))
-        legend_above(figure, richest)
+        for axis in axes:  # scales are shared: a limit is known once every panel that shares it is drawn
+            together = [axis, *axis.get_shared_y_axes().get_siblings(axis)]
+            axis.set_ylim(0, 1.06 * max(float(one.dataLim.ymax) for one in together))
+        legend_above(figure, axes)
         return figure
 
     def describe(self, results: Results) -> str:
         """Say between which rates the flows of each panel moved."""
         sentences = []
-        for setting in self.settings(results)[:PANELS_MAX]:
+        for setting in self.shown(results):
             view = self.views(results, setting)[0]
             rows = view.deliveries
             if rows is None:
@@ -69,19 +71,28 @@ def _draw_flows(axis: Axes, view: CellView, colour: str) -> None:
     rows = view.deliveries
     if rows is None:
         return
-    sample_ns = int(rows["interval_ns"].max())
-    steps = -(-int(rows["t_ns"].max()) // sample_ns)
-    width_ns = sample_ns * -(-steps // POINTS_MAX)
-    count = -(-int(rows["t_ns"].max()) // width_ns)
+    end_ns = int(rows["t_ns"].max())
+    width_ns = drawn_width_ns(int(rows["interval_ns"].max()), end_ns)
+    edges_ns = np.append(np.arange(0, end_ns, width_ns), end_ns)
     for flow_id, flow in rows.groupby("flow_id", observed=True):
-        delivered = np.zeros(count)
+        delivered = np.zeros(len(edges_ns) - 1)
         np.add.at(delivered, (flow["t_ns"].to_numpy() - 1) // width_ns, flow["delivered_bytes"].to_numpy())
+        goodput = delivered * 8 / np.diff(edges_ns)  # bits per ns are Gb/s
         label = "one flow" if flow_id == view.flow_ids[0] else None
-        middles_s = (np.arange(count) + 0.5) * width_ns / 1e9
-        goodput = delivered * 8 / width_ns
+        middles_s = (edges_ns[:-1] + edges_ns[1:]) / 2e9
         axis.plot(middles_s, goodput, color=colour, linewidth=0.9, alpha=0.75, label=label)
-    axis.set_xlim(0, count * width_ns / 1e9)
+    axis.set_xlim(0, end_ns / 1e9)
     axis.set_xlabel(f"time (s), averages over {duration_text(width_ns)}")
+
+
+def drawn_width_ns(sample_ns: int, end_ns: int) -> int:
+    """Return over how long goodput is averaged for drawing: 1, 2, 5, 10 ... samples."""
+    decade = 1
+    while True:
+        for step in (1, 2, 5):
+            if end_ns <= step * decade * sample_ns * POINTS_MAX:
+                return step * decade * sample_ns
+        decade *= 10
 
 
 def _mark_failures(axis: Axes, view: CellView) -> None:

@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.figures.figure import PANELS_MAX, POINTS_MAX, ReportFigure, panels
+from reports.figures.figure import PANELS_MAX, ReportFigure
+from reports.figures.marks import POINTS_MAX
+from reports.figures.panels import panels
 from reports.quantities import counted
 from reports.results import Results
 from reports.view import CellView
-
-ROWS_MAX = PANELS_MAX // 2
 
 
 class WindowOverTime(ReportFigure):
@@ -19,10 +19,11 @@ class WindowOverTime(ReportFigure):
 
     title: ClassVar = "Congestion window and rate limit over time"
     needs: ClassVar = ("rtt",)
+    settings_max: ClassVar = PANELS_MAX // 2
     caption: ClassVar = (
         "Each line is one flow of the first repetition, after each RTT sample that the agent accepted."
-        " Left: the congestion window in packets. Right: the rate that the NIC's limiter enforces, after"
-        " rounding up to the limiter's step."
+        " Left: the congestion window in packets. Right: the rate that the NIC’s limiter enforces, after"
+        " rounding up to the limiter’s step."
     )
 
     def usable(self, view: CellView) -> bool:
@@ -32,9 +33,9 @@ class WindowOverTime(ReportFigure):
 
     def draw(self, results: Results) -> Figure:
         """Draw both panels of each setting."""
-        settings = self.settings(results)[:ROWS_MAX]
+        settings = self.shown(results)
         titles = [f"{setting.title}: {part}" for setting in settings for part in ("window", "rate limit")]
-        figure, axes = panels(titles, share=False)
+        figure, axes = panels(titles, share="none", legend=False)
         for row, setting in enumerate(settings):
             view = self.views(results, setting)[0]
             _draw_samples(axes[2 * row], view, "cwnd_packets", 1.0, setting.style.colour)
@@ -46,7 +47,7 @@ class WindowOverTime(ReportFigure):
     def describe(self, results: Results) -> str:
         """Say between which windows eight in ten samples lie."""
         sentences = []
-        for setting in self.settings(results)[:ROWS_MAX]:
+        for setting in self.shown(results):
             view = self.views(results, setting)[0]
             samples = view.table("rtt")
             if samples is None:

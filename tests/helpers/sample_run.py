@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +47,6 @@ class Sample:
     title: str = "8-to-1 incast at 10 Gb/s"
     unsupported: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
-    factors_shown: bool = field(default=False)
 
     @property
     def duration_ns(self) -> int:
@@ -120,7 +119,9 @@ def _manifest(sample: Sample, cells: list[dict[str, object]]) -> dict[str, objec
     }  # fmt: skip
 
 
-def _cell(directory: Path, sample: Sample, transport: str, senders: int, repetition: int) -> dict[str, object]:
+def _cell(
+    directory: Path, sample: Sample, transport: str, senders: int, repetition: int
+) -> dict[str, object]:
     point = {"workload.senders": senders} if len(sample.senders) > 1 else {}
     cell_id = "-".join([transport, *(f"senders{n}" for n in point.values()), f"r{repetition}"])
     cell: dict[str, object] = {
@@ -157,7 +158,9 @@ class _CellTables:
         self.ends_ns = np.arange(sample.sample_ns, sample.duration_ns + 1, sample.sample_ns)
         weights = np.exp(rng.normal(0, self.character.spread, (len(self.ends_ns), senders)))
         self.fails_at_ns = [
-            int(sample.duration_ns * (0.3 + 0.1 * n)) if n < min(self.character.failing, senders - 1) else None
+            int(sample.duration_ns * (0.3 + 0.1 * n))
+            if n < min(self.character.failing, senders - 1)
+            else None
             for n in range(senders)
         ]
         for n, fails_at_ns in enumerate(self.fails_at_ns):
@@ -184,7 +187,7 @@ class _CellTables:
                 end = int(self.ends_ns[reached]) + number if done else None
                 fails_at = self.fails_at_ns[n]
                 status = "ok" if done else "unfinished" if fails_at is None else "error"
-                end = fails_at if status == "error" else end
+                end = max(fails_at or 0, start + 1000) if status == "error" else end
                 again = int(128e6 * 0.4) if self.character.failing else 0
                 rows.append((flow_id, number, src, dst, start, end, status, again))
                 if not done:
@@ -193,7 +196,9 @@ class _CellTables:
         return self._flow_columns(rows)
 
     def _flow_columns(self, rows: list[tuple[object, ...]]) -> Columns:
-        flow_id, number, src, dst, start, end, status, again = (list(column) for column in zip(*rows, strict=True))
+        flow_id, number, src, dst, start, end, status, again = (
+            list(column) for column in zip(*rows, strict=True)
+        )
         fct = [e - s if e is not None else None for s, e in zip(start, end, strict=True)]
         count, ideal_ns = len(rows), int(128e6 * 8e9 / IDEAL_BPS)
         return {
@@ -211,7 +216,11 @@ class _CellTables:
         steps, senders = self.delivered.shape
         goodput = self.delivered.ravel() * 8e9 / self.sample.sample_ns
         estimate = [float(g) * 0.65 for g in goodput] if self.character.estimates else [None] * len(goodput)
-        limit = [int(g // 1e8 + 1) * 10**8 for g in goodput] if self.character.estimates else [None] * len(goodput)
+        limit = (
+            [int(g // 1e8 + 1) * 10**8 for g in goodput]
+            if self.character.estimates
+            else [None] * len(goodput)
+        )
         return {
             "flow_id": [flow[0] for flow in self.flows] * steps,
             "src": [flow[1] for flow in self.flows] * steps,

@@ -1,0 +1,57 @@
+"""What panels are drawn with: cumulative lines, rules, and axes in readable units."""
+
+import math
+from typing import Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter
+from numpy.typing import NDArray
+
+from reports.quantities import duration_text, size_text
+from reports.style import INK
+
+# More points than this per line add bytes to the page and nothing to the eye. Statistics use every sample.
+POINTS_MAX: Final = 240
+LINEAR_BELOW_BYTES: Final = 1000
+
+Values = NDArray[np.float64]
+
+
+def draw_cdf(axis: Axes, values: Values, colour: str, line: str, label: str | None) -> None:
+    """Draw an empirical CDF, thinned to the values of equally spaced ranks."""
+    ordered = np.sort(values)
+    count = len(ordered)
+    ranks = np.unique(np.linspace(1, count, min(count, POINTS_MAX)).astype(int))
+    across, up = [ordered[0], *ordered[ranks - 1]], [0.0, *(ranks / count)]
+    axis.step(across, up, where="post", color=colour, linestyle=line, label=label)
+    axis.set_ylim(0, 1.02)
+
+
+def rule(axis: Axes, value: float, label: str, *, vertical: bool = False) -> None:
+    """Draw a dashed line that the data are to be held against."""
+    draw = axis.axvline if vertical else axis.axhline
+    draw(value, color=INK, linewidth=0.9, linestyle=(0, (8, 4)), label=label, zorder=3)
+
+
+def time_axis(axis: Axes) -> None:
+    """Make a horizontal axis logarithmic in ns, with ticks such as `10 µs` and `1 ms`."""
+    axis.set_xscale("log")
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: duration_text(value)))
+    axis.xaxis.set_minor_formatter(FuncFormatter(lambda _value, _: ""))
+
+
+def size_axis(axis: Axes, low_bytes: float, high_bytes: float, *, vertical: bool) -> None:
+    """Make an axis logarithmic in bytes, from the decade below the smallest value to the largest.
+
+    Below 1 KB the axis is linear, so that an empty queue can be drawn.
+    """
+    high = max(2.0 * LINEAR_BELOW_BYTES, 1.3 * high_bytes)
+    low = 10.0 ** math.floor(math.log10(low_bytes)) if low_bytes >= LINEAR_BELOW_BYTES else 0.0
+    target = axis.yaxis if vertical else axis.xaxis
+    (axis.set_yscale if vertical else axis.set_xscale)("symlog", linthresh=LINEAR_BELOW_BYTES, linscale=0.4)
+    (axis.set_ylim if vertical else axis.set_xlim)(low, high)
+    decades = [10.0**power for power in range(3, 13)]
+    target.set_major_locator(FixedLocator([0.0, *decades]))
+    target.set_minor_locator(FixedLocator([step * decade for decade in decades for step in range(2, 10)]))
+    target.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))

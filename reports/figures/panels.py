@@ -1,0 +1,91 @@
+"""Small multiples: panels that line up, share their scales, and have one legend."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reports.results import Setting
+
+WIDTH_INCHES: Final = 9.6
+COLUMNS_MAX: Final = 3
+# Room beside each panel; fixed in inches, so that panels line up from figure to figure.
+LEFT_INCHES: Final = 0.78
+RIGHT_INCHES: Final = 0.12
+ABOVE_INCHES: Final = 0.3
+BELOW_INCHES: Final = 0.52
+LEGEND_INCHES: Final = 0.3
+
+Share = Literal["all", "row", "none"]
+
+
+def panels(
+    titles: Sequence[str],
+    columns: int = 2,
+    *,
+    share: Share = "all",
+    height_inches: float = 2.5,
+    legend: bool = True,
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with one titled panel per title, in rows, and room for a legend above them."""
+    columns = min(columns, len(titles))
+    rows = -(-len(titles) // columns)
+    top_inches = LEGEND_INCHES if legend else 0.0
+    height = height_inches * rows + top_inches
+    figure = Figure(figsize=(WIDTH_INCHES, height))
+    grid = figure.subplots(rows, columns, sharex=share == "all", sharey=share, squeeze=False)
+    panel_width = (WIDTH_INCHES - RIGHT_INCHES) / columns - LEFT_INCHES
+    figure.subplots_adjust(
+        left=LEFT_INCHES / WIDTH_INCHES,
+        right=1 - RIGHT_INCHES / WIDTH_INCHES,
+        bottom=BELOW_INCHES / height,
+        top=1 - (ABOVE_INCHES + top_inches) / height,
+        wspace=LEFT_INCHES / panel_width,
+        hspace=(ABOVE_INCHES + BELOW_INCHES) / (height_inches - ABOVE_INCHES - BELOW_INCHES),
+    )
+    axes = list(grid.ravel())
+    for axis, title in zip(axes, titles, strict=False):
+        axis.set_title(plain(title))
+        axis.tick_params(labelbottom=True, labelleft=True)
+    for unused in axes[len(titles) :]:
+        unused.remove()
+    return figure, axes[: len(titles)]
+
+
+def compared_panels(settings: Sequence[Setting]) -> tuple[list[Setting], int, Share]:
+    """Return settings in the order of their panels, the number of columns, and what panels share.
+
+    With several transports a row is one factor point and its panels share their scale; with one transport,
+    or too many for a row, all panels share it.
+    """
+    points = settings_by_point(settings)
+    ordered = [setting for point in points.values() for setting in point]
+    widths = {len(point) for point in points.values()}
+    width = max(widths, default=1)
+    if len(widths) == 1 and 1 < width <= COLUMNS_MAX:
+        return ordered, width, "row"
+    return ordered, 2, "all"
+
+
+def settings_by_point(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
+    """Group settings by factor point, so that a panel or a row can compare the transports at one point."""
+    points: dict[str, list[Setting]] = {}
+    for setting in settings:
+        points.setdefault(setting.factor_text, []).append(setting)
+    return points
+
+
+def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Put the legend of the panel that has most to explain above all panels, where it hides nothing."""
+    explained = [axis.get_legend_handles_labels() for axis in axes]
+    handles, labels = max(explained, key=lambda pair: len(pair[1]))
+    if handles:
+        left = (LEFT_INCHES - 0.08) / WIDTH_INCHES
+        figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(left, 1), ncols=4)
+
+
+def plain(text: str, length_max: int = 70) -> str:
+    """Return text that is safe to draw: printable, on one line, not too long."""
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return printable if len(printable) <= length_max else printable[: length_max - 1] + "…"

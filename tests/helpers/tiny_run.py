@@ -1,0 +1,65 @@
+"""Run directories of a few rows written by hand, for worked examples."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from helpers.sample_run import Columns, write_manifest, write_table
+
+from reports.load import Run
+from reports.view import CellView
+from workloads.records import SCHEMA_VERSION, TABLES
+
+FILLER: dict[str, object] = {"int64": 0, "float64": 0.0, "string": "", "bool": False}
+SECOND = 1_000_000_000
+
+
+def filled(name: str, rows: Sequence[Mapping[str, object]]) -> Columns:
+    """Turn rows that state only what matters into whole columns of a table."""
+    return {
+        column.name: [row.get(column.name, None if column.nullable else FILLER[column.type]) for row in rows]
+        for column in TABLES[name].columns
+    }
+
+
+def manifest(cells: list[dict[str, object]], **changes: object) -> dict[str, object]:
+    """Return a manifest with these cells."""
+    return {
+        "schema_version": SCHEMA_VERSION, "run_id": "20261120T101500Z-000000", "status": "complete",
+        "testbed": "simulator", "created_utc": "2026-11-20T10:15:00Z", "command": ["rogue", "run", "x.yaml"],
+        "experiment": {"name": "tiny", "title": "Tiny"}, "cells": cells, **changes,
+    }  # fmt: skip
+
+
+def cell(cell_id: str = "rogue-r1", **changes: object) -> dict[str, object]:
+    """Return the manifest's entry of a finished cell."""
+    return {
+        "id": cell_id, "transport": "rogue", "factors": {}, "repetition": 1, "seed": 1, "status": "ok",
+        "facts": {}, **changes,
+    }  # fmt: skip
+
+
+def tiny_view(
+    directory: Path, tables: Mapping[str, Sequence[Mapping[str, object]]], **facts: object
+) -> CellView:
+    """Write a run of one cell with these rows and return the cell."""
+    for name, rows in tables.items():
+        write_table(directory / "cells" / "rogue-r1" / f"{name}.parquet", name, filled(name, rows))
+    write_manifest(directory, manifest([cell(facts=facts)]))
+    run = Run(directory)
+    return CellView(run, run.manifest.cells[0])
+
+
+def transfer(flow_id: str, **changes: object) -> dict[str, object]:
+    """Return a row of `flows`: a transfer of 1000 bytes that ran to its end at 2 s."""
+    return {
+        "flow_id": flow_id, "size_bytes": 1000, "start_ns": 0, "end_ns": 2 * SECOND, "status": "ok",
+        "retransmitted_bytes": 0, **changes,
+    }  # fmt: skip
+
+
+def delivery(flow_id: str, t_ns: int, delivered_bytes: int, interval_ns: int = SECOND) -> dict[str, object]:
+    """Return a row of `throughput`."""
+    return {
+        "flow_id": flow_id, "t_ns": t_ns, "interval_ns": interval_ns, "delivered_bytes": delivered_bytes,
+        "goodput_bps": delivered_bytes * 8e9 / interval_ns,
+    }  # fmt: skip

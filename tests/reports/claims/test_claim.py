@@ -1,0 +1,93 @@
+"""Contract of the claim files: complete, unique, measurable, sourced."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from reports.claims import VERDICT_MEANINGS, Claim, Verdict, read_claims
+from reports.claims.claim import Condition, Direction
+from reports.metrics import METRICS
+from workloads.transports import parse_transport
+
+CLAIMS = {claim.id: claim for claim in read_claims()}
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.id)
+class TestEveryClaim:
+    def test_measures_a_known_metric(self, claim: Claim) -> None:
+        assert claim.metric in METRICS
+
+    def test_names_its_source_and_explains_itself(self, claim: Claim) -> None:
+        assert "20" in claim.source
+        assert claim.statement.endswith(".")
+        assert claim.note.endswith(".")
+        assert len(claim.note) > 60
+
+    def test_is_about_a_known_transport(self, claim: Claim) -> None:
+        assert str(parse_transport(claim.transport)) == claim.transport
+
+    def test_states_its_conditions(self, claim: Claim) -> None:
+        parameters = [condition.parameter for condition in claim.conditions]
+        assert "workload.kind" in parameters
+        assert len(parameters) == len(set(parameters))
+
+
+def test_identifiers_are_unique() -> None:
+    assert len(CLAIMS) == len(read_claims())
+
+
+def test_published_numbers_are_those_of_the_paper() -> None:
+    """Fractions of the ideal 1.21 Gb/s: 1.20 and 1.12."""
+    assert CLAIMS["R-16-p50"].published == pytest.approx(1.20 / 1.21, abs=5e-5)
+    assert CLAIMS["R-16-p10"].published == pytest.approx(1.12 / 1.21, abs=5e-5)
+    assert CLAIMS["R-16-p50"].tolerance == CLAIMS["R-16-p10"].tolerance == 0.03
+    assert CLAIMS["R-21-rogue"].published == 0.9
+    assert CLAIMS["R-21-rogue"].tolerance == 0
+
+
+def test_every_verdict_is_explained() -> None:
+    assert set(VERDICT_MEANINGS) == set(Verdict)
+
+
+GOOD: dict[str, object] = {
+    "id": "X-1", "statement": "s", "metric": "jain", "transport": "rogue", "kind": "simulated",
+    "published": 1.0, "published_text": "1", "note": "n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"published": None},
+        {"kind": "direction_only"},
+        {"kind": "guess"},
+        {"tolerance": -1},
+        {"tolerence": 0.1},
+    ],
+)
+def test_incomplete_claim_is_refused(change: dict[str, object]) -> None:
+    assert Claim.model_validate(GOOD).published == 1.0
+    with pytest.raises(ValidationError):
+        Claim.model_validate({**GOOD, **change})
+
+
+def test_condition_has_exactly_one_demand() -> None:
+    for demand in ({}, {"equals": 1, "at_least": 1}):
+        with pytest.raises(ValidationError):
+            Condition.model_validate({"parameter": "x", **demand})
+
+
+def test_direction_has_exactly_one_reference() -> None:
+    for reference in ({}, {"value": 1, "transport": "roce"}):
+        with pytest.raises(ValidationError):
+            Direction.model_validate({"sign": "above", **reference})
+
+
+def test_claim_file_adds_its_source(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "source: A paper, 2018\nclaims:\n- {id: X-1, statement: s., metric: jain, transport: rogue,"
+        " kind: simulated, published: 1, published_text: one, note: n.}\n"
+    )
+    (claim,) = read_claims(tmp_path)
+    assert claim.source == "A paper, 2018"

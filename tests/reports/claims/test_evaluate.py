@@ -1,0 +1,172 @@
+"""Verdicts: each one reached, each one with its reason."""
+
+import pytest
+
+from reports.claims import Claim, Outcome, Verdict, evaluate, read_claims
+from reports.metrics.intervals import MeanInterval
+from reports.results import Results, Setting
+
+FIELDS: dict[str, object] = {
+    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
+    "published": 0.9, "published_text": "0.9", "tolerance": 0.02, "note": "n.",
+}  # fmt: skip
+
+
+@pytest.fixture
+def measured(results: Results, monkeypatch: pytest.MonkeyPatch) -> dict[str, MeanInterval | None]:
+    """What the run is made to have measured, by transport."""
+    values: dict[str, MeanInterval | None] = {}
+
+    def mean(_self: Results, setting: Setting, _metric: str) -> MeanInterval | None:
+        return values.get(setting.transport)
+
+    monkeypatch.setattr(Results, "mean", mean)
+    return values
+
+
+def judge(results: Results, **changes: object) -> Outcome:
+    (outcome,) = evaluate([Claim.model_validate({**FIELDS, **changes})], results)
+    return outcome
+
+
+def narrow(mean: float) -> MeanInterval:
+    return MeanInterval(mean, mean, mean, 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        (0.90, Verdict.REPRODUCED),
+        (0.919, Verdict.REPRODUCED),
+        (0.881, Verdict.REPRODUCED),
+        (0.935, Verdict.CLOSE),
+        (0.865, Verdict.CLOSE),
+        (0.95, Verdict.MISSED),
+        (0.5, Verdict.MISSED),
+    ],
+)
+def test_published_value(
+    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
+) -> None:
+    measured["rogue"] = narrow(value)
+    assert judge(results).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(1.3, Verdict.REPRODUCED), (0.9, Verdict.REPRODUCED), (0.899, Verdict.MISSED)]
+)
+def test_published_bound_without_tolerance_is_met_or_missed(
+    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
+) -> None:
+    measured["rogue"] = narrow(value)
+    assert judge(results, bound="at_least", tolerance=0).verdict is verdict
+
+
+@pytest.mark.parametrize(("rival", "verdict"), [(0.2, Verdict.DIRECTION), (0.6, Verdict.MISSED)])
+def test_missed_number_may_have_the_right_order(
+    results: Results, measured: dict[str, MeanInterval | None], rival: float, verdict: Verdict
+) -> None:
+    measured["rogue"], measured["roce"] = narrow(0.5), narrow(rival)
+    assert judge(results, direction={"sign": "above", "transport": "roce"}).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "sign", "verdict"),
+    [(0.3, "above", "direction"), (0.0, "above", "missed"), (-1.0, "below", "direction")],
+)
+def test_statement_without_a_number(
+    results: Results, measured: dict[str, MeanInterval | None], value: float, sign: str, verdict: str
+) -> None:
+    measured["rogue"] = narrow(value)
+    direction = {"sign": sign, "value": 0.0}
+    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    assert outcome.verdict == verdict
+
+
+def test_comparison_without_the_rival_is_not_run(
+    results: Results, measured: dict[str, MeanInterval | None]
+) -> None:
+    measured["rogue"] = narrow(0.5)
+    direction = {"sign": "above", "transport": "dctcp"}
+    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    assert outcome.verdict is Verdict.NOT_RUN
+    assert outcome.sentence == "The run has no dctcp to compare with."
+
+
+def test_hardware_only_on_a_simulator(results: Results) -> None:
+    outcome = judge(results, kind="hardware_only", published=None)
+    assert outcome.verdict is Verdict.NEEDS_HARDWARE
+
+
+def test_other_condition_is_not_run_with_the_reason(results: Results) -> None:
+    outcome = judge(results, conditions=[{"parameter": "workload.senders", "equals": 2}])
+    assert outcome.verdict is Verdict.NOT_RUN
+    assert outcome.sentence == "Workload.senders is 8 in this run; the claim needs 2."
+
+
+def test_transport_that_did_not_run(results: Results) -> None:
+    assert judge(results, transport="dctcp").sentence == "The run has no transport dctcp."
+
+
+def test_transport_that_did_not_finish(results: Results) -> None:
+    outcome = judge(results, transport="roce+dcqcn")
+    assert outcome.verdict is Verdict.NOT_RUN
+    assert outcome.sentence == "No finished cell of RoCE with DCQCN has this number."
+
+
+def test_sentence_has_published_measured_interval_and_runs(
+    results: Results, measured: dict[str, MeanInterval | None]
+) -> None:
+    measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 3)
+    assert judge(results).sentence == (
+        "Published: 0.900, tolerance 0.020. Measured: 0.910, mean of 3 runs, 95 % interval 0.905 to 0.915. n."
+    )
+
+
+def test_interval_that_reaches_into_another_verdict_is_said(
+    results: Results, measured: dict[str, MeanInterval | None]
+) -> None:
+    measured["rogue"] = MeanInterval(0.91, 0.80, 1.0, 3)
+    outcome = judge(results)
+    assert outcome.verdict is Verdict.REPRODUCED
+    assert "Not all of the interval has this verdict: more runs may change it." in outcome.sentence
+
+
+def test_single_run_has_no_interval(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+    measured["rogue"] = MeanInterval(0.91, None, None, 1)
+    outcome = judge(results)
+    assert "mean of 1 run, which gives no interval" in outcome.sentence
+    assert outcome.as_json()["interval"] is None
+
+
+def test_claim_is_judged_at_each_factor_point(sweep: Results) -> None:
+    condition = {"parameter": "workload.senders", "at_least": 2}
+    claims = [Claim.model_validate({**FIELDS, "conditions": [condition]})]
+    outcomes = evaluate(claims, sweep)
+    assert [outcome.as_json()["factors"] for outcome in outcomes] == [
+        {"workload.senders": "2"},
+        {"workload.senders": "4"},
+    ]
+
+
+def test_json_has_the_promised_fields(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+    measured["rogue"] = MeanInterval(0.91, 0.90, 0.92, 3)
+    content = judge(results).as_json()
+    promised = {"id", "source", "metric", "published", "measured", "interval", "n", "verdict", "sentence"}
+    assert promised <= set(content)
+    assert (content["measured"], content["interval"], content["n"]) == (0.91, [0.90, 0.92], 3)
+    assert content["verdict"] == "reproduced"
+
+
+def test_every_claim_of_the_registry_gets_an_outcome(results: Results) -> None:
+    claims = read_claims()
+    outcomes = evaluate(claims, results)
+    assert [outcome.claim.id for outcome in outcomes] == [claim.id for claim in claims]
+    assert all(outcome.sentence.endswith(".") for outcome in outcomes)
+
+
+def test_sample_run_is_too_short_for_the_twenty_second_claims(results: Results) -> None:
+    outcomes = {outcome.claim.id: outcome for outcome in evaluate(read_claims(), results)}
+    assert outcomes["R-16-p50"].verdict is Verdict.NOT_RUN
+    assert "the claim needs at least 20" in outcomes["R-16-p50"].sentence
+    assert outcomes["R-21-roce-failures"].verdict is Verdict.DIRECTION

@@ -1,0 +1,47 @@
+"""The sample data set, written once."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from helpers.sample_run import Sample, write_sample_run
+
+from reports import build
+from reports.load import Run
+from reports.results import Results
+
+
+@pytest.fixture(scope="session")
+def sample_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A partial run: two transports, three repetitions, one failed cell, one transport unsupported."""
+    sample = Sample(unsupported=("roce+dcqcn",), failed=("roce-r3",))
+    return write_sample_run(tmp_path_factory.mktemp("sample") / "run", sample)
+
+
+@pytest.fixture(scope="session")
+def sweep_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A complete run with a factor: two transports, two factor points, two repetitions."""
+    sample = Sample(senders=(2, 4), repetitions=2, seconds=2.0)
+    return write_sample_run(tmp_path_factory.mktemp("sweep") / "run", sample)
+
+
+@pytest.fixture
+def run(sample_run: Path, tmp_path: Path) -> Path:
+    """A copy of the sample run that a test may change."""
+    return Path(shutil.copytree(sample_run, tmp_path / "experiment" / "run"))
+
+
+@pytest.fixture(scope="session")
+def report(sample_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the sample run."""
+    return build(Path(shutil.copytree(sample_run, tmp_path_factory.mktemp("report") / "run")))
+
+
+@pytest.fixture(scope="session")
+def results(sample_run: Path) -> Results:
+    return Results(Run(sample_run))
+
+
+@pytest.fixture(scope="session")
+def sweep(sweep_run: Path) -> Results:
+    return Results(Run(sweep_run))

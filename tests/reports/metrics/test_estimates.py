@@ -1,0 +1,48 @@
+"""The agent's beliefs on a cell whose numbers are worked by hand."""
+
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
+
+from reports.metrics import METRICS
+from reports.view import CellView
+
+A = "main/h0->h1"
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> CellView:
+    samples = [(90_000, 88_000, True), (70_000, 71_000, True), (50_000, None, True), (10, 99_000, False)]
+    return tiny_view(
+        tmp_path,
+        {
+            "rtt": [
+                {"flow_id": A, "rtt_ns": rtt, "true_rtt_ns": truth, "accepted": accepted}
+                for rtt, truth, accepted in samples
+            ],
+            "flows": [transfer(A)],
+            "throughput": [
+                {**delivery(A, SECOND, 100), "cwnd_over_rtt_bps": 520.0},
+                delivery(A, 2 * SECOND, 900),
+            ],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("rtt_p50_ns", 70_000),  # of 50, 70, 90: the rejected sample does not count
+        ("rtt_error_p50_ns", -1000),  # of -1000 and 2000, where the truth is known
+        ("window_rate_over_goodput", 0.65),  # 520 over 800, where there is an estimate
+    ],
+)
+def test_worked_example(view: CellView, metric: str, value: float) -> None:
+    assert METRICS[metric].of(view, SECOND) == pytest.approx(value)
+
+
+def test_transport_without_an_agent_believes_nothing(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {"flows": [transfer(A)], "throughput": [delivery(A, SECOND, 100)]})
+    for name in ("rtt_p50_ns", "rtt_error_p50_ns", "window_rate_over_goodput"):
+        assert METRICS[name].of(view, SECOND) is None

@@ -1,0 +1,59 @@
+"""Goodput metrics on a cell whose numbers are worked by hand."""
+
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
+
+from reports.metrics import METRICS
+from reports.view import CellView
+
+A, B = "main/h0->h2", "main/h1->h2"
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> CellView:
+    """Two flows, ideal 1600 bit/s: A delivers 100 B in each of 2 s, B 100 B and then nothing (it failed)."""
+    return tiny_view(
+        tmp_path,
+        {
+            "flows": [
+                transfer(A, goodput_bps=720.0),
+                transfer(B, status="error", end_ns=SECOND, goodput_bps=None),
+            ],
+            "throughput": [delivery(A, SECOND, 100), delivery(A, 2 * SECOND, 100), delivery(B, SECOND, 100)],
+        },
+        ideal_goodput_bps=1600,
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("aggregate_bps", 1200.0),  # 300 B in 2 s
+        ("aggregate_share", 0.75),
+        ("interval_goodput_p50_share", 1.0),  # 0, 800, 800, 800 over a share of 800: rank 2
+        ("interval_goodput_p10_share", 0.0),  # rank 1
+        ("jain", 0.9),  # 800 and 400: 1200^2 / (2 * 800000)
+        ("first_completion_p10_share", 0.0),  # 720 and a failure
+    ],
+)
+def test_worked_example(view: CellView, metric: str, value: float) -> None:
+    assert METRICS[metric].of(view, SECOND) == pytest.approx(value)
+
+
+def test_first_completion_looks_at_the_first_transfer_only(tmp_path: Path) -> None:
+    rows = [
+        transfer(A, goodput_bps=720.0),
+        transfer(A, start_ns=SECOND, transfer_id=1, goodput_bps=80.0),
+        transfer(B, goodput_bps=760.0),
+    ]
+    view = tiny_view(tmp_path, {"flows": rows}, ideal_goodput_bps=1600)
+    assert METRICS["first_completion_p10_share"].of(view, SECOND) == pytest.approx(0.9)
+
+
+def test_without_the_ideal_there_is_no_share(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {"flows": [transfer(A)], "throughput": [delivery(A, SECOND, 100)]})
+    assert METRICS["aggregate_share"].of(view, SECOND) is None
+    assert METRICS["interval_goodput_p50_share"].of(view, SECOND) is None
+    assert METRICS["aggregate_bps"].of(view, SECOND) == 800.0

@@ -1,0 +1,41 @@
+"""Loss metrics on a cell whose numbers are worked by hand."""
+
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
+
+from reports.metrics import METRICS
+
+A, B, C = "main/h0->h3", "main/h1->h3", "main/h2->h3"
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("drops_packets", 12),
+        ("retransmitted_share", 0.25),  # 100 again, 300 delivered
+        ("failed_queue_pairs", 1),
+        ("failed_queue_pair_share", 1 / 3),
+    ],
+)
+def test_worked_example(tmp_path: Path, metric: str, value: float) -> None:
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [
+                transfer(A, retransmitted_bytes=60),
+                transfer(B, retransmitted_bytes=40, status="error"),
+                transfer(C, retransmitted_bytes=None, status="unfinished", end_ns=None),
+            ],
+            "throughput": [delivery(flow, SECOND, 100) for flow in (A, B, C)],
+            "queues": [{"port": port, "t_ns": SECOND, "drops": 6} for port in ("s0->h3", "s0->h1")],
+        },
+    )
+    assert METRICS[metric].of(view, SECOND) == pytest.approx(value)
+
+
+def test_unknown_retransmissions_are_not_zero(tmp_path: Path) -> None:
+    tables = {"flows": [transfer(A, retransmitted_bytes=None)], "throughput": [delivery(A, SECOND, 100)]}
+    view = tiny_view(tmp_path, tables)
+    assert METRICS["retransmitted_share"].of(view, SECOND) is None

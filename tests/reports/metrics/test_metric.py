@@ -1,0 +1,43 @@
+"""Contract of the metric registry: whatever is in it can be tabulated and explained."""
+
+import math
+
+import pytest
+
+from reports.metrics import METRICS, TABLES
+from reports.quantities import Unit
+from reports.results import Results
+from workloads.records import TABLES as RECORDS
+
+
+@pytest.mark.parametrize("name", METRICS)
+class TestEveryMetric:
+    def test_is_registered_under_its_name(self, name: str) -> None:
+        assert METRICS[name].name == name
+
+    def test_explains_itself_in_a_sentence(self, name: str) -> None:
+        metric = METRICS[name]
+        assert metric.title
+        assert metric.meaning.endswith(".")
+        assert len(metric.meaning) > 30
+
+    def test_needs_tables_that_exist(self, name: str) -> None:
+        assert set(METRICS[name].needs) <= set(RECORDS)
+        assert METRICS[name].needs
+
+    def test_name_ends_with_its_unit(self, name: str) -> None:
+        suffix = {Unit.RATE: "_bps", Unit.TIME: "_ns", Unit.BYTES: "_bytes", Unit.PERCENT: "_share"}
+        unit = METRICS[name].unit
+        assert name.endswith(suffix.get(unit, "")), unit
+
+    def test_stands_in_one_table(self, name: str) -> None:
+        assert sum(name in names for _, names in TABLES) == 1
+
+    def test_is_a_finite_number_or_none_on_the_sample(self, name: str, results: Results) -> None:
+        values = [cell[name] for cell in results.values.values()]
+        assert any(value is not None for value in values)
+        assert all(value is None or math.isfinite(value) for value in values)
+
+
+def test_tables_hold_only_known_metrics() -> None:
+    assert {name for _, names in TABLES for name in names} == set(METRICS)

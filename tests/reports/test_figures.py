@@ -1,0 +1,176 @@
+"""Contract of the figure registry: every figure draws itself, explains itself, and knows when it cannot."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.sample_run import Sample, write_manifest, write_sample_run
+from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
+from matplotlib.figure import Figure
+
+from reports.figures import FIGURES
+from reports.figures.marks import POINTS_MAX, draw_cdf, size_axis
+from reports.figures.panels import compared_panels, panels, plain
+from reports.figures.throughput import ThroughputOverTime, drawn_width_ns
+from reports.load import Run
+from reports.results import Results
+from reports.style import figure_look
+from reports.svg import to_svg
+from workloads.records import TABLES
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    directory = tmp_path_factory.mktemp("empty")
+    write_manifest(directory, manifest([cell()]))
+    return Results(Run(directory))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+class TestEveryFigure:
+    def test_says_what_it_is(self, name: str) -> None:
+        kind = FIGURES[name]
+        assert kind.title
+        assert len(kind.caption) > 100, "a caption explains how to read the figure"
+        assert kind.caption.endswith(".")
+        assert set(kind.needs) <= set(TABLES)
+
+    def test_draws_the_sample(self, name: str, results: Results) -> None:
+        figure = FIGURES[name]()
+        assert figure.skipped_because(results) is None
+        with figure_look():
+            drawn = figure.draw(results)
+        assert isinstance(drawn, Figure)
+        assert drawn.axes
+        for axis in drawn.axes:
+            assert axis.get_xlabel()
+            assert axis.get_ylabel()
+            assert axis.lines or axis.collections
+
+    def test_draws_a_sweep(self, name: str, sweep: Results) -> None:
+        figure = FIGURES[name]()
+        with figure_look():
+            titles = [axis.get_title(loc="left") for axis in figure.draw(sweep).axes]
+        assert any("senders 4" in title for title in titles)
+
+    def test_shows_all_it_drew(self, name: str, results: Results) -> None:
+        """No line leaves its panel upwards or downwards: a shared scale must hold every panel's data."""
+        with figure_look():
+            drawn = FIGURES[name]().draw(results)
+        for axis in drawn.axes:
+            low, high = axis.get_ylim()
+            for line in axis.get_lines():
+                heights = np.asarray(line.get_ydata(), dtype=float)
+                assert heights.max() <= high * 1.001
+                assert heights.min() >= low
+
+    def test_describes_itself_with_numbers(self, name: str, results: Results) -> None:
+        text = FIGURES[name]().describe(results)
+        assert "RoGUE" in text
+        assert re.search(r"\d", text)
+        assert text.endswith(".")
+
+    def test_is_skipped_with_a_reason_without_its_tables(self, name: str, empty: Results) -> None:
+        reason = FIGURES[name]().skipped_because(empty)
+        assert reason is not None
+        assert ".parquet" in reason
+        assert reason.endswith(".")
+
+    def test_draws_the_same_every_time(self, name: str, sweep_run: Path) -> None:
+        def svg() -> str:
+            with figure_look():
+                return str(to_svg(FIGURES[name]().draw(Results(Run(sweep_run))), "x", "t", "d"))
+
+        assert svg() == svg()
+
+
+def test_page_of_a_campaign_stays_small(tmp_path: Path) -> None:
+    """Sixteen cells of 2000 samples per flow: what is drawn does not grow with what was measured."""
+    sample = Sample(senders=(2, 4, 6, 8), repetitions=2, seconds=20.0, sample_ns=10_000_000)
+    results = Results(Run(write_sample_run(tmp_path, sample)))
+    sizes = {}
+    for name, kind in FIGURES.items():
+        with figure_look():
+            sizes[name] = len(to_svg(kind().draw(results), name, "t", "d"))
+    assert max(sizes.values()) < 500_000, sizes
+    assert sum(sizes.values()) < 1_500_000, sizes
+
+
+def test_thinned_cdf_keeps_both_ends_and_the_median() -> None:
+    values = np.arange(1, 100_001, dtype=float)
+    axis = Figure().subplots()
+    draw_cdf(axis, values, "#000000", "-", None)
+    (line,) = axis.get_lines()
+    across, up = np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
+    assert len(across) <= POINTS_MAX + 1
+    assert (across[0], up[0]) == (1, 0)
+    assert (across[-1], up[-1]) == (100_000, 1)
+    assert np.interp(0.5, up, across) == pytest.approx(50_000, rel=0.01)
+
+
+def test_thinned_throughput_keeps_the_bytes(tmp_path: Path) -> None:
+    """1500 samples are drawn as averages over ten; what is below the line is still what was delivered."""
+    sample_ns = SECOND // 100
+    rows = [delivery("main/h0->h1", n * sample_ns, n % 7 * 1000, sample_ns) for n in range(1, 1504)]
+    flows = [transfer("main/h0->h1", end_ns=None, status="unfinished")]
+    view = tiny_view(tmp_path, {"flows": flows, "throughput": rows}, ideal_goodput_bps=1e6)
+    axis = ThroughputOverTime().draw(Results(view.run)).axes[0]
+    line = axis.get_lines()[0]
+    goodput = np.asarray(line.get_ydata(), dtype=float)
+    assert len(goodput) == 151
+    widths_s = np.append(np.full(150, 0.1), 0.03)
+    delivered = sum(n % 7 * 1000 for n in range(1, 1504))
+    assert (goodput * widths_s).sum() * 1e9 / 8 == pytest.approx(delivered)
+
+
+@pytest.mark.parametrize(
+    ("sample_ns", "end_ns", "width_ns"),
+    [
+        (100, 100 * POINTS_MAX, 100),
+        (100, 100 * POINTS_MAX + 1, 200),
+        (10, 50 * POINTS_MAX, 50),
+        (1, 10**4, 50),
+    ],
+)
+def test_averages_are_over_round_numbers_of_samples(sample_ns: int, end_ns: int, width_ns: int) -> None:
+    assert drawn_width_ns(sample_ns, end_ns) == width_ns
+
+
+def test_row_is_one_factor_point(sweep: Results) -> None:
+    ordered, columns, share = compared_panels(sweep.measured_settings)
+    assert columns == 2
+    assert share == "row"
+    assert [setting.title for setting in ordered] == [
+        "RoGUE, senders 2",
+        "Native RoCE, senders 2",
+        "RoGUE, senders 4",
+        "Native RoCE, senders 4",
+    ]
+
+
+def test_one_transport_shares_one_scale(tmp_path: Path) -> None:
+    sample = Sample(transports=("rogue",), senders=(2, 3, 4), repetitions=1, seconds=1.0)
+    results = Results(Run(write_sample_run(tmp_path, sample)))
+    _, columns, share = compared_panels(results.measured_settings)
+    assert (columns, share) == (2, "all")
+
+
+def test_odd_number_of_panels_leaves_no_empty_frame() -> None:
+    figure, axes = panels(["a", "b", "c"])
+    assert len(axes) == len(figure.axes) == 3
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "limits"),
+    [(0, 90e3, (0, 117e3)), (45e3, 4e6, (1e4, 5.2e6)), (0, 0, (0, 2000))],
+)
+def test_axis_of_sizes_holds_an_empty_queue(low: float, high: float, limits: tuple[float, float]) -> None:
+    axis = Figure().subplots()
+    size_axis(axis, low, high, vertical=True)
+    assert axis.get_ylim() == pytest.approx(limits)
+
+
+def test_drawn_names_are_printable_and_short() -> None:
+    assert plain("a\x00b\nc") == "a b c"
+    assert plain("x" * 200) == "x" * 69 + "…"

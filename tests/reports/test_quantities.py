@@ -1,0 +1,79 @@
+"""How numbers are written."""
+
+import math
+
+import pytest
+
+from reports.quantities import (
+    NARROW_SPACE,
+    NO_VALUE,
+    Unit,
+    counted,
+    duration_text,
+    joined,
+    number_text,
+    quantity_text,
+    readable,
+    size_text,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (9.2085e9, Unit.RATE, "9.21"),
+        (12.34e9, Unit.RATE, "12.3"),
+        (0.0, Unit.RATE, "0"),
+        (71_049, Unit.TIME, "71.0"),
+        (7_204_000, Unit.TIME, f"7{NARROW_SPACE}204"),
+        (90_349, Unit.BYTES, "90.3"),
+        (0.9833, Unit.PERCENT, "98.3"),
+        (-0.02, Unit.PERCENT, "\u22122.0"),
+        (0.99949, Unit.INDEX, "0.999"),
+        (2.0, Unit.COUNT, "2"),
+        (5 / 3, Unit.COUNT, "1.7"),
+        (7465.5, Unit.COUNT, f"7{NARROW_SPACE}466"),
+        (0.648, Unit.RATIO, "0.65"),
+        (None, Unit.RATE, NO_VALUE),
+        (math.nan, Unit.RATE, NO_VALUE),
+        (math.inf, Unit.TIME, NO_VALUE),
+    ],
+)
+def test_number(value: float | None, unit: Unit, text: str) -> None:
+    assert number_text(value, unit) == text
+
+
+def test_symbol_follows_the_number_and_never_stands_alone() -> None:
+    assert quantity_text(9.21e9, Unit.RATE) == f"9.21{NARROW_SPACE}Gb/s"
+    assert quantity_text(0.991, Unit.INDEX) == "0.991"
+    assert quantity_text(None, Unit.RATE) == NO_VALUE
+
+
+@pytest.mark.parametrize(
+    ("duration_ns", "text"),
+    [(2, "2 ns"), (999, "999 ns"), (71_000, "71 µs"), (3_405_000, "3.4 ms"), (20e9, "20 s")],
+)
+def test_duration_takes_the_unit_of_its_size(duration_ns: float, text: str) -> None:
+    assert duration_text(duration_ns) == text.replace(" ", NARROW_SPACE)
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "text"), [(0, "0 B"), (64, "64 B"), (1000, "1 KB"), (4.2e6, "4.2 MB"), (3e9, "3 GB")]
+)
+def test_size_counts_powers_of_1000(size_bytes: float, text: str) -> None:
+    assert size_text(size_bytes) == text.replace(" ", NARROW_SPACE)
+
+
+def test_readable_scales_times_and_sizes_only() -> None:
+    assert readable(3_400_000, Unit.TIME) == duration_text(3_400_000)
+    assert readable(4_200_000, Unit.BYTES) == size_text(4_200_000)
+    assert readable(0.5, Unit.PERCENT) == quantity_text(0.5, Unit.PERCENT)
+    assert readable(math.nan, Unit.TIME) == NO_VALUE
+
+
+def test_words() -> None:
+    assert [counted(n, "run") for n in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
+    assert joined([]) == ""
+    assert joined(["a"]) == "a"
+    assert joined(["a", "b"]) == "a and b"
+    assert joined(["a", "b", "c"]) == "a, b and c"

@@ -1,0 +1,82 @@
+"""Contract of the style table: every transport can be told apart, on white and on dark paper."""
+
+from itertools import combinations
+
+import pytest
+
+from reports.style import DARK_PARTNERS, GRID, PAPER, TRANSPORT_STYLES, style_of
+from workloads.transports import parse_transport
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance. Source: WCAG 2.2."""
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_contrast_is_computed_as_published() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("colour", [c for c in DARK_PARTNERS if c not in {GRID, PAPER}])
+def test_lines_are_seen_on_both_papers(colour: str) -> None:
+    assert contrast(colour, PAPER) >= 3
+    assert contrast(DARK_PARTNERS[colour], DARK_PARTNERS[PAPER]) >= 3
+
+
+@pytest.mark.parametrize("name", TRANSPORT_STYLES)
+def test_registered_transports_exist(name: str) -> None:
+    assert str(parse_transport(name)) == name
+
+
+def test_no_two_transports_look_alike() -> None:
+    for one, other in combinations(TRANSPORT_STYLES.values(), 2):
+        assert one.name != other.name
+        assert one.colour != other.colour
+        assert one.marker != other.marker
+
+
+def test_the_two_of_every_first_run_differ_without_colour() -> None:
+    assert TRANSPORT_STYLES["rogue"].line != TRANSPORT_STYLES["roce"].line
+
+
+@pytest.mark.parametrize("kind", ["protanopia", "deuteranopia"])
+def test_the_two_of_every_first_run_differ_to_the_colour_blind(kind: str) -> None:
+    """Source: Machado, Oliveira and Fernandes, 2009, table of matrices at severity 1."""
+    matrices = {
+        "protanopia": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
+        "deuteranopia": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
+    }
+
+    def seen(colour: str) -> list[float]:
+        channels = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+        return [sum(w * c for w, c in zip(row, channels, strict=True)) for row in matrices[kind]]
+
+    one, other = seen(TRANSPORT_STYLES["rogue"].colour), seen(TRANSPORT_STYLES["roce"].colour)
+    assert sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5 > 80
+
+
+def test_unknown_transport_gets_the_same_look_every_time() -> None:
+    assert style_of("swift") == style_of("swift")
+    assert style_of("swift").name == "swift"
+    assert style_of("swift").colour not in {style.colour for style in TRANSPORT_STYLES.values()}
+
+
+def test_variant_of_a_known_transport_is_named_after_it() -> None:
+    variant = style_of("rogue", "rogue-25us")
+    assert variant.name == "RoGUE (rogue-25us)"
+    assert variant.colour != style_of("rogue").colour
+    assert style_of("rogue", "rogue") == style_of("rogue")
+
+
+def test_every_colour_has_a_dark_partner() -> None:
+    for name in (*TRANSPORT_STYLES, "swift", "homa", "ndp"):
+        style = style_of(name)
+        assert DARK_PARTNERS[style.colour] == style.colour_dark

@@ -1,0 +1,95 @@
+"""The sentences of the summary."""
+
+from pathlib import Path
+
+import pytest
+from helpers.sample_run import Sample, write_manifest, write_sample_run
+from helpers.tiny_run import SECOND, cell, manifest, tiny_view, transfer
+
+from reports.load import Run
+from reports.metrics.intervals import MeanInterval
+from reports.results import Results
+from reports.summary import _order, cards, comparison
+
+
+def ascii_spaces(text: str) -> str:
+    return text.replace("\u202f", " ")
+
+
+def test_each_transport_in_a_sentence(results: Results) -> None:
+    rogue, roce = cards(results)
+    assert rogue.style.name == "RoGUE"
+    assert ascii_spaces(rogue.sentence) == (
+        "8 flows share 9.21 Gb/s (99.5 % of the ideal) evenly (Jain’s index 1.000), a probe takes 71.1 µs"
+        " at the median, 90.3 KB wait in the queue and no queue pair failed."
+    )
+    assert "unevenly" in roce.sentence
+    assert roce.sentence.endswith("4 of 16 queue pairs failed.")
+
+
+def test_comparison_counts_measures_and_says_each(results: Results) -> None:
+    (sentence,) = comparison(results)
+    text = ascii_spaces(sentence)
+    assert text.startswith("Against Native RoCE, RoGUE is better on 3 and level on 1 of 4 measures: ")
+    assert "the median probe takes 71.1 µs instead of 3.4 ms (48 times less)" in text
+    assert "0 of 24 queue pairs fail instead of 4 of 16" in text
+
+
+def test_several_factor_points_are_ranges_and_one_example(sweep: Results) -> None:
+    rogue, _ = cards(sweep)
+    assert rogue.sentence.startswith("2 settings;")
+    assert len(rogue.details) == 2
+    assert rogue.details[1].startswith("With senders 4: 4 flows share")
+    (sentence,) = comparison(sweep)
+    assert "of 8 measures over 2 settings. With senders 4: " in sentence
+
+
+def interval(mean: float, half: float) -> MeanInterval:
+    return MeanInterval(mean, mean - half, mean + half, 3)
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "metric", "order"),
+    [
+        (interval(70, 5), interval(100, 5), "probe_p50_ns", 1),
+        (interval(100, 5), interval(70, 5), "probe_p50_ns", -1),
+        (interval(100, 5), interval(70, 5), "aggregate_bps", 1),
+        (interval(70, 20), interval(100, 20), "probe_p50_ns", 0),  # the intervals touch
+        (interval(100.0, 0.1), interval(100.9, 0.1), "probe_p50_ns", 0),  # apart, but by less than 1 %
+        (MeanInterval(70, None, None, 1), MeanInterval(100, None, None, 1), "probe_p50_ns", 1),
+        (interval(0, 0), interval(0, 0), "interval_goodput_p10_share", 0),
+    ],
+)
+def test_better_worse_or_level(own: MeanInterval, other: MeanInterval, metric: str, order: int) -> None:
+    assert _order(own, other, metric) == order
+
+
+def test_single_runs_are_called_so(tmp_path: Path) -> None:
+    results = Results(Run(write_sample_run(tmp_path, Sample(repetitions=1, seconds=1.0))))
+    assert "these are single observations" in comparison(results)[0]
+
+
+def test_one_transport_has_nobody_to_compare_with(tmp_path: Path) -> None:
+    sample = Sample(transports=("rogue",), repetitions=1, seconds=1.0)
+    assert comparison(Results(Run(write_sample_run(tmp_path, sample)))) == [
+        "Only one transport finished, so there is nothing to compare."
+    ]
+
+
+def test_nothing_finished(tmp_path: Path) -> None:
+    write_manifest(tmp_path, manifest([cell(status="failed")]))
+    results = Results(Run(tmp_path))
+    assert cards(results) == []
+    assert comparison(results) == ["No cell finished, so there is nothing to compare."]
+
+
+def test_what_was_not_measured_is_left_out(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {"flows": [transfer("main/h0->h1", end_ns=SECOND)]})
+    (card,) = cards(Results(view.run))
+    assert card.sentence == "No queue pair failed."
+    assert dict(card.numbers)["Probe, median"] == "–"
+
+
+def test_finished_cell_without_tables_says_so(tmp_path: Path) -> None:
+    (card,) = cards(Results(tiny_view(tmp_path, {}).run))
+    assert card.sentence == "Finished, but left no table that can be read."
