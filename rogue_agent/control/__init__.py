@@ -1,0 +1,1 @@
+"""How a harness steers the agent on a node: JSON lines over the standard streams of one SSH session."""

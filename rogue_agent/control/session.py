@@ -1,0 +1,72 @@
+"""The harness's end of the conversation with one agent."""
+
+from typing import Protocol, TypeVar
+
+from rogue_agent.control.errors import AgentError, ErrorKind, MessageError
+from rogue_agent.control.messages import PROTOCOL, Capabilities, Error, Hello, Message, Stop, Stopped
+from rogue_agent.control.wire import REPLY_TYPES, LineReader, decode, encode
+
+_CHUNK_BYTES = 65_536
+ReplyT = TypeVar("ReplyT", bound=Message)
+
+
+class Stream(Protocol):
+    """What carries the bytes: a paramiko channel or a socket, with a timeout set by whoever opened it."""
+
+    def sendall(self, data: bytes, /) -> None:
+        """Send everything."""
+
+    def recv(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end. Raises TimeoutError."""
+
+
+class Session:
+    """Asks one agent one thing at a time."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._reader = LineReader()
+        self._lines: list[bytes] = []
+
+    def open(self) -> Capabilities:
+        """Say hello; must come first."""
+        return self.request(Hello(PROTOCOL), Capabilities)
+
+    def request(self, message: Message, reply_class: type[ReplyT]) -> ReplyT:
+        """Send a request and wait for its reply; an error reply is raised as AgentError."""
+        try:
+            self._stream.sendall(encode(message))
+            reply = decode(self._next_line(), REPLY_TYPES)
+        except MessageError as error:
+            raise AgentError(
+                ErrorKind.PROTOCOL, f"the agent's reply to {message.wire_type}: {error}"
+            ) from error
+        except TimeoutError:
+            raise AgentError(
+                ErrorKind.TIMEOUT, f"the agent did not answer {message.wire_type} in time"
+            ) from None
+        except OSError as error:
+            raise AgentError(
+                ErrorKind.PROTOCOL, f"the connection broke at {message.wire_type}: {error}"
+            ) from error
+        if isinstance(reply, Error):
+            raise AgentError(ErrorKind(reply.kind), reply.message)
+        if not isinstance(reply, reply_class):
+            raise AgentError(
+                ErrorKind.PROTOCOL, f"the agent answered {message.wire_type} with {reply.wire_type}"
+            )
+        return reply
+
+    def close(self) -> None:
+        """Have the agent end its data processes and itself."""
+        self.request(Stop(), Stopped)
+
+    def _next_line(self) -> bytes:
+        while not self._lines:
+            chunk = self._stream.recv(_CHUNK_BYTES)
+            if not chunk:
+                raise AgentError(
+                    ErrorKind.PROTOCOL, "the agent ended without an answer; see its standard error"
+                )
+            self._lines = self._reader.feed(chunk)
+        return self._lines.pop(0)

@@ -1,0 +1,88 @@
+"""A completion queue in event mode: wait on a file descriptor, re-arm, drain."""
+
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rogue_agent.core.clocks import NicNs
+from rogue_agent.core.completions import Completion
+from rogue_agent.drivers.verbs.errors import VerbsError
+from rogue_agent.drivers.verbs.library import Library
+
+_DESCRIPTORS = Path("/proc/self/fd")
+_EVENT_FILE = "anon_inode:[infinibandevent]"
+_POLL_ENTRIES = 32
+
+
+def event_descriptors(directory: Path = _DESCRIPTORS) -> set[int]:
+    """Descriptors of this process that are verbs event files; pyverbs hides which one a channel has."""
+    return {int(path.name) for path in directory.iterdir() if _target(path) == _EVENT_FILE}
+
+
+def _target(path: Path) -> str:
+    try:
+        return str(path.readlink())
+    except OSError:
+        return ""
+
+
+class EventQueue:
+    """A plain completion queue with its channel; `descriptor` becomes readable when the queue has news.
+
+    `clock` stamps the entries: plain queues carry no timestamp of the NIC.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        context: object,
+        entries: int,
+        clock: Callable[[], NicNs],
+    ) -> None:
+        self._clock = clock
+        self._with_immediate = library.enums.ibv_wc_flags.IBV_WC_WITH_IMM
+        before = event_descriptors()
+        self._channel = library.cq.CompChannel(context)
+        new = event_descriptors() - before
+        if len(new) != 1:
+            raise VerbsError("ibv_create_comp_channel", f"gave {len(new)} event files, expected one")
+        self.descriptor = new.pop()
+        self.cq = library.cq.CQ(context, entries, None, self._channel, 0)
+        self._unacknowledged = 0
+        self.cq.req_notify()
+
+    def rearm(self) -> None:
+        """Take the event that made the descriptor readable and ask for the next one.
+
+        To be called before draining: an entry that arrives in between raises another event.
+        """
+        self._channel.get_cq_event(self.cq)
+        self._unacknowledged += 1
+        self.cq.req_notify()
+
+    def drain(self) -> Iterator[list[Completion]]:
+        """Hand out the entries, one list per poll, until the queue is empty."""
+        while True:
+            count, entries = self.cq.poll(_POLL_ENTRIES)
+            if count == 0:
+                return
+            now_ns = self._clock()
+            flag = self._with_immediate
+            yield [
+                (
+                    wc.wr_id,
+                    wc.status,
+                    now_ns,
+                    wc.byte_len,
+                    socket.ntohl(wc.imm_data) if wc.wc_flags & flag else None,
+                )
+                for wc in entries
+            ]
+            if count < _POLL_ENTRIES:
+                return
+
+    def close(self) -> None:
+        """Acknowledge every event, which destroying the queue would wait for, then destroy both."""
+        self.cq.ack_events(self._unacknowledged)
+        self.cq.close()
+        self._channel.close()

@@ -1,0 +1,77 @@
+"""Finds the RDMA device, port and GID of an experiment address, from what the kernel shows in sysfs."""
+
+import ipaddress
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rogue_agent.drivers.verbs.errors import VerbsUnavailable
+
+SYSFS = Path("/sys/class/infiniband")
+_GID_TYPE = "RoCE v2"
+_GIDS_SHOWN = 8
+_UNUSED_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
+
+
+@dataclass(frozen=True)
+class PortAddress:
+    """One port of a device and the entry of its GID table that stands for the experiment address."""
+
+    device: str
+    port: int
+    gid_index: int
+    gid: str
+    rate_bps: int
+
+
+def find_port(address: str, sysfs: Path = SYSFS) -> PortAddress:
+    """Return the first RoCE v2 GID that is `address`; IPv4 addresses stand in the table as ::ffff:a.b.c.d."""
+    wanted = gid_of(address)
+    found = []
+    for port in _ports(sysfs):
+        for index, gid in _gids(port):
+            if gid == wanted and _read(port / "gid_attrs" / "types" / str(index)) == _GID_TYPE:
+                return PortAddress(port.parts[-3], int(port.name), index, gid, _rate_bps(port))
+            found.append(f"{port.parts[-3]}/{port.name}: {gid}")
+    listing = "; ".join(found[:_GIDS_SHOWN]) or "no RDMA device with an address"
+    raise VerbsUnavailable(f"no {_GID_TYPE} GID for experiment address {address}; this node has {listing}")
+
+
+def gid_of(address: str) -> str:
+    """Write an IP address as a GID, the only form pyverbs takes: eight groups of four digits."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        raise VerbsUnavailable(f"the experiment address {address!r} is not an IP address") from None
+    if isinstance(parsed, ipaddress.IPv4Address):
+        parsed = ipaddress.IPv6Address(f"::ffff:{parsed}")
+    return parsed.exploded
+
+
+def _ports(sysfs: Path) -> list[Path]:
+    return sorted(sysfs.glob("*/ports/*"))
+
+
+def _gids(port: Path) -> Iterator[tuple[int, str]]:
+    """Used entries of a port's GID table, in the order of their index."""
+    for path in sorted((port / "gids").iterdir(), key=lambda path: int(path.name)):
+        gid = _read(path)
+        if gid and gid != _UNUSED_GID:
+            yield int(path.name), gid
+
+
+def _rate_bps(port: Path) -> int:
+    """The port's speed as the kernel states it, such as `40 Gb/sec (4X QDR)`; 0 if it does not."""
+    words = _read(port / "rate").split()
+    try:
+        return int(float(words[0]) * 1e9) if words[1] == "Gb/sec" else 0
+    except (IndexError, ValueError):
+        return 0
+
+
+def _read(path: Path) -> str:
+    """Content of a sysfs attribute; empty where the kernel refuses, as it does for unused table entries."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,283 @@
+"""A pyverbs that lives in one process: writes are copies of memory, completion events are real descriptors.
+
+It offers the constructors and methods that the driver uses, with pyverbs's own argument names.
+"""
+
+import ctypes
+import os
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, IntFlag
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import cast
+
+from rogue_agent.drivers.verbs.library import Library
+
+EVENT_FILE = "anon_inode:[eventfd]"
+SUCCESS, WR_FLUSH_ERR, RETRY_EXC_ERR = 0, 5, 12
+
+
+class FakeError(Exception):
+    """Stands for pyverbs_error.PyverbsError."""
+
+
+class Access(IntFlag):
+    IBV_ACCESS_LOCAL_WRITE = 1
+    IBV_ACCESS_REMOTE_WRITE = 2
+
+
+class WcFlags(IntFlag):
+    IBV_WC_WITH_IMM = 2
+
+
+class SendFlags(IntFlag):
+    IBV_SEND_SIGNALED = 2
+
+
+class Opcode(IntEnum):
+    IBV_WR_RDMA_WRITE = 0
+
+
+class QpType(IntEnum):
+    IBV_QPT_RC = 2
+
+
+@dataclass
+class WorkCompletion:
+    wr_id: int
+    status: int
+    byte_len: int = 0
+    imm_data: int = 0
+    wc_flags: int = 0
+
+
+class CompletionChannel:
+    def __init__(self, context: "Context") -> None:
+        self.descriptor = os.eventfd(0, os.EFD_SEMAPHORE | os.EFD_NONBLOCK)
+
+    def get_cq_event(self, expected_cq: "CompletionQueue") -> None:
+        os.eventfd_read(self.descriptor)
+        expected_cq.unacknowledged += 1
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+class CompletionQueue:
+    def __init__(
+        self, context: "Context", cqe: int, cq_context: None, channel: CompletionChannel, comp_vector: int
+    ) -> None:
+        self._entries: deque[WorkCompletion] = deque()
+        self._capacity = cqe
+        self._channel = channel
+        self._is_armed = False
+        self.unacknowledged = 0
+
+    def push(self, entry: WorkCompletion) -> None:
+        """A completion arrives; an armed queue raises one event and disarms, as verbs do."""
+        assert len(self._entries) < self._capacity, "completion queue overrun"
+        self._entries.append(entry)
+        if self._is_armed:
+            self._is_armed = False
+            os.eventfd_write(self._channel.descriptor, 1)
+
+    def poll(self, num_entries: int) -> tuple[int, list[WorkCompletion]]:
+        taken = [self._entries.popleft() for _ in range(min(num_entries, len(self._entries)))]
+        return len(taken), taken
+
+    def req_notify(self) -> None:
+        self._is_armed = True
+
+    def ack_events(self, num_events: int) -> None:
+        self.unacknowledged -= num_events
+
+    def close(self) -> None:
+        assert self.unacknowledged == 0, "destroying a queue with unacknowledged events would hang"
+
+
+@dataclass
+class Context:
+    name: str
+    active_mtu: int = 5
+
+    def __post_init__(self) -> None:
+        if self.name not in ("rxe0", "mlx5_0"):
+            raise FakeError(f"Failed to open device {self.name}")
+
+    def query_port(self, port_num: int) -> SimpleNamespace:
+        return SimpleNamespace(active_mtu=self.active_mtu)
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+@dataclass
+class ProtectionDomain:
+    context: Context
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class MemoryRegion:
+    def __init__(self, pd: ProtectionDomain, length: int, access: int, *, address: int) -> None:
+        self.lkey = self.rkey = 0x1000 + address % 997
+        self.address, self.length, self.access = address, length, access
+        self.is_open = True
+
+    def close(self) -> None:
+        self.is_open = False
+
+
+@dataclass
+class ScatterGather:
+    addr: int
+    length: int
+    lkey: int
+
+
+class SendRequest:
+    def __init__(
+        self, wr_id: int, opcode: int, *, num_sge: int, sg: Sequence[ScatterGather], send_flags: int
+    ) -> None:
+        assert (opcode, num_sge) == (Opcode.IBV_WR_RDMA_WRITE, len(sg)) == (0, 1)
+        self.wr_id, self.sge, self.is_signaled = wr_id, sg[0], bool(send_flags & SendFlags.IBV_SEND_SIGNALED)
+        self.rkey, self.remote_address = 0, 0
+
+    def set_wr_rdma(self, rkey: int, addr: int) -> None:
+        self.rkey, self.remote_address = rkey, addr
+
+
+@dataclass
+class QpAttributes:
+    port_num: int
+    path_mtu: int
+    qp_access_flags: int = 0
+    dest_qp_num: int = 0
+    rq_psn: int = 0
+    sq_psn: int = 0
+    timeout: int = 0
+    retry_cnt: int = 0
+    rnr_retry: int = 0
+    min_rnr_timer: int = 0
+    max_rd_atomic: int = 0
+    max_dest_rd_atomic: int = 0
+    ah_attr: object = None
+
+
+@dataclass
+class QpCapacity:
+    max_send_wr: int
+    max_recv_wr: int
+
+
+@dataclass
+class QpInit:
+    qp_type: int
+    scq: CompletionQueue
+    rcq: CompletionQueue
+    cap: QpCapacity
+    sq_sig_all: int
+
+
+@dataclass
+class Fabric:
+    """The network: which queue pairs there are, and how many verbs they still carry."""
+
+    queue_pairs: dict[int, "QueuePair"] = field(default_factory=dict)
+    verbs_left: int = 1 << 30
+    next_qp_num: int = 17
+
+
+class QueuePair:
+    def __init__(self, fabric: Fabric, pd: ProtectionDomain, init: QpInit) -> None:
+        assert init.sq_sig_all == 0, "every verb would complete"
+        self._fabric = fabric
+        self._init = init
+        self.qp_num = fabric.next_qp_num
+        fabric.next_qp_num += 1
+        fabric.queue_pairs[self.qp_num] = self
+        self.attributes: QpAttributes | None = None
+        self.state = "RESET"
+        self.refuses = False
+
+    def to_rts(self, attributes: QpAttributes) -> None:
+        if attributes.dest_qp_num == 0:
+            raise FakeError("Failed to modify QP. Errno: 22, Invalid argument")
+        self.attributes, self.state = attributes, "RTS"
+
+    def post_send(self, request: SendRequest) -> None:
+        if self.refuses:
+            raise FakeError("Failed to post send. Errno: 12, Cannot allocate memory")
+        if self.state == "ERR":
+            self._init.scq.push(WorkCompletion(request.wr_id, WR_FLUSH_ERR))
+        elif self._is_connected() and self._fabric.verbs_left > 0:
+            self._fabric.verbs_left -= 1
+            ctypes.memmove(request.remote_address, request.sge.addr, request.sge.length)
+            if request.is_signaled:
+                self._init.scq.push(WorkCompletion(request.wr_id, SUCCESS, request.sge.length))
+        else:
+            self.state = "ERR"
+            self._init.scq.push(WorkCompletion(request.wr_id, RETRY_EXC_ERR))
+
+    def _is_connected(self) -> bool:
+        assert self.attributes is not None, "not connected"
+        peer = self._fabric.queue_pairs.get(self.attributes.dest_qp_num)
+        return (
+            peer is not None
+            and peer.attributes is not None
+            and (peer.attributes.dest_qp_num, peer.attributes.rq_psn) == (self.qp_num, self.attributes.sq_psn)
+        )
+
+    def close(self) -> None:
+        self._fabric.queue_pairs.pop(self.qp_num)
+
+
+def gid(text: str) -> str:
+    """pyverbs takes the full form only."""
+    if len(text) != 39:
+        raise FakeError(f"Invalid GID value {text}")
+    return text
+
+
+def fake_library(fabric: Fabric) -> Library:
+    """A Library over this fabric."""
+
+    def module(**members: object) -> ModuleType:
+        return cast(ModuleType, SimpleNamespace(**members))
+
+    return Library(
+        addr=module(GID=gid, GlobalRoute=SimpleNamespace, AHAttr=SimpleNamespace),
+        cq=module(CompChannel=CompletionChannel, CQ=CompletionQueue),
+        device=module(Context=Context),
+        enums=module(
+            ibv_access_flags=Access,
+            ibv_wc_flags=WcFlags,
+            ibv_send_flags=SendFlags,
+            ibv_wr_opcode=Opcode,
+            ibv_qp_type=QpType,
+        ),
+        mr=module(MR=MemoryRegion),
+        pd=module(PD=ProtectionDomain),
+        qp=module(
+            QPCap=QpCapacity,
+            QPInitAttr=QpInit,
+            QPAttr=QpAttributes,
+            QP=lambda pd, init: QueuePair(fabric, pd, init),
+        ),
+        wr=module(SGE=ScatterGather, SendWR=SendRequest),
+        error=FakeError,
+    )
+
+
+def fake_sysfs(directory: Path, address_gid: str) -> None:
+    """Lay out what the kernel shows of one port with a link-local and one experiment address."""
+    port = directory / "rxe0" / "ports" / "1"
+    for index, entry in enumerate(["fe80" + ":0000" * 7, address_gid]):
+        for attribute, content in (("gids", entry), ("gid_attrs/types", "RoCE v2")):
+            path = port / attribute / str(index)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{content}\n")
+    (port / "rate").write_text("2.5 Gb/sec (1X SDR)\n")

@@ -1,0 +1,50 @@
+"""The agent as a program: `python -m rogue_agent`, with the streams and processes a node gives it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+HELLO = b'{"type":"hello","protocol":1}\n'
+
+
+def serve(stdin: bytes, code: str = "") -> "subprocess.CompletedProcess[bytes]":
+    program = [sys.executable, "-c", code] if code else [sys.executable, "-m", "rogue_agent", "serve"]
+    return subprocess.run(program, input=stdin, capture_output=True, check=False, cwd=ROOT)
+
+
+def test_the_end_of_input_ends_the_agent_quietly() -> None:
+    done = serve(HELLO)
+    assert (done.returncode, done.stdout.count(b"\n"), done.stderr) == (0, 1, b"")
+
+
+def test_garbage_gets_one_line_and_an_exit_code() -> None:
+    done = serve(b"\x80garbage\n")
+    assert done.returncode == 1
+    assert done.stdout.startswith(b'{"type":"error","role":null,"kind":"protocol","message":')
+    assert done.stderr == b""
+
+
+def test_what_a_library_prints_does_not_reach_the_conversation() -> None:
+    code = """
+import os
+from rogue_agent.control.serve import own_streams
+source, sink = own_streams()
+print("library chatter", flush=True)
+os.write(1, b"more chatter\\n")
+assert os.read(0, 1) == b"", "the conversation's input is for the agent alone"
+os.write(sink, os.read(source, 100))
+"""
+    done = serve(b"conversation", code)
+    assert (done.stdout, done.stderr) == (b"conversation", b"library chatter\nmore chatter\n")
+
+
+def test_the_sessions_directory_is_gone_afterwards(tmp_path: Path) -> None:
+    code = f"""
+import tempfile
+tempfile.tempdir = {str(tmp_path)!r}
+from rogue_agent.control.serve import supervise
+raise SystemExit(supervise(["false"]))
+"""
+    assert serve(HELLO, code).returncode == 0
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,82 @@
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from rogue_agent.control.errors import AgentError, ErrorKind
+from rogue_agent.control.messages import Error, Hello, Start, Started, Stopped
+from rogue_agent.control.session import Session
+from rogue_agent.control.wire import encode
+
+CAPABILITIES = (
+    b'{"type":"capabilities","protocol":1,"host":"h1","kernel":"6.1","python":"3.11","has_pyverbs":true,'
+    b'"devices":["rxe0"]}\n'
+)
+
+
+@pytest.fixture
+def wire() -> Iterator[tuple[socket.socket, Session]]:
+    """The agent's end of a connection, and a session at the other."""
+    agent, harness = socket.socketpair()
+    with agent, harness:
+        harness.settimeout(0.05)
+        yield agent, Session(harness)
+
+
+def test_a_request_gets_its_reply(wire: tuple[socket.socket, Session]) -> None:
+    agent, session = wire
+    agent.sendall(CAPABILITIES)
+    assert session.open().devices == ["rxe0"]
+    assert agent.recv(1_000) == encode(Hello(1))
+
+
+def test_replies_that_arrive_together_are_taken_one_by_one(wire: tuple[socket.socket, Session]) -> None:
+    agent, session = wire
+    agent.sendall(CAPABILITIES + encode(Started("mover")) + encode(Stopped()))
+    session.open()
+    assert session.request(Start("mover", 1_000, 5), Started) == Started("mover")
+    session.close()
+
+
+def test_an_error_reply_is_raised_with_its_kind(wire: tuple[socket.socket, Session]) -> None:
+    agent, session = wire
+    agent.sendall(encode(Error("mover", "verbs", "no RDMA device")))
+    with pytest.raises(AgentError, match="no RDMA device") as caught:
+        session.open()
+    assert caught.value.kind is ErrorKind.VERBS
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "problem"),
+    [
+        (
+            b"Segmentation fault\n",
+            ErrorKind.PROTOCOL,
+            "the agent's reply to hello: got .*expected a JSON object",
+        ),
+        (encode(Stopped()), ErrorKind.PROTOCOL, "the agent answered hello with stopped"),
+        (b"", ErrorKind.TIMEOUT, "the agent did not answer hello in time"),
+    ],
+)
+def test_an_agent_that_misbehaves_is_reported(
+    wire: tuple[socket.socket, Session], answer: bytes, kind: ErrorKind, problem: str
+) -> None:
+    agent, session = wire
+    agent.sendall(answer)
+    with pytest.raises(AgentError, match=problem) as caught:
+        session.open()
+    assert caught.value.kind is kind
+
+
+def test_an_agent_that_is_gone_is_reported(wire: tuple[socket.socket, Session]) -> None:
+    agent, session = wire
+    agent.shutdown(socket.SHUT_WR)
+    with pytest.raises(AgentError, match="ended without an answer"):
+        session.open()
+
+
+def test_a_broken_connection_is_reported(wire: tuple[socket.socket, Session]) -> None:
+    agent, session = wire
+    agent.close()
+    with pytest.raises(AgentError, match="the connection broke at hello"):
+        session.open()

@@ -1,0 +1,167 @@
+import json
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+
+import pytest
+
+from rogue_agent.control.errors import AgentError, ErrorKind
+from rogue_agent.control.messages import (
+    Connect,
+    Connected,
+    Prepare,
+    Prepared,
+    Result,
+    Results,
+    Start,
+    Started,
+    Stop,
+    Stopped,
+)
+from rogue_agent.control.session import Session
+from rogue_agent.control.supervisor import Supervisor
+from rogue_agent.control.wire import LINE_BYTES_MAX, encode
+
+GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
+LONG_MS = 60_000
+PREPARED = Prepared("a", "rxe0", 1, 0, 4096, 1, GID, 17, 5, 6, 4_096, 100, "host", "event", "none")
+# Answers `prepare`; hangs on `connect`; dies on `start`; babbles on `result`.
+DATA_PROCESS = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["type"] == "prepare":
+        answer = dict(json.loads(sys.argv[1]), role=request["role"])
+        print(json.dumps(answer), flush=True)
+    elif request["type"] == "start":
+        sys.exit(3)
+    elif request["type"] == "result":
+        print("libfoo: warning", flush=True)
+"""
+
+
+def command(role: str) -> list[str]:
+    answer = json.dumps({"type": PREPARED.wire_type, **asdict(PREPARED)})
+    return [sys.executable, "-c", DATA_PROCESS, answer]
+
+
+@dataclass
+class Agent:
+    """A supervisor in a thread, and the harness's end of its streams."""
+
+    wire: socket.socket
+    session: Session
+    thread: threading.Thread
+    exit_codes: list[int] = field(default_factory=list)
+
+    def hang_up(self) -> int:
+        """End the supervisor's input and wait for its exit code."""
+        self.wire.shutdown(socket.SHUT_WR)
+        self.thread.join(60)
+        return self.exit_codes[0]
+
+
+@pytest.fixture
+def agent() -> Iterator[Agent]:
+    here, there = socket.socketpair()
+    with here, there:
+        here.settimeout(60)
+        exit_codes: list[int] = []
+        supervisor = Supervisor(there.fileno(), there.fileno(), command)
+        thread = threading.Thread(target=lambda: exit_codes.append(supervisor.serve()))
+        thread.start()
+        yield Agent(here, Session(here), thread, exit_codes)
+        if thread.is_alive():
+            here.shutdown(socket.SHUT_WR)
+        thread.join(60)
+
+
+def prepare(role: str = "a", time_limit_ms: int = LONG_MS) -> Prepare:
+    return Prepare(role, time_limit_ms, "10.9.0.1", 100, None, "rogue", {}, None)
+
+
+def connect(role: str = "a", time_limit_ms: int = LONG_MS) -> Connect:
+    return Connect(role, time_limit_ms, 1024, GID, 18, 5, 6, 4_096, 100)
+
+
+def test_a_greeting_says_what_the_node_is(agent: Agent) -> None:
+    capabilities = agent.session.open()
+    assert capabilities.protocol == 1
+    assert capabilities.python.count(".") == 2
+    assert agent.hang_up() == 0
+
+
+def test_each_role_has_its_own_data_process(agent: Agent) -> None:
+    agent.session.open()
+    assert agent.session.request(prepare("a"), Prepared).role == "a"
+    assert agent.session.request(prepare("b"), Prepared).role == "b"
+
+
+def test_stop_ends_everything(agent: Agent) -> None:
+    agent.session.open()
+    agent.session.request(prepare(), Prepared)
+    agent.session.close()
+    agent.thread.join(60)
+    assert agent.exit_codes == [0]
+
+
+def test_a_data_process_that_does_not_answer_is_ended_at_its_time_limit(agent: Agent) -> None:
+    agent.session.open()
+    agent.session.request(prepare("a"), Prepared)
+    agent.session.request(prepare("b"), Prepared)
+    with pytest.raises(AgentError, match="no answer to connect within its time limit") as caught:
+        agent.session.request(connect("a", time_limit_ms=1), Connected)
+    assert caught.value.kind is ErrorKind.TIMEOUT
+    assert agent.session.request(prepare("b2"), Prepared).role == "b2", "the other roles go on"
+
+
+def test_a_data_process_that_dies_is_reported_with_its_exit_code(agent: Agent) -> None:
+    agent.session.open()
+    agent.session.request(prepare(), Prepared)
+    with pytest.raises(AgentError, match="the data process ended with code 3") as caught:
+        agent.session.request(Start("a", LONG_MS, 5), Started)
+    assert caught.value.kind is ErrorKind.BUG
+
+
+def test_a_data_process_that_babbles_is_ended(agent: Agent) -> None:
+    agent.session.open()
+    agent.session.request(prepare(), Prepared)
+    with pytest.raises(AgentError, match="wrote something unexpected"):
+        agent.session.request(Result("a", LONG_MS), Results)
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (b"\x00\xff\n", "expected UTF-8"),
+        (b"x" * (LINE_BYTES_MAX + 1), "a line of more than"),
+        (encode(prepare()), "prepare before hello"),
+        (b'{"type":"hello","protocol":2}\n', "got 2, this agent speaks 1"),
+    ],
+)
+def test_whatever_breaks_the_rules_ends_the_conversation_with_a_clear_error(
+    agent: Agent, lines: bytes, problem: str
+) -> None:
+    agent.wire.sendall(lines)
+    with pytest.raises(AgentError, match=problem) as caught:
+        agent.session.request(Stop(), Stopped)
+    assert caught.value.kind is ErrorKind.PROTOCOL
+    agent.thread.join(60)
+    assert agent.exit_codes == [1]
+
+
+def test_a_role_that_was_not_prepared_cannot_be_asked(agent: Agent) -> None:
+    agent.session.open()
+    with pytest.raises(AgentError, match="'a' has not been prepared"):
+        agent.session.request(connect(), Connected)
+
+
+def test_requests_do_not_pile_up(agent: Agent) -> None:
+    agent.session.open()
+    agent.session.request(prepare(), Prepared)
+    for _ in range(9):
+        agent.wire.sendall(encode(connect()))
+    with pytest.raises(AgentError, match="already has 8 requests waiting"):
+        agent.session.request(Stop(), Stopped)

@@ -1,0 +1,34 @@
+import ctypes
+import hashlib
+
+from helpers.fake_verbs import Context, ProtectionDomain
+
+from rogue_agent.drivers.verbs.buffer import Buffer
+from rogue_agent.drivers.verbs.library import Library
+
+SIZE_BYTES = (1 << 20) + 3
+
+
+def make(library: Library, size_bytes: int = SIZE_BYTES) -> Buffer:
+    return Buffer(library, ProtectionDomain(Context("rxe0")), size_bytes)
+
+
+def test_a_new_buffer_is_zero(library: Library) -> None:
+    assert make(library).sha256() == hashlib.sha256(bytes(SIZE_BYTES)).hexdigest()
+
+
+def test_the_address_is_where_the_checksummed_bytes_are(library: Library) -> None:
+    buffer = make(library, 5)
+    ctypes.memmove(buffer.address, b"hello", 5)
+    assert buffer.sha256() == hashlib.sha256(b"hello").hexdigest()
+
+
+def test_the_seed_decides_every_byte(library: Library) -> None:
+    first, same, other = make(library), make(library), make(library)
+    first.fill(7)
+    same.fill(7)
+    other.fill(8)
+    assert first.sha256() == same.sha256() != other.sha256()
+    content = ctypes.string_at(first.address, SIZE_BYTES)
+    assert content[:1024] != content[1 << 19 : (1 << 19) + 1024]
+    assert content[-3:] != bytes(3)

@@ -1,0 +1,63 @@
+import ctypes
+
+import pytest
+from helpers.fake_verbs import Fabric
+
+from rogue_agent.core.actions import PostSend
+from rogue_agent.core.errors import PostRefused
+from rogue_agent.drivers.verbs.discovery import PortAddress
+from rogue_agent.drivers.verbs.endpoint import Endpoint
+from rogue_agent.drivers.verbs.errors import VerbsError
+from rogue_agent.drivers.verbs.queue_pair import PathAttributes, Peer, mtu_code, mtu_of_code
+
+PORT = PortAddress("rxe0", 2, 3, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
+PEER = Peer("0000:0000:0000:0000:0000:ffff:0a09:0002", 21, 99, 5, 4096, 100)
+
+
+@pytest.mark.parametrize(("mtu_bytes", "code"), [(256, 1), (512, 2), (1024, 3), (2048, 4), (4096, 5)])
+def test_mtus_have_the_numbers_of_ibv_mtu(mtu_bytes: int, code: int) -> None:
+    assert (mtu_code(mtu_bytes), mtu_of_code(code)) == (code, mtu_bytes)
+
+
+@pytest.mark.parametrize("mtu_bytes", [0, 128, 1000, 1500, 8192])
+def test_any_other_mtu_is_refused(mtu_bytes: int) -> None:
+    with pytest.raises(VerbsError, match=r"is not one of 256, 512, 1024, 2048, 4096"):
+        mtu_code(mtu_bytes)
+
+
+def test_the_attributes_of_a_connection(requester: Endpoint, fabric: Fabric) -> None:
+    requester.queue_pair.connect(PORT, 77, PEER, PathAttributes(2048, retry_count=1, timeout_exponent=14))
+    attributes = fabric.queue_pairs[requester.queue_pair.qp_num].attributes
+    assert attributes is not None
+    assert (attributes.port_num, attributes.path_mtu) == (2, 4)
+    assert (attributes.dest_qp_num, attributes.rq_psn, attributes.sq_psn) == (21, 99, 77)
+    assert (attributes.timeout, attributes.retry_cnt, attributes.rnr_retry) == (14, 1, 7)
+
+
+def test_a_refused_connection_names_the_queue_pair(requester: Endpoint) -> None:
+    nobody = Peer(PEER.gid, 0, 99, 5, 4096, 100)
+    with pytest.raises(VerbsError, match=r"ibv_modify_qp on queue pair 17: .*Errno: 22"):
+        requester.queue_pair.connect(PORT, 77, nobody, PathAttributes(1024, 1, 14))
+
+
+def test_a_write_goes_to_the_same_place_of_the_peers_buffer(connected: tuple[Endpoint, Endpoint]) -> None:
+    requester, responder = connected
+    local = (requester.buffer.address, requester.buffer.lkey)
+    ctypes.memmove(requester.buffer.address + 500, b"payload", 7)
+    requester.queue_pair.post_write(PostSend(1, 1, 500, 7, signaled=True), local)
+    assert ctypes.string_at(responder.buffer.address + 499, 9) == b"\0payload\0"
+    assert [entry[:2] for poll in requester.queue.drain() for entry in poll] == [(1, 0)]
+
+
+def test_an_unsignalled_write_completes_silently(connected: tuple[Endpoint, Endpoint]) -> None:
+    requester, _ = connected
+    local = (requester.buffer.address, requester.buffer.lkey)
+    requester.queue_pair.post_write(PostSend(1, 1, 0, 7, signaled=False), local)
+    assert list(requester.queue.drain()) == []
+
+
+def test_a_full_send_queue_refuses_the_post(connected: tuple[Endpoint, Endpoint], fabric: Fabric) -> None:
+    requester, _ = connected
+    fabric.queue_pairs[requester.queue_pair.qp_num].refuses = True
+    with pytest.raises(PostRefused, match=r"ibv_post_send: .*Errno: 12"):
+        requester.queue_pair.post_write(PostSend(1, 1, 0, 7, signaled=True), (requester.buffer.address, 0))
