@@ -1,7 +1,6 @@
 """SSH to one machine: host key verified against the testbed's known_hosts; commands, files, sessions."""
 
 import logging
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,12 +12,13 @@ from virtual.errors import VirtualTestbedError
 from virtual.machines.identity import USER
 
 _LOOPBACK = "127.0.0.1"
+_CHUNK_BYTES = 65_536
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach the caller as exceptions
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How to reach one machine."""
+    """How to reach one machine; `timeout_s` bounds every wait for its next answer."""
 
     machine: str
     port: int
@@ -30,26 +30,32 @@ class Login:
 @contextmanager
 def connect(login: Login) -> Iterator["Connection"]:
     """Open a verified connection; a machine whose key is not the expected one is refused."""
-    client = paramiko.SSHClient()
-    client.load_host_keys(str(login.known_hosts))
-    client.set_missing_host_key_policy(paramiko.RejectPolicy())
-    try:
-        client.connect(
-            _LOOPBACK,
-            port=login.port,
-            username=USER,
-            key_filename=str(login.key_file),
-            allow_agent=False,
-            look_for_keys=False,
-            timeout=login.timeout_s,
-            banner_timeout=login.timeout_s,
-            auth_timeout=login.timeout_s,
-        )
+    with paramiko.SSHClient() as client:
+        with _reported(login.machine):
+            client.load_host_keys(str(login.known_hosts))
+            client.set_missing_host_key_policy(paramiko.RejectPolicy())
+            client.connect(
+                _LOOPBACK,
+                port=login.port,
+                username=USER,
+                key_filename=str(login.key_file),
+                allow_agent=False,
+                look_for_keys=False,
+                timeout=login.timeout_s,
+                banner_timeout=login.timeout_s,
+                auth_timeout=login.timeout_s,
+            )
         yield Connection(login, client)
+
+
+@contextmanager
+def _reported(machine: str) -> Iterator[None]:
+    """Turn what SSH raises into the testbed's own error."""
+    try:
+        yield
     except (paramiko.SSHException, OSError, EOFError) as error:
-        raise VirtualTestbedError(f"SSH to machine {login.machine} failed: {error}") from error
-    finally:
-        client.close()
+        reason = str(error) or type(error).__name__
+        raise VirtualTestbedError(f"SSH to machine {machine} failed: {reason}") from error
 
 
 class Connection:
@@ -62,22 +68,22 @@ class Connection:
 
     def put(self, content: bytes, path: str) -> None:
         """Write ``content`` to the file ``path`` on the machine."""
-        with self._client.open_sftp() as files, files.open(path, "wb") as remote:
+        with _reported(self.machine), self._client.open_sftp() as files, files.open(path, "wb") as remote:
             remote.set_pipelined(True)
             remote.write(content)
 
     def get(self, path: str) -> bytes:
         """Read the file ``path`` of the machine."""
-        with self._client.open_sftp() as files, files.open(path, "rb") as remote:
+        with _reported(self.machine), self._client.open_sftp() as files, files.open(path, "rb") as remote:
             return remote.read()
 
     def run(self, command: str) -> str:
         """Run a shell command and return its output; a failure is raised with the command's own words."""
         channel = self.open_session(command)
-        deadline_s = time.monotonic() + self._timeout_s
-        output = b"".join(iter(lambda: channel.recv(65536), b""))
-        words = b"".join(iter(lambda: channel.recv_stderr(65536), b""))
-        status = channel.recv_exit_status() if time.monotonic() < deadline_s else -1
+        with _reported(self.machine):
+            output = b"".join(iter(lambda: channel.recv(_CHUNK_BYTES), b""))
+            words = b"".join(iter(lambda: channel.recv_stderr(_CHUNK_BYTES), b""))
+            status = channel.recv_exit_status()
         if status != 0:
             text = (words or output).decode(errors="replace").strip()
             raise VirtualTestbedError(f"`{command}` failed on {self.machine} (exit code {status}): {text}")
@@ -87,7 +93,8 @@ class Connection:
         """Start ``command`` and return the channel to its standard streams."""
         transport = self._client.get_transport()
         assert transport is not None, "the connection is closed"
-        channel = transport.open_session(timeout=self._timeout_s)
-        channel.settimeout(self._timeout_s)
-        channel.exec_command(command)
+        with _reported(self.machine):
+            channel = transport.open_session(timeout=self._timeout_s)
+            channel.settimeout(self._timeout_s)
+            channel.exec_command(command)
         return channel

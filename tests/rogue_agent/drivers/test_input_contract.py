@@ -1,0 +1,181 @@
+"""Both drivers give the core the same inputs: what `ibv_wc` and a clock query carry, and nothing else.
+
+A field that only a simulator can know would make the core work in simulation alone. The inputs of a whole
+transfer, and of one whose queue pair fails, are recorded above each driver and compared by their exact types.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import get_args
+
+import pytest
+from helpers.fake_verbs import EVENT_FILE, Fabric, fake_library
+
+from rogue_agent.core.application import Schedule
+from rogue_agent.core.clocks import HostNs, NicNs
+from rogue_agent.core.completions import SUCCESS, Completion
+from rogue_agent.core.connection import Connection
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.transports import settings_for
+from rogue_agent.drivers import simulated
+from rogue_agent.drivers.verbs import clock, completion_queue
+from rogue_agent.drivers.verbs.discovery import PortAddress
+from rogue_agent.drivers.verbs.endpoint import opened
+from rogue_agent.drivers.verbs.flow import VerbsFlow
+from rogue_agent.drivers.verbs.queue_pair import PathAttributes, Peer
+from simulator import CX3PRO, Simulation
+
+RATE_BPS = 10**10
+MTU_BYTES = 1024
+SIZE_BYTES = 20 * 65_536
+START = HostNs(1_000)
+SECOND_NS = 10**9
+INPUTS = (
+    "submit",
+    "on_posted",
+    "on_post_refused",
+    "on_rate_set",
+    "on_completions",
+    "on_qp_event",
+    "on_timer",
+)
+# The entry of a completion queue: our field, and what verbs call it.
+IBV_WC = {"wr_id": int, "status": int, "completion_ts": int, "byte_len": int, "imm_data": int | None}
+ECHOES = {
+    "on_rate_set",
+    "on_qp_event",
+    "on_timer",
+}  # they depend on the limiter, and on when an error is noticed
+
+Recorded = list[tuple[str, tuple[object, ...]]]
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    """Every input that any connection gets from here on."""
+    inputs: Recorded = []
+
+    def recorder(name: str) -> Callable[..., object]:
+        original = getattr(Connection, name)
+
+        def record(self: Connection, *arguments: object) -> object:
+            inputs.append((name, arguments))
+            return original(self, *arguments)
+
+        return record
+
+    for name in INPUTS:
+        monkeypatch.setattr(Connection, name, recorder(name))
+    return inputs
+
+
+def run_simulated(*, is_failing: bool) -> None:
+    """One transfer over a simulated NIC; a link that loses everything makes the queue pair fail."""
+    simulation = Simulation(seed=3)
+    for host in ("a", "b"):
+        simulation.add_host(host, CX3PRO)
+    loss = 0.999_999 if is_failing else 0.0
+    simulation.add_link("a", "b", rate_bps=RATE_BPS, delay_ps=10**6, loss_probability=loss)
+    settings = settings_for("rogue", RATE_BPS, {})
+    queue_pair, _ = simulation.connect("a", "b", mtu_bytes=MTU_BYTES, retry_count=1, timeout_exponent=8)
+    flow = simulated.SimulatedFlow(
+        simulation,
+        queue_pair,
+        settings=settings,
+        link=LinkFacts(RATE_BPS, MTU_BYTES, rate_step_bps=CX3PRO.rate_step_bps),
+        schedule=Schedule(SIZE_BYTES, START),
+        record_rtt=True,
+    )
+    flow.start()
+    simulation.run_until(SECOND_NS)
+    assert flow.transfers[0].status == ("error" if is_failing else "ok")
+
+
+@pytest.fixture
+def event_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(completion_queue, "_EVENT_FILE", EVENT_FILE)
+
+
+def run_verbs(*, is_failing: bool) -> None:
+    """One transfer over verbs whose completions are read as the event loop reads them."""
+    fabric = Fabric(verbs_left=3 if is_failing else 1 << 30)
+    library = fake_library(fabric)
+    port = PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", RATE_BPS)
+    settings = settings_for("rogue", RATE_BPS, {})
+    with ExitStack() as stack:
+        here, there = (
+            stack.enter_context(opened(library, port, SIZE_BYTES, settings.send_queue_verbs, clock.nic_ns))
+            for _ in range(2)
+        )
+        for end, other in ((here, there), (there, here)):
+            buffer = other.buffer
+            peer = Peer(port.gid, other.queue_pair.qp_num, other.psn, buffer.rkey, buffer.address, SIZE_BYTES)
+            end.queue_pair.connect(port, end.psn, peer, PathAttributes(MTU_BYTES, 1, 14))
+        link = LinkFacts(RATE_BPS, MTU_BYTES, has_limiter=False)
+        connection = Connection(settings, link, here.queue_pair.qp_num, tracing=True)
+        flow = VerbsFlow(connection, Schedule(SIZE_BYTES, START), here, io.StringIO(), clock.nic_ns)
+        flow.on_time(START)
+        while not flow.is_finished:
+            for completions in here.queue.drain():
+                flow.on_completions(clock.host_ns(), completions)
+        assert flow.transfers[0].status == ("error" if is_failing else "ok")
+
+
+RUNS = {"simulated": run_simulated, "verbs": run_verbs}
+
+
+def completions_in(recorded: Recorded) -> Iterator[tuple[object, ...]]:
+    for name, arguments in recorded:
+        if name == "on_completions":
+            _now, entries = arguments
+            assert type(entries) is list
+            yield from entries
+
+
+def shapes_of(recorded: Recorded) -> set[tuple[str, ...]]:
+    """Each input's name and the exact types of its arguments."""
+    return {(name, *(type(argument).__name__ for argument in arguments)) for name, arguments in recorded}
+
+
+def test_the_cores_completion_is_a_selection_of_ibv_wc() -> None:
+    fields = tuple(int if each is NicNs else each for each in get_args(Completion))
+    assert fields == tuple(IBV_WC.values())
+
+
+@pytest.mark.usefixtures("event_file")
+@pytest.mark.parametrize("is_failing", [False, True], ids=["whole", "failing"])
+@pytest.mark.parametrize("driver", RUNS)
+def test_a_driver_passes_completions_of_exactly_these_fields(
+    recorded: Recorded, driver: str, is_failing: bool
+) -> None:
+    RUNS[driver](is_failing=is_failing)
+    entries = list(completions_in(recorded))
+    assert entries
+    assert any(entry[1] != SUCCESS for entry in entries) is is_failing
+    for entry in entries:
+        assert type(entry) is tuple, "a subclass could carry more than its fields"
+        assert [type(value) for value in entry[:4]] == [int] * 4
+        assert entry[4] is None or type(entry[4]) is int
+
+
+@pytest.mark.usefixtures("event_file")
+@pytest.mark.parametrize("is_failing", [False, True], ids=["whole", "failing"])
+def test_both_drivers_feed_the_core_alike(recorded: Recorded, is_failing: bool) -> None:
+    shapes = {}
+    for driver, run in RUNS.items():
+        recorded.clear()
+        run(is_failing=is_failing)
+        shapes[driver] = {shape for shape in shapes_of(recorded) if shape[0] not in ECHOES}
+    assert shapes["simulated"] == shapes["verbs"]
+    assert ("on_completions", "int", "list") in shapes["simulated"]
+    assert ("on_posted", "int", "int") in shapes["simulated"]
+
+
+def test_the_simulated_nic_stamps_by_its_own_clock(recorded: Recorded) -> None:
+    run_simulated(is_failing=False)
+    for name, arguments in recorded:
+        if name == "on_completions":
+            now, entries = arguments
+            assert isinstance(entries, list)
+            assert all(entry[2] != now for entry in entries), "host time in place of the NIC's"
