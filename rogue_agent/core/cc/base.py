@@ -1,4 +1,7 @@
-"""What a host congestion control is to a Connection: accepted RTT samples in, a window and a rate out."""
+"""What a host congestion control is to a Connection: accepted RTT samples in, a window and a rate out.
+
+Source: RoGUE, section 3.2: a window clocks verbs out, a limiter paces their packets, RTT samples drive both.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

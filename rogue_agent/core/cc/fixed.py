@@ -1,4 +1,7 @@
-"""No congestion control: a constant window and a limiter left alone, which is native RoCE."""
+"""No congestion control: a constant window and a limiter left alone, which is native RoCE.
+
+Source: RoGUE, sections 2.2 and 5.1: RoCE sends what is posted, in verbs of 1 MB.
+"""
 
 from dataclasses import dataclass, field
 

@@ -13,6 +13,8 @@ import pytest
 from rogue_agent.core.actions import PostSend
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
+from rogue_agent.core.completions import Completion
+from rogue_agent.core.connection import Connection
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.transports import settings_for
 from rogue_agent.drivers.simulated import SimulatedFlow
@@ -72,7 +74,8 @@ class Star:
         return self
 
     def goodput_bps(self, host_ns: int) -> float:
-        return sum(queue_pair.delivered_bytes for queue_pair, _ in self.flows) * 8 * SECOND_NS / host_ns
+        delivered_bytes = sum(queue_pair.delivered_bytes for queue_pair, _ in self.flows)
+        return delivered_bytes * 8 * SECOND_NS / host_ns
 
     def estimate_error_ns(self) -> float:
         """Median over all accepted samples of estimate minus truth."""
@@ -193,3 +196,19 @@ def test_same_seed_same_run() -> None:
     assert one.simulation.digest() == other.simulation.digest()
     assert [flow.rtt_samples for _, flow in one.flows] == [flow.rtt_samples for _, flow in other.flows]
     assert one.simulation.digest() != incast(3, SECOND_NS // 20, seed=2).simulation.digest()
+
+
+def test_the_core_is_told_what_verbs_tell_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each completion has the five fields that the driver over verbs passes, as integers or None."""
+    polls: list[list[Completion]] = []
+    take = Connection.on_completions
+
+    def on_completions(self: Connection, now: HostNs, completions: list[Completion]) -> None:
+        polls.append(completions)
+        take(self, now, completions)
+
+    monkeypatch.setattr(Connection, "on_completions", on_completions)
+    incast(2, SECOND_NS // 100)
+    entries = [entry for poll in polls for entry in poll]
+    assert len(entries) > 100
+    assert {tuple(map(type, entry)) for entry in entries} == {(int, int, int, int, type(None))}
