@@ -1,6 +1,5 @@
 """The command line: reads arguments, calls a command, turns errors into messages and exit codes."""
 
-import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -65,7 +64,7 @@ def rogue(
     \b
     Exit codes: 0 done; 1 a cell failed; 2 wrong command or experiment, nothing written;
     3 results without a report; 4 nothing can run on this testbed; 5 damaged run;
-    6 results cannot be written; 70 a bug of ours; 130 Ctrl-C.
+    6 results cannot be written; 70 a bug of ours; 130 Ctrl-C; 143 ended by the system.
     """
 
 
@@ -176,8 +175,7 @@ def run_guarded(command: Callable[[], object]) -> ExitCode:
     """Call a command; whatever it raises becomes a message on standard error and an exit code."""
     try:
         code = command()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:  # typer exits by itself in one case: whoever read our output has gone
         return ExitCode.OK
     except (Exception, KeyboardInterrupt) as error:
         message, failed = _explain(error)

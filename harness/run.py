@@ -3,7 +3,7 @@
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -29,32 +29,15 @@ MANIFEST_SECONDS: Final = 1.0
 
 @dataclass(slots=True)
 class Run:
-    """A run that this process works on; a watcher of its own cells."""
+    """A run that this process works on."""
 
     directory: Path
     manifest: Manifest
-    watcher: Watcher
-    written_at: float = field(default=0.0)
 
     @property
     def cells(self) -> Path:
         """Where the cells' directories stand."""
         return self.directory / CELLS
-
-    def on_started(self, task: Task) -> None:
-        """Pass it on."""
-        self.watcher.on_started(task)
-
-    def on_progress(self, task: Task, fraction: float) -> None:
-        """Pass it on."""
-        self.watcher.on_progress(task, fraction)
-
-    def on_finished(self, record: CellRecord) -> None:
-        """Note what became of a cell."""
-        self.note(record)
-        if time.monotonic() - self.written_at > MANIFEST_SECONDS:
-            self.write()
-        self.watcher.on_finished(record)
 
     def note(self, record: CellRecord) -> None:
         """Put a cell's record and checksums into the manifest."""
@@ -72,10 +55,31 @@ class Run:
     def write(self) -> None:
         """Write the manifest."""
         write_manifest(self.directory, self.manifest)
-        self.written_at = time.monotonic()
 
 
-def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | None, watcher: Watcher) -> Run:
+@dataclass(slots=True)
+class _Bookkeeper:
+    """A watcher that keeps the manifest up to date and passes everything on."""
+
+    run: Run
+    watcher: Watcher
+    written_at: float = 0.0
+
+    def on_started(self, task: Task) -> None:
+        self.watcher.on_started(task)
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        self.watcher.on_progress(task, fraction)
+
+    def on_finished(self, record: CellRecord) -> None:
+        self.run.note(record)
+        if time.monotonic() - self.written_at > MANIFEST_SECONDS:
+            self.run.write()
+            self.written_at = time.monotonic()
+        self.watcher.on_finished(record)
+
+
+def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | None = None) -> Run:
     """Make the run directory with a manifest in which every cell is pending or cannot run."""
     now = datetime.now(UTC)
     planned = _only(plan.cells, only_cell)
@@ -98,14 +102,14 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
         host=session.host,
         cells=[_new_record(each, plan) for each in planned],
     )
-    run = Run(directory, manifest, watcher)
+    run = Run(directory, manifest)
     run.write()
     return run
 
 
-def reopen_run(directory: Path, command: Sequence[str], watcher: Watcher) -> Run:
+def reopen_run(directory: Path, command: Sequence[str]) -> Run:
     """Take up a run: what its cells' directories say is what was done."""
-    run = Run(directory, read_manifest(directory), watcher)
+    run = Run(directory, read_manifest(directory))
     run.note_stored()
     run.manifest.sessions.append(_session(command, datetime.now(UTC)))
     return run
@@ -124,14 +128,21 @@ def replan(manifest: Manifest, testbed: Testbed) -> Plan:
     return Plan(plan.loaded, testbed, cells)
 
 
-def work(run: Run, plan: Plan, jobs: int, only_failed: bool = False) -> None:
-    """Run every cell that has no result yet; leave a truthful manifest however this ends."""
+def cells_left(run: Run, plan: Plan, only_failed: bool = False) -> list[PlannedCell]:
+    """Cells that can run and have no result yet; with `only_failed` those that were tried."""
+    wanted = {CellStatus.FAILED} if only_failed else {*CellStatus} - {CellStatus.OK}
+    identifiers = {cell.id for cell in run.manifest.cells if cell.status in wanted}
+    return [planned for planned in plan.runnable if planned.cell.id in identifiers]
+
+
+def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], jobs: int, watcher: Watcher) -> None:
+    """Run cells; leave a truthful manifest however this ends."""
     with locked(run.directory):
         discard_all_unfinished(run.cells)
         run.manifest.status = "running"
         run.write()
         try:
-            run_tasks(_tasks(run, plan, only_failed), jobs, run)
+            run_tasks([_task(run, plan, planned) for planned in cells], jobs, _Bookkeeper(run, watcher))
         finally:
             run.note_stored()
             done = all(cell.status in (CellStatus.OK, CellStatus.UNSUPPORTED) for cell in run.manifest.cells)
@@ -140,20 +151,10 @@ def work(run: Run, plan: Plan, jobs: int, only_failed: bool = False) -> None:
             run.write()
 
 
-def _tasks(run: Run, plan: Plan, only_failed: bool) -> list[Task]:
-    wanted = (
-        {CellStatus.FAILED}
-        if only_failed
-        else {CellStatus.FAILED, CellStatus.PENDING, CellStatus.UNSUPPORTED}
-    )
-    records = {cell.id: cell for cell in run.manifest.cells if cell.status in wanted}
-    tasks = []
-    for planned in plan.runnable:
-        if planned.cell.id in records:
-            record = _new_record(planned, plan)
-            record.session = len(run.manifest.sessions) - 1
-            tasks.append(Task(planned.cell, plan.testbed, run.cells, record))
-    return tasks
+def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:
+    record = _new_record(planned, plan)
+    record.session = len(run.manifest.sessions) - 1
+    return Task(planned.cell, plan.testbed, run.cells, record)
 
 
 def _only(cells: Sequence[PlannedCell], identifier: str | None) -> Sequence[PlannedCell]:

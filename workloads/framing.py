@@ -1,6 +1,5 @@
 """How many bytes a payload occupies: frame bytes count in queues, wire bytes take time on a link."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -26,15 +25,6 @@ class Framing:
         Source: RoCEv2 over Ethernet, payload / (payload + 62 + 20); MTU 1024 gives 0.9259.
         """
         return Fraction(mtu_bytes, mtu_bytes + self.header_bytes + self.gap_bytes)
-
-    def write_packets(self, size_bytes: int, mtu_bytes: int) -> Iterator[tuple[int, int]]:
-        """Packets of one WRITE as (wire bytes of each, how many)."""
-        full, rest = divmod(size_bytes, mtu_bytes)
-        overhead = self.header_bytes + self.gap_bytes
-        sizes = [(mtu_bytes + overhead, full), (rest + overhead, 1 if rest or size_bytes == 0 else 0)]
-        for wire_bytes, count in sizes:
-            if count:
-                yield wire_bytes, count
 
 
 # Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4 = 62; RETH 16; AETH 4; preamble 8 + gap 12.

@@ -19,7 +19,7 @@ from harness.plan.plan import Plan, make_plan
 from harness.progress import ProgressDisplay
 from harness.results.manifest import read_manifest
 from harness.results.provenance import available_cores
-from harness.run import Run, reopen_run, replan, start_run, work
+from harness.run import Run, cells_left, reopen_run, replan, start_run, work
 from harness.testbeds import find_testbed
 from workloads.records import CellStatus
 
@@ -56,16 +56,16 @@ class _Terminated(KeyboardInterrupt):
 def run_experiment(options: RunOptions) -> ExitCode:
     """Run or go on with a run; print its directory last."""
     _check(options)
-    console = Console(stderr=True)
     plan = _plan(options)
-    with ProgressDisplay(plan.runnable, console) as display, _termination_as_interrupt():
-        command = ("rogue", *options.arguments)
-        if options.resume is None:
-            run = start_run(plan, options.out, command, options.only_cell, display)
-        else:
-            run = reopen_run(options.resume, command, display)
+    command = ("rogue", *options.arguments)
+    if options.resume is None:
+        run = start_run(plan, options.out, command, options.only_cell)
+    else:
+        run = reopen_run(options.resume, command)
+    cells = cells_left(run, plan, options.only_failed)
+    with _termination_as_interrupt(), ProgressDisplay(cells, Console(stderr=True)) as display:
         try:
-            work(run, plan, options.jobs or available_cores(), options.only_failed)
+            work(run, plan, cells, options.jobs or available_cores(), display)
         except KeyboardInterrupt as stop:
             typer.echo(run.directory)
             raise _stopped(run, stop) from stop

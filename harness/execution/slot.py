@@ -46,7 +46,8 @@ class Slot:
         if self._worker is not None:
             return self._worker.executor.submit(_run, task)
         messages, to_parent = _CONTEXT.Pipe(duplex=False)
-        executor = ProcessPoolExecutor(1, _CONTEXT, _prepare_worker, (to_parent,))
+        with _signals_kept_from_children():
+            executor = ProcessPoolExecutor(1, _CONTEXT, _prepare_worker, (to_parent,))
         before = set(multiprocessing.active_children())
         with _signals_kept_from_children():
             future = executor.submit(_run, task)
@@ -86,10 +87,9 @@ _to_parent: connection.Connection | None = None
 
 
 def _prepare_worker(to_parent: connection.Connection) -> None:
-    """First thing in a worker: Ctrl-C is the parent's business, and without a parent there is none."""
+    """First thing in a worker: without a parent there is no work."""
     global _to_parent  # noqa: PLW0603  (a pool gives its initializer no other place)
     _to_parent = to_parent
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
@@ -111,8 +111,11 @@ def _report(fraction: float) -> None:
 
 @contextlib.contextmanager
 def _signals_kept_from_children() -> Iterator[None]:
-    """A process started meanwhile never sees Ctrl-C, not even while it is starting."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """A process started meanwhile leaves Ctrl-C and its like to us, even while it is starting.
+
+    The mask is inherited.  Making a pool may start Python's own helper process, which changes the mask back.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield
     finally:

@@ -68,7 +68,7 @@ def read_document(file: str) -> Document:
         parsed = parse_yaml(text)
     except YamlError as error:
         place = f"{file}:{error.line}"
-        raise ConfigError([Problem(place, "", error.got, error.expected, error.advice)]) from error
+        raise ConfigError([Problem(place, error.key, error.got, error.expected, error.advice)]) from error
     if not isinstance(parsed.value, dict):
         got = "an empty file" if parsed.value is None else show(parsed.value)
         raise _file_error(file, got, "a mapping with name, topology, workload ...", f"start from {EXAMPLE}")

@@ -80,17 +80,14 @@ def _check_point(document: Document, chosen: Mapping[str, Scalar]) -> Experiment
             raise _factor_error(
                 document, key, "a path that leads nowhere", "a key of the file", advice
             ) from error
-    data = {key: value for key, value in document.data.items() if key != FACTORS}
     try:
-        return Experiment.model_validate(data)
+        return Experiment.model_validate(document.data)
     except ValidationError as error:
         raise ConfigError(find_problems(error, document)) from error
 
 
 def _read_factors(document: Document) -> dict[str, list[Scalar]]:
-    written = document.data.get(FACTORS)
-    if written is None:
-        return {}
+    written = document.data.get(FACTORS, {})
     if not isinstance(written, dict):
         raise _factor_error(document, "", show(written), "a mapping from keys to lists", "write {} for none")
     factors = {key: _read_values(document, key, values) for key, values in written.items()}

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from harness.experiment.choices import MeasureChoice, MeasureKind, TrafficGroup, TransportChoice
+from harness.experiment.choices import MeasureChoice, MeasureKind, Parameter, TrafficGroup, TransportChoice
 from harness.experiment.kinds import ByKind
 from workloads.mistakes import mistake, mistakes_at
 from workloads.probes import PROBES, Probe
@@ -23,7 +23,7 @@ def _no_fault(value: object) -> object:
 
 
 class Experiment(Specification):
-    """Everything an experiment file says, except its factors."""
+    """Everything an experiment file says, at one point of its factors."""
 
     name: Name
     """Name of the experiment; results are stored under it."""
@@ -39,6 +39,8 @@ class Experiment(Specification):
     """Latency probe from a host of its own, the last one."""
     transports: Annotated[list[TransportChoice], Field(min_length=1, max_length=100)]
     """What moves the bytes; each is measured on its own."""
+    factors: dict[str, Annotated[list[Parameter], Field(min_length=1)]] = Field(default_factory=dict)
+    """Lists of values by dotted key; every combination is measured."""
     faults: list[Annotated[object, BeforeValidator(_no_fault)]] = Field(default_factory=list)
     """What goes wrong on purpose."""
     repetitions: Annotated[int, Field(ge=1, le=REPETITIONS_MAX)] = 1

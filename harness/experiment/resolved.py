@@ -16,7 +16,6 @@ def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
         {"label": choice.shown, "name": choice.name, "parameters": dict(choice.parameters)}
         for choice in experiment.transports
     ]
-    data["factors"] = {key: list(values) for key, values in loaded.factors.items()}
     data["measure"] = {
         kind: {"interval_ns": experiment.interval_ns(kind)} for kind in MEASURES if experiment.measures(kind)
     }

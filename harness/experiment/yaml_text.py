@@ -33,9 +33,10 @@ _WORDS: Final[dict[str, object]] = {
 class YamlError(ValueError):
     """Text that is not the YAML we accept."""
 
-    def __init__(self, line: int, got: str, expected: str, advice: str) -> None:
+    def __init__(self, line: int, got: str, expected: str, advice: str, key: str = "") -> None:
         super().__init__(f"line {line}: got {got}, expected {expected}; {advice}")
         self.line = line
+        self.key = key
         self.got = got
         self.expected = expected
         self.advice = advice
@@ -58,6 +59,7 @@ class _Open:
     anchor: str | None
     values_before: int
     key: str | None = None
+    key_line: int = 0
 
 
 @dataclass(slots=True)
@@ -105,7 +107,9 @@ class _Reader:
         if self.stack and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None:
             self._on_key(event.value, line)
             return
-        value = resolve_scalar(event.value, line) if event.implicit[0] else event.value
+        value: object = event.value
+        if event.implicit[0]:
+            value = resolve_scalar(event.value, line, format_path(self._next_path()))
         if event.anchor:
             self.anchors[event.anchor] = (value, 1)
         self._place(value, line)
@@ -115,7 +119,7 @@ class _Reader:
         if key in mapping:
             path = format_path((*self.stack[-1].path, key))
             raise YamlError(line, f"the key {path} twice", "each key once", "remove one of the two")
-        self.stack[-1].key = key
+        self.stack[-1].key, self.stack[-1].key_line = key, line
 
     def _on_start(self, event: yaml.CollectionStartEvent, line: int) -> None:
         self._count(1, line)
@@ -137,22 +141,27 @@ class _Reader:
 
     def _place(self, value: object, line: int) -> Path:
         """Put a value where the document has it."""
-        path: Path = ()
-        if self.stack:
-            parent = self.stack[-1]
-            if isinstance(parent.value, dict):
-                if parent.key is None:
-                    raise YamlError(line, "an alias as a key", "a word as a key", "write the key out")
-                path = (*parent.path, parent.key)
-                parent.value[parent.key] = value
-                parent.key = None
-            else:
-                path = (*parent.path, len(parent.value))
-                parent.value.append(value)
-        else:
+        path = self._next_path()
+        if not self.stack:
             self.root = value
+        elif isinstance((parent := self.stack[-1]).value, list):
+            parent.value.append(value)
+        elif parent.key is None:
+            raise YamlError(line, "an alias as a key", "a word as a key", "write the key out")
+        else:
+            parent.value[parent.key] = value
+            parent.key, line = None, parent.key_line
         self.lines[path] = line
         return path
+
+    def _next_path(self) -> Path:
+        """Where the next value belongs."""
+        if not self.stack:
+            return ()
+        parent = self.stack[-1]
+        if isinstance(parent.value, list):
+            return (*parent.path, len(parent.value))
+        return parent.path if parent.key is None else (*parent.path, parent.key)
 
     def _count(self, values: int, line: int) -> None:
         self.values += values
@@ -162,23 +171,22 @@ class _Reader:
             )
 
 
-def resolve_scalar(text: str, line: int) -> object:
+def resolve_scalar(text: str, line: int, key: str) -> object:
     """Value of an unquoted word."""
     if text in _WORDS:
         return _WORDS[text]
     if _NOT_A_NUMBER.fullmatch(text):
-        raise YamlError(line, text, "a finite number", "write the number that is meant")
+        raise YamlError(line, text, "a finite number", "write the number that is meant", key)
     if not _FLOAT.fullmatch(text):
         return text
     if len(text) > NUMBER_LENGTH_MAX:
-        raise YamlError(
-            line, f"a number of {len(text)} digits", f"at most {NUMBER_LENGTH_MAX}", "use a smaller number"
-        )
+        got, expected = f"a number of {len(text)} digits", f"at most {NUMBER_LENGTH_MAX}"
+        raise YamlError(line, got, expected, "use a smaller number", key)
     if _INTEGER.fullmatch(text):
         return int(text)
     number = float(text)
     if math.isinf(number):
-        raise YamlError(line, text, "a finite number", "use a smaller number")
+        raise YamlError(line, text, "a finite number", "use a smaller number", key)
     return number
 
 

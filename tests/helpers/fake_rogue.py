@@ -1,7 +1,12 @@
-"""`rogue` with the fake testbed: a script, so that a test meets the real command line and processes."""
+"""`rogue` with the fake testbed: a script, so that a test meets the real command line and processes.
 
+Reports are left out, unless $ROGUE_FAKE_REPORT is `real`; if it is `broken`, building one fails.
+"""
+
+import os
 import sys
 from pathlib import Path
+from types import ModuleType
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -10,6 +15,20 @@ from helpers.fake_testbed import FakeTestbed
 from harness.cli import main
 from harness.testbeds import TESTBEDS
 
+REPORT = os.environ.get("ROGUE_FAKE_REPORT")
+
+
+def build(run: Path) -> Path:
+    """Stand in for `reports.build`."""
+    if REPORT == "broken":
+        raise ValueError("no ink")
+    (run / "report.html").write_text("<p>nothing</p>")
+    return run / "report.html"
+
+
 if __name__ == "__main__":
     TESTBEDS["fake"] = FakeTestbed
+    if REPORT != "real":
+        sys.modules["reports"] = ModuleType("reports")
+        sys.modules["reports"].build = build  # type: ignore[attr-defined]
     main()

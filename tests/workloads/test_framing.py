@@ -20,15 +20,6 @@ def test_payload_fraction_worked_examples(framing: Framing, mtu_bytes: int, frac
     assert float(framing.payload_fraction(mtu_bytes)) == pytest.approx(fraction, abs=5e-5)
 
 
-@pytest.mark.parametrize(
-    ("size_bytes", "packets"),
-    [
-        (0, [(82, 1)]),
-        (1, [(83, 1)]),
-        (1024, [(1106, 1)]),
-        (1025, [(1106, 1), (83, 1)]),
-        (65_536, [(1106, 64)]),
-    ],
-)
-def test_packets_of_a_write(size_bytes: int, packets: list[tuple[int, int]]) -> None:
-    assert list(ROCEV2.write_packets(size_bytes, 1024)) == packets
+def test_an_empty_write_and_its_acknowledgement() -> None:
+    assert ROCEV2.header_bytes + ROCEV2.remote_address_bytes == 78
+    assert (ROCEV2.acknowledgement_bytes, ROCEV2.gap_bytes) == (66, 20)

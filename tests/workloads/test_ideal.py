@@ -28,8 +28,8 @@ def test_one_packet() -> None:
 
 
 def test_one_megabyte() -> None:
-    # 1024 packets of 1106 bytes and 16 of RETH once, one more packet over the second link, ACK twice
-    wire_ns = (1024 * 1106 + 16 + 1106 + 2 * 86) * 0.8
+    # 1024 packets of 1106 bytes and 16 of RETH once, the first packet again over the second link, ACK twice
+    wire_ns = (1024 * 1106 + 16 + 1122 + 2 * 86) * 0.8
     assert ideal_write_ns(star(), "h0", "h1", 2**20) == 4_000 + round(wire_ns + 0.4)
 
 

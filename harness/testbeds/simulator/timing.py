@@ -17,8 +17,8 @@ QUEUE_INTERVALS_NS: Final = ((SECOND_NS, 1_000_000), (SECOND_NS // 10, 100_000),
 """From this duration on, this interval."""
 
 START_SECONDS: Final = 0.5
-SECONDS_PER_PACKET: Final = 2.0e-7
-SECONDS_PER_SEGMENT: Final = 1.5e-5
+SECONDS_PER_PACKET: Final = 6e-8
+SECONDS_PER_SEGMENT: Final = 8e-6
 """What a packet through the network and a segment through the agent cost; for estimates only."""
 
 
@@ -50,7 +50,7 @@ def cell_timing(cell: Cell) -> Timing:
     durations = [group.workload.duration_ns for group in experiment.groups]
     repeating = [duration for duration in durations if duration is not None]
     finite_ns = _finite_traffic_ns(cell)
-    traffic_ns = max([finite_ns, *repeating])
+    traffic_ns = max(1, finite_ns, *repeating)
     is_open_ended = len(repeating) == len(durations)
     limit_ns = traffic_ns if is_open_ended else max(TIME_LIMIT_FACTOR * traffic_ns, TIME_LIMIT_NS_MIN)
     return Timing(

@@ -1,0 +1,61 @@
+"""Cells over slots."""
+
+from pathlib import Path
+
+from helpers.cell_records import cell_record
+from helpers.experiments import SMALL, load_text
+from helpers.fake_testbed import FakeTestbed
+
+from harness.execution.cell import Task
+from harness.execution.scheduler import run_tasks
+from harness.plan.cells import plan_cells
+from harness.results.manifest import CellRecord
+from workloads.records import CellStatus, FailureKind
+
+
+class Watching:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+        self.finished: dict[str, CellRecord] = {}
+
+    def on_started(self, task: Task) -> None:
+        self.started.append(task.cell.id)
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        assert task.cell.id in self.started
+        assert 0 <= fraction <= 1
+
+    def on_finished(self, record: CellRecord) -> None:
+        self.finished[record.id] = record
+
+
+def tasks(directory: Path, *labels: str) -> list[Task]:
+    transports = ", ".join(f"{{name: rogue, label: {label}}}" for label in labels)
+    cells = directory / "cells"
+    cells.mkdir()
+    planned = plan_cells(load_text(directory, SMALL, f"transports=[{transports}]"))
+    return [Task(cell, FakeTestbed(), cells, cell_record(cell.id)) for cell in planned]
+
+
+def test_all_cells_run_whatever_happens_to_one(tmp_path: Path) -> None:
+    watching = Watching()
+    run_tasks(tasks(tmp_path, "ok", "dies", "throws", "ok2"), jobs=2, watcher=watching)
+    assert watching.started == ["ok-r1", "dies-r1", "throws-r1", "ok2-r1"]
+    assert len(watching.finished) == 4
+    ok = {name for name, record in watching.finished.items() if record.status is CellStatus.OK}
+    assert ok == {"ok-r1", "ok2-r1"}
+
+
+def test_a_killed_process_fails_its_cell(tmp_path: Path) -> None:
+    watching = Watching()
+    run_tasks(tasks(tmp_path, "dies"), jobs=1, watcher=watching)
+    record = watching.finished["dies-r1"]
+    assert (record.failure_kind, record.failed_attempts) == (FailureKind.NODE_LOST, ["dies-r1.failed-1"])
+    assert "was killed" in str(record.message)
+    assert (tmp_path / "cells/dies-r1.failed-1/cell.json").exists()
+
+
+def test_nothing_to_do(tmp_path: Path) -> None:
+    run_tasks([], jobs=4, watcher=Watching())

@@ -1,0 +1,88 @@
+"""Experiments as a whole: what is accepted, and the sentence for what is not.
+
+A wrong experiment is a file in `errors/`; the sentence expected for it stands beside it.
+"""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from helpers.experiments import SMALL, load_text, write_experiment
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.errors import ConfigError
+from harness.experiment.load import POINTS_MAX, load_experiment
+
+ERRORS = Path(__file__).parent / "errors"
+EXPERIMENTS = Path(__file__).parents[3] / "experiments"
+
+
+@pytest.mark.parametrize("file", sorted(ERRORS.glob("*.yaml")), ids=lambda file: file.stem)
+def test_wrong_experiment_gets_its_sentence(file: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_experiment(str(file))
+    told = str(caught.value).replace(str(file), file.name)
+    assert told + "\n" == file.with_suffix(".txt").read_text()
+
+
+@pytest.mark.parametrize("file", sorted(EXPERIMENTS.rglob("*.yaml")), ids=lambda file: file.stem)
+def test_our_experiments_are_right(file: Path) -> None:
+    assert load_experiment(str(file)).experiment.title
+
+
+def test_factors_are_crossed_in_the_order_of_the_file(tmp_path: Path) -> None:
+    loaded = load_text(
+        tmp_path, SMALL + "factors: {workload.senders: [1, 2], topology.rate: [1Gbps, 10Gbps]}"
+    )
+    assert [tuple(point.factors.values()) for point in loaded.points] == [
+        (1, "1Gbps"), (1, "10Gbps"), (2, "1Gbps"), (2, "10Gbps"),
+    ]  # fmt: skip
+    assert [point.experiment.topology.host_rate_bps("h0") for point in loaded.points] == [10**9, 10**10] * 2
+
+
+def test_settings_come_before_factors(tmp_path: Path) -> None:
+    loaded = load_text(tmp_path, SMALL, "factors={workload.senders: [1, 3]}", "topology.hosts=9")
+    assert [len(point.experiment.topology.host_names()) for point in loaded.points] == [9, 9]
+
+
+def test_a_mistake_that_every_point_has_is_told_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_text(tmp_path, SMALL + "factors: {workload.senders: [1, 2]}", "seed=-1")
+    assert len(caught.value.problems) == 1
+
+
+def test_many_mistakes_are_cut_short(tmp_path: Path) -> None:
+    unknown = "".join(f"key{index}: 1\n" for index in range(20))
+    with pytest.raises(ConfigError) as caught:
+        load_text(tmp_path, SMALL + unknown)
+    assert str(caught.value).endswith("... and 10 more mistakes")
+
+
+def test_too_many_points_are_counted_not_made(tmp_path: Path) -> None:
+    values = list(range(1, 200))
+    factors = {f"workload.{key}": values for key in ("senders", "size", "verb", "repeat_for")}
+    with pytest.raises(ConfigError, match=f"{199**4} combinations, expected at most {POINTS_MAX}"):
+        load_text(tmp_path, SMALL + yaml.safe_dump({"factors": factors}))
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+)
+KEYS = st.sampled_from([
+    "name", "title", "topology", "workload", "traffic", "probe", "transports", "factors", "faults",
+    "repetitions", "seed", "measure", "time_limit", "other",
+])  # fmt: skip
+
+
+@given(st.dictionaries(KEYS, ANYTHING, min_size=1, max_size=3))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+def test_anything_is_an_experiment_or_a_config_error(tmp_path: Path, changes: dict[str, object]) -> None:
+    data = yaml.safe_load(SMALL) | changes
+    file = write_experiment(tmp_path, yaml.safe_dump(data, allow_unicode=True))
+    try:
+        load_experiment(file)
+    except ConfigError as error:
+        assert all(problem.expected and problem.advice for problem in error.problems)

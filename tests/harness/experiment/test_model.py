@@ -1,0 +1,70 @@
+"""What an experiment says once it is read."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import SMALL, load_text
+
+from harness.errors import ConfigError
+from harness.experiment.model import Experiment
+
+GROUPS = """\
+name: groups
+topology: {kind: star, hosts: 4, rate: 10Gbps}
+traffic:
+  - {name: bulk, workload: {kind: incast, senders: 3, size: 1MB}}
+  - {name: rival, workload: {kind: incast, senders: 1, size: 2MB}, transport: roce, priority: 3}
+transports: [rogue]
+"""
+
+
+def test_short_form_is_a_group_called_main(tmp_path: Path) -> None:
+    experiment = load_text(tmp_path).experiment
+    assert [(group.name, group.transport, group.priority) for group in experiment.groups] == [
+        ("main", None, 0)
+    ]
+
+
+def test_groups(tmp_path: Path) -> None:
+    experiment = load_text(tmp_path, GROUPS).experiment
+    assert [(group.name, group.transport, group.priority) for group in experiment.groups] == [
+        ("bulk", None, 0), ("rival", "roce", 3),
+    ]  # fmt: skip
+
+
+def test_the_probe_has_the_last_host_for_itself(tmp_path: Path) -> None:
+    assert load_text(tmp_path).experiment.traffic_hosts == ("h0", "h1", "h2")
+    assert load_text(tmp_path, GROUPS).experiment.traffic_hosts == ("h0", "h1", "h2", "h3")
+
+
+def test_everything_is_measured_by_default(tmp_path: Path) -> None:
+    experiment = load_text(tmp_path).experiment
+    assert experiment.measures("latency")
+    assert experiment.measures("cpu")
+    assert not load_text(tmp_path, GROUPS).experiment.measures("latency")
+
+
+def test_what_is_measured_and_how_often(tmp_path: Path) -> None:
+    experiment = load_text(
+        tmp_path, SMALL, "measure=[{kind: throughput, interval: 100ms}, queues]"
+    ).experiment
+    assert experiment.interval_ns("throughput") == 100_000_000
+    assert experiment.interval_ns("queues") is None
+    assert experiment.measures("queues")
+    assert not experiment.measures("rtt")
+
+
+@pytest.mark.parametrize("senders", [2, 3])
+def test_hosts_must_suffice(tmp_path: Path, senders: int) -> None:
+    if senders == 2:
+        assert load_text(tmp_path, SMALL, f"workload.senders={senders}").experiment
+    else:
+        with pytest.raises(
+            ConfigError, match="expected at least 5 hosts, 4 for the traffic and one for the probe"
+        ):
+            load_text(tmp_path, SMALL, f"workload.senders={senders}")
+
+
+def test_json_schema_can_be_published() -> None:
+    schema = Experiment.model_json_schema()
+    assert [kind["title"] for kind in schema["properties"]["topology"]["oneOf"]] == ["Star"]

@@ -1,0 +1,35 @@
+"""The experiment as the manifest keeps it."""
+
+import json
+from pathlib import Path
+
+from helpers.experiments import SMALL, load_text
+
+from harness.experiment.resolved import resolve
+
+
+def test_numbers_are_in_the_unit_that_the_key_names(tmp_path: Path) -> None:
+    resolved = resolve(load_text(tmp_path, SMALL + "factors: {workload.senders: [1, 2]}"))
+    assert resolved["topology"] == {
+        "kind": "star", "hosts": 4, "rate_bps": 10**10, "delay_ns": 1000, "mtu_bytes": 1024,
+        "framing": "rocev2", "nic": None, "buffer_bytes": 9_000_000, "alpha": 1.0,
+    }  # fmt: skip
+    assert resolved["factors"] == {"workload.senders": [1, 2]}
+    assert resolved["title"] == "small"
+
+
+def test_traffic_is_always_there(tmp_path: Path) -> None:
+    resolved = resolve(load_text(tmp_path))
+    assert resolved["workload"] == resolved["traffic"][0]["workload"]
+    general = SMALL.replace("workload: {", "traffic: [{name: a, workload: {").replace("1MB}", "1MB}}]")
+    assert "workload" not in resolve(load_text(tmp_path, general))
+
+
+def test_measures_that_apply(tmp_path: Path) -> None:
+    resolved = resolve(load_text(tmp_path, SMALL, "measure=[{kind: queues, interval: 1ms}, cpu]"))
+    assert resolved["measure"] == {"queues": {"interval_ns": 1_000_000}, "cpu": {"interval_ns": None}}
+
+
+def test_it_is_plain_json(tmp_path: Path) -> None:
+    resolved = resolve(load_text(tmp_path))
+    assert json.loads(json.dumps(resolved, allow_nan=False)) == resolved

@@ -1,0 +1,38 @@
+"""Golden plans: the experiment in `golden/*.yaml`, its plan beside it."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.experiment.load import load_experiment
+from harness.plan.plan import make_plan
+from harness.plan.text import align, format_seconds, plan_text
+from harness.testbeds import find_testbed
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.yaml")), ids=lambda file: file.stem)
+def test_plan_is_the_golden_one(file: Path) -> None:
+    plan = make_plan(load_experiment(str(file)), find_testbed("simulator"))
+    assert plan_text(plan, jobs=2) == file.with_suffix(".txt").read_text()
+
+
+def test_columns_are_aligned() -> None:
+    assert align([("a", "bb", "c"), ("ddd", "e", "")]) == ["a    bb  c", "ddd  e"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (0.2, "1 s"),
+        (119, "119 s"),
+        (119.5, "2 min"),
+        (7199, "120 min"),
+        (7200, "2 h 0 min"),
+        (9000, "2 h 30 min"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert format_seconds(seconds) == text

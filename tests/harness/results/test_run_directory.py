@@ -1,0 +1,72 @@
+"""Directories of runs."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from helpers.cell_records import cell_record, failed_record
+
+from harness.errors import StorageError, UsageError
+from harness.results.cell_directory import store_cell
+from harness.results.manifest import MANIFEST
+from harness.results.run_directory import CELLS, cell_checksums, check_files, create_run_directory, locked
+from workloads.records import CellStatus
+
+NOON = datetime(2026, 11, 20, 12, 0, 0, tzinfo=timezone(timedelta(hours=2)))
+
+
+def test_name_is_experiment_and_utc_time(tmp_path: Path) -> None:
+    run = create_run_directory(tmp_path, "incast", NOON)
+    assert run.parent == tmp_path / "incast"
+    assert run.name.startswith("20261120T100000Z-")
+    assert (run / CELLS).is_dir()
+
+
+def test_two_runs_of_one_second_differ(tmp_path: Path) -> None:
+    runs = {create_run_directory(tmp_path, "incast", NOON.astimezone(UTC)) for _ in range(20)}
+    assert len(runs) == 20
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="got 'Not a directory', expected a place for results"):
+        create_run_directory(tmp_path / "file", "incast", NOON)
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(UsageError, match="another process is writing"), locked(tmp_path):
+        pass
+    with locked(tmp_path):
+        pass
+
+
+def stored_run(run: Path) -> dict[str, str]:
+    (run / CELLS).mkdir()
+    (run / MANIFEST).write_text("{}")
+    store_cell(run / CELLS, failed_record(), {"raw/traceback.txt": b"x"})
+    record = cell_record(status=CellStatus.OK, failed_attempts=["rogue-r1.failed-1"])
+    store_cell(run / CELLS, record, {"flows.parquet": b"y"})
+    return cell_checksums(run, record)
+
+
+def test_checksums_of_a_cell_and_its_failed_attempts(tmp_path: Path) -> None:
+    assert sorted(stored_run(tmp_path)) == [
+        "cells/rogue-r1.failed-1/cell.json", "cells/rogue-r1.failed-1/raw/traceback.txt",
+        "cells/rogue-r1/cell.json", "cells/rogue-r1/flows.parquet",
+    ]  # fmt: skip
+
+
+def test_an_untouched_run_checks(tmp_path: Path) -> None:
+    assert check_files(tmp_path, stored_run(tmp_path)) == []
+
+
+def test_every_kind_of_damage_is_named(tmp_path: Path) -> None:
+    expected = stored_run(tmp_path)
+    (tmp_path / "cells/rogue-r1/flows.parquet").write_bytes(b"z")
+    (tmp_path / "cells/rogue-r1.failed-1/raw/traceback.txt").unlink()
+    (tmp_path / "cells/rogue-r1/extra").write_bytes(b"")
+    assert check_files(tmp_path, expected) == [
+        "cells/rogue-r1.failed-1/raw/traceback.txt: missing",
+        "cells/rogue-r1/extra: not in the manifest",
+        "cells/rogue-r1/flows.parquet: changed",
+    ]

@@ -1,0 +1,138 @@
+"""The command line from outside: exit codes, what goes to which stream, what is written."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.command_line import rogue
+
+from harness.cli import run_guarded
+from harness.errors import UsageError
+from harness.exit_codes import ExitCode
+
+HARD = (
+    "unknown-key", "wrong-unit", "negative-size", "too-few-hosts", "too-many-hosts", "unknown-transport",
+    "yaml-bomb", "yaml-tag", "not-a-number",
+)  # fmt: skip
+ERRORS = Path(__file__).parent / "experiment/errors"
+ROOT = Path(__file__).parents[2]
+
+
+def test_help_teaches_with_examples(tmp_path: Path) -> None:
+    done = rogue(tmp_path, "--help")
+    assert done.code == 0
+    assert "rogue run experiments/quickstart.yaml" in done.out
+    for command in re.findall(r"^  (\w+)  ", done.out.partition("Commands:")[2], re.M):
+        helped = rogue(tmp_path, command, "--help")
+        assert (helped.code, f"rogue {command} " in helped.out) == (0, True)
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """What makes a command slow to start is what it loads."""
+    heavy = {"numpy", "pandas", "pyarrow", "matplotlib", "pydantic", "yaml", "rich.progress"}
+    source = "import sys, harness.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert "typer" in done.stdout.split()
+    assert not heavy & set(done.stdout.split())
+
+
+def test_version(tmp_path: Path) -> None:
+    done = rogue(tmp_path, "--version")
+    assert (done.code, re.fullmatch(r"rogue \d+\.\d+\.\d+\n", done.out) is not None) == (0, True)
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name: str) -> None:
+    file = ERRORS / f"{name}.yaml"
+    done = rogue(tmp_path, "run", str(file))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"rogue: {file}:")
+    assert "Traceback" not in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run",), "run: got no experiment"),
+        (("run", "nowhere.yaml"), "nowhere.yaml: got 'No such file or directory' on opening it"),
+        (("run", "."), "got a directory, expected an experiment file"),
+        (("run", "/proc/self/mem"), "on opening it"),
+        (("run", "latin.yaml"), "expected UTF-8 text"),
+        (("run", "quickstart", "--set", "topology.hosts=100000000000"), "expected a number of at most 4096"),
+        (("run", "quickstart", "--set", "seed"), "expected key=value"),
+        (
+            ("run", "quickstart", "--testbed", "nowhere"),
+            "--testbed: got 'nowhere', expected one of simulator",
+        ),
+        (("run", "quickstart", "--only-cell", "rogue-r9"), "expected a cell of the plan"),
+        (("run", "quickstart", "--only-failed"), "--only-failed: got no --resume"),
+        (("run", "quickstart", "--resume", "."), "--resume: got an experiment"),
+        (("run", "--resume", "."), "expected a run's manifest"),
+        (("run", "quickstart", "--jobs", "0"), "--jobs"),
+        (("run", "--colour"), "No such option: --colour"),
+        (("rnu",), "No such command 'rnu'"),
+        (("report", "."), "expected a run's manifest"),
+        (("verify", "nowhere"), "expected a run's manifest"),
+        (("list", "nothing"), "list: got 'nothing', expected one of transports"),
+    ],
+)
+def test_wrong_command_costs_a_sentence_and_nothing_else(
+    tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    (tmp_path / "latin.yaml").write_bytes("name: é".encode("latin-1"))
+    before = sorted(tmp_path.iterdir())
+    done = rogue(tmp_path, *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("rogue: ")
+    assert words in done.err
+    assert "Traceback" not in done.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_nothing_to_run(tmp_path: Path) -> None:
+    done = rogue(tmp_path, "run", "quickstart", "--set", "transports=[dctcp]")
+    assert (done.code, done.out, list(tmp_path.iterdir())) == (4, "", [])
+    assert "the simulator has no dctcp" in done.err
+
+
+def test_results_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("in the way")
+    done = rogue(tmp_path, "run", "quickstart")
+    assert (done.code, done.out) == (6, "")
+    assert "expected a place for results; name another with --out" in done.err
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "harness", "plan", "quickstart", "--set", "repetitions=2000"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (UsageError("x: got y."), ExitCode.USAGE, "rogue: x: got y."),
+        (
+            PermissionError(13, "Permission denied", "results"),
+            ExitCode.STORAGE,
+            "rogue: results: Permission denied.",
+        ),
+        (KeyboardInterrupt(), ExitCode.INTERRUPTED, "stopped before anything ran"),
+        (ZeroDivisionError("x"), ExitCode.BUG, "this is a bug of rogue"),
+    ],
+)
+def test_every_error_becomes_a_message_and_a_code(
+    error: BaseException, code: ExitCode, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise error
+
+    assert run_guarded(fail) is code
+    assert words in capsys.readouterr().err

@@ -1,0 +1,195 @@
+"""The subcommands, from outside."""
+
+import os
+import select
+import signal
+from pathlib import Path
+
+import pytest
+from helpers.command_line import Finished, rogue, start_rogue
+from helpers.experiments import SMALL, write_experiment
+
+from harness.results.manifest import read_manifest
+from workloads.records import CellStatus
+
+LABELS = SMALL.replace("[rogue, roce]", "[{name: rogue, label: %s}, {name: roce, label: %s}]")
+PATIENCE_SECONDS = 60
+
+
+def fake_run(directory: Path, first: str, second: str, *more: str, **environment: str) -> Finished:
+    write_experiment(directory, LABELS % (first, second))
+    return rogue(directory, "run", "experiment.yaml", "--testbed", "fake", *more, **environment)
+
+
+class TestRun:
+    def test_last_line_on_standard_output_is_the_run(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2", "--jobs", "1")
+        assert done.code == 0
+        assert len(done.out.splitlines()) == 1
+        assert done.run.parts[:2] == ("results", "small")
+        assert sorted(path.name for path in (tmp_path / done.run).iterdir()) == [
+            "cells", "manifest.json", "report.html",
+        ]  # fmt: skip
+        assert done.err.splitlines()[0].startswith("[1/2] ok-r1: ok, ")
+
+    def test_simulated_from_the_file_to_the_report(self, tmp_path: Path) -> None:
+        write_experiment(tmp_path)
+        done = rogue(tmp_path, "run", "experiment.yaml", "--out", "elsewhere", ROGUE_FAKE_REPORT="real")
+        assert done.code == 0, done.err
+        assert done.run.parts[:2] == ("elsewhere", "small")
+        assert (tmp_path / done.run / "report.html").stat().st_size > 1000
+        manifest = read_manifest(tmp_path / done.run)
+        assert (manifest.status, manifest.command[:3]) == ("complete", ["rogue", "run", "experiment.yaml"])
+        assert rogue(tmp_path, "verify", str(done.run)).code == 0
+
+    def test_a_failed_cell_is_told_and_counted(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "throws")
+        assert done.code == 1
+        assert "roce" not in done.out
+        assert "throws-r1: failed (bug): ZeroDivisionError: as asked" in done.err
+        assert (
+            f"1 of 2 cells failed; to try them again: rogue run --resume {done.run} --only-failed" in done.err
+        )
+
+    def test_the_command_in_the_manifest_repeats_a_cell(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2", "--set", "repetitions=2")
+        cell = read_manifest(tmp_path / done.run).cells[2]
+        program, *arguments = str(cell.facts["reproduce"]).split()
+        again = rogue(tmp_path, *arguments)
+        assert (program, again.code) == ("rogue", 0)
+        tables = [
+            (tmp_path / run / f"cells/{cell.id}/flows.parquet").read_bytes() for run in (done.run, again.run)
+        ]
+        assert tables[0] == tables[1]
+
+    def test_a_report_that_fails_loses_nothing(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2", ROGUE_FAKE_REPORT="broken")
+        assert done.code == 3
+        assert "the results are stored, but the report failed (ValueError: no ink)" in done.err
+        assert f"to try again: rogue report {done.run}" in done.err
+        assert "no ink" in (tmp_path / done.run / "report-error.txt").read_text()
+        assert read_manifest(tmp_path / done.run).status == "complete"
+        assert rogue(tmp_path, "verify", str(done.run)).code == 0
+
+    def test_resume_repeats_only_what_is_missing(self, tmp_path: Path) -> None:
+        mended = tmp_path / "mended"
+        done = fake_run(tmp_path, "mends", "ok", ROGUE_FAKE_MENDED=str(mended))
+        assert done.code == 1
+        mended.touch()
+        again = rogue(tmp_path, "run", "--resume", str(done.run), ROGUE_FAKE_MENDED=str(mended))
+        assert (again.code, again.run) == (0, done.run)
+        assert "[1/1] mends-r1: ok" in again.err
+        manifest = read_manifest(tmp_path / done.run)
+        assert (manifest.status, len(manifest.sessions)) == ("complete", 2)
+        assert rogue(tmp_path, "verify", str(done.run)).code == 0
+
+
+class Waiting:
+    """A run whose second cell has said that it runs, and never ends."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        write_experiment(directory, LABELS % ("ok", "waits"))
+        pipe = directory / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        arguments = ("run", "experiment.yaml", "--testbed", "fake", "--jobs", "1")
+        self.process = start_rogue(directory, *arguments, ROGUE_FAKE_PIPE=str(pipe))
+        assert select.select([reader], [], [], PATIENCE_SECONDS)[0], "the cell did not start"
+        self.worker = int(os.read(reader, 100))
+        os.close(reader)
+        self.worker_handle = os.pidfd_open(self.worker)
+
+    def worker_is_gone(self) -> bool:
+        """Wait for the process that ran the cell to end."""
+        ended = select.select([self.worker_handle], [], [], PATIENCE_SECONDS)[0]
+        os.close(self.worker_handle)
+        return bool(ended)
+
+    def finish(self) -> Finished:
+        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
+        return Finished(self.process.returncode, out, err)
+
+
+class TestStopping:
+    @pytest.mark.parametrize(
+        ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)]
+    )
+    def test_finished_cells_are_kept_and_it_says_how_to_go_on(
+        self, tmp_path: Path, number: signal.Signals, code: int
+    ) -> None:
+        waiting = Waiting(tmp_path)
+        os.killpg(waiting.process.pid, number)
+        done = waiting.finish()
+        assert waiting.worker_is_gone()
+        assert done.code == code
+        assert "Traceback" not in done.err
+        resume = f"rogue run --resume {done.run}"
+        assert f"rogue: stopped; 1 of 2 cells are finished and kept; to go on: {resume}" in done.err
+        manifest = read_manifest(tmp_path / done.run)
+        assert manifest.status == "partial"
+        assert [cell.status for cell in manifest.cells] == [CellStatus.OK, CellStatus.PENDING]
+        assert sorted(path.name for path in (tmp_path / done.run / "cells").iterdir()) == ["ok-r1"]
+
+    def test_a_killed_harness_takes_its_workers_along_and_can_be_resumed(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path)
+        os.kill(waiting.process.pid, signal.SIGKILL)
+        assert waiting.finish().code == -signal.SIGKILL
+        assert waiting.worker_is_gone()
+        (run,) = (tmp_path / "results/small").iterdir()
+        assert read_manifest(run).status == "running"
+        done = rogue(tmp_path, "run", "--resume", str(run))
+        assert done.code == 0, done.err
+        assert "[1/1] waits-r1: ok" in done.err
+        assert read_manifest(run).status == "complete"
+
+    def test_two_at_once_on_one_run(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path)
+        (run,) = (tmp_path / "results/small").iterdir()
+        second = rogue(tmp_path, "run", "--resume", str(run))
+        os.killpg(waiting.process.pid, signal.SIGINT)
+        waiting.finish()
+        assert second.code == 2
+        assert "another process is writing" in second.err
+
+
+class TestOthers:
+    def test_plan_writes_nothing(self, tmp_path: Path) -> None:
+        done = rogue(tmp_path, "plan", "quickstart", "--set", "transports=[rogue, roce+pfc]")
+        assert done.code == 0
+        assert "cannot run: roce+pfc: the simulator has no roce+pfc; it has rogue, roce" in done.out
+        assert "3 of 6 cells can run" in done.out
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize(
+        ("what", "words"),
+        [
+            ("transports", "rogue            rc   the RoGUE agent over reliable connections"),
+            ("workloads", "senders     required"),
+            ("topologies", "buffer   default 9MB     Buffer of the switch"),
+            ("experiments", "rogue-paper/incast"),
+            ("figures", "throughput"),
+        ],
+    )
+    def test_list(self, tmp_path: Path, what: str, words: str) -> None:
+        done = rogue(tmp_path, "list", what, ROGUE_FAKE_REPORT="real")
+        assert done.code == 0
+        assert words in done.out
+
+    def test_verify_names_what_is_damaged(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2")
+        (tmp_path / done.run / "cells/ok-r1/flows.parquet").write_bytes(b"")
+        checked = rogue(tmp_path, "verify", str(done.run))
+        assert checked.code == 5
+        assert checked.out == f"{done.run}/cells/ok-r1/flows.parquet: changed\n"
+
+    def test_report_again(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2")
+        (tmp_path / done.run / "report.html").unlink()
+        again = rogue(tmp_path, "report", str(done.run))
+        assert (again.code, again.out) == (0, f"{done.run}/report.html\n")
+        assert rogue(tmp_path, "verify", str(done.run)).code == 0
+
+    def test_an_experiment_that_exists_wins_over_a_name(self, tmp_path: Path) -> None:
+        Path(write_experiment(tmp_path)).rename(tmp_path / "quickstart")
+        assert rogue(tmp_path, "plan", "quickstart").out.startswith("small, on simulator")

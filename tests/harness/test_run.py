@@ -1,0 +1,185 @@
+"""Runs: started, stopped, taken up again."""
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.experiments import SMALL, load_text
+from helpers.fake_testbed import MENDED, FakeTestbed
+
+from harness.errors import NothingToRunError, UsageError
+from harness.execution.cell import Task
+from harness.plan.plan import Plan, make_plan
+from harness.results.manifest import CellRecord, read_manifest
+from harness.results.run_directory import check_files
+from harness.run import Run, cells_left, reopen_run, replan, start_run, work
+from workloads.records import CellStatus, FailureKind
+
+
+class Silent:
+    """Counts what ran; stops a run after so many cells."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.ran: list[str] = []
+        self.stop_after = stop_after
+
+    def on_started(self, task: Task) -> None:
+        pass
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        pass
+
+    def on_finished(self, record: CellRecord) -> None:
+        self.ran.append(record.id)
+        if len(self.ran) == self.stop_after:
+            raise KeyboardInterrupt
+
+
+def plan(tmp_path: Path, labels: str, *settings: str) -> Plan:
+    transports = ", ".join(f"{{name: rogue, label: {label}}}" for label in labels.split())
+    return make_plan(load_text(tmp_path, SMALL, f"transports=[{transports}]", *settings), FakeTestbed())
+
+
+def start(tmp_path: Path, made: Plan, only_cell: str | None = None) -> Run:
+    return start_run(made, tmp_path / "results", ["rogue", "run"], only_cell)
+
+
+def finish(run: Run, made: Plan, stop_after: int | None = None, only_failed: bool = False) -> list[str]:
+    """Run what is left; the cells that ran."""
+    watcher = Silent(stop_after)
+    try:
+        work(run, made, cells_left(run, made, only_failed), jobs=1, watcher=watcher)
+    except KeyboardInterrupt:
+        assert stop_after is not None
+    return watcher.ran
+
+
+def statuses(run: Run) -> dict[str, CellStatus]:
+    return {cell.id: cell.status for cell in read_manifest(run.directory).cells}
+
+
+def test_a_whole_run(tmp_path: Path) -> None:
+    made = plan(tmp_path, "ok", "repetitions=2")
+    run = start(tmp_path, made)
+    assert statuses(run) == {"ok-r1": CellStatus.PENDING, "ok-r2": CellStatus.PENDING}
+    finish(run, made)
+    manifest = read_manifest(run.directory)
+    assert (manifest.status, manifest.run_id, manifest.testbed) == ("complete", run.directory.name, "fake")
+    assert [(cell.status, cell.session) for cell in manifest.cells] == [(CellStatus.OK, 0)] * 2
+    assert check_files(run.directory, manifest.files) == []
+    assert manifest.finished_utc is not None
+    assert manifest.finished_utc >= manifest.created_utc
+
+
+def test_every_cell_says_how_to_repeat_it(tmp_path: Path) -> None:
+    made = plan(tmp_path, "ok", "repetitions=2")
+    run = start(tmp_path, made)
+    assert run.manifest.cells[1].facts["reproduce"] == (
+        f"rogue run {tmp_path}/experiment.yaml --testbed fake --set "
+        "'transports=[{name: rogue, label: ok}]' --set repetitions=2 --only-cell ok-r2"
+    )
+
+
+def test_only_one_cell(tmp_path: Path) -> None:
+    made = plan(tmp_path, "ok throws", "repetitions=2")
+    run = start(tmp_path, made, only_cell="ok-r2")
+    finish(run, made)
+    assert statuses(run) == {"ok-r2": CellStatus.OK}
+    with pytest.raises(UsageError, match="got 'ok-r3', expected a cell of the plan; perhaps ok-r"):
+        start(tmp_path, made, only_cell="ok-r3")
+
+
+def test_what_cannot_run_is_in_the_manifest_with_its_reason(tmp_path: Path) -> None:
+    made = make_plan(load_text(tmp_path, SMALL, "transports=[rogue, roce+pfc]"), FakeTestbed())
+    run = start(tmp_path, made)
+    finish(run, made)
+    manifest = read_manifest(run.directory)
+    assert statuses(run) == {"rogue-r1": CellStatus.OK, "roce+pfc-r1": CellStatus.UNSUPPORTED}
+    assert manifest.cells[1].message == "the fake testbed has no switches"
+    assert manifest.status == "complete"
+
+
+def test_nothing_that_can_run_writes_nothing(tmp_path: Path) -> None:
+    made = make_plan(load_text(tmp_path, SMALL, "transports=[roce+pfc]"), FakeTestbed())
+    with pytest.raises(NothingToRunError, match="no cell can run: the fake testbed has no switches"):
+        start(tmp_path, made)
+    assert not (tmp_path / "results").exists()
+
+
+def test_stopped_and_resumed(tmp_path: Path) -> None:
+    made = plan(tmp_path, "ok", "repetitions=3")
+    run = start(tmp_path, made)
+    finish(run, made, stop_after=1)
+    assert list(statuses(run).values()) == [CellStatus.OK, CellStatus.PENDING, CellStatus.PENDING]
+    assert read_manifest(run.directory).status == "partial"
+    first = (run.directory / "cells/ok-r1/flows.parquet").stat()
+
+    again = reopen_run(run.directory, ["rogue", "run", "--resume"])
+    assert finish(again, replan(again.manifest, FakeTestbed())) == ["ok-r2", "ok-r3"]
+    manifest = read_manifest(run.directory)
+    assert (manifest.status, [cell.session for cell in manifest.cells]) == ("complete", [0, 1, 1])
+    assert (run.directory / "cells/ok-r1/flows.parquet").stat() == first
+    assert check_files(run.directory, manifest.files) == []
+
+
+def test_a_manifest_behind_the_times_is_brought_up_to_date(tmp_path: Path) -> None:
+    """A killed harness leaves a manifest that says less than the cells' directories."""
+    made = plan(tmp_path, "ok throws")
+    run = start(tmp_path, made)
+    old = (run.directory / "manifest.json").read_bytes()
+    finish(run, made)
+    (run.directory / "manifest.json").write_bytes(old)
+    again = reopen_run(run.directory, ["rogue"])
+    assert {cell.id: cell.status for cell in again.manifest.cells} == {
+        "ok-r1": CellStatus.OK, "throws-r1": CellStatus.FAILED,
+    }  # fmt: skip
+
+
+def test_failed_cells_are_tried_again_and_both_attempts_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MENDED, str(tmp_path / "mended"))
+    made = plan(tmp_path, "mends ok")
+    run = start(tmp_path, made)
+    finish(run, made)
+    assert statuses(run) == {"mends-r1": CellStatus.FAILED, "ok-r1": CellStatus.OK}
+    (tmp_path / "mended").touch()
+    again = reopen_run(run.directory, ["rogue"])
+    assert finish(again, made, only_failed=True) == ["mends-r1"]
+    mended = read_manifest(run.directory).cells[0]
+    assert (mended.status, mended.failed_attempts) == (CellStatus.OK, ["mends-r1.failed-1"])
+    assert (run.directory / "cells/mends-r1.failed-1/raw/traceback.txt").exists()
+    assert check_files(run.directory, again.manifest.files) == []
+
+
+def test_only_failed_leaves_pending_cells_alone(tmp_path: Path) -> None:
+    made = plan(tmp_path, "throws ok")
+    run = start(tmp_path, made)
+    finish(run, made, stop_after=1)
+    again = reopen_run(run.directory, ["rogue"])
+    assert finish(again, made, only_failed=True) == ["throws-r1"]
+    assert statuses(run) == {"throws-r1": CellStatus.FAILED, "ok-r1": CellStatus.PENDING}
+    assert read_manifest(run.directory).cells[0].failed_attempts == [
+        "throws-r1.failed-1",
+        "throws-r1.failed-2",
+    ]
+
+
+def test_failure_kinds_reach_the_manifest(tmp_path: Path) -> None:
+    made = plan(tmp_path, "throws dies invalid timeout")
+    run = start(tmp_path, made)
+    finish(run, made)
+    manifest = read_manifest(run.directory)
+    assert manifest.status == "partial"
+    assert [cell.failure_kind for cell in manifest.cells] == [
+        FailureKind.BUG, FailureKind.NODE_LOST, FailureKind.INVALID_RESULT, FailureKind.TIMEOUT,
+    ]  # fmt: skip
+
+
+def test_a_run_of_another_plan_is_not_resumed(tmp_path: Path) -> None:
+    run = start(tmp_path, plan(tmp_path, "ok"))
+    data = json.loads((run.directory / "manifest.json").read_text())
+    data["cells"][0]["id"] = "other-r1"
+    (run.directory / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(UsageError, match="expected the cells of its manifest"):
+        replan(read_manifest(run.directory), FakeTestbed())

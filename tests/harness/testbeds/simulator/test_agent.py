@@ -1,0 +1,63 @@
+"""Parameters of transports."""
+
+import pytest
+
+from harness.testbeds.simulator.agent import ParameterError, agent_settings
+from rogue_agent.core.cc.vegas import VegasParameters
+from rogue_agent.core.transports import TRANSPORTS
+
+RATE_BPS = 10_000_000_000
+
+
+@pytest.mark.parametrize("name", TRANSPORTS)
+def test_without_parameters_it_is_the_agents_own_choice(name: str) -> None:
+    assert agent_settings(name, RATE_BPS, {}) == TRANSPORTS[name](RATE_BPS)
+
+
+def test_quantities_are_written_with_their_unit() -> None:
+    settings = agent_settings(
+        "rogue",
+        RATE_BPS,
+        {
+            "base_rtt_floor": "25us",
+            "segment": "128KiB",
+            "rate_change_max": "2Gbps",
+            "alpha_packets": 3,
+            "retry_count": 7,
+        },
+    )
+    assert isinstance(settings.cc_parameters, VegasParameters)
+    assert settings.cc_parameters.base_rtt_floor_ns == 25_000
+    assert settings.cc_parameters.alpha_packets == 3
+    assert (settings.segment_bytes, settings.rate_change_max_bps, settings.retry_count) == (
+        131_072,
+        2 * 10**9,
+        7,
+    )
+
+
+def test_another_estimator_and_another_control() -> None:
+    assert agent_settings("rogue", RATE_BPS, {"estimator": "literal"}).estimator == "literal"
+    assert agent_settings("rogue", RATE_BPS, {"cc": "fixed"}).cc == "fixed"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "key", "expected"),
+    [
+        ({"base_rtt_flor": "25us"}, "base_rtt_flor", "one of the parameters cc, estimator, segment"),
+        ({"base_rtt_floor": 25}, "base_rtt_floor", "a time with a unit"),
+        ({"base_rtt_floor_ns": 25_000}, "base_rtt_floor_ns", "one of the parameters"),
+        ({"base_rtt_floor": "0s"}, "base_rtt_floor", "a number of at least 1"),
+        ({"alpha_packets": "3"}, "alpha_packets", "a value of type float"),
+        ({"retry_count": 8}, "retry_count", "a number from 0 to 7"),
+        ({"estimator": "oracle"}, "estimator", "one of "),
+        ({"cc": "fixed", "base_rtt_floor": "25us"}, "base_rtt_floor", "one of the parameters"),
+    ],
+)
+def test_wrong_parameters_are_named_as_they_were_written(
+    parameters: dict[str, object], key: str, expected: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        agent_settings("rogue", RATE_BPS, parameters)  # type: ignore[arg-type]
+    assert caught.value.mistake.key == key
+    assert caught.value.mistake.expected.startswith(expected)

@@ -1,0 +1,68 @@
+"""From a cell to a simulation."""
+
+from pathlib import Path
+
+from helpers.experiments import SMALL, cell_of
+
+from harness.testbeds.simulator.network import Network, build_network, busiest_receiver
+from harness.testbeds.simulator.timing import cell_timing
+from rogue_agent.core.link import LinkFacts
+from simulator import ROCEV2 as ENGINE_ROCEV2
+from workloads.framing import ROCEV2
+
+
+def network(tmp_path: Path, *settings: str, text: str = SMALL) -> Network:
+    cell = cell_of(tmp_path, *settings, text=text)
+    return build_network(cell, cell_timing(cell))
+
+
+def test_flows_and_probe(tmp_path: Path) -> None:
+    built = network(tmp_path)
+    assert [flow.flow_id for flow in built.flows] == ["main/h0->h2", "main/h1->h2"]
+    assert built.probe is not None
+    assert built.probe.flow_id == "probe/h3->h2"
+    assert built.probe.settings.transport == "roce"
+
+
+def test_transport_and_its_parameters_reach_the_agent(tmp_path: Path) -> None:
+    built = network(tmp_path, "transports=[{name: rogue, label: fast, segment: 32KiB}]")
+    assert {flow.settings.segment_bytes for flow in built.flows} == {32_768}
+    assert {flow.transport for flow in built.flows} == {"fast"}
+
+
+def test_a_group_may_have_its_own_transport(tmp_path: Path) -> None:
+    text = """\
+name: x
+topology: {kind: star, hosts: 4, rate: 10Gbps}
+traffic:
+  - {name: bulk, workload: {kind: incast, senders: 2, size: 1MB}}
+  - {name: rival, workload: {kind: incast, senders: 1, size: 1MB}, transport: roce}
+transports: [{name: rogue, label: agent, segment: 32KiB}]
+"""
+    built = network(tmp_path, text=text)
+    assert [(flow.flow_id, flow.transport, flow.settings.transport) for flow in built.flows] == [
+        ("bulk/h0->h3", "agent", "rogue"),
+        ("bulk/h1->h3", "agent", "rogue"),
+        ("rival/h0->h3", "roce", "roce"),
+    ]
+
+
+def test_the_probe_goes_where_most_flows_go(tmp_path: Path) -> None:
+    assert busiest_receiver(cell_of(tmp_path)) == "h2"
+
+
+def test_packet_sizes_are_the_same_in_all_boxes() -> None:
+    """Three boxes that must not import each other state the frame sizes; here they meet."""
+    engine = (
+        ENGINE_ROCEV2.data_overhead_bytes,
+        ENGINE_ROCEV2.first_overhead_bytes,
+        ENGINE_ROCEV2.ack_frame_bytes,
+        ENGINE_ROCEV2.wire_overhead_bytes,
+    )
+    assert engine == (
+        ROCEV2.header_bytes, ROCEV2.remote_address_bytes, ROCEV2.acknowledgement_bytes, ROCEV2.gap_bytes,
+    )  # fmt: skip
+    agent = LinkFacts(line_rate_bps=10**10, mtu_bytes=1024).wire
+    assert (agent.frame_overhead_bytes, agent.write_header_bytes, agent.gap_bytes) == (
+        ROCEV2.header_bytes, ROCEV2.remote_address_bytes, ROCEV2.gap_bytes,
+    )  # fmt: skip

@@ -1,0 +1,55 @@
+"""What the simulator says it cannot do."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.testbeds.simulator.support import not_measured, parameter_mistake, unsupported
+
+GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
+
+
+@pytest.mark.parametrize("transport", ["rogue", "roce"])
+def test_what_it_can(tmp_path: Path, transport: str) -> None:
+    assert unsupported(cell_of(tmp_path, f"transports=[{transport}]")) is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("transports=[rogue-uc]", "the simulator has no rogue-uc; it has rogue, roce"),
+        ("transports=[roce+dcqcn]", "the simulator has no roce+dcqcn; it has rogue, roce"),
+        ("topology.framing=ns3", "the simulator has no framing ns3; it has rocev2"),
+        ("topology.nic=cx4", "the simulator has no NIC cx4; it has cx3pro, ideal: set topology.nic"),
+        ("topology.rate=100Gbps", "the simulator has no NIC cx4; it has cx3pro, ideal: set topology.nic"),
+        ("workload.verb=read", "the simulator's NICs have no verb read; they have write"),
+    ],
+)
+def test_what_it_cannot_and_what_it_has_instead(tmp_path: Path, setting: str, reason: str) -> None:
+    assert unsupported(cell_of(tmp_path, setting)) == reason
+
+
+@pytest.mark.parametrize(
+    ("group", "reason"),
+    [
+        ("transport: dctcp", "the simulator has no dctcp; it has rogue, roce"),
+        ("priority: 3", "the simulator's switches have one traffic class; set priority to 0"),
+    ],
+)
+def test_groups_are_asked_too(tmp_path: Path, group: str, reason: str) -> None:
+    text = "name: x\ntopology: {kind: star, hosts: 3, rate: 10Gbps}\ntransports: [rogue]\n"
+    assert unsupported(cell_of(tmp_path, GROUP % group, text=text)) == reason
+
+
+def test_parameters(tmp_path: Path) -> None:
+    mistake = parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, alpha: 1}]"))
+    assert mistake is not None
+    assert mistake.key == "alpha"
+    assert parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, alpha_packets: 1}]")) is None
+    assert parameter_mistake(cell_of(tmp_path, "transports=[{name: dctcp, alpha: 1}]")) is None
+
+
+def test_only_what_was_asked_for_needs_a_reason(tmp_path: Path) -> None:
+    assert set(not_measured(cell_of(tmp_path))) == {"cpu", "pauses"}
+    assert set(not_measured(cell_of(tmp_path, "measure=[queues, cpu]"))) == {"cpu"}

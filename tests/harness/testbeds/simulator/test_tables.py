@@ -1,0 +1,135 @@
+"""Tables of simulated cells, against figures that can be worked by hand."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.experiments import SMALL, cell_of
+
+from harness.results.tables import to_arrow
+from harness.testbeds.base import CellResult
+from harness.testbeds.simulator import SimulatorTestbed
+
+SINGLE = """\
+name: single
+topology: {kind: star, hosts: 2, rate: 10Gbps, nic: ideal}
+workload: {kind: incast, senders: 1, size: 1MiB}
+transports: [roce]
+"""
+
+
+def run(tmp_path: Path, *settings: str, text: str = SMALL) -> CellResult:
+    result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=text), lambda _fraction: None)
+    assert result.failure is None
+    return result
+
+
+def rows(result: CellResult, table: str) -> list[dict[str, object]]:
+    return list(to_arrow(table, result.tables[table]).to_pylist())
+
+
+@pytest.mark.parametrize("size", ["1B", "1000B", "1024B", "1025B", "64KiB", "1MB", "1MiB"])
+def test_a_lone_write_takes_exactly_the_ideal_time(tmp_path: Path, size: str) -> None:
+    (row,) = rows(run(tmp_path, f"workload.size={size}", text=SINGLE), "flows")
+    assert row["fct_ns"] == pytest.approx(row["ideal_fct_ns"], abs=1)
+    assert row["status"] == "ok"
+    assert (row["src"], row["dst"], row["service"], row["verb"]) == ("h0", "h1", "rc", "write")
+
+
+def test_flow_rows_agree_with_each_other(tmp_path: Path) -> None:
+    for row in rows(run(tmp_path), "flows"):
+        assert row["end_ns"] - row["start_ns"] == row["fct_ns"]
+        assert row["slowdown"] == pytest.approx(row["fct_ns"] / row["ideal_fct_ns"])
+        assert row["goodput_bps"] == pytest.approx(row["size_bytes"] * 8e9 / row["fct_ns"])
+        assert row["slowdown"] >= 1
+
+
+def test_transfers_that_time_cut_off_are_unfinished(tmp_path: Path) -> None:
+    result = run(tmp_path, "workload.repeat_for=3ms")
+    by_flow = {flow: [row for row in rows(result, "flows") if row["src"] == flow] for flow in ("h0", "h1")}
+    for transfers in by_flow.values():
+        assert [row["transfer_id"] for row in transfers] == list(range(1, len(transfers) + 1))
+        assert [row["status"] for row in transfers[:-1]] == ["ok"] * (len(transfers) - 1)
+        assert transfers[-1]["status"] == "unfinished"
+        assert transfers[-1]["fct_ns"] is None
+
+
+def test_delivered_bytes_are_those_of_the_transfers(tmp_path: Path) -> None:
+    result = run(tmp_path, "measure=[{kind: throughput, interval: 100us}]")
+    delivered = sum(row["delivered_bytes"] for row in rows(result, "throughput"))
+    assert delivered == 2 * 1_000_000
+    for row in rows(result, "throughput"):
+        assert row["goodput_bps"] == pytest.approx(row["delivered_bytes"] * 8 / 100e-6)
+        assert row["t_ns"] % 100_000 == 0
+
+
+def test_no_more_arrives_than_the_link_carries(tmp_path: Path) -> None:
+    result = run(tmp_path, "workload.repeat_for=20ms", "measure=[{kind: throughput, interval: 1ms}]")
+    per_interval: dict[object, float] = {}
+    for row in rows(result, "throughput"):
+        per_interval[row["t_ns"]] = per_interval.get(row["t_ns"], 0) + row["goodput_bps"]
+    assert len(per_interval) == 20
+    assert max(per_interval.values()) <= result.facts["ideal_goodput_bps"] * 1.002
+    assert max(per_interval.values()) > result.facts["ideal_goodput_bps"] * 0.98
+
+
+def test_an_idle_probe_sees_the_empty_network(tmp_path: Path) -> None:
+    text = SINGLE.replace("hosts: 2", "hosts: 3") + "probe: {kind: write0, interval: 10us}\n"
+    probes = rows(run(tmp_path, "workload.size=1B", text=text), "latency")
+    assert [row["src"] for row in probes[:2]] == ["h2", "h2"]
+    # 98 and 86 bytes over two links at 0.8 ns per byte and 1 us each
+    assert probes[-2]["rtt_ns"] == pytest.approx(4_000 + 2 * (98 + 86) * 0.8, abs=1)
+    gaps = {later["t_ns"] - earlier["t_ns"] for earlier, later in pairwise(probes)}
+    assert gaps == {10_000}
+
+
+def test_queues_and_counters(tmp_path: Path) -> None:
+    result = run(tmp_path, "transports=[roce]", "workload.size=4MB", "topology.buffer=100KB")
+    queues = [row for row in rows(result, "queues") if row["port"] == "s0->h2"]
+    counters = {(row["port"], row["name"]): row for row in rows(result, "counters")}
+    assert max(row["max_bytes"] for row in queues) == pytest.approx(50_000, rel=0.05)
+    assert sum(row["drops"] for row in queues) <= counters["s0->h2", "drops"]["after"]
+    assert sum(row["drops"] for row in queues) > 0
+    assert {row["before"] for row in counters.values()} == {0}
+    retransmitted = [row["retransmitted_bytes"] for row in rows(result, "flows")]
+    assert sum(retransmitted) > 0
+
+
+def test_estimates_stand_beside_the_truth_about_the_same_batch(tmp_path: Path) -> None:
+    result = run(tmp_path, "workload.repeat_for=50ms")
+    samples = [row for row in rows(result, "rtt") if row["accepted"]]
+    assert len(samples) > 50
+    assert all(row["true_rtt_ns"] is not None for row in samples)
+    assert abs(np.median([row["rtt_ns"] - row["true_rtt_ns"] for row in samples])) < 1_000
+    assert {row["flow_id"] for row in samples} == {"main/h0->h2", "main/h1->h2"}
+
+
+def test_throughput_rows_carry_what_the_agent_believed(tmp_path: Path) -> None:
+    result = run(tmp_path, "workload.repeat_for=50ms", "measure=[{kind: throughput, interval: 10ms}, rtt]")
+    last = rows(result, "throughput")[-1]
+    samples = [
+        row
+        for row in rows(result, "rtt")
+        if row["flow_id"] == last["flow_id"] and 40_000_000 < row["t_ns"] <= 50_000_000
+    ]
+    believed = [row["cwnd_packets"] * 1024 * 8e9 / row["rtt_ns"] for row in samples if row["accepted"]]
+    assert last["cwnd_over_rtt_bps"] == pytest.approx(np.mean(believed))
+    assert last["limiter_bps"] == samples[-1]["limiter_bps"]
+    assert rows(result, "throughput")[0]["limiter_bps"] is not None
+
+
+def test_a_transport_that_estimates_nothing_has_no_rtt_table(tmp_path: Path) -> None:
+    result = run(tmp_path, "transports=[roce]")
+    assert "rtt" not in result.tables
+    assert result.not_measured["rtt"] == "roce estimates no round-trip times"
+    assert {row["cwnd_over_rtt_bps"] for row in rows(result, "throughput")} == {None}
+
+
+def test_a_queue_pair_that_fails_ends_its_flow_with_the_reason(tmp_path: Path) -> None:
+    parameters = "transports=[{name: roce, retry_count: 0, timeout_exponent: 4}]"
+    result = run(tmp_path, parameters, "workload.size=8MB", "topology.buffer=20KB")
+    failed = [row for row in rows(result, "flows") if row["status"] == "error"]
+    assert failed
+    assert {row["error"] for row in failed} == {"IBV_WC_RETRY_EXC_ERR"}
+    assert result.facts["qp_failures"] == len({row["flow_id"] for row in failed})

@@ -1,0 +1,63 @@
+"""Cells from beginning to end."""
+
+import json
+from pathlib import Path
+
+from helpers.experiments import SMALL, cell_of
+
+from harness.results.tables import encode
+from harness.testbeds.base import CellResult
+from harness.testbeds.simulator import SimulatorTestbed
+from workloads.records import FailureKind
+
+
+def run(tmp_path: Path, *settings: str, index: int = 0) -> CellResult:
+    cell = cell_of(tmp_path, *settings, text=SMALL, index=index)
+    return SimulatorTestbed().run(cell, lambda _fraction: None)
+
+
+def test_same_seed_same_bytes(tmp_path: Path) -> None:
+    first, second = (run(tmp_path, "workload.repeat_for=5ms") for _ in range(2))
+    assert encode(first.tables) == encode(second.tables)
+    assert first.facts == second.facts
+
+
+def test_another_seed_another_run(tmp_path: Path) -> None:
+    first, second = (run(tmp_path, f"seed={seed}") for seed in (1, 2))
+    assert first.facts["completions_digest"] != second.facts["completions_digest"]
+
+
+def test_facts(tmp_path: Path) -> None:
+    facts = run(tmp_path).facts
+    assert facts["nic_profile"] == "cx3pro"
+    assert facts["nic_profile_revision"] == 1
+    assert facts["bottleneck_port"] == "s0->h2"
+    assert facts["probe_host"] == "h3"
+    assert facts["base_rtt_floor_ns"] == 50_000
+    assert facts["qp_failures"] == 0
+    assert facts["ideal_goodput_bps"] == 10e9 * 1024 / 1106
+
+
+def test_settings_are_kept_with_their_defaults(tmp_path: Path) -> None:
+    settings = json.loads(run(tmp_path).raw["settings.json"])
+    assert settings["main/h0->h2"]["cc_parameters"]["alpha_packets"] == 2
+
+
+def test_a_cell_ends_when_its_transfers_do(tmp_path: Path) -> None:
+    simulated_ns = run(tmp_path).facts["simulated_ns"]
+    assert isinstance(simulated_ns, int)
+    assert simulated_ns < 20_000_000
+
+
+def test_a_repeating_cell_lasts_exactly_its_time(tmp_path: Path) -> None:
+    assert run(tmp_path, "workload.repeat_for=3333us").facts["simulated_ns"] == 3_333_000
+
+
+def test_a_cell_that_is_late_fails_with_what_it_has(tmp_path: Path) -> None:
+    result = run(tmp_path, "time_limit=500us")
+    assert result.failure is not None
+    assert result.failure.kind is FailureKind.TIMEOUT
+    assert result.failure.message == (
+        "2 of 2 flows were not done after 0.0005 simulated seconds; raise time_limit if they need longer"
+    )
+    assert set(encode(result.tables)) >= {"flows.parquet", "throughput.parquet"}

@@ -1,0 +1,59 @@
+"""How long a cell lasts and how often it is sampled."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.testbeds.simulator.timing import cell_flows, cell_timing, estimate_seconds
+
+
+@pytest.mark.parametrize(
+    ("repeat_for", "throughput_ns", "queues_ns"),
+    [
+        ("20s", 10**9, 10**6),
+        ("5s", 10**9, 10**6),
+        ("4s", 10**8, 10**6),
+        ("2s", 10**8, 10**6),
+        ("1s", 10**7, 10**6),
+        ("200ms", 10**7, 10**5),
+        ("10ms", 10**7, 10**4),
+    ],
+)
+def test_intervals_follow_the_duration(
+    tmp_path: Path, repeat_for: str, throughput_ns: int, queues_ns: int
+) -> None:
+    timing = cell_timing(cell_of(tmp_path, f"workload.repeat_for={repeat_for}"))
+    assert timing.is_open_ended
+    assert timing.limit_ns == timing.traffic_ns
+    assert (timing.throughput_interval_ns, timing.queue_interval_ns) == (throughput_ns, queues_ns)
+
+
+def test_intervals_that_were_asked_for(tmp_path: Path) -> None:
+    timing = cell_timing(
+        cell_of(tmp_path, "measure=[{kind: throughput, interval: 3ms}, {kind: queues, interval: 7us}]")
+    )
+    assert (timing.throughput_interval_ns, timing.queue_interval_ns) == (3_000_000, 7_000)
+
+
+def test_finite_traffic_lasts_as_long_as_its_receiver_needs(tmp_path: Path) -> None:
+    # two times 1 MB at 10 Gb/s * 1024 / 1106
+    timing = cell_timing(cell_of(tmp_path))
+    assert timing.traffic_ns == pytest.approx(2e6 * 8 / (10e9 * 1024 / 1106) * 1e9, abs=1)
+    assert not timing.is_open_ended
+    assert timing.limit_ns == 10**9
+
+
+def test_time_limit(tmp_path: Path) -> None:
+    assert cell_timing(cell_of(tmp_path, "workload.size=1GB")).limit_ns == pytest.approx(17.28e9, rel=1e-2)
+    assert cell_timing(cell_of(tmp_path, "time_limit=5ms")).limit_ns == 5_000_000
+
+
+def test_flows_by_group_without_the_probe(tmp_path: Path) -> None:
+    assert {name: len(flows) for name, flows in cell_flows(cell_of(tmp_path)).items()} == {"main": 2}
+
+
+def test_more_traffic_is_expected_to_take_longer(tmp_path: Path) -> None:
+    short, long = (cell_of(tmp_path, f"workload.repeat_for={time}") for time in ("1s", "10s"))
+    assert estimate_seconds(short, 65_536) < estimate_seconds(long, 65_536)
+    assert estimate_seconds(long, 1_048_576) < estimate_seconds(long, 65_536)

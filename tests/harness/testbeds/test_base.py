@@ -1,0 +1,71 @@
+"""What every testbed must keep: new ones are picked up by themselves."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.fake_testbed import FakeTestbed
+
+from harness.errors import UsageError
+from harness.results.tables import to_arrow
+from harness.testbeds import TESTBEDS, find_testbed
+from harness.testbeds.base import Testbed
+from workloads.transports import BASES
+
+EVERY = [*TESTBEDS.values(), FakeTestbed]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_it_can_be_sent_to_another_process(kind: type[Testbed]) -> None:
+    assert pickle.loads(pickle.dumps(kind())).name == kind().name
+
+
+@pytest.mark.parametrize("name", TESTBEDS)
+def test_registry_key_is_its_name(name: str) -> None:
+    assert find_testbed(name).name == name
+
+
+@pytest.mark.parametrize("transport", BASES)
+@pytest.mark.parametrize("kind", EVERY)
+def test_it_says_of_every_transport_whether_it_can(
+    kind: type[Testbed], transport: str, tmp_path: Path
+) -> None:
+    cell = cell_of(tmp_path, f"transports=[{transport}]")
+    reason = kind().unsupported(cell)
+    assert reason is None or transport in reason
+    if reason is None:
+        assert kind().estimate_seconds(cell) > 0
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_its_results_follow_the_schema(kind: type[Testbed], tmp_path: Path) -> None:
+    fractions: list[float] = []
+    result = kind().run(cell_of(tmp_path), fractions.append)
+    assert result.failure is None
+    assert fractions == sorted(fractions)
+    assert 0 < fractions[-1] <= 1
+    for name, columns in result.tables.items():
+        assert to_arrow(name, columns).num_rows > 0, name
+
+
+@pytest.mark.parametrize("name", TESTBEDS)
+def test_every_measure_is_there_or_has_a_reason(name: str, tmp_path: Path) -> None:
+    result = find_testbed(name).run(cell_of(tmp_path), lambda _fraction: None)
+    assert set(result.tables) | set(result.not_measured) >= {
+        "flows", "counters", "throughput", "latency", "queues", "pauses", "cpu", "rtt",
+    }  # fmt: skip
+    assert not set(result.tables) & set(result.not_measured)
+
+
+def test_an_unknown_testbed_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="expected one of simulator"):
+        find_testbed("vurtual")
+
+
+def test_a_testbed_must_be_whole() -> None:
+    class Half(Testbed):
+        pass
+
+    with pytest.raises(TypeError, match="abstract"):
+        Half()  # type: ignore[abstract]
