@@ -25,12 +25,19 @@ class Git(_Part):
     dirty: bool | None = None
 
 
-class TransportEntry(_Part):
-    """A transport as the experiment names it."""
+class Source(_Part):
+    """The experiment file that was run."""
 
-    label: str
-    name: str
-    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+    file: str | None = None
+    sha256: str | None = None
+    set: list[str] = Field(default_factory=list)
+
+
+class Session(_Part):
+    """One call of `rogue run` that worked on the run: the first one, or a resumption."""
+
+    created_utc: str
+    git: Git = Field(default_factory=Git)
 
 
 class CellEntry(_Part):
@@ -74,6 +81,8 @@ class Manifest(_Part):
     finished_utc: str | None = None
     command: list[str] = Field(default_factory=list)
     experiment: dict[str, JsonValue]
+    source: Source = Field(default_factory=Source)
+    sessions: list[Session] = Field(default_factory=list)
     git: Git = Field(default_factory=Git)
     versions: dict[str, str] = Field(default_factory=dict)
     host: dict[str, JsonValue] = Field(default_factory=dict)

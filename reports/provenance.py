@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import yaml
 from pydantic import JsonValue
 
-from reports.manifest import Manifest
+from reports.manifest import Git, Manifest
 from reports.quantities import counted, duration_text, size_text
 from workloads.records import CellStatus
 
@@ -74,10 +74,12 @@ def partial_because(manifest: Manifest, problems: list[str]) -> str | None:
 
 def code_facts(manifest: Manifest) -> Facts:
     """Return commit, versions and machine."""
-    dirty = {True: " with uncommitted changes", False: ", no uncommitted changes", None: ""}
+    source = manifest.source
     facts = [
-        ("Commit", f"{manifest.git.commit or 'not recorded'}{dirty[manifest.git.dirty]}"),
+        ("Commit", _commit_text(manifest.git)),
         ("Command", shlex.join(manifest.command)),
+        ("Experiment file", f"{source.file or 'not recorded'}, SHA-256 {source.sha256 or 'not recorded'}"),
+        ("Changed by --set", ", ".join(source.set) or "nothing"),
         ("Run", manifest.run_id),
         ("Started", manifest.created_utc),
         ("Finished", manifest.finished_utc or "not recorded"),
@@ -88,13 +90,25 @@ def code_facts(manifest: Manifest) -> Facts:
     return facts + [(_words(key), _value_text(key, value)) for key, value in manifest.host.items()]
 
 
+def mixed_commits(manifest: Manifest) -> str | None:
+    """Return the sentence that warns of a run whose sessions did not run the same code, or None."""
+    commits = list(dict.fromkeys(_commit_text(session.git) for session in manifest.sessions))
+    if len(commits) < 2:
+        return None
+    order = "; ".join(commits)
+    return f"The run was resumed with other code, so its cells may not compare. In order: {order}."
+
+
 def cell_facts(manifest: Manifest) -> Facts:
     """Return the facts on which all finished cells agree, and the range of those on which they do not."""
     done = [cell for cell in manifest.cells if cell.status is CellStatus.OK]
     seeds = sorted({cell.seed for cell in manifest.cells if cell.seed is not None})
     facts: Facts = [("Seeds", ", ".join(map(str, seeds)) or "not recorded")]
     for key in dict.fromkeys(key for cell in done for key in cell.facts if key != "reproduce"):
-        values = list(dict.fromkeys(_value_text(key, cell.facts[key]) for cell in done if key in cell.facts))
+        known = [cell.facts[key] for cell in done if cell.facts.get(key) is not None]
+        values = list(dict.fromkeys(_value_text(key, value) for value in known))
+        if not values:
+            continue
         shown = ", ".join(values[:4]) + (f" and {len(values) - 4} more" if len(values) > 4 else "")
         facts.append((_words(key), shown))
     return facts
@@ -116,6 +130,11 @@ def reproduce_rows(manifest: Manifest) -> list[tuple[str, str, str, str]]:
         )
         for cell in manifest.cells
     ]
+
+
+def _commit_text(git: Git) -> str:
+    dirty = {True: " with uncommitted changes", False: ", no uncommitted changes", None: ""}
+    return f"{git.commit or 'not recorded'}{dirty[git.dirty]}"
 
 
 def _words(key: str) -> str:

@@ -44,7 +44,10 @@ def number_text(value: float | None, unit: Unit) -> str:
         decimals = 0 if scaled.is_integer() or scaled >= 100 else 1
     elif decimals is None:
         decimals = _decimals_for_three_digits(scaled)
-    return f"{scaled:,.{decimals}f}".replace(",", NARROW_SPACE).replace("-", "\u2212")
+    text = f"{scaled:,.{decimals}f}"
+    if float(text.replace(",", "")) == 0:
+        return "0"
+    return text.replace(",", NARROW_SPACE).replace("-", "\u2212")
 
 
 def quantity_text(value: float | None, unit: Unit) -> str:

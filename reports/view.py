@@ -77,7 +77,7 @@ class CellView:
         rows = self.table("throughput")
         if rows is None:
             return None
-        rows = rows[rows["flow_id"].isin(self.flow_ids)]
+        rows = rows[rows["flow_id"].isin(self.flow_ids) & (rows["interval_ns"] > 0)]
         return None if rows.empty else rows
 
     @cached_property
@@ -87,9 +87,10 @@ class CellView:
         if flows is None or rows is None:
             return None
         sample_ns = int(rows["interval_ns"].max())
+        flows = flows[flows["size_bytes"] > 0]
         start_ns = int(flows["start_ns"].min()) // sample_ns * sample_ns
         last = flows.sort_values("start_ns").groupby("flow_id", observed=True).tail(1)
-        done_ns = last.loc[last["status"] == TransferStatus.OK, "end_ns"]
+        done_ns = last.loc[last["status"] == TransferStatus.OK, "end_ns"].dropna()
         end_ns = int(rows["t_ns"].max())
         if not done_ns.empty:
             end_ns = min(end_ns, int(done_ns.min()) // sample_ns * sample_ns)

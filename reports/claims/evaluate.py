@@ -161,4 +161,4 @@ def _reference(claim: Claim, results: Results, setting: Setting) -> float | None
 
 
 def _not_run(claim: Claim, reason: str, setting: Setting | None = None) -> Outcome:
-    return Outcome(claim, Verdict.NOT_RUN, f"{reason[0].upper()}{reason[1:]}.", setting)
+    return Outcome(claim, Verdict.NOT_RUN, f"Not run: {reason}.", setting)

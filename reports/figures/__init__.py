@@ -3,6 +3,7 @@
 from typing import Final
 
 from reports.figures.figure import ReportFigure
+from reports.figures.flow_shares import FlowShares
 from reports.figures.probe_latency import ProbeLatency
 from reports.figures.queue_depth import QueueDistribution, QueueOverTime
 from reports.figures.rate_estimate import RateEstimate
@@ -12,6 +13,7 @@ from reports.figures.window import WindowOverTime
 
 FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "throughput": ThroughputOverTime,
+    "flow_shares": FlowShares,
     "probe_latency": ProbeLatency,
     "queue_over_time": QueueOverTime,
     "queue_distribution": QueueDistribution,

@@ -16,6 +16,7 @@ RIGHT_INCHES: Final = 0.12
 ABOVE_INCHES: Final = 0.3
 BELOW_INCHES: Final = 0.52
 LEGEND_INCHES: Final = 0.3
+UNTITLED_INCHES: Final = 0.1
 
 Share = Literal["all", "row", "none"]
 
@@ -32,6 +33,8 @@ def panels(
     columns = min(columns, len(titles))
     rows = -(-len(titles) // columns)
     top_inches = LEGEND_INCHES if legend else 0.0
+    if not any(titles):  # a single panel of which the heading says all
+        top_inches -= ABOVE_INCHES - UNTITLED_INCHES
     height = height_inches * rows + top_inches
     figure = Figure(figsize=(WIDTH_INCHES, height))
     grid = figure.subplots(rows, columns, sharex=share == "all", sharey=share, squeeze=False)

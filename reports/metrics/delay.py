@@ -39,7 +39,8 @@ METRICS = (
         "probe_p50_ns",
         "Probe p50",
         Unit.TIME,
-        "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port.",
+        "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port. The next"
+        " probe waits for the one before, so where probes are slow there are fewer of them.",
         ("latency",),
         lambda view, _interval_ns: probe_rtt_percentile(view, 50),
     ),

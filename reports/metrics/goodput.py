@@ -37,7 +37,7 @@ def interval_share_percentile(view: CellView, interval_ns: int, percent: float) 
 
 
 def jain_of_flows(view: CellView, _interval_ns: int) -> float | None:
-    """Return Jain's index over the flows' goodput in the whole window."""
+    """Return Jain's index over the flows’ goodput in the whole window."""
     window = view.window
     goodput = None if window is None else view.goodput(window.duration_ns)
     return None if goodput is None else jain_index(goodput.to_numpy().ravel())
@@ -81,7 +81,7 @@ METRICS = (
         "interval_goodput_p50_share",
         "Flow goodput p50",
         Unit.PERCENT,
-        "Median over flows and intervals of a flow's goodput, as a fraction of its ideal share.",
+        "Median over flows and intervals of a flow’s goodput, as a fraction of its ideal share.",
         ("flows", "throughput"),
         lambda view, interval_ns: interval_share_percentile(view, interval_ns, 50),
         better="near",
@@ -90,7 +90,7 @@ METRICS = (
         "interval_goodput_p10_share",
         "Flow goodput p10",
         Unit.PERCENT,
-        "A tenth of all flows' intervals had at most this goodput, as a fraction of the ideal share;"
+        "A tenth of all flows’ intervals had at most this goodput, as a fraction of the ideal share;"
         " a flow that failed counts as zero from then on.",
         ("flows", "throughput"),
         lambda view, interval_ns: interval_share_percentile(view, interval_ns, 10),
@@ -98,9 +98,9 @@ METRICS = (
     ),
     Metric(
         "jain",
-        "Jain's index",
+        "Jain’s index",
         Unit.INDEX,
-        "Evenness of the flows' goodput over the whole traffic: 1 is perfectly even, 1/n means that one of"
+        "Evenness of the flows’ goodput over the whole traffic: 1 is perfectly even, 1/n means that one of"
         " n flows has everything.",
         ("flows", "throughput"),
         jain_of_flows,
@@ -110,7 +110,7 @@ METRICS = (
         "first_completion_p10_share",
         "Size / FCT p10",
         Unit.PERCENT,
-        "Size over completion time of each flow's first transfer, 10th percentile over flows, as a fraction"
+        "Size over completion time of each flow’s first transfer, 10th percentile over flows, as a fraction"
         " of the ideal share; a transfer that failed or never ended counts as zero.",
         ("flows",),
         completion_share_p10,

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from reports.figures import FIGURES
+
 REQUIRED = "chromium" in os.environ.get("REQUIRE", "")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next((path for name in NAMES if (path := shutil.which(name))), None)
@@ -110,7 +112,7 @@ FAINT = '<p style="color:#bbbbbb;background:#ffffff">faint</p>'
 def test_renders_with_its_policy_and_without_complaint(report: Path, tmp_path: Path) -> None:
     done = browse(report, tmp_path, *LOGGED)
     assert re.search(r"<h1>\s*8-to-1 incast at 10 Gb/s\s*</h1>", done.stdout)
-    assert done.stdout.count("<svg") == 7
+    assert done.stdout.count("<svg") == len(FIGURES)
     assert complaints(done) == []
 
 

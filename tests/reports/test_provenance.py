@@ -77,6 +77,23 @@ def test_uncommitted_changes_are_said(tmp_path: Path) -> None:
     assert unknown["Commit"] == "not recorded"
 
 
+def test_run_resumed_with_other_code_is_said(tmp_path: Path) -> None:
+    sessions = [
+        {"created_utc": "t", "git": {"commit": commit, "dirty": False}} for commit in ("aaa", "aaa", "bbb")
+    ]
+    mixed = provenance.mixed_commits(read(tmp_path, cell(), sessions=sessions))
+    assert mixed is not None
+    assert mixed.endswith("In order: aaa, no uncommitted changes; bbb, no uncommitted changes.")
+    assert provenance.mixed_commits(read(tmp_path, cell(), sessions=sessions[:2])) is None
+
+
+def test_experiment_file_and_what_was_set(tmp_path: Path) -> None:
+    source = {"file": "x.yaml", "sha256": "abc", "set": ["repetitions=1"], "data": {}}
+    facts = dict(provenance.code_facts(read(tmp_path, cell(), source=source)))
+    assert facts["Experiment file"] == "x.yaml, SHA-256 abc"
+    assert facts["Changed by --set"] == "repetitions=1"
+
+
 def test_facts_of_the_cells(results: Results) -> None:
     facts = dict(provenance.cell_facts(results.run.manifest))
     assert facts["Seeds"] == "1, 2, 3"
@@ -88,8 +105,10 @@ def test_facts_of_the_cells(results: Results) -> None:
 
 
 def test_facts_that_differ_are_listed(tmp_path: Path) -> None:
-    cells = [cell(f"c{n}", facts={"packet_hops": n}) for n in range(1, 7)]
-    assert dict(provenance.cell_facts(read(tmp_path, *cells)))["Packet hops"] == "1, 2, 3, 4 and 2 more"
+    cells = [cell(f"c{n}", facts={"packet_hops": n, "base_rtt_floor_ns": None}) for n in range(1, 7)]
+    facts = dict(provenance.cell_facts(read(tmp_path, *cells)))
+    assert facts["Packet hops"] == "1, 2, 3, 4 and 2 more"
+    assert "Base RTT floor" not in facts
 
 
 def test_parameters_are_the_resolved_experiment(results: Results) -> None:

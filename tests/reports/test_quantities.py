@@ -28,6 +28,7 @@ from reports.quantities import (
         (7_204_000, Unit.TIME, f"7{NARROW_SPACE}204"),
         (90_349, Unit.BYTES, "90.3"),
         (0.9833, Unit.PERCENT, "98.3"),
+        (-0.4, Unit.TIME, "0"),
         (-0.02, Unit.PERCENT, "\u22122.0"),
         (0.99949, Unit.INDEX, "0.999"),
         (2.0, Unit.COUNT, "2"),

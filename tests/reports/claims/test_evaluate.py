@@ -90,7 +90,7 @@ def test_comparison_without_the_rival_is_not_run(
     direction = {"sign": "above", "transport": "dctcp"}
     outcome = judge(results, kind="direction_only", published=None, direction=direction)
     assert outcome.verdict is Verdict.NOT_RUN
-    assert outcome.sentence == "The run has no dctcp to compare with."
+    assert outcome.sentence == "Not run: the run has no dctcp to compare with."
 
 
 def test_hardware_only_on_a_simulator(results: Results) -> None:
@@ -101,17 +101,17 @@ def test_hardware_only_on_a_simulator(results: Results) -> None:
 def test_other_condition_is_not_run_with_the_reason(results: Results) -> None:
     outcome = judge(results, conditions=[{"parameter": "workload.senders", "equals": 2}])
     assert outcome.verdict is Verdict.NOT_RUN
-    assert outcome.sentence == "Workload.senders is 8 in this run; the claim needs 2."
+    assert outcome.sentence == "Not run: workload.senders is 8 in this run; the claim needs 2."
 
 
 def test_transport_that_did_not_run(results: Results) -> None:
-    assert judge(results, transport="dctcp").sentence == "The run has no transport dctcp."
+    assert judge(results, transport="dctcp").sentence == "Not run: the run has no transport dctcp."
 
 
 def test_transport_that_did_not_finish(results: Results) -> None:
     outcome = judge(results, transport="roce+dcqcn")
     assert outcome.verdict is Verdict.NOT_RUN
-    assert outcome.sentence == "No finished cell of RoCE with DCQCN has this number."
+    assert outcome.sentence == "Not run: no finished cell of RoCE with DCQCN has this number."
 
 
 def test_sentence_has_published_measured_interval_and_runs(
