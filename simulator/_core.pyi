@@ -1,7 +1,6 @@
 """The C++ engine. Use simulator.Simulation, which checks what it is given."""
 
 from collections.abc import Callable
-from typing import Any
 
 from numpy import int64
 from numpy.typing import NDArray
@@ -31,8 +30,8 @@ class QueuePair:
 
     def attach(
         self,
-        on_completions: Callable[[int, list[tuple[int, int, int, int, int | None]]], None],
-        on_qp_event: Callable[[int, int], None],
+        on_completions: Callable[[int, list[tuple[int, int, int, int, int | None]]], object],
+        on_qp_event: Callable[[int, int], object],
     ) -> None:
         """Name the host software behind this queue pair.
 
@@ -99,8 +98,8 @@ class Engine:
         retry_count: int,
         timeout_exponent: int,
     ) -> tuple[QueuePair, QueuePair]: ...
-    def schedule(self, host_ns: int, callback: Callable[[int], Any]) -> None: ...
-    def timer(self, callback: Callable[[int], Any]) -> Timer: ...
+    def schedule(self, host_ns: int, callback: Callable[[int], object]) -> None: ...
+    def timer(self, callback: Callable[[int], object]) -> Timer: ...
     def run_until(self, host_ns: int) -> None: ...
     @property
     def now_ns(self) -> int: ...

@@ -128,11 +128,11 @@ class Simulation:
             timeout_exponent=timeout_exponent,
         )
 
-    def schedule(self, host_ns: int, callback: Callable[[int], None]) -> None:
+    def schedule(self, host_ns: int, callback: Callable[[int], object]) -> None:
         """Call ``callback(host_ns)`` once, at that time of the host clock."""
         self._engine.schedule(host_ns, callback)
 
-    def timer(self, callback: Callable[[int], None]) -> Timer:
+    def timer(self, callback: Callable[[int], object]) -> Timer:
         """Create a timer that calls ``callback(host_ns)`` whenever it has been set and comes due."""
         return self._engine.timer(callback)
 
@@ -208,7 +208,7 @@ class Simulation:
         return self._engine.counters()
 
     def statistics(self) -> dict[str, int]:
-        """Return what the engine did: packet_hops, events, packets_pool_max, verbs_done."""
+        """Return what the engine did: packet_hops, events, packets_live, packets_pool_max, verbs_done."""
         return self._engine.statistics()
 
     def check_invariants(self) -> None:

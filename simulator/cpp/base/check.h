@@ -29,8 +29,8 @@ class InvariantViolation : public std::logic_error {
 }  // namespace simulator
 
 // `element` is only evaluated when the check fails, so it may build a string.
-#define SIM_CHECK(condition, at, element, broken)                                \
-  do {                                                                           \
-    if (!(condition)) [[unlikely]]                                               \
-      throw ::simulator::InvariantViolation((at), (element), (broken));          \
+#define SIM_CHECK(condition, at, element, broken)                       \
+  do {                                                                  \
+    if (!(condition)) [[unlikely]]                                      \
+      throw ::simulator::InvariantViolation((at), (element), (broken)); \
   } while (false)

@@ -1,4 +1,5 @@
-// One named random stream per element and purpose, so that switching one mechanism on never re-randomises another.
+// One named random stream per element and purpose, so that switching one mechanism on never re-randomises
+// another.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,8 @@
 
 namespace simulator {
 
-// Bit mixer of splitmix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+// Bit mixer of splitmix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+// 2014.
 constexpr std::uint64_t mix_bits(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;

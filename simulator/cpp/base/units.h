@@ -25,7 +25,9 @@ using BitsPerSecond = Quantity<struct BitsPerSecondTag>;
 inline constexpr Picoseconds kNever{std::numeric_limits<std::int64_t>::max()};
 inline constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
 
-constexpr double picoseconds_per_byte(BitsPerSecond rate) { return 8e12 / static_cast<double>(rate.value); }
+constexpr double picoseconds_per_byte(BitsPerSecond rate) {
+  return 8e12 / static_cast<double>(rate.value);
+}
 
 // Exact up to the rounding to whole picoseconds: the product stays far below 2^53.
 constexpr Picoseconds duration_of(Bytes size, double ps_per_byte) {

@@ -15,7 +15,8 @@ namespace nb = nanobind;
 inline nb::object to_numpy(const std::vector<std::int64_t>& column) {
   auto copy = std::make_unique<std::vector<std::int64_t>>(column);
   std::vector<std::int64_t>* const data = copy.get();
-  nb::capsule owner(copy.release(), [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+  nb::capsule owner(copy.release(),
+                    [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(data->data(), {data->size()}, owner));
 }
 

@@ -95,49 +95,65 @@ inline std::string hexadecimal(std::uint64_t value) {
 template <class EngineType>
 void bind_queue_pair(nb::module_& module) {
   using QueuePair = BoundQueuePair<EngineType>;
-  nb::class_<QueuePair>(module, "QueuePair", nb::type_slots(part_slots<QueuePair>()), "One end of a connection.")
+  nb::class_<QueuePair>(module, "QueuePair", nb::type_slots(part_slots<QueuePair>()),
+                        "One end of a connection.")
       .def_prop_ro("qp_num", [](const QueuePair& qp) { return queue_pair_number(qp.index); })
-      .def_prop_ro("state", [](QueuePair& qp) { return static_cast<int>(qp.engine().queue_pair_figures(qp.index).state); })
-      .def_prop_ro("retransmitted_bytes", [](QueuePair& qp) { return qp.engine().queue_pair_figures(qp.index).retransmitted.value; })
-      .def_prop_ro("delivered_bytes", [](QueuePair& qp) { return qp.engine().queue_pair_figures(qp.index).delivered.value; })
-      .def_prop_ro("posted_bytes", [](QueuePair& qp) { return qp.engine().queue_pair_figures(qp.index).posted.value; })
+      .def_prop_ro(
+          "state",
+          [](QueuePair& qp) { return static_cast<int>(qp.engine().queue_pair_figures(qp.index).state); })
+      .def_prop_ro("retransmitted_bytes",
+                   [](QueuePair& qp) { return qp.engine().queue_pair_figures(qp.index).retransmitted.value; })
+      .def_prop_ro("delivered_bytes",
+                   [](QueuePair& qp) { return qp.engine().queue_pair_figures(qp.index).delivered.value; })
+      .def_prop_ro("posted_bytes",
+                   [](QueuePair& qp) { return qp.engine().queue_pair_figures(qp.index).posted.value; })
       .def("nic_clock_ns", [](const QueuePair& qp) { return qp.engine().nic_clock_ns(qp.index); })
-      .def("attach",
-           [](const QueuePair& qp, nb::callable on_completions, nb::callable on_qp_event) {
-             qp.engine().mailbox().attach(qp.index);
-             qp.session->hosts.attach(qp.index, std::move(on_completions), std::move(on_qp_event));
-           },
-           nb::arg("on_completions"), nb::arg("on_qp_event"))
-      .def("post_write",
-           [](const QueuePair& qp, std::int64_t wr_id, std::int64_t length_bytes, bool signaled) {
-             constexpr std::int64_t kLengthMax = std::int64_t{1} << 40;
-             if (wr_id < 0) throw SimulationError("post_write: expected a wr_id from 0 to 2^63 - 1, got " + std::to_string(wr_id));
-             if (length_bytes < 0 || length_bytes > kLengthMax) {
-               throw SimulationError("post_write: expected length_bytes from 0 to 2^40, got " + std::to_string(length_bytes));
-             }
-             return qp.engine().post_write(qp.index, static_cast<std::uint64_t>(wr_id), Bytes{length_bytes}, signaled);
-           },
-           nb::arg("wr_id"), nb::arg("length_bytes"), nb::arg("signaled"))
-      .def("set_rate",
-           [](const QueuePair& qp, std::int64_t rate_bps) {
-             constexpr std::int64_t kRateMax = 10'000'000'000'000;
-             if (rate_bps < 0 || rate_bps > kRateMax) {
-               throw SimulationError("set_rate: expected rate_bps from 1 to 10^13, or 0 for no limit, got " + std::to_string(rate_bps));
-             }
-             return qp.engine().set_rate(qp.index, BitsPerSecond{rate_bps}).value;
-           },
-           nb::arg("rate_bps"));
+      .def(
+          "attach",
+          [](const QueuePair& qp, nb::callable on_completions, nb::callable on_qp_event) {
+            qp.engine().mailbox().attach(qp.index);
+            qp.session->hosts.attach(qp.index, std::move(on_completions), std::move(on_qp_event));
+          },
+          nb::arg("on_completions"), nb::arg("on_qp_event"))
+      .def(
+          "post_write",
+          [](const QueuePair& qp, std::int64_t wr_id, std::int64_t length_bytes, bool signaled) {
+            constexpr std::int64_t kLengthMax = std::int64_t{1} << 40;
+            if (wr_id < 0)
+              throw SimulationError("post_write: expected a wr_id from 0 to 2^63 - 1, got " +
+                                    std::to_string(wr_id));
+            if (length_bytes < 0 || length_bytes > kLengthMax) {
+              throw SimulationError("post_write: expected length_bytes from 0 to 2^40, got " +
+                                    std::to_string(length_bytes));
+            }
+            return qp.engine().post_write(qp.index, static_cast<std::uint64_t>(wr_id), Bytes{length_bytes},
+                                          signaled);
+          },
+          nb::arg("wr_id"), nb::arg("length_bytes"), nb::arg("signaled"))
+      .def(
+          "set_rate",
+          [](const QueuePair& qp, std::int64_t rate_bps) {
+            constexpr std::int64_t kRateMax = 10'000'000'000'000;
+            if (rate_bps < 0 || rate_bps > kRateMax) {
+              throw SimulationError("set_rate: expected rate_bps from 1 to 10^13, or 0 for no limit, got " +
+                                    std::to_string(rate_bps));
+            }
+            return qp.engine().set_rate(qp.index, BitsPerSecond{rate_bps}).value;
+          },
+          nb::arg("rate_bps"));
 }
 
 template <class EngineType>
 void bind_timer(nb::module_& module) {
   using Timer = BoundTimer<EngineType>;
-  nb::class_<Timer>(module, "Timer", nb::type_slots(part_slots<Timer>()), "A timer of host software, re-armable.")
-      .def("set",
-           [](const Timer& timer, std::int64_t host_ns) {
-             timer.engine().set_timer(timer.index, Session<EngineType>::to_picoseconds(host_ns));
-           },
-           nb::arg("host_ns"))
+  nb::class_<Timer>(module, "Timer", nb::type_slots(part_slots<Timer>()),
+                    "A timer of host software, re-armable.")
+      .def(
+          "set",
+          [](const Timer& timer, std::int64_t host_ns) {
+            timer.engine().set_timer(timer.index, Session<EngineType>::to_picoseconds(host_ns));
+          },
+          nb::arg("host_ns"))
       .def("cancel", [](const Timer& timer) { timer.engine().cancel_timer(timer.index); });
 }
 
@@ -145,64 +161,79 @@ template <class EngineType, class Class>
 void bind_topology(Class& engine) {
   using Bound = Session<EngineType>;
   engine
-      .def("add_host",
-           [](Bound& self, const std::string& name, std::uint32_t limiters, std::int64_t rate_step_bps,
-              std::int64_t actuation_lag_bytes_max, double clock_drift_ppm_max, bool clock_offset_random) {
-             return self.engine.add_host(name, {.limiters = limiters,
-                                                .rate_step = {rate_step_bps},
-                                                .actuation_lag_max = {actuation_lag_bytes_max},
-                                                .clock_drift_ppm_max = clock_drift_ppm_max,
-                                                .clock_offset_random = clock_offset_random});
-           },
-           nb::kw_only(), nb::arg("name"), nb::arg("limiters"), nb::arg("rate_step_bps"),
-           nb::arg("actuation_lag_bytes_max"), nb::arg("clock_drift_ppm_max"), nb::arg("clock_offset_random"))
-      .def("add_switch",
-           [](Bound& self, const std::string& name, std::optional<std::int64_t> buffer_bytes, double alpha) {
-             SwitchConfiguration configuration{.buffer = {}, .alpha = alpha};
-             if (buffer_bytes) configuration.buffer = Bytes{*buffer_bytes};
-             return self.engine.add_switch(name, configuration);
-           },
-           nb::kw_only(), nb::arg("name"), nb::arg("buffer_bytes").none(), nb::arg("alpha"))
-      .def("add_link",
-           [](Bound& self, std::uint32_t a, std::uint32_t b, std::int64_t rate_bps, std::int64_t delay_ps, double loss_probability) {
-             return self.engine.add_link(a, b, {{rate_bps}, {delay_ps}, loss_probability});
-           },
-           nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("rate_bps"), nb::arg("delay_ps"), nb::arg("loss_probability"))
-      .def("connect",
-           [](nb::handle_t<Bound> self, std::uint32_t a, std::uint32_t b, std::vector<std::uint32_t> route_ab,
-              std::vector<std::uint32_t> route_ba, std::uint32_t mtu_bytes, std::uint32_t ack_every_packets,
-              std::uint32_t retry_count, std::uint32_t timeout_exponent) {
-             Bound* const session = nb::inst_ptr<Bound>(self);
-             const std::uint32_t first = session->engine.connect({a, b, std::move(route_ab), std::move(route_ba), mtu_bytes,
-                                                                  ack_every_packets, retry_count, timeout_exponent});
-             const nb::object owner = nb::borrow(self);
-             return nb::make_tuple(BoundQueuePair<EngineType>{{owner, session, first}},
-                                   BoundQueuePair<EngineType>{{owner, session, first + 1}});
-           },
-           nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("route_ab"), nb::arg("route_ba"), nb::arg("mtu_bytes"),
-           nb::arg("ack_every_packets"), nb::arg("retry_count"), nb::arg("timeout_exponent"));
+      .def(
+          "add_host",
+          [](Bound& self, const std::string& name, std::uint32_t limiters, std::int64_t rate_step_bps,
+             std::int64_t actuation_lag_bytes_max, double clock_drift_ppm_max, bool clock_offset_random) {
+            return self.engine.add_host(name, {.limiters = limiters,
+                                               .rate_step = {rate_step_bps},
+                                               .actuation_lag_max = {actuation_lag_bytes_max},
+                                               .clock_drift_ppm_max = clock_drift_ppm_max,
+                                               .clock_offset_random = clock_offset_random});
+          },
+          nb::kw_only(), nb::arg("name"), nb::arg("limiters"), nb::arg("rate_step_bps"),
+          nb::arg("actuation_lag_bytes_max"), nb::arg("clock_drift_ppm_max"), nb::arg("clock_offset_random"))
+      .def(
+          "add_switch",
+          [](Bound& self, const std::string& name, std::optional<std::int64_t> buffer_bytes, double alpha) {
+            SwitchConfiguration configuration{.buffer = {}, .alpha = alpha};
+            if (buffer_bytes) configuration.buffer = Bytes{*buffer_bytes};
+            return self.engine.add_switch(name, configuration);
+          },
+          nb::kw_only(), nb::arg("name"), nb::arg("buffer_bytes").none(), nb::arg("alpha"))
+      .def(
+          "add_link",
+          [](Bound& self, std::uint32_t a, std::uint32_t b, std::int64_t rate_bps, std::int64_t delay_ps,
+             double loss_probability) {
+            return self.engine.add_link(a, b, {{rate_bps}, {delay_ps}, loss_probability});
+          },
+          nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("rate_bps"), nb::arg("delay_ps"),
+          nb::arg("loss_probability"))
+      .def(
+          "connect",
+          [](nb::handle_t<Bound> self, std::uint32_t a, std::uint32_t b, std::vector<std::uint32_t> route_ab,
+             std::vector<std::uint32_t> route_ba, std::uint32_t mtu_bytes, std::uint32_t ack_every_packets,
+             std::uint32_t retry_count, std::uint32_t timeout_exponent) {
+            Bound* const session = nb::inst_ptr<Bound>(self);
+            const std::uint32_t first =
+                session->engine.connect({a, b, std::move(route_ab), std::move(route_ba), mtu_bytes,
+                                         ack_every_packets, retry_count, timeout_exponent});
+            const nb::object owner = nb::borrow(self);
+            return nb::make_tuple(BoundQueuePair<EngineType>{{owner, session, first}},
+                                  BoundQueuePair<EngineType>{{owner, session, first + 1}});
+          },
+          nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("route_ab"), nb::arg("route_ba"),
+          nb::arg("mtu_bytes"), nb::arg("ack_every_packets"), nb::arg("retry_count"),
+          nb::arg("timeout_exponent"));
 }
 
 template <class EngineType, class Class>
 void bind_running(Class& engine) {
   using Bound = Session<EngineType>;
   engine.def("schedule", &Bound::call_once, nb::arg("host_ns"), nb::arg("callback"))
-      .def("timer",
-           [](nb::handle_t<Bound> self, nb::callable callback) {
-             Bound* const session = nb::inst_ptr<Bound>(self);
-             const std::uint32_t timer = session->engine.create_timer();
-             session->hosts.add_timer(timer, std::move(callback));
-             return BoundTimer<EngineType>{{nb::borrow(self), session, timer}};
-           },
-           nb::arg("callback"))
+      .def(
+          "timer",
+          [](nb::handle_t<Bound> self, nb::callable callback) {
+            Bound* const session = nb::inst_ptr<Bound>(self);
+            const std::uint32_t timer = session->engine.create_timer();
+            session->hosts.add_timer(timer, std::move(callback));
+            return BoundTimer<EngineType>{{nb::borrow(self), session, timer}};
+          },
+          nb::arg("callback"))
       .def("run_until", &Bound::run_until, nb::arg("host_ns"))
       .def_prop_ro("now_ns", &Bound::now_ns)
-      .def("sample_throughput",
-           [](Bound& self, std::int64_t interval_ns) { self.engine.sample_throughput(Bound::to_picoseconds(interval_ns)); },
-           nb::arg("interval_ns"))
-      .def("sample_queues",
-           [](Bound& self, std::int64_t interval_ns) { self.engine.sample_queues(Bound::to_picoseconds(interval_ns)); },
-           nb::arg("interval_ns"))
+      .def(
+          "sample_throughput",
+          [](Bound& self, std::int64_t interval_ns) {
+            self.engine.sample_throughput(Bound::to_picoseconds(interval_ns));
+          },
+          nb::arg("interval_ns"))
+      .def(
+          "sample_queues",
+          [](Bound& self, std::int64_t interval_ns) {
+            self.engine.sample_queues(Bound::to_picoseconds(interval_ns));
+          },
+          nb::arg("interval_ns"))
       .def("record_oracle_rtt", [](Bound& self) { self.engine.recorder().record_oracle(); });
 }
 
@@ -226,6 +257,7 @@ void bind_results(Class& engine) {
              nb::dict result;
              result["packet_hops"] = statistics.packet_hops;
              result["events"] = statistics.events;
+             result["packets_live"] = statistics.packets_live;
              result["packets_pool_max"] = statistics.packets_pool_max;
              result["verbs_done"] = statistics.verbs_done;
              return result;
@@ -240,14 +272,18 @@ void bind_engine(nb::module_& module) {
   register_exceptions();
   bind_queue_pair<EngineType>(module);
   bind_timer<EngineType>(module);
-  nb::class_<Bound> engine(module, "Engine", nb::type_slots(session_slots<EngineType>()), "The event loop and all it moves.");
-  engine.def("__init__",
-             [](Bound* self, std::uint64_t seed, std::uint32_t data_overhead_bytes, std::uint32_t first_overhead_bytes,
-                std::uint32_t ack_frame_bytes, std::uint32_t wire_overhead_bytes) {
-               new (self) Bound(seed, {data_overhead_bytes, first_overhead_bytes, ack_frame_bytes, wire_overhead_bytes});
-             },
-             nb::kw_only(), nb::arg("seed"), nb::arg("data_overhead_bytes"), nb::arg("first_overhead_bytes"),
-             nb::arg("ack_frame_bytes"), nb::arg("wire_overhead_bytes"));
+  nb::class_<Bound> engine(module, "Engine", nb::type_slots(session_slots<EngineType>()),
+                           "The event loop and all it moves.");
+  engine.def(
+      "__init__",
+      [](Bound* self, std::uint64_t seed, std::uint32_t data_overhead_bytes,
+         std::uint32_t first_overhead_bytes, std::uint32_t ack_frame_bytes,
+         std::uint32_t wire_overhead_bytes) {
+        new (self)
+            Bound(seed, {data_overhead_bytes, first_overhead_bytes, ack_frame_bytes, wire_overhead_bytes});
+      },
+      nb::kw_only(), nb::arg("seed"), nb::arg("data_overhead_bytes"), nb::arg("first_overhead_bytes"),
+      nb::arg("ack_frame_bytes"), nb::arg("wire_overhead_bytes"));
   bind_topology<EngineType>(engine);
   bind_running<EngineType>(engine);
   bind_results<EngineType>(engine);

@@ -1,4 +1,5 @@
-// The Python callables that stand for host software, and how they are called: between two instants, never re-entrantly.
+// The Python callables that stand for host software, and how they are called: between two instants, never
+// re-entrantly.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -77,7 +78,8 @@ class HostSoftware {
   static nb::list to_list(const std::vector<Completion>& completions) {
     nb::list result;
     for (const Completion& completion : completions) {
-      result.append(nb::make_tuple(completion.wr_id, completion.status, completion.nic_ns, completion.byte_len, nb::none()));
+      result.append(nb::make_tuple(completion.wr_id, completion.status, completion.nic_ns,
+                                   completion.byte_len, nb::none()));
     }
     return result;
   }

@@ -20,13 +20,15 @@ class Session {
  public:
   Session(std::uint64_t seed, const Framing& framing) : engine(seed, framing) {}
 
-  // Runs to `host_ns` in slices, so that Ctrl-C works. Without host software other Python threads may run meanwhile.
+  // Runs to `host_ns` in slices, so that Ctrl-C works. Without host software other Python threads may run
+  // meanwhile.
   void run_until(std::int64_t host_ns) {
     const Picoseconds limit = to_picoseconds(host_ns);
-    if (is_running_) throw SimulationError("run_until was called by host software that run_until itself had called");
+    if (is_running_)
+      throw SimulationError("run_until was called by host software that run_until itself had called");
     if (limit < engine.now()) {
-      throw SimulationError("run_until: expected a time not before now (" + std::to_string(now_ns()) + " ns), got " +
-                            std::to_string(host_ns) + " ns");
+      throw SimulationError("run_until: expected a time not before now (" + std::to_string(now_ns()) +
+                            " ns), got " + std::to_string(host_ns) + " ns");
     }
     const RunningFlag running(is_running_);
     while (run_slice(limit) != RunState::kReachedLimit) {
@@ -39,8 +41,8 @@ class Session {
 
   void call_once(std::int64_t host_ns, nb::object callback) {
     if (host_ns < now_ns()) {
-      throw SimulationError("schedule: expected a time not before now (" + std::to_string(now_ns()) + " ns), got " +
-                            std::to_string(host_ns) + " ns");
+      throw SimulationError("schedule: expected a time not before now (" + std::to_string(now_ns()) +
+                            " ns), got " + std::to_string(host_ns) + " ns");
     }
     const Picoseconds at = to_picoseconds(host_ns);
     engine.call_once(hosts.add_once(std::move(callback)), at);
@@ -79,7 +81,8 @@ class Session {
   }
 
   void deliver_calls() {
-    while (engine.mailbox().has_calls()) hosts.deliver(engine.mailbox().take_call(), now_ns(), engine.mailbox());
+    while (engine.mailbox().has_calls())
+      hosts.deliver(engine.mailbox().take_call(), now_ns(), engine.mailbox());
   }
 
   bool is_running_ = false;

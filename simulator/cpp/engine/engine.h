@@ -1,9 +1,11 @@
-// The packet engine with lazy links: one pending instant per link, and every port brought up to date when it is touched.
+// The packet engine with lazy links: one pending instant per link, and every port brought up to date when it
+// is touched.
 //
-// A link has one slot in the winner tree: the arrival of its first packet in flight. No event says that a transmission
-// has finished. Whoever needs a port at an instant first catches it up: everything that would have left until then
-// leaves, each packet at its own past instant. Rule: catch up with the old state, change, let leave what may leave now,
-// and only then set the link's slot again. Ties: departures, then timers, then arrivals by link number.
+// A link has one slot in the winner tree: the arrival of its first packet in flight. No event says that a
+// transmission has finished. Whoever needs a port at an instant first catches it up: everything that would
+// have left until then leaves, each packet at its own past instant. Rule: catch up with the old state,
+// change, let leave what may leave now, and only then set the link's slot again. Ties: departures, then
+// timers, then arrivals by link number.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +35,8 @@ class Engine {
   std::uint32_t add_host(const std::string& name, const NicProfile& profile);
   std::uint32_t add_switch(const std::string& name, const SwitchConfiguration& configuration);
   std::uint32_t add_link(std::uint32_t a, std::uint32_t b, const LinkConfiguration& configuration);
-  std::uint32_t connect(const ConnectionConfiguration& configuration);  // two queue pairs: the result and the next one
+  std::uint32_t connect(
+      const ConnectionConfiguration& configuration);  // two queue pairs: the result and the next one
 
   // What host software does between two instants.
   std::int64_t post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled);
@@ -112,7 +115,8 @@ class Engine {
   template <class Change>
   void change_nic(std::uint32_t link, Change&& change);
 
-  // Set-up.
+  // Set-up. Links have their slots in the tree from the first connection on.
+  bool is_connected() const { return !senders_.empty(); }
   std::uint16_t speed_index(const LinkConfiguration& configuration);
   void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration);
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,

@@ -64,7 +64,8 @@ std::vector<Counter> Engine::counters() {
     result.push_back({node, port, "tx_bytes", ports_[link].sent_bytes.value});
     result.push_back({node, port, "rx_bytes", received_bytes(link ^ 1).value});
     result.push_back({node, port, "lost_packets", links_[link].lost_packets});
-    if (!nodes_[links_[link].from].is_host) result.push_back({node, port, "drops", links_[link].dropped_packets});
+    if (!nodes_[links_[link].from].is_host)
+      result.push_back({node, port, "drops", links_[link].dropped_packets});
   }
   for (const Sender& sender : senders_) {
     const RequesterCounters& counters = sender.requester.counters();
@@ -72,7 +73,8 @@ std::vector<Counter> Engine::counters() {
     const std::string port = port_name(sender.link);
     const auto qp = static_cast<std::uint32_t>(&sender - senders_.data());
     const std::string prefix = "qp" + std::to_string(queue_pair_number(qp)) + ".";
-    result.push_back({node, port, prefix + "retransmitted_packets", static_cast<std::int64_t>(counters.retransmitted_packets)});
+    result.push_back({node, port, prefix + "retransmitted_packets",
+                      static_cast<std::int64_t>(counters.retransmitted_packets)});
     result.push_back({node, port, prefix + "naks", static_cast<std::int64_t>(counters.naks)});
     result.push_back({node, port, prefix + "timeouts", static_cast<std::int64_t>(counters.timeouts)});
   }
@@ -82,6 +84,7 @@ std::vector<Counter> Engine::counters() {
 Statistics Engine::statistics() const {
   return {.packet_hops = packet_hops_,
           .events = events_,
+          .packets_live = pool_.live(),
           .packets_pool_max = pool_.peak(),
           .verbs_done = recorder_.verbs_done()};
 }
@@ -104,14 +107,18 @@ void Engine::check_buffers() const {
     for (PacketIndex at = port.in_flight.head; at != kNoPacket; at = pool_[at].next, ++stored) {
       SIM_CHECK(pool_[at].arrival >= now_, now_, port_name(link), "a packet in flight should have arrived");
     }
-    SIM_CHECK(waiting_bytes == port.waiting_bytes.value, now_, port_name(link), "waiting bytes differ from the packets that wait");
+    SIM_CHECK(waiting_bytes == port.waiting_bytes.value, now_, port_name(link),
+              "waiting bytes differ from the packets that wait");
     if (!port.has(Port::kOwnerIsHost)) used[port.owner] += waiting_bytes;
   }
-  SIM_CHECK(stored == pool_.live(), now_, "packet pool", "live packets differ from the packets on links and in queues");
+  SIM_CHECK(stored == pool_.live(), now_, "packet pool",
+            "live packets differ from the packets on links and in queues");
   for (std::size_t i = 0; i < switches_.size(); ++i) {
     const Switch& element = switches_[i];
-    SIM_CHECK(!element.is_bounded || element.used == used[i], now_, "switch " + std::to_string(i), "charged bytes differ from the packets that wait");
-    SIM_CHECK(!element.is_bounded || element.used <= element.buffer, now_, "switch " + std::to_string(i), "more bytes wait than the buffer holds");
+    SIM_CHECK(!element.is_bounded || element.used == used[i], now_, "switch " + std::to_string(i),
+              "charged bytes differ from the packets that wait");
+    SIM_CHECK(!element.is_bounded || element.used <= element.buffer, now_, "switch " + std::to_string(i),
+              "more bytes wait than the buffer holds");
   }
 }
 
@@ -135,13 +142,16 @@ void Engine::check_queue_pairs() const {
     const RcResponder& responder = receivers_[sender.peer].responder;
     const std::string name = "queue pair " + std::to_string(queue_pair_number(qp));
     const std::uint64_t sent = requester.sent_psn() + requester.counters().retransmitted_packets;
-    const std::uint64_t found = responder.accepted_packets() + responder.discarded_packets() + sender.missing_packets + packets[qp];
+    const std::uint64_t found =
+        responder.accepted_packets() + responder.discarded_packets() + sender.missing_packets + packets[qp];
     SIM_CHECK(sent == found, now_, name, "packets sent differ from packets accounted for");
-    SIM_CHECK(sender.sent_replies == receivers_[sender.peer].received_replies + sender.missing_replies + replies[qp], now_, name,
-              "replies sent differ from replies accounted for");
-    SIM_CHECK(sender.is_failed || requester.unacknowledged_psn() <= responder.accepted_packets(), now_, name, "more is acknowledged than was accepted");
-    SIM_CHECK(!requester.is_idle() || sender.is_failed || responder.delivered() == requester.posted_bytes(), now_, name,
-              "everything is acknowledged, but not all bytes were delivered");
+    SIM_CHECK(sender.sent_replies ==
+                  receivers_[sender.peer].received_replies + sender.missing_replies + replies[qp],
+              now_, name, "replies sent differ from replies accounted for");
+    SIM_CHECK(sender.is_failed || requester.unacknowledged_psn() <= responder.accepted_packets(), now_, name,
+              "more is acknowledged than was accepted");
+    SIM_CHECK(!requester.is_idle() || sender.is_failed || responder.delivered() == requester.posted_bytes(),
+              now_, name, "everything is acknowledged, but not all bytes were delivered");
   }
 }
 

@@ -34,8 +34,6 @@ std::uint32_t Engine::add_link(std::uint32_t a, std::uint32_t b, const LinkConfi
   }
   add_port(a, b, configuration);
   add_port(b, a, configuration);
-  tree_.reset(static_cast<std::uint32_t>(ports_.size()) + 1);
-  set_timer_slot();
   return static_cast<std::uint32_t>(ports_.size() - 2);
 }
 
@@ -45,7 +43,8 @@ std::uint16_t Engine::speed_index(const LinkConfiguration& configuration) {
   };
   const auto found = std::find_if(speeds_.begin(), speeds_.end(), same);
   if (found != speeds_.end()) return static_cast<std::uint16_t>(found - speeds_.begin());
-  if (speeds_.size() > 0xffff) throw SimulationError("too many kinds of links: at most 65536 pairs of rate and delay");
+  if (speeds_.size() > 0xffff)
+    throw SimulationError("too many kinds of links: at most 65536 pairs of rate and delay");
   speeds_.push_back({picoseconds_per_byte(configuration.rate), configuration.delay, configuration.rate});
   return static_cast<std::uint16_t>(speeds_.size() - 1);
 }
@@ -74,6 +73,10 @@ void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfigurat
 
 std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
   const auto first = static_cast<std::uint32_t>(senders_.size());
+  if (!is_connected()) {  // the topology is complete
+    tree_.reset(static_cast<std::uint32_t>(ports_.size()) + 1);
+    set_timer_slot();
+  }
   add_queue_pair(configuration.host_a, first + 1, configuration.route_ab, configuration);
   add_queue_pair(configuration.host_b, first, configuration.route_ba, configuration);
   return first;
@@ -84,7 +87,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   const auto qp = static_cast<std::uint32_t>(senders_.size());
   const std::uint32_t index = nodes_[host].index;
   Nic& nic = nics_[index];
-  const std::uint32_t limiter = nic.profile.limiters == 0 ? nic.queue_pairs : nic.queue_pairs % nic.profile.limiters;
+  const std::uint32_t limiter =
+      nic.profile.limiters == 0 ? nic.queue_pairs : nic.queue_pairs % nic.profile.limiters;
   ++nic.queue_pairs;
   if (limiter == nic.limiters.size()) {
     nic.limiters.emplace_back(nic.clock.second());
@@ -100,7 +104,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                       .peer = peer,
                       .nic = index,
                       .limiter = limiter,
-                      .timer = timers_.create(TimerKind::kRetransmit, qp)});
+                      .timer = timers_.create(TimerKind::kRetransmit, qp),
+                      .ready = {}});
   receivers_.emplace_back();
   delivered_sampled_.emplace_back();
   mailbox_.add_queue_pair();
@@ -122,7 +127,9 @@ std::uint32_t Engine::create_timer() {
   return timers_.create(TimerKind::kHost, timer);
 }
 
-void Engine::cancel_timer(std::uint32_t timer) { timers_.cancel(timer); }
+void Engine::cancel_timer(std::uint32_t timer) {
+  timers_.cancel(timer);
+}
 
 void Engine::sample_throughput(Picoseconds interval) {
   throughput_interval_ = interval;

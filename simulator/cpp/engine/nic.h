@@ -18,8 +18,8 @@ namespace simulator {
 
 inline constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
 
-// A queue pair that has something to send. The one that became ready first goes first, which is round robin among those
-// that wait for the port; of equals, the one that was served longest ago.
+// A queue pair that has something to send. The one that became ready first goes first, which is round robin
+// among those that wait for the port; of equals, the one that was served longest ago.
 struct ReadyQueuePair {
   Picoseconds ready;
   std::uint64_t served;  // how many packets this NIC had sent when this queue pair last sent one
@@ -44,9 +44,9 @@ struct Nic {
 // The sending half of a queue pair and where it is plugged in.
 struct Sender {
   RcRequester requester;
-  std::uint32_t route;    // position of the first link in the table of routes
-  std::uint32_t link;     // that first link
-  std::uint32_t peer;     // queue pair at the other end
+  std::uint32_t route;  // position of the first link in the table of routes
+  std::uint32_t link;   // that first link
+  std::uint32_t peer;   // queue pair at the other end
   std::uint32_t nic;
   std::uint32_t limiter;  // of that NIC
   std::uint32_t timer;
@@ -55,7 +55,7 @@ struct Sender {
   std::uint64_t sent_replies = 0;
   std::uint64_t missing_packets = 0;  // that it sent, lost on a link or refused by a buffer
   std::uint64_t missing_replies = 0;
-  bool is_ready = false;              // it is in the NIC's heap
+  bool is_ready = false;  // it is in the NIC's heap
   bool is_timer_pending = false;
   bool is_failed = false;
 };

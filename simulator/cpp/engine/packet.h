@@ -1,4 +1,5 @@
-// Packets live in one pool and are known by their index. Sequence numbers are the low 32 bits of a running 64-bit number.
+// Packets live in one pool and are known by their index. Sequence numbers are the low 32 bits of a running
+// 64-bit number.
 #pragma once
 
 #include <cstdint>

@@ -16,13 +16,13 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kSharedBuffer = 4;  // the owner's buffer is bounded
   static constexpr std::uint16_t kLossy = 8;
 
-  Picoseconds busy_until;     // the packet on the wire has left by then
-  Bytes waiting_bytes;        // frames in `waiting`, without the one being sent
-  Bytes waiting_bytes_max;    // since the last sample
-  Bytes sent_bytes;           // frames whose sending has begun
+  Picoseconds busy_until;   // the packet on the wire has left by then
+  Bytes waiting_bytes;      // frames in `waiting`, without the one being sent
+  Bytes waiting_bytes_max;  // since the last sample
+  Bytes sent_bytes;         // frames whose sending has begun
   PacketFifo waiting;
-  PacketFifo in_flight;       // begun, not yet at the far end
-  std::uint32_t owner = 0;    // switch or NIC
+  PacketFifo in_flight;     // begun, not yet at the far end
+  std::uint32_t owner = 0;  // switch or NIC
   std::uint16_t speed = 0;
   std::uint16_t flags = 0;
 

@@ -1,5 +1,5 @@
-// Timers that are no links: retransmission, samplers, host software. One pending heap entry per timer; moving a deadline
-// back only writes a field, and the entry, when it comes up early, goes back in.
+// Timers that are no links: retransmission, samplers, host software. One pending heap entry per timer; moving
+// a deadline back only writes a field, and the entry, when it comes up early, goes back in.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +84,9 @@ class TimerQueue {
     Picoseconds at;
     std::uint64_t order;
     std::uint32_t id;
-    friend bool operator<(const Entry& a, const Entry& b) { return std::tie(a.at, a.order) < std::tie(b.at, b.order); }
+    friend bool operator<(const Entry& a, const Entry& b) {
+      return std::tie(a.at, a.order) < std::tie(b.at, b.order);
+    }
   };
 
   void push(std::uint32_t id, Picoseconds at) {

@@ -1,8 +1,10 @@
-// A tournament over a fixed set of event sources: one slot each, one 64-bit word per slot, the smallest word wins.
+// A tournament over a fixed set of event sources: one slot each, one 64-bit word per slot, the smallest word
+// wins.
 //
-// Setting a slot walks to the root with min(): no branch to mispredict, no stale entries, decreasing and cancelling are
-// free, and the slot number in the low bits breaks ties. Four siblings per group halve the levels; the minimum of the
-// three siblings does not depend on the word below, so the dependent chain is one min() per level.
+// Setting a slot walks to the root with min(): no branch to mispredict, no stale entries, decreasing and
+// cancelling are free, and the slot number in the low bits breaks ties. Four siblings per group halve the
+// levels; the minimum of the three siblings does not depend on the word below, so the dependent chain is one
+// min() per level.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +51,8 @@ class WinnerTree {
   std::uint32_t next_slot() const { return static_cast<std::uint32_t>(root_) & (kSlotsMax - 1); }
   Picoseconds next_instant() const { return {base_.value + static_cast<std::int64_t>(root_ >> kSlotBits)}; }
 
-  // True when the next instant is so far from the base that the base must move (by kRebasePs, then set every slot again).
+  // True when the next instant is so far from the base that the base must move (by kRebasePs, then set every
+  // slot again).
   bool must_rebase() const { return root_ >= static_cast<std::uint64_t>(kRebasePs) << kSlotBits; }
   void move_base() { base_.value += kRebasePs; }
 

@@ -19,7 +19,9 @@ struct Framing {
   constexpr std::uint32_t write_payload_bytes(std::uint32_t frame_bytes, bool is_first) const {
     return frame_bytes - data_overhead_bytes - (is_first ? first_overhead_bytes : 0);
   }
-  constexpr Bytes wire_bytes(std::uint32_t frame_bytes) const { return {std::int64_t{frame_bytes} + wire_overhead_bytes}; }
+  constexpr Bytes wire_bytes(std::uint32_t frame_bytes) const {
+    return {std::int64_t{frame_bytes} + wire_overhead_bytes};
+  }
 };
 
 }  // namespace simulator

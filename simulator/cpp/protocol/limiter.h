@@ -25,9 +25,9 @@ class Limiter {
     eligible_ = std::max(now, last_eligible_ + gap_after(last_wire_));
   }
 
-  // Books a packet that might have started at `eligible` and did start at `start`. A packet that had to wait for the
-  // port is not punished for it (the gap counts from `eligible`), but at most one packet is caught up. Returns true if
-  // a pending rate acts from now on.
+  // Books a packet that might have started at `eligible` and did start at `start`. A packet that had to wait
+  // for the port is not punished for it (the gap counts from `eligible`), but at most one packet is caught
+  // up. Returns true if a pending rate acts from now on.
   bool on_sent(Picoseconds eligible, Picoseconds start, Bytes wire) {
     bool has_changed = false;
     if (is_pending_) [[unlikely]] {
@@ -44,8 +44,8 @@ class Limiter {
   // When a queue pair that could send from `own` on, if it were not for this limiter, may send.
   Picoseconds earliest(Picoseconds own) const { return is_limited() ? std::max(own, eligible_) : own; }
 
-  // The `own` instant of a queue pair after it sent a packet: without a limit it queues up again behind its packet, so
-  // that queue pairs take turns.
+  // The `own` instant of a queue pair after it sent a packet: without a limit it queues up again behind its
+  // packet, so that queue pairs take turns.
   Picoseconds own_after(Picoseconds eligible, Picoseconds start, Picoseconds serialisation) const {
     return is_limited() ? start : std::max(eligible + serialisation, start);
   }

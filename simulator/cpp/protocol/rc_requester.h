@@ -1,6 +1,6 @@
-// The sending half of a reliable connection: go-back-N with retry counter and timeout. It does no I/O and keeps no
-// clock: an engine asks for the next packet, reports what left and what came back, and wakes it at `deadline()`.
-// Source: reference 2.3; InfiniBand "RC requester" as in Linux rxe.
+// The sending half of a reliable connection: go-back-N with retry counter and timeout. It does no I/O and
+// keeps no clock: an engine asks for the next packet, reports what left and what came back, and wakes it at
+// `deadline()`. Source: reference 2.3; InfiniBand "RC requester" as in Linux rxe.
 #pragma once
 
 #include <algorithm>
@@ -151,7 +151,8 @@ class alignas(64) RcRequester {
       on_done(verbs_.front());
       verbs_.pop();
     }
-    if (next_psn_ < psn) [[unlikely]] go_to(psn);
+    if (next_psn_ < psn) [[unlikely]]
+      go_to(psn);
   }
 
   bool retry() {

@@ -1,4 +1,5 @@
-// The receiving half of a reliable connection: accepts in order, one NAK per gap. Source: reference 2.4 (rxe).
+// The receiving half of a reliable connection: accepts in order, one NAK per gap. Source: reference 2.4
+// (rxe).
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,8 @@ struct Verb {
   std::uint64_t first_psn = 0;
   std::uint64_t last_psn = 0;
   Bytes length;
-  Picoseconds left_nic = kNever;  // end of the first transmission of the last packet: an oracle, no verb delivers it
+  Picoseconds left_nic =
+      kNever;  // end of the first transmission of the last packet: an oracle, no verb delivers it
   std::uint32_t last_payload_bytes = 0;
   bool is_signaled = false;
 };

@@ -50,7 +50,8 @@ void Engine::send_if_possible(std::uint32_t number) {
   if (nodes_[link.from].is_host) send_from_queue_pair(number);
 }
 
-// Takes the queue pair that has been ready longest; if none is ready yet, comes back when the first one will be.
+// Takes the queue pair that has been ready longest; if none is ready yet, comes back when the first one will
+// be.
 void Engine::send_from_queue_pair(std::uint32_t number) {
   Node& node = nodes_[links_[number].from];
   using Key = std::tuple<Picoseconds, std::uint64_t, std::uint32_t>;
@@ -70,7 +71,8 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   const Bytes wire = framing_.wire_bytes(frame_bytes);
   const auto psn = static_cast<std::uint32_t>(sender.requester.next_psn());
   start(number, {PacketKind::kWrite, qp, 0, psn, frame_bytes, plan.is_first, plan.wants_ack});
-  const Picoseconds serialisation = duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
+  const Picoseconds serialisation =
+      duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
   sender.requester.on_sent(plan, now_ + serialisation);
   follow_deadline(qp);
   limiter_of(qp).on_sent(ready, now_, wire);
@@ -92,7 +94,8 @@ void Engine::start(std::uint32_t number, const Packet& packet) {
 void Engine::arrive(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
   ++packet_hops_;
-  if (link.configuration.loss_probability > 0 && link.loss.next_fraction() < link.configuration.loss_probability) {
+  if (link.configuration.loss_probability > 0 &&
+      link.loss.next_fraction() < link.configuration.loss_probability) {
     ++link.lost_packets;
     --packets_;
     return;
@@ -166,7 +169,7 @@ void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
     is_alive = sender.requester.on_nak(packet.psn, now_, on_done);
   }
   if (!is_alive) return fail(qp);
-  if (!had_packet && sender.requester.has_packet()) sender.ready = now_;
+  if (!had_packet && sender.requester.has_packet()) sender.ready = std::max(sender.ready, now_);
   follow_deadline(qp);
   send_if_possible(sender.route.front());
 }
@@ -175,7 +178,7 @@ void Engine::on_retransmit_timer(std::uint32_t qp) {
   QueuePair& sender = queue_pairs_[qp];
   const bool had_packet = sender.requester.has_packet();
   if (!sender.requester.on_timeout(now_)) return fail(qp);
-  if (!had_packet) sender.ready = now_;
+  if (!had_packet) sender.ready = std::max(sender.ready, now_);
   follow_deadline(qp);
   send_if_possible(sender.route.front());
 }

@@ -1,8 +1,9 @@
-// An eager engine, for tests: every packet is an event in a heap, two events per link, the simplest code that is right.
+// An eager engine, for tests: every packet is an event in a heap, two events per link, the simplest code that
+// is right.
 //
-// It shares the protocol (requester, responder, limiter, clock, framing) with the fast engine, and has its own event
-// queue, ports, switches, NIC arbitration and timers. Same order of events at one instant: departures, then timers in
-// the order they were created, then arrivals by link number.
+// It shares the protocol (requester, responder, limiter, clock, framing) with the fast engine, and has its
+// own event queue, ports, switches, NIC arbitration and timers. Same order of events at one instant:
+// departures, then timers in the order they were created, then arrivals by link number.
 #pragma once
 
 #include <cstdint>
@@ -159,7 +160,9 @@ class Engine {
   void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
   void on_throughput_timer();
   void on_queue_timer();
-  std::string link_name(const Link& link) const { return nodes_[link.from].name + "->" + nodes_[link.to].name; }
+  std::string link_name(const Link& link) const {
+    return nodes_[link.from].name + "->" + nodes_[link.to].name;
+  }
 
   std::uint64_t seed_;
   Framing framing_;

@@ -71,8 +71,9 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
 
 std::int64_t Engine::post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled) {
   QueuePair& sender = queue_pairs_[qp];
-  if (sender.is_failed) throw QueuePairError("queue pair " + std::to_string(queue_pair_number(qp)) + " is in state ERR");
-  if (!sender.requester.has_packet()) sender.ready = now_;
+  if (sender.is_failed)
+    throw QueuePairError("queue pair " + std::to_string(queue_pair_number(qp)) + " is in state ERR");
+  if (!sender.requester.has_packet()) sender.ready = std::max(sender.ready, now_);
   sender.requester.post(wr_id, length, is_signaled);
   send_if_possible(sender.route.front());
   return nic_clock_ns(qp);
@@ -86,7 +87,8 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
   node.limiters[number].set_rate(effective, lag, now_);
   if (!node.limiters[number].is_pending()) {
     for (const std::uint32_t other : node.queue_pairs) {
-      if (queue_pairs_[other].limiter == number) queue_pairs_[other].ready = std::max(queue_pairs_[other].ready, now_);
+      if (queue_pairs_[other].limiter == number)
+        queue_pairs_[other].ready = std::max(queue_pairs_[other].ready, now_);
     }
   }
   send_if_possible(queue_pairs_[qp].route.front());
@@ -105,10 +107,13 @@ std::uint32_t Engine::create_timer() {
 
 void Engine::set_timer(std::uint32_t timer, Picoseconds at) {
   timers_[timer].deadline = at == kNever ? at : std::max(at, now_);
-  if (at != kNever) events_.push({timers_[timer].deadline, EventKind::kTimer, timers_[timer].order, timer, {}});
+  if (at != kNever)
+    events_.push({timers_[timer].deadline, EventKind::kTimer, timers_[timer].order, timer, {}});
 }
 
-void Engine::call_once(std::uint32_t call, Picoseconds at) { set_timer(add_timer(TimerKind::kOnce, call), at); }
+void Engine::call_once(std::uint32_t call, Picoseconds at) {
+  set_timer(add_timer(TimerKind::kOnce, call), at);
+}
 
 void Engine::fire_timer(const Event& event) {
   Timer& timer = timers_[event.timer];
@@ -144,7 +149,8 @@ void Engine::on_throughput_timer() {
     QueuePair& receiver = queue_pairs_[queue_pairs_[qp].peer];
     const Bytes since = receiver.responder.delivered() - receiver.delivered_sampled;
     receiver.delivered_sampled = receiver.responder.delivered();
-    recorder_.throughput.add({queue_pair_number(qp), now_.value / 1000, throughput_interval_.value / 1000, since.value});
+    recorder_.throughput.add(
+        {queue_pair_number(qp), now_.value / 1000, throughput_interval_.value / 1000, since.value});
   }
   set_timer(0, now_ + throughput_interval_);
 }
@@ -196,6 +202,7 @@ std::vector<Counter> Engine::counters() const {
 Statistics Engine::statistics() const {
   return {.packet_hops = packet_hops_,
           .events = events_done_,
+          .packets_live = packets_,
           .packets_pool_max = packets_max_,
           .verbs_done = recorder_.verbs_done()};
 }
@@ -206,7 +213,8 @@ void Engine::check_invariants() const {
     if (!nodes_[link.from].is_host) used[link.from] += link.waiting_bytes;
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    SIM_CHECK(nodes_[i].used == used[i], now_, nodes_[i].name, "charged bytes differ from the packets that wait");
+    SIM_CHECK(nodes_[i].used == used[i], now_, nodes_[i].name,
+              "charged bytes differ from the packets that wait");
   }
 }
 

@@ -14,7 +14,9 @@ enum class RunState { kReachedLimit, kSliceUsedUp, kHostsWaiting };
 enum class QueuePairState : int { kReadyToSend = 3, kError = 6 };
 
 // Numbers 0 and 1 belong to the special queue pairs of InfiniBand.
-constexpr std::uint32_t queue_pair_number(std::uint32_t qp) { return qp + 2; }
+constexpr std::uint32_t queue_pair_number(std::uint32_t qp) {
+  return qp + 2;
+}
 
 struct QueuePairFigures {
   QueuePairState state;
@@ -33,6 +35,7 @@ struct Counter {
 struct Statistics {
   std::uint64_t packet_hops = 0;
   std::uint64_t events = 0;
+  std::uint64_t packets_live = 0;
   std::uint64_t packets_pool_max = 0;
   std::uint64_t verbs_done = 0;
 };

@@ -1,0 +1,128 @@
+// The sending half of ports, kept inline: bringing a port up to date, and the instant that its link waits
+// for.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/engine.h"
+
+namespace simulator {
+
+inline void Engine::depart(Port& port, PacketIndex index, Picoseconds start) {
+  Packet& packet = pool_[index];
+  const LinkSpeed& speed = speeds_[port.speed];
+  const Picoseconds end = start + duration_of(framing_.wire_bytes(packet.frame_bytes), speed.ps_per_byte);
+  packet.arrival = end + speed.delay;
+  port.busy_until = end;
+  port.sent_bytes.value += packet.frame_bytes;
+  port.in_flight.push(pool_, index);
+}
+
+inline void Engine::catch_up(Port& port) {
+  if (port.has(Port::kOwnerIsHost)) {
+    catch_up_nic(port);
+  } else {
+    catch_up_switch(port);
+  }
+}
+
+inline void Engine::catch_up_switch(Port& port) {
+  while (port.busy_until <= now_ && !port.waiting.empty()) {
+    const PacketIndex index = port.waiting.pop(pool_);
+    const std::uint32_t frame_bytes = pool_[index].frame_bytes;
+    port.waiting_bytes.value -= frame_bytes;
+    if (port.has(Port::kSharedBuffer)) switches_[port.owner].used -= frame_bytes;
+    depart(port, index, port.busy_until);
+  }
+}
+
+inline void Engine::catch_up_nic(Port& port) {
+  while (port.busy_until <= now_) {
+    if (!port.waiting.empty()) {
+      const PacketIndex index = port.waiting.pop(pool_);
+      port.waiting_bytes.value -= pool_[index].frame_bytes;
+      depart(port, index, port.busy_until);
+      continue;
+    }
+    Nic& nic = nics_[port.owner];
+    if (nic.ready.empty()) return;
+    const Picoseconds start = std::max(port.busy_until, first_ready(nic));
+    if (start > now_) return;
+    send_next(nic, port, start);
+  }
+}
+
+// When the NIC's first queue pair may send. Entries of queue pairs that share a limiter fall behind it: mend
+// them here.
+inline Picoseconds Engine::first_ready(Nic& nic) {
+  for (;;) {
+    ReadyQueuePair entry = nic.ready.top();
+    const Picoseconds ready = nic.limiters[senders_[entry.qp].limiter].earliest(entry.ready);
+    if (ready == entry.ready) return ready;
+    entry.ready = ready;
+    nic.ready.replace_top(entry);
+  }
+}
+
+inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
+  ReadyQueuePair entry = nic.ready.top();
+  Sender& sender = senders_[entry.qp];
+  RcRequester& requester = sender.requester;
+  const PacketPlan plan = requester.plan();
+  const PacketIndex index = pool_.allocate();
+  Packet& packet = pool_[index];
+  packet.position = sender.route;
+  packet.qp = sender.peer;
+  packet.psn = static_cast<std::uint32_t>(requester.next_psn());
+  packet.frame_bytes =
+      static_cast<std::uint16_t>(framing_.write_frame_bytes(plan.payload_bytes, plan.is_first));
+  packet.kind = PacketKind::kWrite;
+  packet.flags = static_cast<std::uint8_t>((plan.is_first ? Packet::kFirst : 0) |
+                                           (plan.wants_ack ? Packet::kWantsAck : 0));
+  const std::uint32_t frame_bytes = packet.frame_bytes;
+  depart(port, index, start);
+  requester.on_sent(plan, port.busy_until);
+  if (!sender.is_timer_pending && requester.deadline() != kNever) [[unlikely]]
+    arm_retransmit_timer(sender);
+  Limiter& limiter = nic.limiters[sender.limiter];
+  const bool has_new_rate = limiter.on_sent(entry.ready, start, framing_.wire_bytes(frame_bytes));
+  sender.ready = limiter.own_after(entry.ready, start, port.busy_until - start);
+  entry.ready = limiter.earliest(sender.ready);
+  entry.served = sender.served = ++nic.served;
+  if (requester.has_packet()) {
+    nic.ready.replace_top(entry);
+  } else {
+    sender.is_ready = false;
+    nic.ready.pop();
+  }
+  if (has_new_rate) [[unlikely]]
+    refresh_ready(nic, sender.limiter, Picoseconds{});
+}
+
+// The arrival of the first packet in flight. If there is none, that of the packet which will be sent next.
+inline Picoseconds Engine::instant_of(const Port& port) {
+  if (!port.in_flight.empty()) return pool_[port.in_flight.head].arrival;
+  if (!port.has(Port::kOwnerIsHost)) return kNever;
+  Nic& nic = nics_[port.owner];
+  if (nic.ready.empty()) return kNever;
+  const Picoseconds start = std::max(port.busy_until, first_ready(nic));
+  const PacketPlan plan = senders_[nic.ready.top().qp].requester.plan();
+  const Bytes wire = framing_.wire_bytes(framing_.write_frame_bytes(plan.payload_bytes, plan.is_first));
+  const LinkSpeed& speed = speeds_[port.speed];
+  return start + duration_of(wire, speed.ps_per_byte) + speed.delay;
+}
+
+// Rule for every change from outside: catch up, change, let go what may go now, set the slot. `change()`
+// tells whether the NIC's schedule has changed.
+template <class Change>
+inline void Engine::change_nic(std::uint32_t link, Change&& change) {
+  Port& port = ports_[link];
+  const bool was_empty = port.in_flight.empty();
+  catch_up_nic(port);
+  const bool has_departed = was_empty && !port.in_flight.empty();
+  const bool has_changed = change();
+  if (has_changed) catch_up_nic(port);
+  if (has_departed || (has_changed && was_empty)) set_slot(link);
+}
+
+}  // namespace simulator

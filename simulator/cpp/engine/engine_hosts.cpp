@@ -1,0 +1,108 @@
+// What host software asks of its NIC, and what queue pairs do that is rare.
+#include <algorithm>
+#include <string>
+
+#include "engine/departures.h"
+
+namespace simulator {
+
+// The limiter has taken a new rate: its queue pairs may be ready earlier or later than the heap says, but not
+// before `earliest`.
+void Engine::refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest) {
+  nic.ready.rebuild([&](ReadyQueuePair& entry) {
+    Sender& sender = senders_[entry.qp];
+    if (sender.limiter != limiter) return true;
+    sender.ready = std::max(sender.ready, earliest);
+    entry.ready = nic.limiters[limiter].earliest(sender.ready);
+    return true;
+  });
+}
+
+void Engine::arm_retransmit_timer(Sender& sender) {
+  sender.is_timer_pending = true;
+  timers_.set(sender.timer, sender.requester.deadline());
+  set_timer_slot();
+}
+
+// Puts a queue pair into the NIC's heap, or takes it out, as it has something to send or not.
+void Engine::reconsider(std::uint32_t qp) {
+  Sender& sender = senders_[qp];
+  if (sender.is_ready == sender.requester.has_packet()) return;
+  sender.is_ready = !sender.is_ready;
+  Nic& nic = nics_[sender.nic];
+  if (!sender.is_ready) {
+    nic.ready.rebuild([&](const ReadyQueuePair& entry) { return entry.qp != qp; });
+    return;
+  }
+  sender.ready = std::max(sender.ready, now_);
+  nic.ready.push({nic.limiters[sender.limiter].earliest(sender.ready), sender.served, qp});
+}
+
+void Engine::fail(std::uint32_t qp) {
+  Sender& sender = senders_[qp];
+  sender.is_failed = true;
+  sender.requester.fail([&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); });
+  reconsider(qp);
+  mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});
+  horizon_ = now_;
+}
+
+void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
+  recorder_.on_verb_done(queue_pair_number(qp), verb, status, now_);
+  if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
+  mailbox_.complete(qp, {verb.wr_id, nics_[senders_[qp].nic].clock.read_ns(now_), verb.length.value,
+                         static_cast<int>(status)});
+  if (mailbox_.has_calls()) horizon_ = now_;
+}
+
+void Engine::on_retransmit_timer(std::uint32_t qp) {
+  Sender& sender = senders_[qp];
+  sender.is_timer_pending = false;
+  change_nic(sender.link, [&] {
+    RcRequester& requester = sender.requester;
+    if (requester.deadline() > now_) return false;
+    if (requester.on_timeout(now_)) {
+      reconsider(qp);
+    } else {
+      fail(qp);
+    }
+    return true;
+  });
+  if (!sender.is_timer_pending && sender.requester.deadline() != kNever) arm_retransmit_timer(sender);
+}
+
+std::int64_t Engine::post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled) {
+  Sender& sender = senders_[qp];
+  if (sender.is_failed) {
+    throw QueuePairError("queue pair " + std::to_string(queue_pair_number(qp)) +
+                         " is in state ERR (6): post_write needs RTS (3)");
+  }
+  const std::int64_t nic_ns = nic_clock_ns(qp);
+  change_nic(sender.link, [&] {
+    sender.requester.post(wr_id, length, is_signaled);
+    reconsider(qp);
+    return true;
+  });
+  return nic_ns;
+}
+
+BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
+  const Sender& sender = senders_[qp];
+  Nic& nic = nics_[sender.nic];
+  const BitsPerSecond effective = rounded_up(rate, nic.profile.rate_step);
+  change_nic(sender.link, [&] {
+    const Bytes lag{nic.lags[sender.limiter].next_integer(nic.profile.actuation_lag_max.value)};
+    Limiter& limiter = nic.limiters[sender.limiter];
+    limiter.set_rate(effective, lag, now_);
+    if (limiter.is_pending()) return false;
+    refresh_ready(nic, sender.limiter, now_);
+    return true;
+  });
+  return effective;
+}
+
+std::int64_t Engine::nic_clock_ns(std::uint32_t qp) const {
+  return nics_[senders_[qp].nic].clock.read_ns(now_);
+}
+
+}  // namespace simulator

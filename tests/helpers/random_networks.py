@@ -1,0 +1,155 @@
+"""Random small networks with random host software, for Hypothesis."""
+
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from simulator import CX3PRO, IDEAL, NicProfile, QueuePair, QueuePairError, Simulation
+
+PROFILES = (
+    IDEAL,
+    CX3PRO,
+    replace(CX3PRO, limiters=1),
+    replace(IDEAL, limiter_scope="per_priority", limiters=2),
+)
+RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
+
+
+@dataclass(frozen=True)
+class Link:
+    rate_bps: int
+    delay_ps: int
+    loss_probability: float
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A connection, and host software that answers a completion with the next verb and a new rate."""
+
+    source: int
+    destination: int
+    mtu_bytes: int
+    ack_every_packets: int
+    retry_count: int
+    timeout_exponent: int
+    starts_ns: int
+    verbs: tuple[tuple[int, bool], ...]  # length in bytes, signalled
+    rates_bps: tuple[int, ...]
+    is_closed_loop: bool
+
+
+@dataclass(frozen=True)
+class Network:
+    profile: NicProfile
+    buffers_bytes: tuple[int | None, ...]  # one per switch of a chain
+    alpha: float
+    trunks: tuple[Link, ...]
+    hosts: tuple[tuple[int, Link], ...]  # switch and link of each
+    flows: tuple[Flow, ...]
+    seed: int
+
+    def build(self, simulation_type: type[Simulation]) -> Simulation:
+        simulation = simulation_type(seed=self.seed)
+        for i, buffer_bytes in enumerate(self.buffers_bytes):
+            simulation.add_switch(f"s{i}", buffer_bytes=buffer_bytes, alpha=self.alpha)
+        for i in range(len(self.hosts)):
+            simulation.add_host(f"h{i}", self.profile)
+        joined = [(f"s{i}", f"s{i + 1}", trunk) for i, trunk in enumerate(self.trunks)]
+        joined += [(f"h{i}", f"s{switch}", link) for i, (switch, link) in enumerate(self.hosts)]
+        for a, b, link in joined:
+            simulation.add_link(
+                a,
+                b,
+                rate_bps=link.rate_bps,
+                delay_ps=link.delay_ps,
+                loss_probability=link.loss_probability,
+            )
+        simulation.sample_throughput(50_000)
+        simulation.sample_queues(30_000)
+        simulation.record_oracle_rtt()
+        for flow in self.flows:
+            _Application(simulation, flow)
+        return simulation
+
+
+class _Application:
+    def __init__(self, simulation: Simulation, flow: Flow) -> None:
+        self._queue_pair: QueuePair = simulation.connect(
+            f"h{flow.source}",
+            f"h{flow.destination}",
+            mtu_bytes=flow.mtu_bytes,
+            retry_count=flow.retry_count,
+            timeout_exponent=flow.timeout_exponent,
+            ack_every_packets=flow.ack_every_packets,
+        )[0]
+        self._verbs = list(enumerate(flow.verbs))
+        self._rates_bps = list(flow.rates_bps)
+        self._at_once = 1 if flow.is_closed_loop else len(self._verbs)
+        self._queue_pair.attach(lambda now, completions: self._go_on(now), lambda now, state: None)
+        self._timer = simulation.timer(self._go_on)
+        simulation.schedule(flow.starts_ns, self._go_on)
+
+    def _go_on(self, now_ns: int) -> None:
+        try:
+            if self._rates_bps:
+                self._queue_pair.set_rate(self._rates_bps.pop())
+            for wr_id, (length_bytes, is_signaled) in self._verbs[: self._at_once]:
+                self._queue_pair.post_write(wr_id, length_bytes, is_signaled)
+        except QueuePairError:
+            return
+        del self._verbs[: self._at_once]
+        if self._verbs:
+            self._timer.set(now_ns + 20_000)  # goes on even if the verb was not signalled
+
+
+def links() -> st.SearchStrategy[Link]:
+    return st.builds(
+        Link,
+        rate_bps=st.sampled_from(RATES_BPS),
+        delay_ps=st.sampled_from((0, 1, 500_000, 1_000_000, 3_333_333)),
+        loss_probability=st.sampled_from((0.0, 0.0, 0.0, 0.01, 0.1)),
+    )
+
+
+def flows(hosts: int) -> st.SearchStrategy[Flow]:
+    return st.builds(
+        _flow_between,
+        st.permutations(range(hosts)),
+        st.builds(
+            Flow,
+            source=st.just(0),
+            destination=st.just(1),
+            mtu_bytes=st.sampled_from((256, 1000, 1024, 4096)),
+            ack_every_packets=st.sampled_from((1, 3, 64)),
+            retry_count=st.sampled_from((0, 1, 3, 7)),
+            timeout_exponent=st.sampled_from((4, 5, 7)),
+            starts_ns=st.integers(0, 20_000),
+            verbs=st.lists(
+                st.tuples(st.sampled_from((0, 1, 1024, 5_000, 65_536)), st.booleans()), min_size=1, max_size=8
+            ).map(tuple),
+            rates_bps=st.lists(st.sampled_from((0, 10**8, 333_333_333, 5 * 10**9, 10**11)), max_size=4).map(
+                tuple
+            ),
+            is_closed_loop=st.booleans(),
+        ),
+    )
+
+
+def _flow_between(order: list[int], flow: Flow) -> Flow:
+    return replace(flow, source=order[0], destination=order[1])
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> Network:
+    switches = draw(st.integers(1, 3))
+    hosts = draw(st.lists(st.tuples(st.integers(0, switches - 1), links()), min_size=2, max_size=5))
+    buffers = st.sampled_from((None, 3_000, 20_000, 100_000))
+    return Network(
+        profile=draw(st.sampled_from(PROFILES)),
+        buffers_bytes=draw(st.tuples(*[buffers] * switches)),
+        alpha=draw(st.sampled_from((0.5, 1.0, 8.0))),
+        trunks=draw(st.tuples(*[links()] * (switches - 1))),
+        hosts=tuple(hosts),
+        flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),
+        seed=draw(st.integers(0, 2**64 - 1)),
+    )

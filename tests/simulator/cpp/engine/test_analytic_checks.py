@@ -1,0 +1,188 @@
+"""What a network of queues must do, worked out on paper."""
+
+import random
+from itertools import pairwise
+from statistics import mean
+
+import pytest
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect, counter
+
+from simulator import IDEAL, ROCEV2, Simulation
+
+MTU = 1024
+SECOND_NS = 10**9
+FIRST_WIRE, WIRE, ACK_WIRE = 1122, 1106, 86
+
+
+def chain(hops: int, rate_bps: int, delay_ps: int) -> Simulation:
+    """Hosts a and b, `hops` links apart."""
+    simulation = Simulation(seed=1)
+    nodes = ["a", *(f"s{i}" for i in range(hops - 1)), "b"]
+    for node in nodes:
+        if node.startswith("s"):
+            simulation.add_switch(node, buffer_bytes=None, alpha=1.0)
+        else:
+            simulation.add_host(node, IDEAL)
+    for left, right in pairwise(nodes):
+        simulation.add_link(left, right, rate_bps=rate_bps, delay_ps=delay_ps)
+    return simulation
+
+
+def completed_ps(simulation: Simulation, length_bytes: int) -> int:
+    """How long one verb from a to b takes, until its acknowledgement is back."""
+    simulation.record_oracle_rtt()
+    connect(simulation, "a", "b").post_write(1, length_bytes, True)
+    simulation.run_until(SECOND_NS)
+    simulation.check_invariants()
+    return int(simulation.oracle_table()["t_comp_ps"][0])
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3, 6])
+@pytest.mark.parametrize("packets", [1, 2, 64])
+def test_store_and_forward_takes_one_packet_per_hop_and_one_per_further_packet(
+    hops: int, packets: int
+) -> None:
+    ps_per_byte = 200  # 40 Gb/s
+    took_ps = completed_ps(chain(hops, 40 * GBPS, 2 * MICROSECOND_PS), packets * MTU)
+    there_ps = hops * (FIRST_WIRE * ps_per_byte + 2 * MICROSECOND_PS) + (packets - 1) * WIRE * ps_per_byte
+    back_ps = hops * (ACK_WIRE * ps_per_byte + 2 * MICROSECOND_PS)
+    assert took_ps == there_ps + back_ps
+
+
+def test_one_packet_over_six_links_of_40g() -> None:
+    took_ps = completed_ps(chain(6, 40 * GBPS, 2 * MICROSECOND_PS), MTU)
+    back_ps = 6 * (ACK_WIRE * 200 + 2 * MICROSECOND_PS)
+    assert took_ps - back_ps == 13_346_400
+
+
+def test_a_mebibyte_over_a_direct_link_of_10g() -> None:
+    took_ps = completed_ps(chain(1, 10 * GBPS, MICROSECOND_PS), 2**20)
+    assert took_ps - (ACK_WIRE * 800 + 2 * MICROSECOND_PS) == 906_048_000  # 906 us
+
+
+@pytest.mark.parametrize(
+    ("mtu_bytes", "share"),
+    [(256, 0.7574), (512, 0.8620), (1000, 0.9242), (1024, 0.9259), (2048, 0.9615), (4096, 0.9804)],
+)
+@pytest.mark.parametrize("rate_bps", [10 * GBPS, 40 * GBPS])
+def test_goodput_of_one_flow_is_the_payload_share_of_the_wire(
+    mtu_bytes: int, share: float, rate_bps: int
+) -> None:
+    simulation = Star(hosts=2, rate_bps=rate_bps).build()
+    queue_pair = connect(simulation, "h0", "h1", mtu_bytes=mtu_bytes)
+    queue_pair.post_write(1, 10**9, True)
+    simulation.run_until(MILLISECOND_NS)
+    before = queue_pair.delivered_bytes
+    simulation.run_until(11 * MILLISECOND_NS)
+    goodput_bps = (queue_pair.delivered_bytes - before) * 8 * 100
+    assert goodput_bps / rate_bps == pytest.approx(share, abs=1e-4)
+    wire_bytes = ROCEV2.wire_bytes(ROCEV2.write_frame_bytes(mtu_bytes, is_first=False))
+    assert goodput_bps / rate_bps == pytest.approx(mtu_bytes / wire_bytes, rel=1e-3)
+
+
+@pytest.mark.parametrize(("load", "mean_wait"), [(0.5, 0.5), (0.7, 7 / 6), (0.9, 4.5)])
+def test_poisson_arrivals_wait_as_in_m_d_1(load: float, mean_wait: float) -> None:
+    service_ps = FIRST_WIRE * 800
+    arrivals = 40_000
+    stream = random.Random(1)
+    simulation = chain(1, 10 * GBPS, MICROSECOND_PS)
+    simulation.record_oracle_rtt()
+    queue_pair = connect(simulation, "a", "b", timeout_exponent=20)
+    posted_ns: list[int] = []
+    at_ns = 0.0
+    for wr_id in range(arrivals):
+        at_ns += stream.expovariate(load / (service_ps / 1000))
+        posted_ns.append(int(at_ns))
+        simulation.schedule(int(at_ns), lambda now, wr_id=wr_id: queue_pair.post_write(wr_id, MTU, True))
+    simulation.run_until(int(at_ns) + MILLISECOND_NS)
+    left_ps = simulation.oracle_table()["t_last_ps"].tolist()
+    waits = [
+        (left - posted * 1000 - service_ps) / service_ps
+        for left, posted in zip(left_ps, posted_ns, strict=True)
+    ]
+    assert min(waits) >= 0
+    assert mean(waits) == pytest.approx(mean_wait, rel=0.08)
+
+
+def test_an_incast_without_control_queues_all_but_one_share() -> None:
+    """Eight bursts of 64 KiB: 512 packets come in together, and 63 have started when the last ones arrive.
+
+    From the first arrival to the last there are 63 * .8848 = 55.7424 us; the eight first packets (.8976 us
+    each) take 7.1808 us of it, and the rest suffices to start 54 + 1 others: 512 - 63 packets of 1086 bytes
+    wait.
+    """
+    simulation = Star(hosts=9).build()
+    simulation.sample_queues(MILLISECOND_NS)
+    for i in range(8):
+        connect(simulation, f"h{i}", "h8").post_write(1, 65536, True)
+    simulation.run_until(MILLISECOND_NS)
+    table = simulation.queue_table()
+    [peak] = table["max_bytes"][table["port"] == "s0->h8"].tolist()
+    assert peak == (512 - 63) * 1086
+    assert peak / 1086 * MTU == pytest.approx(7 * 65536, rel=0.003)  # (N - 1) b, in payload
+
+
+@pytest.mark.parametrize("loss_probability", [0.001, 0.003, 0.01])
+def test_go_back_n_wastes_a_window_per_loss(loss_probability: float) -> None:
+    simulation = Star(hosts=2, delay_ps=10 * MICROSECOND_PS, loss_probability=loss_probability).build()
+    queue_pair = connect(simulation, "h0", "h1", timeout_exponent=5)  # a lost NAK costs 131 us
+    queue_pair.post_write(1, 10**9, True)
+    simulation.run_until(200 * MILLISECOND_NS)
+    round_trip_ps = 2 * (WIRE * 800 + ACK_WIRE * 800 + 2 * 10 * MICROSECOND_PS)
+    window = round_trip_ps / (WIRE * 800)
+    loss = 2 * loss_probability  # either of two links
+    efficiency = queue_pair.delivered_bytes * 8 / (10 * GBPS * 0.2 * MTU / WIRE)
+    assert efficiency == pytest.approx((1 - loss) / (1 + loss * (window - 1)), rel=0.06)
+
+
+def test_every_byte_posted_is_delivered_once_in_spite_of_losses() -> None:
+    simulation = Star(hosts=5, loss_probability=0.002, buffer_bytes=200_000).build()
+    queue_pairs = [
+        connect(simulation, f"h{i}", "h4", timeout_exponent=8, ack_every_packets=4) for i in range(4)
+    ]
+    hosts = [Host(queue_pair) for queue_pair in queue_pairs]
+    for queue_pair in queue_pairs:
+        for wr_id in range(10):
+            queue_pair.post_write(wr_id, 100_000, True)
+    for millisecond in range(1, 300):
+        simulation.run_until(millisecond * MILLISECOND_NS)
+        simulation.check_invariants()
+    assert counter(simulation, "lost_packets") > 0 and counter(simulation, "drops") > 0
+    for queue_pair, host in zip(queue_pairs, hosts, strict=True):
+        assert queue_pair.posted_bytes == queue_pair.delivered_bytes == 1_000_000
+        assert host.statuses == [(wr_id, 0) for wr_id in range(10)]
+    assert simulation.statistics()["packets_live"] == 0
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5, 6, 7), (7, 3, 5, 1, 6, 2, 4, 0)])
+def test_no_sender_is_favoured_by_its_number(order: tuple[int, ...]) -> None:
+    simulation = Star(hosts=9).build()
+    queue_pairs = [connect(simulation, f"h{i}", "h8") for i in order]
+    for queue_pair in queue_pairs:
+        queue_pair.set_rate(10 * GBPS // 8)
+        queue_pair.post_write(1, 10**8, True)
+    simulation.run_until(50 * MILLISECOND_NS)
+    shares = [queue_pair.delivered_bytes for queue_pair in queue_pairs]
+    jain = sum(shares) ** 2 / (8 * sum(share**2 for share in shares))
+    assert jain >= 0.9999
+
+
+def test_little_s_law_holds_at_the_bottleneck() -> None:
+    """Mean bytes waiting = throughput * mean wait, from three independent measurements."""
+    stream = random.Random(2)
+    simulation = Star(hosts=5).build()
+    simulation.record_oracle_rtt()
+    simulation.sample_queues(1_000)
+    for i in range(4):
+        queue_pair = connect(simulation, f"h{i}", "h4")
+        for wr_id in range(2_000):
+            at_ns = stream.randrange(10 * MILLISECOND_NS)
+            simulation.schedule(at_ns, lambda now, q=queue_pair, w=wr_id: q.post_write(w, MTU, True))
+    simulation.run_until(11 * MILLISECOND_NS)
+    table, oracle = simulation.queue_table(), simulation.oracle_table()
+    waiting_bytes = table["bytes"][table["port"] == "s0->h4"].mean()
+    empty_ps = (FIRST_WIRE + 2 * ACK_WIRE) * 800 + 4 * MICROSECOND_PS
+    wait_ps = (oracle["t_comp_ps"] - oracle["t_last_ps"] - empty_ps).mean()
+    throughput = 8_000 * 1102 / (11 * MILLISECOND_NS * 1000)
+    assert wait_ps > 0
+    assert waiting_bytes == pytest.approx(throughput * wait_ps, rel=0.05)

@@ -1,0 +1,75 @@
+import pytest
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect
+
+from simulator import IDEAL, Simulation, SimulationError, _core
+
+
+def test_more_links_than_sixteen_bits_count() -> None:
+    simulation = Star(hosts=33_000).build()
+    host = Host(connect(simulation, "h0", "h32999"))
+    host.queue_pair.post_write(1, 10**6, True)
+    simulation.run_until(2 * MILLISECOND_NS)
+    assert host.statuses == [(1, 0)]
+    assert simulation.statistics()["packet_hops"] == 2 * (977 + 16)
+
+
+def test_more_links_than_the_tree_has_slots_are_refused() -> None:
+    engine = _core.Engine(
+        seed=1, data_overhead_bytes=62, first_overhead_bytes=16, ack_frame_bytes=66, wire_overhead_bytes=20
+    )
+    nodes = [engine.add_switch(name=name, buffer_bytes=None, alpha=1.0) for name in "ab"]
+    with pytest.raises(SimulationError, match="too many links: at most 524287"):
+        for _ in range(2**19):
+            engine.add_link(a=nodes[0], b=nodes[1], rate_bps=1, delay_ps=0, loss_probability=0.0)
+
+
+def test_acknowledgements_leave_before_data() -> None:
+    """b is busy with its own data; the acknowledgement of a's packet waits for one packet only."""
+    simulation = Simulation(seed=1)
+    simulation.add_host("a", IDEAL)
+    simulation.add_host("b", IDEAL)
+    simulation.add_link("a", "b", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    simulation.record_oracle_rtt()
+    end_a, end_b = simulation.connect("a", "b", mtu_bytes=1024, retry_count=7, timeout_exponent=14)
+    end_b.post_write(1, 10**6, True)
+    end_a.post_write(2, 1024, True)
+    simulation.run_until(100_000)
+    # a's packet arrives at 1.8976 us; b sends its third packet until .8976 + 2 * .8848 = 2.6672 us.
+    assert simulation.oracle_table()["t_comp_ps"].tolist() == [2_667_200 + 68_800 + 1_000_000]
+
+
+@pytest.mark.parametrize(
+    ("alpha", "most_bytes"),
+    # One congested port holds alpha / (1 + alpha) of the buffer; it may be over it by one frame.
+    [(1.0, 500_000), (0.5, 333_333), (1 / 16, 58_823), (8.0, 888_888)],
+)
+def test_one_port_gets_its_share_of_the_buffer(alpha: float, most_bytes: int) -> None:
+    simulation = Star(hosts=9, buffer_bytes=1_000_000, alpha=alpha).build()
+    simulation.sample_queues(MILLISECOND_NS)
+    for i in range(8):
+        connect(simulation, f"h{i}", "h8").post_write(1, 10**6, True)
+    simulation.run_until(MILLISECOND_NS)
+    peak = simulation.queue_table()["max_bytes"].max()
+    assert most_bytes <= peak <= most_bytes + 1102
+
+
+@pytest.mark.parametrize(("alpha", "ports"), [(1.0, 2), (0.25, 4)])
+def test_congested_ports_share_the_buffer_evenly(alpha: float, ports: int) -> None:
+    simulation = Star(hosts=3 * ports, buffer_bytes=1_000_000, alpha=alpha).build()
+    for i in range(2 * ports):
+        connect(simulation, f"h{i}", f"h{2 * ports + i % ports}").post_write(1, 10**7, True)
+    simulation.sample_queues(4 * MILLISECOND_NS)
+    simulation.run_until(4 * MILLISECOND_NS)
+    table = simulation.queue_table()
+    depths = table["bytes"][table["bytes"] > 0].tolist()
+    assert depths == pytest.approx([1_000_000 * alpha / (1 + ports * alpha)] * ports, rel=0.02)
+    simulation.check_invariants()
+
+
+def test_a_packet_that_finds_its_port_idle_needs_no_buffer() -> None:
+    simulation = Star(hosts=2, buffer_bytes=1).build()
+    host = Host(connect(simulation, "h0", "h1"))
+    for wr_id in range(3):
+        host.queue_pair.post_write(wr_id, 1024, True)  # equal packets: each one leaves as the next one comes
+    simulation.run_until(MILLISECOND_NS)
+    assert host.statuses == [(0, 0), (1, 0), (2, 0)]

@@ -1,0 +1,39 @@
+"""What holds in every network, whatever it is asked to do."""
+
+from helpers.networks import MILLISECOND_NS
+from helpers.random_networks import Network, networks
+from hypothesis import HealthCheck, given, settings
+
+from simulator import Simulation
+
+# The slowest flow sends 8 * 64 KiB at 100 Mb/s, after that everything is acknowledged or has failed.
+END_NS = 200 * MILLISECOND_NS
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(networks())
+def test_nothing_is_lost_track_of_and_nothing_is_left(network: Network) -> None:
+    simulation = network.build(Simulation)
+    for until_ns in (7, 12_345, 100_000, 1_000_001, END_NS):
+        simulation.run_until(until_ns)
+        simulation.check_invariants()
+    assert simulation.statistics()["packets_live"] == 0
+    table = simulation.queue_table()
+    assert not table["bytes"][table["t_ns"] == table["t_ns"].max()].any()
+    assert (table["max_bytes"] >= table["bytes"]).all()
+    for i, capacity in enumerate(network.buffers_bytes):
+        if capacity is not None:
+            assert table["max_bytes"][table["node"] == f"s{i}"].max() <= capacity
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(networks())
+def test_the_same_seed_gives_the_same_digest_however_the_run_is_sliced(network: Network) -> None:
+    whole, sliced = network.build(Simulation), network.build(Simulation)
+    whole.run_until(MILLISECOND_NS)
+    for until_ns in range(0, MILLISECOND_NS + 1, 50_021):
+        sliced.run_until(until_ns)
+        sliced.counters()  # looking at a network must not change it
+    sliced.run_until(MILLISECOND_NS)
+    assert sliced.digest() == whole.digest()
+    assert sliced.counters() == whole.counters()

@@ -1,0 +1,173 @@
+"""Go-back-N by hand: a sends at 10 Gb/s, b hangs on a 1 Gb/s link behind a switch that holds two packets.
+
+A packet of 1024 bytes takes 1106 wire bytes, 16 more if it is the first of its verb: .8848 us (.8976) on the
+fast link, 8.848 us (8.976) on the slow one. Each link delays by 1 us. Packet 0 reaches the switch at 1.8976
+us and is sent on at once; packets 1 and 2 wait; 3 to 10 are refused; from 10.8736 us on there is room for one
+more, and that is packet 11, which arrives at 11.6304 us.
+"""
+
+import pytest
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, connect, counter, direct
+
+from simulator import IDEAL, QueuePair, QueuePairError, Simulation
+
+MTU = 1024
+TIMEOUT_8_PS = 4_096_000 << 8
+NEVER_ARRIVES = 1 - 1e-12
+
+
+def slow_receiver() -> Simulation:
+    simulation = Simulation(seed=1)
+    simulation.add_host("a", IDEAL)
+    simulation.add_host("b", IDEAL)
+    simulation.add_switch("s", buffer_bytes=3000, alpha=1000.0)
+    simulation.add_link("a", "s", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    simulation.add_link("s", "b", rate_bps=GBPS, delay_ps=MICROSECOND_PS)
+    return simulation
+
+
+def sender(simulation: Simulation, packets: int, **overrides: int) -> QueuePair:
+    queue_pair = connect(simulation, "a", "b", timeout_exponent=8, **overrides)
+    queue_pair.post_write(1, packets * MTU, True)
+    return queue_pair
+
+
+def test_a_gap_is_answered_by_one_nak() -> None:
+    simulation = slow_receiver()
+    sender(simulation, packets=24)
+    # 0, 1, 2, 11 and 21 get through; 11 opens the gap (38.4176 us at b).
+    simulation.run_until(41_000)
+    assert counter(simulation, "drops", "s->b") == 24 - 5
+    assert counter(simulation, "tx_bytes", "b->s") == 66
+    # 21 finds it open at 47.2656 us, and what was sent again has not come yet (not before 52.9 us).
+    simulation.run_until(50_000)
+    assert counter(simulation, "tx_bytes", "b->s") == 66
+
+
+def test_the_nak_rewinds_to_the_gap() -> None:
+    simulation = slow_receiver()
+    queue_pair = sender(simulation, packets=24)
+    # The NAK leaves b at 38.4176, s at 40.1056 and reaches a at 41.1744 us.
+    simulation.run_until(41_174)
+    assert (counter(simulation, "naks"), queue_pair.retransmitted_bytes) == (0, 0)
+    simulation.run_until(41_175)
+    assert (counter(simulation, "naks"), queue_pair.retransmitted_bytes) == (1, MTU)
+    simulation.run_until(41_175 + 885)
+    assert queue_pair.retransmitted_bytes == 2 * MTU
+
+
+def test_what_was_lost_comes_again_in_order() -> None:
+    simulation = slow_receiver()
+    queue_pair = sender(simulation, packets=24, ack_every_packets=1)
+    host = Host(queue_pair)
+    simulation.run_until(20 * MILLISECOND_NS)
+    assert host.statuses == [(1, 0)]
+    assert queue_pair.delivered_bytes == 24 * MTU
+    assert simulation.statistics()["packets_live"] == 0
+    simulation.check_invariants()
+
+
+def test_a_nak_consumes_a_retry() -> None:
+    simulation = slow_receiver()
+    host = Host(sender(simulation, packets=24, retry_count=0))
+    simulation.run_until(50_000)
+    assert host.statuses == [(1, 12)]
+    assert [now for now, _ in host.polls] == [41_174]
+
+
+def test_progress_reloads_the_retries() -> None:
+    simulation = slow_receiver()
+    host = Host(sender(simulation, packets=24, retry_count=1, ack_every_packets=1))
+    simulation.run_until(20 * MILLISECOND_NS)
+    assert counter(simulation, "naks") >= 2
+    assert host.statuses == [(1, 0)]
+
+
+def test_only_the_timer_notices_a_lost_last_packet() -> None:
+    simulation = slow_receiver()
+    queue_pair = sender(simulation, packets=4)  # 3 is refused, and nothing follows it
+    # Packet 0 left at .8976 us, and nothing was acknowledged: 1048.576 us later all four are sent again.
+    simulation.run_until(1049_473)
+    assert counter(simulation, "timeouts") == 0
+    simulation.run_until(1049_474)
+    assert counter(simulation, "timeouts") == 1
+    assert queue_pair.retransmitted_bytes == MTU
+    # b has three of them and acknowledges each duplicate; the fourth is refused again.
+    simulation.run_until(1100_000)
+    assert counter(simulation, "tx_bytes", "b->s") == 3 * 66
+    simulation.run_until(3 * MILLISECOND_NS)
+    assert queue_pair.delivered_bytes == 4 * MTU
+    assert queue_pair.retransmitted_bytes == 5 * MTU  # after that progress only the fourth is missing
+    simulation.check_invariants()
+
+
+@pytest.mark.parametrize("retry_count", [0, 1, 7])
+def test_the_queue_pair_fails_after_its_retries(retry_count: int) -> None:
+    simulation = direct(loss_probability=NEVER_ARRIVES)
+    queue_pair = connect(simulation, "a", "b", timeout_exponent=8, retry_count=retry_count)
+    host = Host(queue_pair)
+    queue_pair.post_write(1, MTU, True)
+    queue_pair.post_write(2, 5, False)
+    queue_pair.post_write(3, 0, True)
+    simulation.run_until(20 * MILLISECOND_NS)
+    failed_ns = (897_600 + (retry_count + 1) * TIMEOUT_8_PS) // 1000
+    assert host.polls == [
+        (failed_ns, [(1, 12, failed_ns, MTU, None), (2, 5, failed_ns, 5, None), (3, 5, failed_ns, 0, None)])
+    ]
+    assert host.events == [(failed_ns, 6)]
+    assert counter(simulation, "timeouts") == retry_count + 1
+    simulation.check_invariants()
+
+
+def test_nothing_can_be_posted_on_a_failed_queue_pair() -> None:
+    simulation = direct(loss_probability=NEVER_ARRIVES)
+    queue_pair = connect(simulation, "a", "b", timeout_exponent=1, retry_count=0)
+    assert queue_pair.state == 3
+    queue_pair.post_write(1, MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    assert queue_pair.state == 6
+    with pytest.raises(QueuePairError, match=r"queue pair 2 is in state ERR \(6\)"):
+        queue_pair.post_write(2, MTU, True)
+
+
+def test_exponent_zero_waits_for_ever() -> None:
+    simulation = direct(loss_probability=NEVER_ARRIVES)
+    queue_pair = connect(simulation, "a", "b", timeout_exponent=0, retry_count=0)
+    queue_pair.post_write(1, MTU, True)
+    simulation.run_until(3600 * 10**9)
+    assert queue_pair.state == 3
+
+
+def test_an_unsignalled_verb_completes_in_silence() -> None:
+    simulation = direct()
+    queue_pair = connect(simulation, "a", "b")
+    host = Host(queue_pair)
+    queue_pair.post_write(1, MTU, False)
+    queue_pair.post_write(2, MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    assert host.statuses == [(2, 0)]
+    assert simulation.statistics()["verbs_done"] == 2
+
+
+def test_both_ends_may_send() -> None:
+    simulation = direct()
+    ends = simulation.connect("a", "b", mtu_bytes=MTU, retry_count=7, timeout_exponent=14)
+    hosts = [Host(end) for end in ends]
+    for end in ends:
+        end.post_write(1, 100 * MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    assert [host.statuses for host in hosts] == [[(1, 0)], [(1, 0)]]
+    assert [end.delivered_bytes for end in ends] == [100 * MTU] * 2
+    simulation.check_invariants()
+
+
+@pytest.mark.long
+def test_sequence_numbers_wrap() -> None:
+    simulation = direct(rate_bps=10**13)
+    queue_pair = connect(simulation, "a", "b", mtu_bytes=64)
+    host = Host(queue_pair)
+    queue_pair.post_write(1, 2**38 - 64, True)  # 2^32 - 1 packets of 2 * 10^9 in flight at most
+    queue_pair.post_write(2, 1000, True)
+    simulation.run_until(600 * 10**9)
+    assert host.statuses == [(1, 0), (2, 0)]
+    assert queue_pair.delivered_bytes == 2**38 - 64 + 1000

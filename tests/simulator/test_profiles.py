@@ -1,0 +1,20 @@
+from simulator import PROFILES
+
+
+def test_the_registry_names_each_profile() -> None:
+    assert set(PROFILES) == {"cx3pro", "ideal"}
+    assert all(name == profile.name and profile.revision >= 1 for name, profile in PROFILES.items())
+
+
+def test_connectx3_has_the_published_limits() -> None:
+    profile = PROFILES["cx3pro"]
+    assert (profile.limiter_scope, profile.limiters) == ("per_priority", 8)
+    assert profile.rate_step_bps == 100_000_000
+    assert profile.actuation_lag_bytes_max == 160_000
+    assert profile.clock_drift_ppm_max == 50.0
+    assert profile.ack_every_packets == 64
+
+
+def test_the_ideal_card_has_no_flaw() -> None:
+    profile = PROFILES["ideal"]
+    assert (profile.rate_step_bps, profile.actuation_lag_bytes_max, profile.clock_drift_ppm_max) == (0, 0, 0)

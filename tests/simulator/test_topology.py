@@ -1,0 +1,79 @@
+import pytest
+from helpers.networks import Star, connect
+
+from simulator import IDEAL, Simulation, SimulationError
+from simulator.topology import Topology
+
+
+def test_links_are_numbered_in_pairs_and_named_after_their_ends() -> None:
+    topology = Topology()
+    for name, profile in (("h0", IDEAL), ("h1", IDEAL), ("s0", None)):
+        topology.add_node("test", name, profile)
+    topology.add_link("test", 0, 2, 100)
+    topology.add_link("test", 1, 2, 50)
+    assert [topology.link_name(link) for link in range(4)] == ["h0->s0", "s0->h0", "h1->s0", "s0->h1"]
+    assert topology.route("test", 0, 1, 0) == [0, 3]
+    assert topology.delay_ps([0, 3]) == 150
+
+
+def simulation_of(*nodes: str) -> Simulation:
+    simulation = Simulation(seed=1)
+    for node in nodes:
+        if node.startswith("h"):
+            simulation.add_host(node, IDEAL)
+        else:
+            simulation.add_switch(node, buffer_bytes=None, alpha=1.0)
+    return simulation
+
+
+def join(simulation: Simulation, a: str, b: str) -> None:
+    simulation.add_link(a, b, rate_bps=10**10, delay_ps=0)
+
+
+def test_names_are_unique() -> None:
+    simulation = simulation_of("h0")
+    with pytest.raises(SimulationError, match="add_host: expected a new name that is not empty, got 'h0'"):
+        simulation.add_host("h0", IDEAL)
+    with pytest.raises(SimulationError, match="got ''"):
+        simulation.add_host("", IDEAL)
+
+
+def test_a_link_joins_two_known_nodes_once() -> None:
+    simulation = simulation_of("h0", "s0", "s1")
+    with pytest.raises(SimulationError, match="add_link h0-s9: expected the name of a host or switch"):
+        join(simulation, "h0", "s9")
+    with pytest.raises(SimulationError, match="two different nodes"):
+        join(simulation, "s0", "s0")
+    join(simulation, "s0", "s1")
+    with pytest.raises(SimulationError, match="not joined yet"):
+        join(simulation, "s1", "s0")
+
+
+def test_a_host_has_one_link() -> None:
+    simulation = simulation_of("h0", "s0", "s1")
+    join(simulation, "h0", "s0")
+    with pytest.raises(SimulationError, match="host 'h0' has its only link already"):
+        join(simulation, "h0", "s1")
+
+
+def test_a_disconnected_topology_is_named() -> None:
+    simulation = simulation_of("h0", "h1", "s0", "s1")
+    join(simulation, "h0", "s0")
+    join(simulation, "h1", "s1")
+    with pytest.raises(SimulationError, match="there is no way from 'h0' to 'h1'"):
+        connect(simulation, "h0", "h1")
+
+
+def test_the_topology_is_fixed_by_the_first_connection() -> None:
+    simulation = Star(hosts=2).build()
+    connect(simulation, "h0", "h1")
+    with pytest.raises(SimulationError, match="complete before the first connection"):
+        simulation.add_host("h2", IDEAL)
+
+
+def test_only_hosts_have_queue_pairs() -> None:
+    simulation = Star(hosts=2).build()
+    with pytest.raises(SimulationError, match="expected the name of a host, got switch 's0'"):
+        connect(simulation, "h0", "s0")
+    with pytest.raises(SimulationError, match="two different hosts"):
+        connect(simulation, "h0", "h0")
