@@ -26,9 +26,9 @@ def sweep_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run(sample_run: Path, tmp_path: Path) -> Path:
-    """A copy of the sample run that a test may change."""
-    return Path(shutil.copytree(sample_run, tmp_path / "experiment" / "run"))
+def run(tmp_path: Path) -> Path:
+    """A short run that a test may change."""
+    return write_sample_run(tmp_path / "experiment" / "run", Sample(repetitions=2, seconds=1.0))
 
 
 @pytest.fixture(scope="session")

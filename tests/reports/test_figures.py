@@ -77,13 +77,6 @@ class TestEveryFigure:
         assert ".parquet" in reason
         assert reason.endswith(".")
 
-    def test_draws_the_same_every_time(self, name: str, sweep_run: Path) -> None:
-        def svg() -> str:
-            with figure_look():
-                return str(to_svg(FIGURES[name]().draw(Results(Run(sweep_run))), "x", "t", "d"))
-
-        assert svg() == svg()
-
 
 def test_page_of_a_campaign_stays_small(tmp_path: Path) -> None:
     """Eight cells of 1000 samples per flow: what is drawn does not grow with what was measured."""
