@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rogue_agent.control.bundle import agent_archive
 from rogue_agent.control.errors import AgentError
@@ -25,15 +25,21 @@ from virtual.ssh import Connection, Login, connect
 AGENT_PATH = "/root/rogue-agent.pyz"
 ROLE = "mover"
 STEP_LIMIT_MS = 120_000
+PATIENT = {"timeout_exponent": 18, "retry_count": 7}  # 8 times 1.07 s
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to move, by which transport; `fill_seed` decides the bytes."""
+    """What to move, by which transport; `fill_seed` decides the bytes.
+
+    parameters: of the transport. By default the queue pair is patient: an emulated processor stands still for as
+    long as a busy host likes, which no retry in a real network has to bridge.
+    """
 
     size_bytes: int
     transport: str
     fill_seed: int
+    parameters: Mapping[str, object] = field(default_factory=lambda: dict(PATIENT))
     time_limit_ms: int = 300_000
 
 
@@ -110,7 +116,7 @@ def prepare_request(end: End, order: Order, fill_seed: int | None) -> Prepare:
         buffer_bytes=order.size_bytes,
         fill_seed=fill_seed,
         transport=order.transport,
-        parameters={},
+        parameters=dict(order.parameters),
         line_rate_bps=None,
     )
 

@@ -73,7 +73,7 @@ def test_a_flow_is_cut_off_at_its_time_limit(machines: RunningMachines) -> None:
 
 def test_a_peer_that_does_not_answer_fails_the_queue_pair(machines: RunningMachines) -> None:
     source, destination = ends(machines)
-    order = Order(2**20, "rogue", fill_seed=10)
+    order = Order(2**20, "rogue", fill_seed=10, parameters={})
     with agent(source.login) as (_, requester), agent(destination.login) as (_, responder):
         here = requester.request(prepare_request(source, order, order.fill_seed), Prepared)
         there = responder.request(prepare_request(destination, order, None), Prepared)
