@@ -32,8 +32,8 @@ PATIENT = {"timeout_exponent": 18, "retry_count": 7}  # 8 times 1.07 s
 class Order:
     """What to move, by which transport; `fill_seed` decides the bytes.
 
-    parameters: of the transport. By default the queue pair is patient: an emulated processor stands still for as
-    long as a busy host likes, which no retry in a real network has to bridge.
+    parameters: of the transport. By default the queue pair is patient: an emulated processor stands still for
+    as long as a busy host likes, which no retry in a real network has to bridge.
     """
 
     size_bytes: int
