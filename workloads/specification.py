@@ -3,6 +3,7 @@
 A field is named with its unit (``rate_bps``); in the file it is written without (``rate: 10Gbps``).
 """
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Final
 
@@ -54,11 +55,20 @@ def _advice(key: str, known: list[str]) -> str:
     return f"write {close[0]} if that is meant" if close else "remove it"
 
 
-def _positive(quantity: Quantity, value: object) -> int:
-    amount = quantity.parse(value)
-    if amount == 0:
-        raise UnitError(f"{quantity.expected}, above zero", "write a larger number")
-    return amount
+@dataclass(frozen=True, eq=False, slots=True)
+class _Between:
+    """Reads a quantity and holds it within what any testbed could mean."""
+
+    quantity: Quantity
+    minimum: int
+    maximum: int
+
+    def __call__(self, value: object) -> int:
+        amount = self.quantity.parse(value)
+        if not self.minimum <= amount <= self.maximum:
+            ends = f"from {self.quantity.format(self.minimum)} to {self.quantity.format(self.maximum)}"
+            raise UnitError(f"{self.quantity.expected}, {ends}", "choose one in between")
+        return amount
 
 
 def _json_schema(quantity: Quantity) -> WithJsonSchema:
@@ -72,16 +82,21 @@ def _json_schema(quantity: Quantity) -> WithJsonSchema:
     )
 
 
-Size = Annotated[int, BeforeValidator(lambda value: _positive(SIZE, value)), _json_schema(SIZE)]
-Rate = Annotated[int, BeforeValidator(lambda value: _positive(RATE, value)), _json_schema(RATE)]
-Time = Annotated[int, BeforeValidator(lambda value: _positive(TIME, value)), _json_schema(TIME)]
-Delay = Annotated[int, BeforeValidator(TIME.parse), _json_schema(TIME)]
+_SIZES: Final = _Between(SIZE, 1, 10 * 10**12)
+_RATES: Final = _Between(RATE, 1, 10 * 10**12)
+_TIMES: Final = _Between(TIME, 1, 10**6 * 10**9)
+_DELAYS: Final = _Between(TIME, 0, 10 * 10**9)
+
+Size = Annotated[int, BeforeValidator(_SIZES), _json_schema(SIZE)]
+Rate = Annotated[int, BeforeValidator(_RATES), _json_schema(RATE)]
+Time = Annotated[int, BeforeValidator(_TIMES), _json_schema(TIME)]
+Delay = Annotated[int, BeforeValidator(_DELAYS), _json_schema(TIME)]
 
 UNBOUNDED: Final = "unbounded"
 
 
 def _size_or_unbounded(value: object) -> int | None:
-    return None if value == UNBOUNDED else _positive(SIZE, value)
+    return None if value == UNBOUNDED else _SIZES(value)
 
 
 SizeOrUnbounded = Annotated[

@@ -62,14 +62,19 @@ def run_experiment(options: RunOptions) -> ExitCode:
         run = start_run(plan, options.out, command, options.only_cell)
     else:
         run = reopen_run(options.resume, command)
+    try:
+        with _termination_as_interrupt():
+            _work(run, plan, options)
+            return _finish(run)
+    except KeyboardInterrupt as stop:
+        typer.echo(run.directory)
+        raise _stopped(run, stop) from stop
+
+
+def _work(run: Run, plan: Plan, options: RunOptions) -> None:
     cells = cells_left(run, plan, options.only_failed)
-    with _termination_as_interrupt(), ProgressDisplay(cells, Console(stderr=True)) as display:
-        try:
-            work(run, plan, cells, options.jobs or available_cores(), display)
-        except KeyboardInterrupt as stop:
-            typer.echo(run.directory)
-            raise _stopped(run, stop) from stop
-    return _finish(run)
+    with ProgressDisplay(cells, Console(stderr=True)) as display:
+        work(run, plan, cells, options.jobs or available_cores(), display)
 
 
 def _check(options: RunOptions) -> None:
@@ -110,9 +115,13 @@ def _finish(run: Run) -> ExitCode:
 
 
 def _stopped(run: Run, stop: KeyboardInterrupt) -> StoppedError:
-    finished = f"{_count(run, CellStatus.OK)} of {_all(run)} cells are finished and kept"
+    """Say what is kept and how to go on: with the cells that are left, else with the report."""
+    finished = _count(run, CellStatus.OK)
+    left = run.manifest.status != "complete"
+    again = _resume(run) if left else f"rogue report {run.directory}"
     code = ExitCode.TERMINATED if isinstance(stop, _Terminated) else ExitCode.INTERRUPTED
-    return StoppedError(f"stopped; {finished}; to go on: {_resume(run)}", code)
+    text = f"stopped; {finished} of {_all(run)} cells are finished and kept; to go on: {again}"
+    return StoppedError(text, code)
 
 
 def _count(run: Run, status: CellStatus) -> int:

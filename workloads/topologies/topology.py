@@ -66,17 +66,18 @@ class Topology(Specification, ABC):
         return FRAMINGS[self.framing]
 
     @cached_property
-    def links_of(self) -> dict[str, tuple[tuple[str, Link], ...]]:
+    def links_of(self) -> dict[str, dict[str, Link]]:
         """Per node its neighbours, each with the link that leads there."""
-        neighbours: dict[str, list[tuple[str, Link]]] = {}
+        neighbours: dict[str, dict[str, Link]] = {}
         for link in self.links():
-            neighbours.setdefault(link.a, []).append((link.b, link))
-            neighbours.setdefault(link.b, []).append((link.a, link))
-        return {node: tuple(links) for node, links in neighbours.items()}
+            neighbours.setdefault(link.a, {})[link.b] = link
+            neighbours.setdefault(link.b, {})[link.a] = link
+        return neighbours
 
     def host_rate_bps(self, host: str) -> int:
         """Rate of a host's link."""
-        return self.links_of[host][0][1].rate_bps
+        (link,) = self.links_of[host].values()
+        return link.rate_bps
 
     def nic_of(self, host: str) -> str:
         """Name of the host's NIC profile."""
@@ -86,11 +87,12 @@ class Topology(Specification, ABC):
         """Links from source to destination; of equally short paths the one whose links come first."""
         arrived_by: dict[str, tuple[str, Link]] = {}
         waiting = deque([source])
-        while waiting and destination not in arrived_by:
+        while destination not in arrived_by:
             node = waiting.popleft()
-            for neighbour, link in self.links_of[node]:
+            neighbours = self.links_of[node]
+            for neighbour in [destination] if destination in neighbours else neighbours:
                 if neighbour != source and neighbour not in arrived_by:
-                    arrived_by[neighbour] = (node, link)
+                    arrived_by[neighbour] = (node, neighbours[neighbour])
                     waiting.append(neighbour)
         links: list[Link] = []
         node = destination

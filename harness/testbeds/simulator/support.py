@@ -6,12 +6,14 @@ from harness.experiment.choices import MeasureKind
 from harness.plan.cells import Cell
 from harness.testbeds.base import ParameterMistake
 from harness.testbeds.simulator.agent import ParameterError, agent_settings
+from harness.testbeds.simulator.timing import cell_flows, cell_timing, switch_ports
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
 from workloads.topologies import Topology
 
 FRAMINGS: Final = ("rocev2",)
 VERBS: Final = ("write",)
+SAMPLES_MAX: Final = 50_000_000
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "the simulator has no model of the hosts' processors",
     "pauses": "the simulator has no priority flow control",
@@ -24,7 +26,8 @@ def unsupported(cell: Cell) -> str | None:
     for name in sorted(names):
         if name not in TRANSPORTS:
             return f"the simulator has no {name}; it has {', '.join(TRANSPORTS)}"
-    return _unsupported_network(cell.experiment.topology) or _unsupported_traffic(cell)
+    network = _unsupported_network(cell.experiment.topology)
+    return network or _unsupported_traffic(cell) or _too_many_samples(cell)
 
 
 def _unsupported_network(topology: Topology) -> str | None:
@@ -44,6 +47,22 @@ def _unsupported_traffic(cell: Cell) -> str | None:
         for flow in group.workload.flows(cell.experiment.traffic_hosts, cell.seed):
             if flow.verb not in VERBS:
                 return f"the simulator's NICs have no verb {flow.verb}; they have {', '.join(VERBS)}"
+    return None
+
+
+def _too_many_samples(cell: Cell) -> str | None:
+    """A sampler that would fill the memory before the first result."""
+    experiment, timing = cell.experiment, cell_timing(cell)
+    flows = sum(len(flows) for flows in cell_flows(cell).values())
+    wanted = {
+        "throughput": (timing.throughput_interval_ns, flows),
+        "queues": (timing.queue_interval_ns, switch_ports(experiment.topology)),
+        "latency": (experiment.probe.interval_ns if experiment.probe else timing.limit_ns, 1),
+    }
+    for what, (interval_ns, rows) in wanted.items():
+        samples = timing.limit_ns // interval_ns * rows
+        if samples > SAMPLES_MAX:
+            return f"{what} would have {samples} samples, expected at most {SAMPLES_MAX}; raise its interval"
     return None
 
 

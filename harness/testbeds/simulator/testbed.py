@@ -4,13 +4,14 @@ import json
 from dataclasses import asdict
 
 from harness.plan.cells import Cell
-from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed
+from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.network import Network, build_network, busiest_receiver
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
 from harness.testbeds.simulator.timing import Timing, cell_timing, estimate_seconds
+from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.transports import settings_for
-from simulator import PROFILES
+from simulator import PROFILES, SimulationError
 from workloads.ideal import ideal_goodput_bps
 from workloads.records import FailureKind
 
@@ -43,7 +44,10 @@ class SimulatorTestbed(Testbed):
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Simulate until the traffic is over, and collect."""
         timing = cell_timing(cell)
-        network = build_network(cell, timing)
+        try:
+            network = build_network(cell, timing)
+        except (SimulationError, SettingsError) as error:
+            raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
         is_over = _simulate(network, timing, progress)
         network.simulation.check_invariants()
         for flow in (*network.flows, *([network.probe] if network.probe else [])):

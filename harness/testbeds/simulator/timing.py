@@ -6,6 +6,7 @@ from typing import Final
 
 from harness.plan.cells import Cell
 from workloads.ideal import ideal_goodput_bps
+from workloads.topologies import Topology
 from workloads.traffic import Flow
 
 SECOND_NS: Final = 1_000_000_000
@@ -15,6 +16,8 @@ TIME_LIMIT_NS_MIN: Final = SECOND_NS
 THROUGHPUT_INTERVALS_NS: Final = ((5 * SECOND_NS, SECOND_NS), (2 * SECOND_NS, 100_000_000), (0, 10_000_000))
 QUEUE_INTERVALS_NS: Final = ((SECOND_NS, 1_000_000), (SECOND_NS // 10, 100_000), (0, 10_000))
 """From this duration on, this interval."""
+QUEUE_SAMPLES_MAX: Final = 5_000_000
+"""More than this only where it was asked for."""
 
 START_SECONDS: Final = 0.5
 SECONDS_PER_PACKET: Final = 6e-8
@@ -59,8 +62,21 @@ def cell_timing(cell: Cell) -> Timing:
         is_open_ended=is_open_ended,
         throughput_interval_ns=experiment.interval_ns("throughput")
         or _chosen(THROUGHPUT_INTERVALS_NS, traffic_ns),
-        queue_interval_ns=experiment.interval_ns("queues") or _chosen(QUEUE_INTERVALS_NS, traffic_ns),
+        queue_interval_ns=experiment.interval_ns("queues") or _queue_interval_ns(cell, limit_ns, traffic_ns),
     )
+
+
+def switch_ports(topology: Topology) -> int:
+    """How many ports the switches have together."""
+    return sum(len(topology.links_of[switch.name]) for switch in topology.switches())
+
+
+def _queue_interval_ns(cell: Cell, limit_ns: int, traffic_ns: int) -> int:
+    """By the duration; coarser where many ports would make too many samples."""
+    interval_ns = _chosen(QUEUE_INTERVALS_NS, traffic_ns)
+    while limit_ns // interval_ns * switch_ports(cell.experiment.topology) > QUEUE_SAMPLES_MAX:
+        interval_ns *= 10
+    return interval_ns
 
 
 def _chosen(intervals: tuple[tuple[int, int], ...], traffic_ns: int) -> int:

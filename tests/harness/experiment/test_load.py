@@ -78,7 +78,7 @@ KEYS = st.sampled_from([
 
 
 @given(st.dictionaries(KEYS, ANYTHING, min_size=1, max_size=3))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
 def test_anything_is_an_experiment_or_a_config_error(tmp_path: Path, changes: dict[str, object]) -> None:
     data = yaml.safe_load(SMALL) | changes
     file = write_experiment(tmp_path, yaml.safe_dump(data, allow_unicode=True))

@@ -63,7 +63,7 @@ LABELS = st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=5, uniq
 
 
 @given(LABELS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
 def test_ids_are_different_names_of_files(tmp_path: Path, labels: list[str]) -> None:
     loaded = load_text(tmp_path)
     choices = [loaded.experiment.transports[0].model_copy(update={"label": label}) for label in labels]

@@ -23,6 +23,10 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
         ("topology.framing=ns3", "the simulator has no framing ns3; it has rocev2"),
         ("topology.nic=cx4", "the simulator has no NIC cx4; it has cx3pro, ideal: set topology.nic"),
         ("topology.rate=100Gbps", "the simulator has no NIC cx4; it has cx3pro, ideal: set topology.nic"),
+        (
+            "measure=[{kind: queues, interval: 1ns}]",
+            "queues would have 4000000000 samples, expected at most 50000000; raise its interval",
+        ),
         ("workload.verb=read", "the simulator's NICs have no verb read; they have write"),
     ],
 )

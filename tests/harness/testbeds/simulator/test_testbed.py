@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
 from helpers.experiments import SMALL, cell_of
 
 from harness.results.tables import encode
-from harness.testbeds.base import CellResult
+from harness.testbeds.base import CellResult, TestbedError
 from harness.testbeds.simulator import SimulatorTestbed
 from workloads.records import FailureKind
 
@@ -61,3 +62,9 @@ def test_a_cell_that_is_late_fails_with_what_it_has(tmp_path: Path) -> None:
         "2 of 2 flows were not done after 0.0005 simulated seconds; raise time_limit if they need longer"
     )
     assert set(encode(result.tables)) >= {"flows.parquet", "throughput.parquet"}
+
+
+def test_what_only_the_engine_can_refuse_is_a_mistake_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(TestbedError, match="expected a timeout above the delay of the round trip") as caught:
+        run(tmp_path, "transports=[{name: roce, timeout_exponent: 1}]", "topology.delay=1ms")
+    assert caught.value.kind is FailureKind.CONFIGURATION

@@ -29,6 +29,13 @@ def test_intervals_follow_the_duration(
     assert (timing.throughput_interval_ns, timing.queue_interval_ns) == (throughput_ns, queues_ns)
 
 
+def test_many_ports_are_sampled_less_often(tmp_path: Path) -> None:
+    many = ("topology.hosts=1000", "workload.senders=900", "workload.repeat_for=10s")
+    assert cell_timing(cell_of(tmp_path, *many)).queue_interval_ns == 10**7
+    asked = cell_of(tmp_path, *many, "measure=[{kind: queues, interval: 1ms}]")
+    assert cell_timing(asked).queue_interval_ns == 10**6
+
+
 def test_intervals_that_were_asked_for(tmp_path: Path) -> None:
     timing = cell_timing(
         cell_of(tmp_path, "measure=[{kind: throughput, interval: 3ms}, {kind: queues, interval: 7us}]")
