@@ -123,7 +123,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 def _content(path: Path) -> dict[str, object]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = _encodable(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
         raise ReportError(
             f"{path}: there is no such file; give the directory of a run, such as"
@@ -138,3 +138,14 @@ def _content(path: Path) -> dict[str, object]:
     if not isinstance(content, dict):
         raise ReportError(f"{path}: expected a JSON object, got {type(content).__name__}.")
     return content
+
+
+def _encodable(value: object) -> object:
+    """Replace what no file can hold: half a surrogate pair, as a shell hands it over for a broken name."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [_encodable(item) for item in value]
+    if isinstance(value, dict):
+        return {str(_encodable(key)): _encodable(item) for key, item in value.items()}
+    return value

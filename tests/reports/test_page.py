@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import Sample, write_sample_run
-from helpers.tiny_run import cell, manifest
+from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
 
 from reports import build
 from reports.figures import FIGURES
@@ -165,6 +165,31 @@ def test_hostile_strings_are_text(tmp_path: Path, place: str) -> None:
     assert "<script" not in text
     assert Page(text).unbalanced == []
     assert HOSTILE in " ".join(Page(text).words)
+
+
+def test_hostile_names_in_the_tables_are_text(tmp_path: Path) -> None:
+    flow = f"main/{HOSTILE}"
+    tables = {
+        "flows": [transfer(flow, src="</text><script>", status="error")],
+        "throughput": [delivery(flow, n * SECOND, 5) for n in (1, 2)],
+        "queues": [{"node": "s0", "port": HOSTILE, "t_ns": SECOND, "bytes": 5000, "max_bytes": 6000}],
+    }
+    view = tiny_view(tmp_path, tables, ideal_goodput_bps=100)
+    text = build(view.run.directory).read_text()
+    assert "<script" not in text
+    assert Page(text).unbalanced == []
+    assert "&lt;/text&gt;&lt;sc" in text, "the host is named under its mark, cut to what fits"
+
+
+@pytest.mark.parametrize("name", ["\x00\x1b[31m", "\ud800", "$x_1$", "%s {0} {{ x }}", "\u202e txt.exe"])
+def test_strange_characters_do_not_stop_the_report(tmp_path: Path, name: str) -> None:
+    directory = write_sample_run(tmp_path, Sample(transports=("rogue",), repetitions=1, seconds=1.0))
+    path = directory / "manifest.json"
+    content = json.loads(path.read_text())
+    content["experiment"]["title"] = name
+    content["cells"][0]["transport"] = name
+    path.write_text(json.dumps(content))
+    assert Page(build(directory).read_text(encoding="utf-8")).unbalanced == []
 
 
 def test_run_without_any_result_is_still_a_report(tmp_path: Path) -> None:
