@@ -2,7 +2,8 @@
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
 from harness.experiment.kinds import ByKind
 from workloads.mistakes import mistake
@@ -43,8 +44,35 @@ def _known_transport(name: str) -> str:
 Transport = Annotated[str, AfterValidator(_known_transport)]
 
 
+def _transport_schema(schema: JsonDict) -> None:
+    """JSON Schema of what is written: a name, or a mapping with parameters beside the name."""
+    properties = schema.pop("properties")
+    assert isinstance(properties, dict)
+    parameters = properties.pop("parameters")
+    assert isinstance(parameters, dict)
+    mapping: JsonDict = {
+        "type": "object",
+        "properties": properties,
+        "required": ["name"],
+        "additionalProperties": parameters["additionalProperties"],
+    }
+    schema.clear()
+    schema["anyOf"] = [properties["name"], mapping]
+
+
+def _measure_schema(schema: JsonDict) -> None:
+    """JSON Schema of what is written: a name, or a mapping with an interval."""
+    mapping = dict(schema)
+    properties = schema["properties"]
+    assert isinstance(properties, dict)
+    schema.clear()
+    schema["anyOf"] = [properties["kind"], mapping]
+
+
 class TransportChoice(Specification):
     """A transport, with the parameters that are not left at their defaults."""
+
+    model_config = ConfigDict(json_schema_extra=_transport_schema)
 
     name: Transport
     """Name of the transport."""
@@ -80,6 +108,8 @@ class TransportChoice(Specification):
 
 class MeasureChoice(Specification):
     """Something to record, and how often."""
+
+    model_config = ConfigDict(json_schema_extra=_measure_schema)
 
     kind: MeasureKind
     """What to record."""

@@ -65,6 +65,14 @@ def test_hosts_must_suffice(tmp_path: Path, senders: int) -> None:
             load_text(tmp_path, SMALL, f"workload.senders={senders}")
 
 
-def test_json_schema_can_be_published() -> None:
+def test_json_schema_knows_the_kinds_and_the_short_forms() -> None:
     schema = Experiment.model_json_schema()
     assert [kind["title"] for kind in schema["properties"]["topology"]["oneOf"]] == ["Star"]
+    name, mapping = schema["$defs"]["TransportChoice"]["anyOf"]
+    assert (name["type"], mapping["required"], sorted(mapping["properties"])) == (
+        "string",
+        ["name"],
+        ["label", "name"],
+    )
+    name, mapping = schema["$defs"]["MeasureChoice"]["anyOf"]
+    assert ("rtt" in name["enum"], mapping["required"]) == (True, ["kind"])
