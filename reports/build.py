@@ -35,7 +35,7 @@ def build(run_dirs: Path | Sequence[Path], output: Path | None = None) -> Path:
         _write(
             run.directory / CLAIMS, json.dumps([o.as_json() for o in outcomes], indent=1, ensure_ascii=False)
         )
-        sections.append(run_section(f"run{number}", results, outcomes))
+        sections.append(run_section(f"run{number}", 2 if len(runs) == 1 else 3, results, outcomes))
     path = output or (directories[0] if len(directories) == 1 else directories[0].resolve().parent) / REPORT
     _write(path, render(sections, unreadable))
     return path

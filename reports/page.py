@@ -33,9 +33,10 @@ class FigureSection:
 
 @dataclass(frozen=True, slots=True)
 class RunSection:
-    """Everything that the page says about one run; `key` makes its ids unique."""
+    """Everything that the page says about one run; `key` makes its ids unique, `level` nests its headings."""
 
     key: str
+    level: int
     results: Results
     banner: str | None
     figures: list[FigureSection]
@@ -61,13 +62,13 @@ class RunSection:
         return f"{counted(len(self.outcomes), 'claim')}: {joined(parts)}."
 
 
-def run_section(key: str, results: Results, outcomes: list[Outcome]) -> RunSection:
-    """Measure, draw and tabulate one run."""
+def run_section(key: str, level: int, results: Results, outcomes: list[Outcome]) -> RunSection:
+    """Measure, draw and tabulate one run; its headings start at `level`."""
     figures = figure_sections(key, results)
     tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
     problems = results.run.problems  # read last: by now every table that the page needs was asked for
     banner = provenance.partial_because(results.run.manifest, problems)
-    return RunSection(key, results, banner, figures, tables, outcomes, problems)
+    return RunSection(key, level, results, banner, figures, tables, outcomes, problems)
 
 
 def figure_sections(key: str, results: Results) -> list[FigureSection]:

@@ -91,11 +91,15 @@ def test_needs_nothing_from_outside(html: str, page: Page) -> None:
     assert policy.startswith("default-src 'none'")
 
 
-def test_headings_descend_without_gaps(page: Page) -> None:
+def assert_headings_descend(page: Page) -> None:
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_headings_descend_without_gaps(page: Page) -> None:
+    assert_headings_descend(page)
 
 
 def test_tables_have_captions_and_scoped_headers(page: Page) -> None:
@@ -210,3 +214,4 @@ def test_two_runs_on_one_page_do_not_clash(run: Path, tmp_path: Path) -> None:
     assert max(counts.values()) == 1
     assert page.text.count("Published beside measured .") == 2
     assert len(page.all("svg")) == 2 * len(FIGURES)
+    assert_headings_descend(page)
