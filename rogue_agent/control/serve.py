@@ -30,7 +30,8 @@ def supervise(program: Sequence[str]) -> int:
     source, sink = own_streams()
     directory = tempfile.mkdtemp(prefix="rogue-agent-")
     try:
-        return Supervisor(source, sink, lambda role: [*program, "data", role, directory]).serve()
+        command = [*program, "data"]
+        return Supervisor(source, sink, lambda role: [*command, role, directory], Path(directory)).serve()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

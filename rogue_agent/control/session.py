@@ -65,8 +65,6 @@ class Session:
         while not self._lines:
             chunk = self._stream.recv(_CHUNK_BYTES)
             if not chunk:
-                raise AgentError(
-                    ErrorKind.PROTOCOL, "the agent ended without an answer; see its standard error"
-                )
+                raise AgentError(ErrorKind.PROTOCOL, "the agent ended without an answer")
             self._lines = self._reader.feed(chunk)
         return self._lines.pop(0)

@@ -1,7 +1,7 @@
 """Owns the conversation on a node: checks messages, runs one data process per role, keeps the time limits.
 
 The supervisor never touches verbs, so that it answers however busy or stuck a data process is. The end of its
-input ends its data processes.
+input ends its data processes. What those print goes to a log file each, so that no full pipe can stall them.
 """
 
 import os
@@ -32,6 +32,8 @@ from rogue_agent.control.wire import REPLY_TYPES, REQUEST_TYPES, LineReader, dec
 _CHUNK_BYTES = 65_536
 _REQUESTS_PENDING_MAX = 8
 _ROLES_MAX = 64
+_LOG_SHOWN_CHARACTERS = 2_000
+_LAST_BREATH_S = 5.0
 _DEVICES = Path("/sys/class/infiniband")
 
 
@@ -49,18 +51,23 @@ class _SessionEnded(Exception):  # noqa: N818 - the ordinary way out of the loop
 
 
 class Supervisor:
-    """Serves one conversation over two file descriptors; `command(role)` is how a data process is started."""
+    """Serves one conversation over two file descriptors.
+
+    `command(role)` is how a data process is started; `directory` takes their logs.
+    """
 
     def __init__(
         self,
         source: int,
         sink: int,
         command: Callable[[str], Sequence[str]],
+        directory: Path,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
         self._sink = sink
         self._command = command
+        self._directory = directory
         self._clock = clock
         self._reader = LineReader()
         self._is_open = False
@@ -154,10 +161,13 @@ class Supervisor:
             data.process.stdin.write(line + b"\n")
             data.process.stdin.flush()
         except BrokenPipeError:
-            self._fail(role, ErrorKind.BUG, self._obituary(data))
+            self._fail(role, ErrorKind.BUG, self._obituary(role))
 
     def _launch(self, role: str) -> None:
-        process = subprocess.Popen(self._command(role), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with self._log_of(role).open("ab") as log:
+            process = subprocess.Popen(
+                self._command(role), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+            )
         self._roles[role] = _DataProcess(process)
         assert process.stdout is not None, "started with a pipe"
         self._selector.register(process.stdout, selectors.EVENT_READ, role)
@@ -167,7 +177,7 @@ class Supervisor:
         assert data.process.stdout is not None, "started with a pipe"
         chunk = os.read(data.process.stdout.fileno(), _CHUNK_BYTES)
         if not chunk:
-            self._fail(role, ErrorKind.BUG, self._obituary(data))
+            self._fail(role, ErrorKind.BUG, self._obituary(role))
             return
         try:
             for line in data.reader.feed(chunk):
@@ -176,8 +186,18 @@ class Supervisor:
         except (MessageError, IndexError) as error:
             self._fail(role, ErrorKind.BUG, f"the data process wrote something unexpected: {error}")
 
-    def _obituary(self, data: _DataProcess) -> str:
-        return f"the data process ended with code {data.process.wait()}; its standard error says why"
+    def _log_of(self, role: str) -> Path:
+        return self._directory / f"{role}.log"
+
+    def _obituary(self, role: str) -> str:
+        """Say how a data process ended, with the end of its log."""
+        words = self._log_of(role).read_text(errors="replace").strip()[-_LOG_SHOWN_CHARACTERS:]
+        process = self._roles[role].process
+        try:
+            code = process.wait(_LAST_BREATH_S)
+        except subprocess.TimeoutExpired:
+            return "the data process closed its output without ending"
+        return f"the data process ended with code {code}: {words or '(no words)'}"
 
     def _fail(self, role: str, kind: ErrorKind, message: str) -> None:
         """End one data process and say why; the others go on."""

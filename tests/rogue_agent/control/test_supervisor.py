@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -36,7 +37,7 @@ for line in sys.stdin:
         answer = dict(json.loads(sys.argv[1]), role=request["role"])
         print(json.dumps(answer), flush=True)
     elif request["type"] == "start":
-        sys.exit(3)
+        sys.exit("no more memory")
     elif request["type"] == "result":
         print("libfoo: warning", flush=True)
 """
@@ -64,12 +65,12 @@ class Agent:
 
 
 @pytest.fixture
-def agent() -> Iterator[Agent]:
+def agent(tmp_path: Path) -> Iterator[Agent]:
     here, there = socket.socketpair()
     with here, there:
         here.settimeout(60)
         exit_codes: list[int] = []
-        supervisor = Supervisor(there.fileno(), there.fileno(), command)
+        supervisor = Supervisor(there.fileno(), there.fileno(), command, tmp_path)
         thread = threading.Thread(target=lambda: exit_codes.append(supervisor.serve()))
         thread.start()
         yield Agent(here, Session(here), thread, exit_codes)
@@ -117,10 +118,10 @@ def test_a_data_process_that_does_not_answer_is_ended_at_its_time_limit(agent: A
     assert agent.session.request(prepare("b2"), Prepared).role == "b2", "the other roles go on"
 
 
-def test_a_data_process_that_dies_is_reported_with_its_exit_code(agent: Agent) -> None:
+def test_a_data_process_that_dies_is_reported_in_its_own_words(agent: Agent) -> None:
     agent.session.open()
     agent.session.request(prepare(), Prepared)
-    with pytest.raises(AgentError, match="the data process ended with code 3") as caught:
+    with pytest.raises(AgentError, match="the data process ended with code 1: no more memory") as caught:
         agent.session.request(Start("a", LONG_MS, 5), Started)
     assert caught.value.kind is ErrorKind.BUG
 
@@ -165,3 +166,21 @@ def test_requests_do_not_pile_up(agent: Agent) -> None:
         agent.wire.sendall(encode(connect()))
     with pytest.raises(AgentError, match="already has 8 requests waiting"):
         agent.session.request(Stop(), Stopped)
+
+
+CHATTERBOX = """
+import sys
+sys.stderr.write("library chatter " * 1_000_000)
+sys.stderr.flush()
+sys.stdin.readline()
+print(sys.argv[1], flush=True)
+sys.stdin.read()
+"""
+
+
+def test_chatter_that_nobody_reads_does_not_stall_a_data_process(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "DATA_PROCESS", CHATTERBOX)
+    agent.session.open()
+    assert agent.session.request(prepare(), Prepared) == PREPARED
