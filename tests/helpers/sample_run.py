@@ -195,7 +195,7 @@ class _CellTables:
                 start, number = end or 0, number + 1
         return self._flow_columns(rows)
 
-    def _flow_columns(self, rows: list[tuple[object, ...]]) -> Columns:
+    def _flow_columns(self, rows: Sequence[tuple[object, ...]]) -> Columns:
         flow_id, number, src, dst, start, end, status, again = (
             list(column) for column in zip(*rows, strict=True)
         )
