@@ -78,9 +78,10 @@ class Connection:
             return remote.read()
 
     def run(self, command: str) -> str:
-        """Run a shell command and return its output; a failure is raised with the command's own words."""
+        """Run a shell command without input and return its output; a failure is raised in its own words."""
         channel = self.open_session(command)
         with _reported(self.machine):
+            channel.shutdown_write()
             output = b"".join(iter(lambda: channel.recv(_CHUNK_BYTES), b""))
             words = b"".join(iter(lambda: channel.recv_stderr(_CHUNK_BYTES), b""))
             status = channel.recv_exit_status()
