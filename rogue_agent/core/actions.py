@@ -1,14 +1,20 @@
-"""What a Connection asks its driver to do, in the order in which it must be done."""
+"""What a Connection or a Library asks its driver to do, in the order in which it must be done."""
 
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from rogue_agent.core.clocks import HostNs
 
+Verb: TypeAlias = Literal["write", "read", "send"]
+"""What moves the bytes: RDMA WRITE, RDMA READ, or SEND."""
+
+NO_TRANSFER = -1
+
 
 class PostSend(NamedTuple):
-    """Post one RDMA WRITE verb; answer with `on_posted`, or with `on_post_refused`.
+    """Post one verb to the active queue pair; answer with `on_posted`, or with `on_post_refused`.
 
-    `offset_bytes` is the verb's place in its transfer. A signalled verb is the last one of a batch.
+    `offset_bytes` is the verb's place in its transfer; `transfer_id` is NO_TRANSFER for what the agent itself
+    sends. A signalled verb is the last one of a batch. A WRITE or SEND may carry an immediate value `imm`.
     """
 
     wr_id: int
@@ -16,10 +22,12 @@ class PostSend(NamedTuple):
     offset_bytes: int
     length_bytes: int
     signaled: bool
+    verb: Verb = "write"
+    imm: int | None = None
 
 
 class SetRate(NamedTuple):
-    """Program the limiter; before anything else, answer with `on_rate_set` and the rate really applied."""
+    """Program the active queue pair's limiter; before anything else, answer with `on_rate_set`."""
 
     rate_bps: int
 
@@ -36,7 +44,7 @@ class TransferDone(NamedTuple):
 
 
 class QueuePairFailed(NamedTuple):
-    """The queue pair is lost, said once.
+    """The active queue pair is lost; said once per loss.
 
     `wr_id` and `status` (an `ibv_wc_status`) are those of the first failing completion, None if the loss
     became known in another way.

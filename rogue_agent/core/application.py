@@ -1,8 +1,9 @@
 """A sans-IO application: one transfer at a time over a Connection, on a schedule, with a record of each."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from rogue_agent.core.actions import Verb
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.segmentation import Transfer
@@ -15,7 +16,7 @@ class Schedule:
     The first transfer starts at `start_ns`. The next one starts when the one before has ended; with
     `interval_ns` not before the next tick start_ns + k * interval_ns that lies after the start of the one
     before. There are at most `count` transfers, and none starts at or after `repeat_until_ns`; None lifts
-    either limit. A size of 0 makes a latency probe.
+    either limit. A size of 0 makes a latency probe. `verb` moves the bytes.
     """
 
     size_bytes: int
@@ -23,6 +24,7 @@ class Schedule:
     count: int | None = 1
     repeat_until_ns: HostNs | None = None
     interval_ns: int | None = None
+    verb: Verb = "write"
 
     def __post_init__(self) -> None:
         checks = (("size_bytes", self.size_bytes, 0), ("start_ns", self.start_ns, 0))
@@ -30,6 +32,8 @@ class Schedule:
         for key, value, minimum in checks + options:
             if value is not None and value < minimum:
                 raise SettingsError(key, value, f"at least {minimum}")
+        if self.verb not in get_args(Verb):
+            raise SettingsError("verb", self.verb, f"one of {', '.join(get_args(Verb))}")
 
 
 @dataclass(slots=True)
@@ -67,7 +71,7 @@ class Application:
         self.next_start_ns = None
         self._running = TransferRecord(len(self.records) + 1, self._schedule.size_bytes, now)
         self.records.append(self._running)
-        return Transfer(self._running.transfer_id, self._running.size_bytes)
+        return Transfer(self._running.transfer_id, self._running.size_bytes, verb=self._schedule.verb)
 
     def on_transfer_done(self, transfer_id: int, now: HostNs, error: str | None = None) -> TransferRecord:
         """The running transfer ended, well or not; `next_start_ns` says when the next one is due."""

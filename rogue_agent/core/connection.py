@@ -5,22 +5,26 @@ A driver feeds inputs (`submit`, `on_*`), carries out `actions()` in order, and 
 same actions.
 """
 
-from collections import deque
 from collections.abc import Sequence
 from enum import Enum, unique
 from typing import NamedTuple
 
-from rogue_agent.core.actions import Action, PostSend, QueuePairFailed, SetRate, Trace, TransferDone
+from rogue_agent.core.actions import NO_TRANSFER, Action, PostSend, QueuePairFailed, SetRate
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS, Completion, status_name
-from rogue_agent.core.control import Control, SampleVerdict
+from rogue_agent.core.control import Control
 from rogue_agent.core.errors import NicError
+from rogue_agent.core.immediates import rate_immediate
+from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue_agent.core.lane import LANE_SHIFT, Lane
 from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.segmentation import Segmenter, Transfer
+from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.states import Event, State, next_state
-from rogue_agent.core.window import Window
+
+WRITES, READS, MESSAGES = range(3)
+"""Numbers of the lanes; the last is no lane of its own, only numbers for messages to the peer's library."""
 
 
 @unique
@@ -45,30 +49,37 @@ class Deadline(NamedTuple):
 
 
 class Connection:
-    """One reliable connection in the direction of its WRITEs.
+    """One reliable connection in the direction of its requests.
+
+    WRITEs and SENDs share a lane, READs have one of their own.
 
     Verbs of a queue pair complete in posting order. A transfer is reported once: when its last verb has
     completed, or when the queue pair has failed and no posted verb can complete any more.
     """
 
-    def __init__(
-        self, settings: TransportSettings, link: LinkFacts, qp_num: int, *, tracing: bool = False
+    def __init__(  # noqa: PLR0913 - what the two ends and a laboratory know, all named
+        self,
+        settings: TransportSettings,
+        link: LinkFacts,
+        qp_num: int,
+        *,
+        tracing: bool = False,
+        peer_link: LinkFacts | None = None,
+        instruments: Instruments = NO_INSTRUMENTS,
     ) -> None:
-        verbs_max = settings.send_queue_verbs
+        self._settings = settings
         self._qp_num = qp_num
         self._tracing = tracing
-        self._flush_timeout_ns = settings.flush_timeout_ns
-        self._segmenter = Segmenter(link, settings.segment_bytes, verbs_max // Window.BATCHES_MIN)
-        self._window = Window(link.mtu_bytes, settings.segment_bytes, verbs_max)
-        self._control = Control(settings, link)
+        self._instruments = instruments
+        self._peer_link = peer_link
+        self._writes = Lane(WRITES, qp_num, settings, Control(settings, link, instruments))
+        self._reads: Lane | None = None
+        self._lanes = [self._writes]
         self._state = State.OPEN
         self._actions: list[Action] = []
-        self._unposted: deque[Batch] = deque()
-        self._unreported: set[int] = set()
-        self._posted_wr_id = 0
-        self._completed_wr_id = 0
+        self._messages = 0
         self._flush_deadline_ns: HostNs | None = None
-        self._move_rate()
+        self._move_rate(self._writes)
 
     @property
     def state(self) -> State:
@@ -78,7 +89,7 @@ class Connection:
     @property
     def inflight_bytes(self) -> int:
         """Payload bytes of batches that were given to the driver and have not completed."""
-        return self._window.inflight_bytes
+        return sum(lane.inflight_bytes for lane in self._lanes)
 
     def actions(self) -> list[Action]:
         """Hand out what the driver must do, in order, and forget it."""
@@ -95,54 +106,53 @@ class Connection:
 
     def submit(self, transfer: Transfer) -> None:
         """Take a transfer from the application; ids of unreported transfers differ."""
-        assert transfer.transfer_id not in self._unreported, (
+        assert not any(transfer.transfer_id in lane.reports for lane in self._lanes), (
             f"transfer {transfer.transfer_id} is still running"
         )
         assert transfer.size_bytes >= 0, f"transfer {transfer.transfer_id} of {transfer.size_bytes} bytes"
         self._enter(Event.SUBMITTED)
-        self._unreported.add(transfer.transfer_id)
-        self._segmenter.push(transfer)
+        lane = self._reading() if transfer.verb == "read" else self._writes
+        lane.push(transfer)
         if self._state is State.OPEN:
-            self._post_batches()
+            lane.post_batches(self._actions)
         elif self._state is State.FAILED:
-            self._report_lost()
+            lane.clear(self._actions)
 
     def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
         """The driver posted this verb, and had read the NIC's clock just before."""
         if self._state is not State.OPEN:
             self._enter(Event.POSTED)
-        if wr_id != self._posted_wr_id + 1 or not self._unposted:
-            raise NicError(self._qp_num, f"verb {wr_id} posted after verb {self._posted_wr_id}")
-        self._posted_wr_id = wr_id
-        batch = self._unposted[0]
-        if wr_id == batch.sends[0].wr_id:
-            self._control.on_posted(batch, nic_ns)
-        if wr_id == batch.wr_id:
-            self._unposted.popleft()
+        lane = self._lane_of(wr_id)
+        if lane is not None:
+            lane.on_posted(wr_id, nic_ns)
 
     def on_post_refused(self, now: HostNs, wr_id: int) -> None:
         """The driver could not post this verb; it must not post later ones of the same list of actions."""
-        if wr_id <= self._posted_wr_id:
-            raise NicError(self._qp_num, f"verb {wr_id} refused after it was posted")
+        lane = self._lane_of(wr_id)
+        if lane is not None:
+            lane.check_refused(wr_id)
         self._break(Event.REFUSED, now)
         self._fail_if_empty()
 
     def on_rate_set(self, effective_bps: int) -> None:
         """The limiter applies this rate from now on: the answer to SetRate, or the NIC's own doing."""
         self._enter(Event.RATE_SET)
-        self._control.on_rate_set(effective_bps)
+        self._writes.control.on_rate_set(effective_bps)
 
     def on_completions(self, now: HostNs, completions: Sequence[Completion]) -> None:
         """Take the completions of one poll, in the order of the completion queue."""
+        lanes = self._lanes
         for wr_id, status, nic_ns, _byte_len, _imm in completions:
             if status == SUCCESS and self._state is State.OPEN:
-                batch = self._release(wr_id)
-                if self._control.has_estimator:
-                    self._sample(now, batch, nic_ns)
+                lane = lanes[wr_id >> LANE_SHIFT]
+                batch = lane.release(wr_id, self._actions)
+                if lane.control.has_estimator:
+                    self._sample(lane, now, batch, nic_ns)
             else:
                 self._on_trouble(now, wr_id, status)
         if self._state is State.OPEN:
-            self._post_batches()
+            for lane in lanes:
+                lane.post_batches(self._actions)
 
     def on_qp_event(self, now: HostNs, qp_num: int, event: QpEvent) -> None:
         """The queue pair changed its state; completions from before may still be read."""
@@ -157,54 +167,51 @@ class Connection:
         if self._flush_deadline_ns is not None and now >= self._flush_deadline_ns:
             self._fail(Event.TIMED_OUT)
 
-    def _post_batches(self) -> None:
-        """Hand out batches while sampling and the window admit them."""
-        segmenter, window, control = self._segmenter, self._window, self._control
-        while (batch := segmenter.peek()) is not None:
-            is_idle = not window.batches
-            if not (control.admits(is_idle=is_idle) and window.has_room(batch, control.cc.cwnd_packets)):
-                return
-            segmenter.take()
-            control.on_post(batch, is_idle=is_idle)
-            window.push(batch)
-            self._unposted.append(batch)
-            self._actions += batch.sends
+    def _reading(self) -> Lane:
+        """Return the lane of READs, which exists from the first one on."""
+        if self._reads is None:
+            assert self._peer_link is not None, "a READ, but nothing is known of the NIC that answers it"
+            control = Control(self._settings, self._peer_link, self._instruments)
+            self._reads = Lane(READS, self._qp_num, self._settings, control)
+            self._lanes.append(self._reads)
+            self._move_rate(self._reads)
+        return self._reads
 
-    def _release(self, wr_id: int) -> Batch:
-        """Take the oldest batch out of the window, and report the transfers that end in it."""
-        window = self._window
-        if not window.batches or wr_id != window.batches[0].wr_id or wr_id > self._posted_wr_id:
-            raise NicError(
-                self._qp_num, f"completion of verb {wr_id}, which is not the oldest signalled verb"
-            )
-        self._completed_wr_id = wr_id
-        batch = window.pop()
-        for transfer_id, size_bytes in batch.ended_transfers:
-            self._unreported.remove(transfer_id)
-            self._actions.append(TransferDone(transfer_id, True, size_bytes))
-        return batch
+    def _lane_of(self, wr_id: int) -> Lane | None:
+        """Return the lane of a verb, None for a message to the peer's library."""
+        number = wr_id >> LANE_SHIFT
+        return None if number == MESSAGES else self._lanes[number]
 
-    def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs) -> None:
+    def _sample(self, lane: Lane, now: HostNs, batch: Batch, completed_ns: NicNs) -> None:
         """Let the control see a completed batch, and follow where it wants the limiter to go."""
-        rtt_ns, verdict = self._control.sample(batch, completed_ns)
-        if self._tracing and rtt_ns is not None:
-            limiter_bps, metrics = self._control.rate_bps, self._control.cc.metrics()
-            self._actions.append(Trace(now, batch.wr_id, rtt_ns, limiter_bps, verdict.value, metrics))
-        if verdict is SampleVerdict.ACCEPTED:
-            self._move_rate()
+        if lane.sample(now, batch, completed_ns, self._actions if self._tracing else None):
+            self._move_rate(lane)
 
-    def _move_rate(self) -> None:
-        rate_bps = self._control.next_rate()
-        if rate_bps is not None:
+    def _move_rate(self, lane: Lane) -> None:
+        """Program the lane's limiter: ours, or for READs the peer's through its library."""
+        rate_bps = lane.control.next_rate()
+        if rate_bps is None:
+            return
+        if lane is self._writes:
             self._actions.append(SetRate(rate_bps))
+        else:
+            self._post_message(rate_immediate(rate_bps))
+            lane.control.on_rate_set(lane.control.rounded_up(rate_bps))
+
+    def _post_message(self, imm: int) -> None:
+        """Send an immediate value to the peer's library, in a WRITE of no bytes."""
+        self._messages += 1
+        wr_id = (MESSAGES << LANE_SHIFT) + self._messages
+        self._actions.append(PostSend(wr_id, NO_TRANSFER, 0, 0, False, "write", imm))
 
     def _on_trouble(self, now: HostNs, wr_id: int, status: int) -> None:
         """A completion that failed, or that was read after the queue pair was lost."""
         before = self._state
+        lane = self._lane_of(wr_id)
         if status == SUCCESS:
             self._enter(Event.COMPLETED)
-            if before is State.BROKEN:
-                self._release(wr_id)
+            if before is State.BROKEN and lane is not None:
+                lane.release(wr_id, self._actions)
         else:
             self._break(Event.ERRED, now)
             self._on_failing_completion(before, wr_id, status)
@@ -213,9 +220,9 @@ class Connection:
     def _on_failing_completion(self, before: State, wr_id: int, status: int) -> None:
         if before is State.FAILED:
             return
-        if not self._completed_wr_id < wr_id <= self._posted_wr_id:
-            raise NicError(self._qp_num, f"{status_name(status)} of verb {wr_id}, which is not outstanding")
-        self._completed_wr_id = wr_id
+        lane = self._lane_of(wr_id)
+        if lane is not None:
+            lane.on_failed(wr_id, status_name(status))
         if before is not State.FLUSHING:
             self._actions.append(QueuePairFailed(wr_id, status))
 
@@ -232,12 +239,15 @@ class Connection:
         self._enter(event)
         if is_first:
             self._actions = [action for action in self._actions if not isinstance(action, PostSend)]
-            self._unposted.clear()
-            self._flush_deadline_ns = HostNs(now + self._flush_timeout_ns)
+            for lane in self._lanes:
+                lane.withdraw()
+            self._flush_deadline_ns = HostNs(now + self._settings.flush_timeout_ns)
 
     def _fail_if_empty(self) -> None:
         """Once each posted verb has its completion, nothing can touch the transfers' memory any more."""
-        if self._state in {State.BROKEN, State.FLUSHING} and self._completed_wr_id == self._posted_wr_id:
+        if self._state in {State.BROKEN, State.FLUSHING} and not any(
+            lane.is_outstanding for lane in self._lanes
+        ):
             self._fail(Event.EMPTIED)
 
     def _fail(self, event: Event) -> None:
@@ -245,11 +255,5 @@ class Connection:
             self._actions.append(QueuePairFailed(None, None))
         self._enter(event)
         self._flush_deadline_ns = None
-        self._report_lost()
-
-    def _report_lost(self) -> None:
-        """Report each unreported transfer with the bytes known to have arrived in order."""
-        for transfer_id, acked_bytes in self._window.clear() + self._segmenter.clear():
-            if transfer_id in self._unreported:
-                self._unreported.remove(transfer_id)
-                self._actions.append(TransferDone(transfer_id, False, acked_bytes))
+        for lane in self._lanes:
+            lane.clear(self._actions)

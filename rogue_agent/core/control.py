@@ -4,8 +4,9 @@ from enum import Enum, unique
 
 from rogue_agent.core.batch import NO_EPOCH, Batch
 from rogue_agent.core.clocks import NicNs
-from rogue_agent.core.estimators import ESTIMATORS
+from rogue_agent.core.estimators import build_estimator
 from rogue_agent.core.hold_off import HoldOff
+from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.limiter import Limiter
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.settings import TransportSettings
@@ -23,16 +24,19 @@ class SampleVerdict(Enum):
 class Control:
     """Congestion control, RTT estimator, limiter and hold-off of one direction of a connection.
 
-    `rate_bps` is the rate in force: what the limiter really applies, or the line rate where there is no
-    limiter.
+    `link` is the port that sends the bytes: the peer's for READs. `rate_bps` is the rate in force there:
+    what the limiter really applies, or the line rate where there is no limiter.
     """
 
-    __slots__ = ("_estimator", "_hold_off", "_is_rate_pending", "_limiter", "cc", "rate_bps")
+    __slots__ = ("_estimator", "_hold_off", "_is_rate_pending", "_limiter", "cc", "link", "rate_bps")
 
-    def __init__(self, settings: TransportSettings, link: LinkFacts) -> None:
+    def __init__(
+        self, settings: TransportSettings, link: LinkFacts, instruments: Instruments = NO_INSTRUMENTS
+    ) -> None:
+        self.link = link
         self.cc = settings.cc_parameters.build(link)
         self.rate_bps = link.line_rate_bps
-        self._estimator = ESTIMATORS[settings.estimator](link.line_rate_bps) if settings.estimator else None
+        self._estimator = build_estimator(settings, link, instruments)
         self._limiter = Limiter(link, settings.rate_change_max_bps) if link.has_limiter else None
         needs_anchor = self._estimator is not None and self._estimator.needs_anchor
         self._hold_off = HoldOff(settings.hold_off_bytes, needs_anchor=needs_anchor)
@@ -60,6 +64,22 @@ class Control:
             self._start_epoch()
         self._is_rate_pending = False
         self.rate_bps = effective_bps
+
+    def rounded_up(self, rate_bps: int) -> int:
+        """Return what the limiter makes of a rate, where nobody answers with the effective one."""
+        return rate_bps if self._limiter is None else self._limiter.rounded_up(rate_bps)
+
+    def restart(self) -> None:
+        """The queue pair is another one: initial window, first rate, no history but the base RTT.
+
+        Deviation: RoGUE does not say what becomes of the window; a loss that cost a queue pair must not be
+        answered at the old rate.
+        """
+        self.cc.on_timeout()
+        if self._limiter is not None:
+            self._limiter.restart()
+        if self._estimator is not None:
+            self._estimator.on_rate_change()
 
     def admits(self, *, is_idle: bool) -> bool:
         """Whether a batch may be posted now as far as sampling is concerned."""

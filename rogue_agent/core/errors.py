@@ -20,5 +20,9 @@ class NicError(RuntimeError):
         self.problem = problem
 
 
+class PeerError(RuntimeError):
+    """The other end sent something that its library cannot have sent; the message is dropped."""
+
+
 class PostRefused(Exception):  # noqa: N818 - an outcome that the core handles, not a programming error
     """A driver raises it from `post_send` when the queue pair does not take the verb."""

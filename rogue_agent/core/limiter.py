@@ -24,6 +24,10 @@ class Limiter:
         self._change_max_bps = change_max_bps
         self._is_first = True
 
+    def restart(self) -> None:
+        """The next write is not bounded and not omitted: it installs the rate of a first window once more."""
+        self._is_first = True
+
     def request(self, target_bps: float, now_bps: int) -> int | None:
         """Return the rate to program on the way from the rate in force, None when a write changes nothing."""
         if self._is_first:
@@ -31,14 +35,14 @@ class Limiter:
             return self._possible(target_bps)
         low_bps, high_bps = now_bps - self._change_max_bps, now_bps + self._change_max_bps
         rate_bps = self._possible(min(max(target_bps, low_bps), high_bps))
-        return rate_bps if self._rounded_up(rate_bps) != now_bps else None
+        return rate_bps if self.rounded_up(rate_bps) != now_bps else None
 
-    def _possible(self, rate_bps: float) -> int:
-        """Return the nearest rate to program: at most the line rate, and not 0, which means no limit."""
-        return max(1, round(min(rate_bps, self._line_rate_bps)))
-
-    def _rounded_up(self, rate_bps: int) -> int:
+    def rounded_up(self, rate_bps: int) -> int:
         """Return the rate that the limiter makes of a request."""
         if self._step_bps == 0:
             return rate_bps
         return min(-(-rate_bps // self._step_bps) * self._step_bps, self._line_rate_bps)
+
+    def _possible(self, rate_bps: float) -> int:
+        """Return the nearest rate to program: at most the line rate, and not 0, which means no limit."""
+        return max(1, round(min(rate_bps, self._line_rate_bps)))

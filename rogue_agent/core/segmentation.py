@@ -4,9 +4,10 @@ Source: RoGUE, sections 3.1 and 3.6.
 """
 
 from collections import deque
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from rogue_agent.core.actions import PostSend
+from rogue_agent.core.actions import PostSend, Verb
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.link import LinkFacts
 
@@ -14,12 +15,15 @@ from rogue_agent.core.link import LinkFacts
 class Transfer(NamedTuple):
     """What the application wants moved; to the application it is one verb.
 
-    `is_signaled` asks for a signal on the transfer's last verb even if the batch could grow further.
+    `is_signaled` asks for a signal on the transfer's last verb even if the batch could grow further. `imm`
+    travels with that last verb; READs carry none.
     """
 
     transfer_id: int
     size_bytes: int
     is_signaled: bool = False
+    verb: Verb = "write"
+    imm: int | None = None
 
 
 class Segmenter:
@@ -30,9 +34,11 @@ class Segmenter:
     - Smaller transfers stay whole and share a batch until it holds `segment_bytes`, `verbs_max` verbs, or a
       verb for which the application wants a signal.
     - When nothing else waits, the last verb is signalled, so that no credit of the window stays out.
+
+    Verbs are numbered upwards from `first_wr_id` in posting order.
     """
 
-    def __init__(self, link: LinkFacts, segment_bytes: int, verbs_max: int) -> None:
+    def __init__(self, link: LinkFacts, segment_bytes: int, verbs_max: int, first_wr_id: int = 1) -> None:
         self._framing = link.wire
         self._mtu_bytes = link.mtu_bytes
         self._segment_bytes = segment_bytes
@@ -41,7 +47,8 @@ class Segmenter:
         self._offset_bytes = 0
         self._batch: Batch | None = None
         self._is_full = False
-        self._next_wr_id = 1
+        self._next_wr_id = first_wr_id
+        self._segment_wire_bytes: dict[tuple[Verb, bool], tuple[int, int]] = {}
 
     def push(self, transfer: Transfer) -> None:
         """Queue a transfer behind the others."""
@@ -69,6 +76,17 @@ class Segmenter:
         batch.wr_id = last.wr_id
         return batch
 
+    def renumber(self, batches: Iterable[Batch]) -> int:
+        """Give these batches, and then the one in the making, new numbers; return the last old number."""
+        last_wr_id = self._next_wr_id - 1
+        for batch in (*batches, *([self._batch] if self._batch else [])):
+            batch.sends = [
+                send._replace(wr_id=wr_id) for wr_id, send in enumerate(batch.sends, self._next_wr_id)
+            ]
+            batch.wr_id = batch.sends[-1].wr_id
+            self._next_wr_id = batch.wr_id + 1
+        return last_wr_id
+
     def clear(self) -> list[tuple[int, int]]:
         """Drop everything; return (transfer id, bytes handed out before) of what was dropped, in order."""
         dropped = [(send.transfer_id, send.offset_bytes) for send in self._batch.sends] if self._batch else []
@@ -81,12 +99,12 @@ class Segmenter:
 
     def _add_verb(self, batch: Batch) -> None:
         """Move one verb from the head of the queue to the batch."""
-        transfer_id, size_bytes, wants_signal = self._waiting[0]
+        transfer_id, size_bytes, wants_signal, verb, imm = self._waiting[0]
         offset_bytes = self._offset_bytes
         length_bytes = min(size_bytes - offset_bytes, self._segment_bytes)
         is_end = offset_bytes + length_bytes == size_bytes
         batch.payload_bytes += length_bytes
-        self._is_full = (
+        self._is_full = is_full = (
             size_bytes >= self._segment_bytes
             or batch.payload_bytes >= self._segment_bytes
             or wants_signal
@@ -94,10 +112,10 @@ class Segmenter:
         )
         wr_id = self._next_wr_id
         self._next_wr_id = wr_id + 1
-        batch.sends.append(PostSend(wr_id, transfer_id, offset_bytes, length_bytes, self._is_full))
-        wire_bytes, batch.last_packet_wire_bytes = self._framing.write_wire_bytes(
-            length_bytes, self._mtu_bytes
-        )
+        if not is_end:
+            imm = None
+        batch.sends.append(PostSend(wr_id, transfer_id, offset_bytes, length_bytes, is_full, verb, imm))
+        wire_bytes, batch.last_packet_wire_bytes = self._wire_bytes(verb, length_bytes, imm is not None)
         batch.wire_bytes += wire_bytes
         if is_end:
             batch.ended_transfers.append((transfer_id, size_bytes))
@@ -105,3 +123,15 @@ class Segmenter:
             self._offset_bytes = 0
         else:
             self._offset_bytes = offset_bytes + length_bytes
+
+    def _wire_bytes(self, verb: Verb, length_bytes: int, has_immediate: bool) -> tuple[int, int]:
+        """Return the sizes of a verb and of its last packet; those of a whole segment are computed once."""
+        key = (verb, has_immediate)
+        if length_bytes == self._segment_bytes and key in self._segment_wire_bytes:
+            return self._segment_wire_bytes[key]
+        sizes = self._framing.verb_wire_bytes(
+            verb, length_bytes, self._mtu_bytes, has_immediate=has_immediate
+        )
+        if length_bytes == self._segment_bytes:
+            self._segment_wire_bytes[key] = sizes
+        return sizes

@@ -13,10 +13,11 @@ class TransportSettings(Parameters):
     transport: the registry name it was made from.
     cc, cc_parameters: the congestion control's registry name, and its own parameters.
     estimator: registry name of the RTT estimator; None for none, then the congestion control sees no sample.
+    rtt_noise_ns: an ablation: each sample gets a uniform random time of up to this added.
     segment_bytes: length of a verb cut from a larger transfer, and the bytes that one signal covers.
     hold_off_bytes: bytes posted after a write of the limiter before samples count again.
     rate_change_max_bps: how far one write may move the limiter.
-    send_queue_verbs: depth of the send queue; two batches must fit.
+    send_queue_verbs: verbs that a lane may have in the send queue; two batches must fit.
     retry_count, timeout_exponent: the queue pair's attributes; the NIC waits 4.096 us * 2^timeout_exponent
     for an ACK.
     flush_timeout_ns: how long completions may be missing after a queue pair failed.
@@ -28,6 +29,7 @@ class TransportSettings(Parameters):
     estimator: str | None
     segment_bytes: int = field(metadata=between(256, 2**31))
     retry_count: int = field(metadata=between(0, 7))
+    rtt_noise_ns: int = field(default=0, metadata=at_least(0))
     hold_off_bytes: int = field(default=160_000, metadata=at_least(0))
     rate_change_max_bps: int = field(default=1_000_000_000, metadata=at_least(1))
     send_queue_verbs: int = field(default=512, metadata=between(2, 32_768))

@@ -52,10 +52,10 @@ class Window:
         self.inflight_verbs -= len(batch.sends)
         return batch
 
-    def clear(self) -> list[tuple[int, int]]:
-        """Drop all batches; return (transfer id, offset) of their verbs, in posting order."""
-        dropped = [(send.transfer_id, send.offset_bytes) for batch in self.batches for send in batch.sends]
+    def take_all(self) -> list[Batch]:
+        """Release all batches, oldest first."""
+        batches = list(self.batches)
         self.batches.clear()
         self.inflight_bytes = 0
         self.inflight_verbs = 0
-        return dropped
+        return batches

@@ -64,6 +64,7 @@ class SimulatedFlow:
 
     def post_send(self, action: PostSend) -> NicNs:
         """Post a WRITE; the NIC's clock is read just before."""
+        assert action.verb == "write", f"no {action.verb} yet"
         try:
             return NicNs(self._queue_pair.post_write(action.wr_id, action.length_bytes, action.signaled))
         except QueuePairError as error:

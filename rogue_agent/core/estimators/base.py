@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import NicNs
+from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 
 
 class RttEstimator(ABC):
@@ -17,11 +18,14 @@ class RttEstimator(ABC):
 
     __slots__ = ()
 
-    needs_anchor: ClassVar[bool]
+    needs_anchor: bool
     """Whether the queue pair must run empty after each change of the limiter, before samples count again."""
 
+    is_oracle: ClassVar[bool] = False
+    """Whether it needs an instrument that no verb offers."""
+
     @abstractmethod
-    def __init__(self, line_rate_bps: int) -> None:
+    def __init__(self, line_rate_bps: int, instruments: Instruments = NO_INSTRUMENTS) -> None:
         """Start without history; the last packet of a paced batch still leaves at the line rate."""
 
     @abstractmethod

@@ -5,6 +5,7 @@ import math
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.estimators.base import RttEstimator
+from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 
 
 class Drained(RttEstimator):
@@ -42,7 +43,7 @@ class Drained(RttEstimator):
 
     needs_anchor = True
 
-    def __init__(self, line_rate_bps: int) -> None:
+    def __init__(self, line_rate_bps: int, instruments: Instruments = NO_INSTRUMENTS) -> None:
         self._line_bits_per_ns = line_rate_bps / 1e9
         self._floor_ns = math.inf
         self._origin_ns: NicNs | None = None

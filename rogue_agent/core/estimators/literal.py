@@ -3,6 +3,7 @@
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.estimators.base import RttEstimator
+from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 
 
 class Literal(RttEstimator):
@@ -18,7 +19,7 @@ class Literal(RttEstimator):
 
     needs_anchor = False
 
-    def __init__(self, line_rate_bps: int) -> None:
+    def __init__(self, line_rate_bps: int, instruments: Instruments = NO_INSTRUMENTS) -> None:
         self._left_ns: float | None = None
 
     def on_rate_change(self) -> None:

@@ -96,6 +96,10 @@ class VerbsFlow:
         """Post the verb to the same place of the peer's buffer."""
         before_ns = self._clock()
         try:
+            if action.verb != "write" or action.imm is not None:
+                raise PostRefused(
+                    f"this driver has WRITEs only: no {action.verb} with immediate {action.imm}"
+                )
             self._queue_pair.post_write(action, self._local)
         except PostRefused as error:
             self._refusal = str(error)

@@ -48,3 +48,12 @@ raise SystemExit(supervise(["false"]))
 """
     assert serve(HELLO, code).returncode == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_supervisor_does_without_core_and_driver() -> None:
+    code = """
+import sys
+import rogue_agent.__main__
+assert not [name for name in sys.modules if name.startswith(("rogue_agent.core", "rogue_agent.drivers"))]
+"""
+    assert serve(b"", code).returncode == 0

@@ -90,3 +90,13 @@ def test_misuse_is_caught() -> None:
         application.begin(at(1))
     with pytest.raises(AssertionError, match="transfer 9 ended"):
         application.on_transfer_done(9, at(1))
+
+
+def test_the_schedules_verb_moves_its_transfers() -> None:
+    application = Application(Schedule(1, at(0), verb="read"))
+    assert application.begin(at(0)).verb == "read"
+
+
+def test_an_unknown_verb_is_the_users_mistake() -> None:
+    with pytest.raises(SettingsError, match="expected one of write, read, send"):
+        Schedule(1, at(0), verb="fetch")  # type: ignore[arg-type]

@@ -10,9 +10,12 @@ from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.estimators import ESTIMATORS
 from rogue_agent.core.estimators.base import RttEstimator
+from rogue_agent.core.instruments import Instruments
 
 NAMES = sorted(ESTIMATORS)
 GBPS = 10**9
+LEFT_NS: dict[int, float] = {}
+INSTRUMENTS = Instruments(left_ns=LEFT_NS.__getitem__)  # what the simulator tells the oracle, and nobody else
 SERIALISATION_NS = (70_800 - 1106) * 8 // 2 + 1106 * 8 // 10
 
 
@@ -24,6 +27,8 @@ def batches(rtts_ns: list[int]) -> list[tuple[Batch, NicNs]]:
         batch = Batch()
         batch.wire_bytes, batch.last_packet_wire_bytes = 70_800, 1106
         batch.rate_bps, batch.is_anchored, batch.enqueued_ns = 2 * GBPS, True, NicNs(at_ns)
+        batch.wr_id = len(result) + 1
+        LEFT_NS[batch.wr_id] = at_ns + SERIALISATION_NS
         at_ns += SERIALISATION_NS + rtt_ns
         result.append((batch, NicNs(at_ns)))
     return result
@@ -32,7 +37,7 @@ def batches(rtts_ns: list[int]) -> list[tuple[Batch, NicNs]]:
 @pytest.mark.parametrize("name", NAMES)
 @given(rtts_ns=st.lists(st.integers(10_000, 10_000_000), min_size=1, max_size=20))
 def test_a_batch_alone_is_measured_to_within_one_packet_gap(name: str, rtts_ns: list[int]) -> None:
-    estimator = ESTIMATORS[name](10 * GBPS)
+    estimator = ESTIMATORS[name](10 * GBPS, INSTRUMENTS)
     for (batch, completed_ns), rtt_ns in zip(batches(rtts_ns), rtts_ns, strict=True):
         assert estimator.sample(batch, completed_ns) == pytest.approx(rtt_ns, abs=1106 * 8 / 2)
 
@@ -40,14 +45,14 @@ def test_a_batch_alone_is_measured_to_within_one_packet_gap(name: str, rtts_ns: 
 @pytest.mark.parametrize("name", NAMES)
 @given(rtts_ns=st.lists(st.integers(10_000, 10_000_000), min_size=2, max_size=20))
 def test_same_inputs_same_samples(name: str, rtts_ns: list[int]) -> None:
-    one, other = ESTIMATORS[name](10 * GBPS), ESTIMATORS[name](10 * GBPS)
+    one, other = ESTIMATORS[name](10 * GBPS, INSTRUMENTS), ESTIMATORS[name](10 * GBPS, INSTRUMENTS)
     for batch, completed_ns in batches(rtts_ns):
         assert one.sample(batch, completed_ns) == other.sample(batch, completed_ns)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_rate_change_leaves_an_estimator_usable(name: str) -> None:
-    estimator = ESTIMATORS[name](10 * GBPS)
+    estimator = ESTIMATORS[name](10 * GBPS, INSTRUMENTS)
     for (batch, completed_ns), _ in pairwise(batches([60_000, 70_000, 80_000])):
         estimator.on_rate_change()
         assert estimator.sample(batch, completed_ns) is not None

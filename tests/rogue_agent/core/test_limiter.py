@@ -28,6 +28,14 @@ def test_the_first_rate_is_not_bounded() -> None:
     assert limiter.request(10 * 1106 * 8 / 50e-6, 10 * GBPS) == 1_769_600_000
 
 
+def test_after_a_restart_the_first_rate_is_installed_again_whatever_is_there() -> None:
+    limiter = limiter_in_use(step_bps=100 * MBPS)
+    for now_bps in (9 * GBPS, 1_800 * MBPS):
+        limiter.restart()
+        assert limiter.request(1_769_600_000, now_bps) == 1_769_600_000
+    assert limiter.request(1_769_600_000, 1_800 * MBPS) is None
+
+
 @pytest.mark.parametrize(
     ("target_bps", "now_bps", "expected_bps"),
     [

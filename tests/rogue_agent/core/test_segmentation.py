@@ -61,6 +61,26 @@ def test_an_application_signal_ends_the_batch_early() -> None:
     assert lengths(all_batches(queue)) == [[1000, 1000], [1000]]
 
 
+def test_verb_and_immediate_reach_the_pieces_the_immediate_only_the_last() -> None:
+    (first, second) = all_batches(segmenter(Transfer(1, SEGMENT + 10, verb="send", imm=7)))
+    assert [(send.verb, send.imm) for send in first.sends + second.sends] == [("send", None), ("send", 7)]
+    assert (first.wire_bytes, second.wire_bytes) == (70_784, 10 + 82 + 4)
+
+
+def test_renumbered_verbs_go_on_where_numbers_ended() -> None:
+    """Batches 1 and 2 are posted again: as 4 and 5, and the piece already cut becomes 6, the next one 7."""
+    queue = segmenter(Transfer(1, 4 * SEGMENT))
+    posted = []
+    for _ in range(2):
+        queue.peek()
+        posted.append(queue.take())
+    queue.peek()
+    assert queue.renumber(posted) == 3
+    assert [batch.wr_id for batch in posted] == [4, 5]
+    assert [send.offset_bytes for batch in posted for send in batch.sends] == [0, SEGMENT]
+    assert [batch.wr_id for batch in all_batches(queue)] == [6, 7]
+
+
 def test_a_batch_holds_no_more_verbs_than_the_send_queue_allows() -> None:
     queue = segmenter(*sizes(*[0] * 10), verbs_max=4)
     assert lengths(all_batches(queue)) == [[0] * 4, [0] * 4, [0] * 2]

@@ -60,10 +60,10 @@ def test_the_send_queue_is_never_overfilled() -> None:
     assert posted.has_room(batch_of(0, verbs=1), cwnd_packets=100)
 
 
-def test_clear_names_the_verbs_that_were_out() -> None:
+def test_take_all_releases_everything_oldest_first() -> None:
     posted = window()
-    batch = batch_of(30)
-    batch.sends = [PostSend(1, 7, 0, 10, False), PostSend(2, 8, 100, 20, True)]
-    posted.push(batch)
-    assert posted.clear() == [(7, 0), (8, 100)]
-    assert (posted.inflight_bytes, posted.inflight_verbs, len(posted.batches)) == (0, 0, 0)
+    batches = [batch_of(30), batch_of(20)]
+    for batch in batches:
+        posted.push(batch)
+    assert posted.take_all() == batches
+    assert (posted.inflight_bytes, posted.inflight_verbs, list(posted.batches)) == (0, 0, [])

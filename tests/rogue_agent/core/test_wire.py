@@ -15,9 +15,24 @@ def test_a_full_packet_is_1086_bytes_in_a_frame_and_1106_on_the_wire() -> None:
     assert ROCE.packet_wire_bytes(1024) == 1106
 
 
-def test_write_of_64_kib_worked_example() -> None:
-    """64 packets: 65536 + 64 * 82 + 16 (RETH) = 70800; the last packet carries no RETH."""
-    assert ROCE.write_wire_bytes(65_536, 1024) == (70_800, 1106)
+def test_verbs_of_64_kib_worked_example() -> None:
+    """64 packets are 65536 + 64 * 82 = 70784, and the headers that not every packet has come on top.
+
+    A WRITE has a RETH of 16 on its first packet, a READ's response an AETH of 4 on its first and last one, a
+    SEND nothing; an immediate value adds 4 to the last packet.
+    """
+    assert ROCE.verb_wire_bytes("write", 65_536, 1024) == (70_800, 1106)
+    assert ROCE.verb_wire_bytes("write", 65_536, 1024, has_immediate=True) == (70_804, 1110)
+    assert ROCE.verb_wire_bytes("read", 65_536, 1024) == (70_792, 1110)
+    assert ROCE.verb_wire_bytes("send", 65_536, 1024) == (70_784, 1106)
+    assert ROCE.verb_wire_bytes("send", 65_536, 1024, has_immediate=True) == (70_788, 1110)
+
+
+def test_single_packets_worked_example() -> None:
+    """A frame of 62 and a gap of 20; a 0-byte WRITE with an immediate is the 82-byte frame of the papers."""
+    assert ROCE.verb_wire_bytes("write", 0, 1024, has_immediate=True) == (82 + 20, 82 + 20)
+    assert ROCE.verb_wire_bytes("read", 100, 1024) == (186, 186)
+    assert ROCE.verb_wire_bytes("send", 100, 1024) == (182, 182)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +46,7 @@ def test_write_of_64_kib_worked_example() -> None:
     ],
 )
 def test_edges_of_a_write(length_bytes: int, expected: tuple[int, int]) -> None:
-    assert ROCE.write_wire_bytes(length_bytes, 1024) == expected
+    assert ROCE.verb_wire_bytes("write", length_bytes, 1024) == expected
 
 
 @given(length_bytes=st.integers(0, 1 << 21), mtu_bytes=st.sampled_from([256, 512, 1024, 2048, 4096]))
@@ -39,7 +54,7 @@ def test_a_write_is_the_sum_of_its_packets(length_bytes: int, mtu_bytes: int) ->
     payloads = [min(mtu_bytes, length_bytes - at) for at in range(0, length_bytes, mtu_bytes)] or [0]
     packets = [ROCE.packet_wire_bytes(payload) for payload in payloads]
     packets[0] += 16
-    assert ROCE.write_wire_bytes(length_bytes, mtu_bytes) == (sum(packets), packets[-1])
+    assert ROCE.verb_wire_bytes("write", length_bytes, mtu_bytes) == (sum(packets), packets[-1])
 
 
 def test_an_unknown_framing_is_refused_with_the_known_ones() -> None:

@@ -105,6 +105,15 @@ def test_a_refused_post_ends_the_transfer_with_the_librarys_word(
     assert "Cannot allocate memory" in (flow.transfers[0].error or "")
 
 
+def test_a_verb_that_this_driver_lacks_is_refused_by_name(connected: tuple[Endpoint, Endpoint]) -> None:
+    requester, _ = connected
+    settings = settings_for("rogue", LINK.line_rate_bps, {})
+    connection = Connection(settings, LINK, requester.queue_pair.qp_num)
+    flow = VerbsFlow(connection, Schedule(10, START, verb="send"), requester, io.StringIO(), Ticker().read)
+    flow.on_time(START)
+    assert flow.transfers[0].error == "this driver has WRITEs only: no send with immediate None"
+
+
 def test_a_flow_cut_off_is_unfinished(connected: tuple[Endpoint, Endpoint]) -> None:
     requester, _ = connected
     flow = flow_over(requester, 10 * 65_536, io.StringIO())

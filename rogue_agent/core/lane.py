@@ -1,0 +1,149 @@
+"""A lane: one direction of a connection, with its own transfers, window and congestion control.
+
+WRITEs and SENDs share one lane, READs have another: their bytes travel in opposite directions, and so does
+their congestion. Source: RoGUE, section 3.4.
+"""
+
+from collections import deque
+
+from rogue_agent.core.actions import Action, Trace
+from rogue_agent.core.batch import Batch
+from rogue_agent.core.clocks import HostNs, NicNs
+from rogue_agent.core.control import Control, SampleVerdict
+from rogue_agent.core.errors import NicError
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.reports import Reports
+from rogue_agent.core.segmentation import Segmenter, Transfer
+from rogue_agent.core.settings import TransportSettings
+from rogue_agent.core.window import Window
+
+LANE_SHIFT = 56
+"""A verb's number says from this bit on which lane it belongs to; below, each lane counts from 1."""
+
+
+class Lane:
+    """Batches of one direction from their assembly to their completion.
+
+    Verbs of a lane complete in posting order. When the queue pair under them is lost, `rewind` puts all that
+    did not complete back to the front of the queue.
+    """
+
+    def __init__(self, number: int, qp_num: int, settings: TransportSettings, control: Control) -> None:
+        first_wr_id = (number << LANE_SHIFT) + 1
+        verbs_max = settings.send_queue_verbs
+        link: LinkFacts = control.link
+        self._qp_num = qp_num
+        self._segmenter = Segmenter(
+            link, settings.segment_bytes, verbs_max // Window.BATCHES_MIN, first_wr_id
+        )
+        self._window = Window(link.mtu_bytes, settings.segment_bytes, verbs_max)
+        self._again: deque[Batch] = deque()
+        self._unposted: deque[Batch] = deque()
+        self._retired_wr_id = self._posted_wr_id = self._completed_wr_id = first_wr_id - 1
+        self.control = control
+        self.reports = Reports()
+
+    @property
+    def inflight_bytes(self) -> int:
+        """Payload bytes of batches that were given to the driver and have not completed."""
+        return self._window.inflight_bytes
+
+    @property
+    def is_outstanding(self) -> bool:
+        """Whether a posted verb has neither completed nor failed."""
+        return self._completed_wr_id != self._posted_wr_id
+
+    def push(self, transfer: Transfer) -> None:
+        """Queue a transfer."""
+        self.reports.add(transfer.transfer_id)
+        self._segmenter.push(transfer)
+
+    def post_batches(self, actions: list[Action]) -> None:
+        """Hand out batches while sampling and the window admit them."""
+        again, segmenter, window, control = self._again, self._segmenter, self._window, self.control
+        while (batch := again[0] if again else segmenter.peek()) is not None:
+            is_idle = not window.batches
+            if not (control.admits(is_idle=is_idle) and window.has_room(batch, control.cc.cwnd_packets)):
+                return
+            if again:
+                again.popleft()
+            else:
+                segmenter.take()
+            control.on_post(batch, is_idle=is_idle)
+            window.push(batch)
+            self._unposted.append(batch)
+            actions += batch.sends
+
+    def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
+        """A verb was posted just after this instant."""
+        if wr_id != self._posted_wr_id + 1 or not self._unposted:
+            raise NicError(self._qp_num, f"verb {wr_id} posted after verb {self._posted_wr_id}")
+        self._posted_wr_id = wr_id
+        batch = self._unposted[0]
+        if wr_id == batch.sends[0].wr_id:
+            self.control.on_posted(batch, nic_ns)
+        if wr_id == batch.wr_id:
+            self._unposted.popleft()
+
+    def check_refused(self, wr_id: int) -> None:
+        """A verb that was posted cannot be refused any more."""
+        if wr_id <= self._posted_wr_id:
+            raise NicError(self._qp_num, f"verb {wr_id} refused after it was posted")
+
+    def release(self, wr_id: int, actions: list[Action]) -> Batch:
+        """Take the oldest batch out of the window, and report the transfers that end in it."""
+        window = self._window
+        if not window.batches or wr_id != window.batches[0].wr_id or wr_id > self._posted_wr_id:
+            raise NicError(
+                self._qp_num, f"completion of verb {wr_id}, which is not the oldest signalled verb"
+            )
+        self._completed_wr_id = wr_id
+        batch = window.pop()
+        for transfer_id, size_bytes in batch.ended_transfers:
+            self.reports.complete(transfer_id, size_bytes, actions)
+        return batch
+
+    def sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, trace_to: list[Action] | None) -> bool:
+        """Let the control see a completed batch; return whether its sample counted."""
+        control = self.control
+        rtt_ns, verdict = control.sample(batch, completed_ns)
+        if trace_to is not None and rtt_ns is not None:
+            trace_to.append(
+                Trace(now, batch.wr_id, rtt_ns, control.rate_bps, verdict.value, control.cc.metrics())
+            )
+        return verdict is SampleVerdict.ACCEPTED
+
+    def is_retired(self, wr_id: int) -> bool:
+        """Whether a verb was on a queue pair that has been given up: what becomes of it means nothing."""
+        return wr_id <= self._retired_wr_id
+
+    def on_failed(self, wr_id: int, status: str) -> None:
+        """A verb failed or was flushed."""
+        if not self._completed_wr_id < wr_id <= self._posted_wr_id:
+            raise NicError(self._qp_num, f"{status} of verb {wr_id}, which is not outstanding")
+        self._completed_wr_id = wr_id
+
+    def withdraw(self) -> None:
+        """Nothing that was handed out, but not posted, will be posted."""
+        self._unposted.clear()
+
+    def rewind(self) -> None:
+        """The queue pair is lost: what did not complete is posted again, whole, in order, under new numbers.
+
+        Source: RoGUE, section 3.5: the NIC does not tell how much of a verb has arrived.
+        """
+        batches = self._window.take_all()
+        self.reports.suspect(send.transfer_id for batch in batches for send in batch.sends)
+        self._unposted.clear()
+        self._again.extendleft(reversed(batches))
+        last_wr_id = self._segmenter.renumber(self._again)
+        self._retired_wr_id = self._posted_wr_id = self._completed_wr_id = last_wr_id
+        self.control.restart()
+
+    def clear(self, actions: list[Action]) -> None:
+        """Drop everything, and report each transfer with the bytes known to have arrived in order."""
+        batches = [*self._window.take_all(), *self._again]
+        self._again.clear()
+        self._unposted.clear()
+        dropped = [(send.transfer_id, send.offset_bytes) for batch in batches for send in batch.sends]
+        self.reports.fail(dropped + self._segmenter.clear(), actions)

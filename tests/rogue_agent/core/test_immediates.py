@@ -1,0 +1,36 @@
+"""The 32 bits that two libraries exchange."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rogue_agent.core.errors import PeerError
+from rogue_agent.core.immediates import APPLICATION_MAX, RATE_TAG, rate_immediate, rate_of, tag_of
+
+
+def test_rate_worked_example() -> None:
+    """1.7696 Gb/s are 1 769 600 kbit/s, which is 0x1B0080."""
+    assert rate_immediate(1_769_600_000) == 0xE01B_0080
+    assert rate_of(0xE01B_0080) == 1_769_600_000
+
+
+@given(rate_bps=st.integers(0, 200_000_000_000))
+def test_a_rate_arrives_rounded_up_to_the_next_kilobit(rate_bps: int) -> None:
+    assert 0 <= rate_of(rate_immediate(rate_bps)) - rate_bps < 1000
+
+
+def test_an_applications_values_end_where_the_librarys_begin() -> None:
+    assert tag_of(APPLICATION_MAX) == RATE_TAG - 1
+    assert tag_of(APPLICATION_MAX + 1) == RATE_TAG
+
+
+@pytest.mark.parametrize("imm", [-1, 1 << 32])
+def test_more_than_32_bits_are_the_peers_mistake(imm: int) -> None:
+    with pytest.raises(PeerError, match="not 32 bits"):
+        tag_of(imm)
+
+
+@pytest.mark.parametrize("imm", [0, APPLICATION_MAX, 0xF000_0000])
+def test_other_values_are_no_rate(imm: int) -> None:
+    with pytest.raises(PeerError, match="no rate"):
+        rate_of(imm)
