@@ -6,11 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from rogue_agent.control.data_process import DataProcess
-from rogue_agent.control.role import Workplace
 from rogue_agent.control.supervisor import Supervisor
-from rogue_agent.drivers.verbs.discovery import SYSFS
-from rogue_agent.drivers.verbs.library import load
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
@@ -37,7 +33,15 @@ def supervise(program: Sequence[str]) -> int:
 
 
 def work(role: str, directory: Path) -> int:
-    """Serve one role; whatever it writes beside its replies goes to `directory`."""
+    """Serve one role; whatever it writes beside its replies goes to `directory`.
+
+    Core and driver are imported only here: the supervisor is to start fast and to do without them.
+    """
+    from rogue_agent.control.data_process import DataProcess
+    from rogue_agent.control.role import Workplace
+    from rogue_agent.drivers.verbs.discovery import SYSFS
+    from rogue_agent.drivers.verbs.library import load
+
     source, sink = own_streams()
     return DataProcess(
         source, sink, lambda: Workplace(load(), SYSFS, source, directory / f"{role}-rtt.csv")

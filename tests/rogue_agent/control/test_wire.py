@@ -2,7 +2,7 @@ import json
 from typing import cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rogue_agent.control.errors import MessageError
@@ -71,6 +71,7 @@ def test_anything_else_is_refused_in_one_clear_sentence(line: bytes, problem: st
     assert "\n" not in str(caught.value)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_cause_anything_but_a_message_or_a_refusal(line: bytes) -> None:
     try:
@@ -86,6 +87,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_no_values_in_a_messages_fields_cause_anything_but_a_message_or_a_refusal(
     data: st.DataObject,
@@ -105,6 +107,7 @@ def test_no_values_in_a_messages_fields_cause_anything_but_a_message_or_a_refusa
         assert decode(encode(message), REQUEST_TYPES) == message
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line), max_size=6), st.integers(1, 50)
 )
