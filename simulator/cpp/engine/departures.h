@@ -18,6 +18,14 @@ inline void Engine::depart(Port& port, PacketIndex index, Picoseconds start) {
   port.in_flight.push(pool_, index);
 }
 
+// A packet that finds its port idle leaves at once.
+inline void Engine::start_now(std::uint32_t link, PacketIndex index) {
+  Port& port = ports_[link];
+  const bool was_empty = port.in_flight.empty();
+  depart(port, index, now_);
+  if (was_empty) tree_.set(slot_of(link), pool_[index].arrival);
+}
+
 inline void Engine::catch_up(Port& port) {
   if (port.has(Port::kOwnerIsHost)) {
     catch_up_nic(port);
@@ -112,17 +120,13 @@ inline Picoseconds Engine::instant_of(const Port& port) {
   return start + duration_of(wire, speed.ps_per_byte) + speed.delay;
 }
 
-// Rule for every change from outside: catch up, change, let go what may go now, set the slot. `change()`
-// tells whether the NIC's schedule has changed.
+// Rule for every change from outside: catch up with the old state, change, set the slot. `change()` tells
+// whether the NIC's schedule has changed.
 template <class Change>
 inline void Engine::change_nic(std::uint32_t link, Change&& change) {
   Port& port = ports_[link];
-  const bool was_empty = port.in_flight.empty();
   catch_up_nic(port);
-  const bool has_departed = was_empty && !port.in_flight.empty();
-  const bool has_changed = change();
-  if (has_changed) catch_up_nic(port);
-  if (has_departed || (has_changed && was_empty)) set_slot(link);
+  if (change() && port.in_flight.empty()) set_slot(link);
 }
 
 }  // namespace simulator

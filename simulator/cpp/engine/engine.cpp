@@ -56,12 +56,7 @@ void Engine::fire_link(std::uint32_t link) {
 inline void Engine::enqueue_at_switch(std::uint32_t link, PacketIndex index) {
   Port& port = ports_[link];
   catch_up_switch(port);
-  if (port.busy_until <= now_) {
-    const bool was_empty = port.in_flight.empty();
-    depart(port, index, now_);
-    if (was_empty) set_slot(link);
-    return;
-  }
+  if (port.busy_until <= now_) return start_now(link, index);
   const std::uint32_t frame_bytes = pool_[index].frame_bytes;
   if (port.has(Port::kSharedBuffer)) {
     if (!admits(port, frame_bytes)) return drop(link, index);
@@ -149,15 +144,10 @@ inline void Engine::reply(PacketIndex index, const Reply& answer) {
   packet.kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
   ++sender.sent_replies;
   Port& port = ports_[sender.link];
-  const bool was_empty = port.in_flight.empty();
   catch_up_nic(port);
-  if (port.busy_until <= now_) {
-    depart(port, index, now_);
-  } else {
-    port.waiting.push(pool_, index);
-    port.waiting_bytes.value += framing_.ack_frame_bytes;
-  }
-  if (was_empty) set_slot(sender.link);
+  if (port.busy_until <= now_) return start_now(sender.link, index);
+  port.waiting.push(pool_, index);
+  port.waiting_bytes.value += framing_.ack_frame_bytes;
 }
 
 inline void Engine::on_reply(PacketIndex index) {

@@ -3,9 +3,8 @@
 //
 // A link has one slot in the winner tree: the arrival of its first packet in flight. No event says that a
 // transmission has finished. Whoever needs a port at an instant first catches it up: everything that would
-// have left until then leaves, each packet at its own past instant. Rule: catch up with the old state,
-// change, let leave what may leave now, and only then set the link's slot again. Ties: departures, then
-// timers, then arrivals by link number.
+// have left until then leaves, each packet at its own past instant. Rule: catch up with the old state, then
+// change, then set the link's slot again. Ties: departures, then timers, then arrivals by link number.
 #pragma once
 
 #include <cstdint>
@@ -87,6 +86,7 @@ class Engine {
 
   // Ports.
   void depart(Port& port, PacketIndex index, Picoseconds start);
+  void start_now(std::uint32_t link, PacketIndex index);
   void catch_up(Port& port);
   void catch_up_switch(Port& port);
   void catch_up_nic(Port& port);

@@ -23,6 +23,18 @@ def test_more_links_than_the_tree_has_slots_are_refused() -> None:
             engine.add_link(a=nodes[0], b=nodes[1], rate_bps=1, delay_ps=0, loss_probability=0.0)
 
 
+def test_an_idle_line_takes_the_first_verb_posted() -> None:
+    simulation = Star(hosts=2).build()
+    simulation.record_oracle_rtt()
+    queue_pairs = [connect(simulation, "h0", "h1") for _ in range(3)]
+    for queue_pair in reversed(queue_pairs):
+        queue_pair.post_write(queue_pair.qp_num, 1024, True)
+    simulation.run_until(MILLISECOND_NS)
+    # The last one is on the line already when the others become ready, at the same instant: then numbers decide.
+    last, first, second = (queue_pairs[i].qp_num for i in (2, 0, 1))
+    assert simulation.oracle_table()["wr_id"].tolist() == [last, first, second]
+
+
 def test_acknowledgements_leave_before_data() -> None:
     """b is busy with its own data; the acknowledgement of a's packet waits for one packet only."""
     simulation = Simulation(seed=1)
