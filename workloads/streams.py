@@ -14,8 +14,5 @@ def random_stream(seed: int, name: str) -> random.Random:
 
 
 def start_jitter_ns(seed: int, flow_id: str) -> int:
-    """When a flow starts, uniform in 0 to 10 us; without it phase effects dominate window schemes.
-
-    Source: repetition rule of the evaluation (start jitter, uniform 0-10 us).
-    """
+    """When a flow starts, uniform in 0 to 10 us; without it phase effects dominate window schemes."""
     return random_stream(seed, f"start/{flow_id}").randint(0, START_JITTER_NS)

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from workloads.framing import FRAMINGS, Framing
-from workloads.specification import Specification
+from workloads.specification import Delay, Specification
 
 HOSTS_MAX: Final = 4096
 
@@ -47,6 +47,12 @@ class Topology(Specification, ABC):
     """Which headers a packet carries."""
     nic: Literal["cx3pro", "cx4", "ideal"] | None = None
     """NIC profile; by default cx3pro up to 10 Gbps and cx4 above."""
+    delay_spread_ns: Delay = 5
+    """Each link is longer by up to this, drawn from the cell's seed: a metre of cable.
+
+    Between equal links, senders that answer the same event meet at the switch at the same picosecond, and the
+    order of ties decides whose packets are dropped.
+    """
 
     @abstractmethod
     def host_names(self) -> tuple[str, ...]:

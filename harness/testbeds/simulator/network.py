@@ -12,6 +12,7 @@ from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated import SimulatedFlow
 from simulator import PROFILES, QueuePair, Simulation
+from workloads.streams import random_stream
 from workloads.topologies import Topology
 from workloads.traffic import Flow
 
@@ -83,8 +84,11 @@ def _build_links(topology: Topology, seed: int) -> Simulation:
         simulation.add_host(host, PROFILES[topology.nic_of(host)])
     for switch in topology.switches():
         simulation.add_switch(switch.name, buffer_bytes=switch.buffer_bytes, alpha=switch.alpha)
+    cables = random_stream(seed, "cables")
     for link in topology.links():
-        simulation.add_link(link.a, link.b, rate_bps=link.rate_bps, delay_ps=link.delay_ns * PICOSECONDS)
+        spread_ps = cables.randint(0, topology.delay_spread_ns * PICOSECONDS)
+        delay_ps = link.delay_ns * PICOSECONDS + spread_ps
+        simulation.add_link(link.a, link.b, rate_bps=link.rate_bps, delay_ps=delay_ps)
     return simulation
 
 

@@ -13,7 +13,7 @@ from harness.testbeds.simulator import SimulatorTestbed
 
 SINGLE = """\
 name: single
-topology: {kind: star, hosts: 2, rate: 10Gbps, nic: ideal}
+topology: {kind: star, hosts: 2, rate: 10Gbps, nic: ideal, delay_spread: 0ns}
 workload: {kind: incast, senders: 1, size: 1MiB}
 transports: [roce]
 """
@@ -82,6 +82,18 @@ def test_an_idle_probe_sees_the_empty_network(tmp_path: Path) -> None:
     assert probes[-2]["rtt_ns"] == pytest.approx(4_000 + 2 * (98 + 86) * 0.8, abs=1)
     gaps = {later["t_ns"] - earlier["t_ns"] for earlier, later in pairwise(probes)}
     assert gaps == {10_000}
+
+
+def test_no_two_cables_are_equally_long(tmp_path: Path) -> None:
+    text = SINGLE.replace("hosts: 2", "hosts: 3").replace("delay_spread: 0ns", "delay_spread: 100ns")
+    text += "probe: {kind: write0, interval: 10us}\n"
+    idle_ns = 4_000 + 2 * (98 + 86) * 0.8
+    rtts_ns = [
+        rows(run(tmp_path, "workload.size=1B", f"seed={seed}", text=text), "latency")[-2]["rtt_ns"]
+        for seed in (1, 2, 3)
+    ]
+    assert len(set(rtts_ns)) == 3  # drawn from the cell's seed
+    assert all(idle_ns - 1 <= rtt_ns <= idle_ns + 4 * 100 for rtt_ns in rtts_ns)
 
 
 def test_queues_and_counters(tmp_path: Path) -> None:
