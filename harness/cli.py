@@ -94,10 +94,15 @@ def run(  # noqa: PLR0913  (one parameter per option)
       rogue run quickstart --set workload.senders=4 --set repetitions=1
       rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
     """
+    from harness.commands.experiments import load_named
+
+    # Before what runs it is imported: a wrong experiment is told at once.
+    loaded = load_named(experiment, tuple(settings or ())) if experiment and resume is None else None
     from harness.commands.run import RunOptions, run_experiment
 
     options = RunOptions(
         experiment,
+        loaded,
         testbed,
         out,
         tuple(settings or ()),
@@ -119,9 +124,12 @@ def plan(
     \b
       rogue plan experiments/quickstart.yaml --set 'transports=[rogue]'
     """
+    from harness.commands.experiments import load_named
+
+    loaded = load_named(experiment, tuple(settings or ()))
     from harness.commands.plan import print_plan
 
-    return print_plan(experiment, testbed, tuple(settings or ()), jobs)
+    return print_plan(loaded, testbed, jobs)
 
 
 @app.command()

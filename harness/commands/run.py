@@ -11,10 +11,10 @@ from typing import Final
 import typer
 from rich.console import Console
 
-from harness.commands.experiments import load_named
 from harness.commands.report import try_to_report
 from harness.errors import HarnessError, UsageError
 from harness.exit_codes import ExitCode
+from harness.experiment.load import LoadedExperiment
 from harness.plan.plan import Plan, make_plan
 from harness.progress import ProgressDisplay
 from harness.results.manifest import read_manifest
@@ -31,6 +31,8 @@ class RunOptions:
     """Options of `rogue run`, as given."""
 
     experiment: str
+    loaded: LoadedExperiment | None
+    """The experiment, read and checked; None with `resume`."""
     testbed: str
     out: Path
     settings: tuple[str, ...]
@@ -62,6 +64,7 @@ def run_experiment(options: RunOptions) -> ExitCode:
         run = start_run(plan, options.out, command, options.only_cell)
     else:
         run = reopen_run(options.resume, command)
+        _warn_of_other_code(run)
     try:
         with _termination_as_interrupt():
             _work(run, plan, options)
@@ -75,6 +78,13 @@ def _work(run: Run, plan: Plan, options: RunOptions) -> None:
     cells = cells_left(run, plan, options.only_failed)
     with ProgressDisplay(cells, Console(stderr=True)) as display:
         work(run, plan, cells, options.jobs or available_cores(), display)
+
+
+def _warn_of_other_code(run: Run) -> None:
+    """Cells of one run that come from different code are a trap; the manifest tells them apart."""
+    first, now = run.manifest.git.commit, run.manifest.sessions[-1].git.commit
+    if first != now:
+        typer.echo(f"rogue: this run was begun with commit {first} and goes on with {now}.", err=True)
 
 
 def _check(options: RunOptions) -> None:
@@ -93,8 +103,9 @@ def _check(options: RunOptions) -> None:
 
 
 def _plan(options: RunOptions) -> Plan:
-    if options.resume is None:
-        return make_plan(load_named(options.experiment, options.settings), find_testbed(options.testbed))
+    if options.loaded is not None:
+        return make_plan(options.loaded, find_testbed(options.testbed))
+    assert options.resume is not None
     manifest = read_manifest(options.resume)
     return replan(manifest, find_testbed(manifest.testbed))
 
