@@ -54,6 +54,38 @@ class QueuePairFailed(NamedTuple):
     status: int | None
 
 
+class SwitchToShadow(NamedTuple):
+    """Verbs and rates from here on are for this queue pair, which is ready."""
+
+    qp_num: int
+
+
+class ResetQueuePair(NamedTuple):
+    """Bring our end to RESET before anything else; no completion of it matters any more."""
+
+    qp_num: int
+
+
+class ReadyQueuePair(NamedTuple):
+    """Bring our end, which is in RESET, to RTS with these packet numbers."""
+
+    qp_num: int
+    sq_psn: int
+    rq_psn: int
+
+
+class SendPeer(NamedTuple):
+    """Send a datagram to the other end's library; it may be lost, repeated or overtaken."""
+
+    payload: bytes
+
+
+class ConnectionFailed(NamedTuple):
+    """The connection is lost for good, said once, before its transfers are reported as failed."""
+
+    reason: str
+
+
 class Trace(NamedTuple):
     """An RTT sample and what the congestion control made of it; only with tracing on.
 
@@ -69,4 +101,5 @@ class Trace(NamedTuple):
     metrics: dict[str, float]
 
 
-Action: TypeAlias = PostSend | SetRate | TransferDone | QueuePairFailed | Trace
+RecoveryAction: TypeAlias = SwitchToShadow | ResetQueuePair | ReadyQueuePair | SendPeer | ConnectionFailed
+Action: TypeAlias = PostSend | SetRate | TransferDone | QueuePairFailed | Trace | RecoveryAction

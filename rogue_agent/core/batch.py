@@ -12,6 +12,7 @@ class Batch:
 
     Known when the batch is assembled: `sends`, `wr_id` of the signalled one, `payload_bytes`, `wire_bytes`,
     `last_packet_wire_bytes`, and `ended_transfers`, (id, size) of the transfers whose last byte is in here.
+    `receipts` counts its verbs that take a receive from the peer.
     Known once it is posted: `enqueued_ns`, the NIC's clock just before the first verb was posted;
     `rate_bps`, the rate in force then; `is_anchored`, whether the limiter was settled and nothing was
     before the batch in the queue pair; `epoch`, the limiter setting that a sample can be attributed to.
@@ -25,6 +26,7 @@ class Batch:
         "last_packet_wire_bytes",
         "payload_bytes",
         "rate_bps",
+        "receipts",
         "sends",
         "wire_bytes",
         "wr_id",
@@ -37,6 +39,7 @@ class Batch:
         self.payload_bytes = 0
         self.wire_bytes = 0
         self.last_packet_wire_bytes = 0
+        self.receipts = 0
         self.enqueued_ns = NicNs(0)
         self.rate_bps = 0
         self.is_anchored = False

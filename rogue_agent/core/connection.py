@@ -9,16 +9,25 @@ from collections.abc import Sequence
 from enum import Enum, unique
 from typing import NamedTuple
 
-from rogue_agent.core.actions import NO_TRANSFER, Action, PostSend, QueuePairFailed, SetRate
+from rogue_agent.core.actions import (
+    NO_TRANSFER,
+    Action,
+    ConnectionFailed,
+    PostSend,
+    QueuePairFailed,
+    SetRate,
+    SwitchToShadow,
+)
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS, Completion, status_name
 from rogue_agent.core.control import Control
-from rogue_agent.core.errors import NicError
+from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.immediates import rate_immediate
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.lane import LANE_SHIFT, Lane
 from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.recovery import Peer, Recovery
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.states import Event, State, next_state
@@ -39,6 +48,7 @@ class DeadlineReason(Enum):
     """What a connection waits for when it asks for a timer."""
 
     FLUSH = "completions of the verbs that a failed queue pair flushes"
+    RESYNC = "the peer's answer about a lost queue pair"
 
 
 class Deadline(NamedTuple):
@@ -54,7 +64,9 @@ class Connection:
     WRITEs and SENDs share a lane, READs have one of their own.
 
     Verbs of a queue pair complete in posting order. A transfer is reported once: when its last verb has
-    completed, or when the queue pair has failed and no posted verb can complete any more.
+    completed, or when the queue pair has failed and no posted verb can complete any more. With a shadow
+    queue pair the verbs that a lost one did not complete go out again on the other, and transfers that had
+    verbs on a lost one are reported only when that has been reset on both ends.
     """
 
     def __init__(  # noqa: PLR0913 - what the two ends and a laboratory know, all named
@@ -64,20 +76,22 @@ class Connection:
         qp_num: int,
         *,
         tracing: bool = False,
-        peer_link: LinkFacts | None = None,
+        peer: Peer | None = None,
         instruments: Instruments = NO_INSTRUMENTS,
     ) -> None:
         self._settings = settings
         self._qp_num = qp_num
         self._tracing = tracing
         self._instruments = instruments
-        self._peer_link = peer_link
+        self._peer = peer
+        self._recovery = None if peer is None else peer.recovery(qp_num, settings)
         self._writes = Lane(WRITES, qp_num, settings, Control(settings, link, instruments))
         self._reads: Lane | None = None
         self._lanes = [self._writes]
         self._state = State.OPEN
         self._actions: list[Action] = []
         self._messages = 0
+        self._retired_messages = 0
         self._flush_deadline_ns: HostNs | None = None
         self._move_rate(self._writes)
 
@@ -85,6 +99,11 @@ class Connection:
     def state(self) -> State:
         """Where the connection is in its life."""
         return self._state
+
+    @property
+    def active_qp_num(self) -> int:
+        """The queue pair that verbs are posted to."""
+        return self._qp_num if self._recovery is None else self._recovery.active_qp_num
 
     @property
     def inflight_bytes(self) -> int:
@@ -100,9 +119,11 @@ class Connection:
 
     def next_deadline(self) -> Deadline | None:
         """Return when `on_timer` must be called next, None when no timer is needed."""
-        if self._flush_deadline_ns is None:
-            return None
-        return Deadline(self._flush_deadline_ns, DeadlineReason.FLUSH)
+        flush_ns = self._flush_deadline_ns
+        resync_ns = None if self._recovery is None else self._recovery.deadline_ns
+        if resync_ns is not None and (flush_ns is None or resync_ns < flush_ns):
+            return Deadline(resync_ns, DeadlineReason.RESYNC)
+        return None if flush_ns is None else Deadline(flush_ns, DeadlineReason.FLUSH)
 
     def submit(self, transfer: Transfer) -> None:
         """Take a transfer from the application; ids of unreported transfers differ."""
@@ -122,9 +143,9 @@ class Connection:
         """The driver posted this verb, and had read the NIC's clock just before."""
         if self._state is not State.OPEN:
             self._enter(Event.POSTED)
-        lane = self._lane_of(wr_id)
-        if lane is not None:
-            lane.on_posted(wr_id, nic_ns)
+        number = wr_id >> LANE_SHIFT
+        if number != MESSAGES:
+            self._lanes[number].on_posted(wr_id, nic_ns)
 
     def on_post_refused(self, now: HostNs, wr_id: int) -> None:
         """The driver could not post this verb; it must not post later ones of the same list of actions."""
@@ -132,7 +153,7 @@ class Connection:
         if lane is not None:
             lane.check_refused(wr_id)
         self._break(Event.REFUSED, now)
-        self._fail_if_empty()
+        self._end_if_empty(now)
 
     def on_rate_set(self, effective_bps: int) -> None:
         """The limiter applies this rate from now on: the answer to SetRate, or the NIC's own doing."""
@@ -146,7 +167,7 @@ class Connection:
             if status == SUCCESS and self._state is State.OPEN:
                 lane = lanes[wr_id >> LANE_SHIFT]
                 batch = lane.release(wr_id, self._actions)
-                if lane.control.has_estimator:
+                if batch is not None and lane.control.has_estimator:
                     self._sample(lane, now, batch, nic_ns)
             else:
                 self._on_trouble(now, wr_id, status)
@@ -156,25 +177,45 @@ class Connection:
 
     def on_qp_event(self, now: HostNs, qp_num: int, event: QpEvent) -> None:
         """The queue pair changed its state; completions from before may still be read."""
-        if qp_num != self._qp_num:
-            raise NicError(self._qp_num, f"was told about queue pair {qp_num}")
         assert event is QpEvent.ERROR, event
-        self._break(Event.QP_ERROR, now)
-        self._fail_if_empty()
+        if qp_num == self.active_qp_num and self._state is not State.STRANDED:
+            self._break(Event.QP_ERROR, now)
+            self._end_if_empty(now)
+        elif self._recovery is not None and self._recovery.knows(qp_num):
+            self._recovery.lose(now, qp_num, self._writes.receipts, self._actions)
+        else:
+            raise NicError(self._qp_num, f"was told about queue pair {qp_num}")
+
+    def on_peer_message(self, payload: bytes) -> None:
+        """The peer's library sent a datagram; raises PeerError, and does nothing, if it makes no sense."""
+        if self._recovery is None:
+            raise PeerError(f"queue pair {self._qp_num}: a datagram, although there is nothing to recover")
+        self._recovery.on_peer_message(payload, self._actions)
+        if self._recovery.is_settled:
+            for lane in self._lanes:
+                lane.reports.clear_suspicion(self._actions)
+        if self._state is State.STRANDED and self._recovery.is_ready:
+            self._enter(Event.RECOVERED)
+            self._take_over()
 
     def on_timer(self, now: HostNs) -> None:
         """Time has passed; calls that are early or no longer needed do nothing."""
         if self._flush_deadline_ns is not None and now >= self._flush_deadline_ns:
-            self._fail(Event.TIMED_OUT)
+            self._end(now, Event.TIMED_OUT)
+        if self._recovery is not None and self._state is not State.FAILED:
+            qp_num = self._recovery.on_timer(now, self._actions)
+            if qp_num is not None:
+                self._give_up(qp_num)
 
     def _reading(self) -> Lane:
         """Return the lane of READs, which exists from the first one on."""
         if self._reads is None:
-            assert self._peer_link is not None, "a READ, but nothing is known of the NIC that answers it"
-            control = Control(self._settings, self._peer_link, self._instruments)
+            assert self._peer is not None, "a READ, but nothing is known of the NIC that answers it"
+            control = Control(self._settings, self._peer.link, self._instruments)
             self._reads = Lane(READS, self._qp_num, self._settings, control)
             self._lanes.append(self._reads)
-            self._move_rate(self._reads)
+            if self._state is State.OPEN:
+                self._move_rate(self._reads)
         return self._reads
 
     def _lane_of(self, wr_id: int) -> Lane | None:
@@ -206,18 +247,26 @@ class Connection:
 
     def _on_trouble(self, now: HostNs, wr_id: int, status: int) -> None:
         """A completion that failed, or that was read after the queue pair was lost."""
-        before = self._state
         lane = self._lane_of(wr_id)
+        if self._is_retired(lane, wr_id):
+            return
+        before = self._state
         if status == SUCCESS:
             self._enter(Event.COMPLETED)
             if before is State.BROKEN and lane is not None:
                 lane.release(wr_id, self._actions)
         else:
             self._break(Event.ERRED, now)
-            self._on_failing_completion(before, wr_id, status)
-        self._fail_if_empty()
+            self._on_failing_completion(now, before, wr_id, status)
+        self._end_if_empty(now)
 
-    def _on_failing_completion(self, before: State, wr_id: int, status: int) -> None:
+    def _is_retired(self, lane: Lane | None, wr_id: int) -> bool:
+        """Whether a verb was on a queue pair that has been lost before."""
+        if lane is not None:
+            return lane.is_retired(wr_id)
+        return wr_id - (MESSAGES << LANE_SHIFT) <= self._retired_messages
+
+    def _on_failing_completion(self, now: HostNs, before: State, wr_id: int, status: int) -> None:
         if before is State.FAILED:
             return
         lane = self._lane_of(wr_id)
@@ -225,6 +274,8 @@ class Connection:
             lane.on_failed(wr_id, status_name(status))
         if before is not State.FLUSHING:
             self._actions.append(QueuePairFailed(wr_id, status))
+            if self._recovery is not None:
+                self._recover(now, self._recovery)
 
     def _enter(self, event: Event) -> None:
         """Move to the next state; an event that is not in the table for this state is a driver's mistake."""
@@ -238,22 +289,65 @@ class Connection:
         is_first = self._state is State.OPEN
         self._enter(event)
         if is_first:
-            self._actions = [action for action in self._actions if not isinstance(action, PostSend)]
-            for lane in self._lanes:
-                lane.withdraw()
+            self._withdraw()
             self._flush_deadline_ns = HostNs(now + self._settings.flush_timeout_ns)
 
-    def _fail_if_empty(self) -> None:
+    def _withdraw(self) -> None:
+        """Nothing that was handed out, but not posted, will be posted."""
+        self._actions = [action for action in self._actions if not isinstance(action, PostSend)]
+        for lane in self._lanes:
+            lane.withdraw()
+
+    def _end_if_empty(self, now: HostNs) -> None:
         """Once each posted verb has its completion, nothing can touch the transfers' memory any more."""
         if self._state in {State.BROKEN, State.FLUSHING} and not any(
             lane.is_outstanding for lane in self._lanes
         ):
-            self._fail(Event.EMPTIED)
+            self._end(now, Event.EMPTIED)
 
-    def _fail(self, event: Event) -> None:
+    def _end(self, now: HostNs, event: Event) -> None:
+        """The active queue pair is lost, and its last word is known: turn to the other one, or fail."""
         if self._state is State.BROKEN:
             self._actions.append(QueuePairFailed(None, None))
-        self._enter(event)
+        if self._recovery is not None:
+            self._recover(now, self._recovery)
+        else:
+            self._enter(event)
+            self._fail()
+
+    def _recover(self, now: HostNs, recovery: Recovery) -> None:
+        """Take back what did not complete, have the lost queue pair reset, and go on with the other."""
+        self._flush_deadline_ns = None
+        for lane in self._lanes:
+            lane.rewind()
+        self._retired_messages = self._messages
+        recovery.lose(now, recovery.active_qp_num, self._writes.receipts, self._actions)
+        if recovery.is_ready:
+            self._enter(Event.SWITCHED)
+            self._take_over()
+        else:
+            self._enter(Event.BOTH_LOST)
+
+    def _take_over(self) -> None:
+        """Go on with the queue pair that is active now, as a new flow would start."""
+        self._actions.append(SwitchToShadow(self.active_qp_num))
+        for lane in self._lanes:
+            self._move_rate(lane)
+            lane.post_batches(self._actions)
+
+    def _give_up(self, qp_num: int) -> None:
+        """The peer did not answer about this queue pair: whatever still runs has failed."""
+        limit_ns = self._settings.resync_limit_ns
+        self._enter(Event.GAVE_UP)
+        self._withdraw()
+        self._actions.append(
+            ConnectionFailed(f"queue pair {qp_num}: resynchronisation not answered for {limit_ns / 1e9:g} s")
+        )
+        if self._recovery is not None:
+            self._recovery.stop(self._actions)
+        self._fail()
+
+    def _fail(self) -> None:
         self._flush_deadline_ns = None
         for lane in self._lanes:
             lane.clear(self._actions)

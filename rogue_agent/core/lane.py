@@ -25,7 +25,8 @@ class Lane:
     """Batches of one direction from their assembly to their completion.
 
     Verbs of a lane complete in posting order. When the queue pair under them is lost, `rewind` puts all that
-    did not complete back to the front of the queue.
+    did not complete back to the front of the queue. `receipts` counts the acknowledged verbs that took a
+    receive from the peer.
     """
 
     def __init__(self, number: int, qp_num: int, settings: TransportSettings, control: Control) -> None:
@@ -39,9 +40,11 @@ class Lane:
         self._window = Window(link.mtu_bytes, settings.segment_bytes, verbs_max)
         self._again: deque[Batch] = deque()
         self._unposted: deque[Batch] = deque()
-        self._retired_wr_id = self._posted_wr_id = self._completed_wr_id = first_wr_id - 1
+        self._posted_wr_id = self._completed_wr_id = first_wr_id - 1
+        self._retired_wr_id = -1
         self.control = control
         self.reports = Reports()
+        self.receipts = 0
 
     @property
     def inflight_bytes(self) -> int:
@@ -90,15 +93,21 @@ class Lane:
         if wr_id <= self._posted_wr_id:
             raise NicError(self._qp_num, f"verb {wr_id} refused after it was posted")
 
-    def release(self, wr_id: int, actions: list[Action]) -> Batch:
-        """Take the oldest batch out of the window, and report the transfers that end in it."""
+    def release(self, wr_id: int, actions: list[Action]) -> Batch | None:
+        """Take the oldest batch out of the window, and report the transfers that end in it.
+
+        None for a late word about a verb that is retired.
+        """
         window = self._window
+        if wr_id <= self._retired_wr_id:
+            return None
         if not window.batches or wr_id != window.batches[0].wr_id or wr_id > self._posted_wr_id:
             raise NicError(
                 self._qp_num, f"completion of verb {wr_id}, which is not the oldest signalled verb"
             )
         self._completed_wr_id = wr_id
         batch = window.pop()
+        self.receipts += batch.receipts
         for transfer_id, size_bytes in batch.ended_transfers:
             self.reports.complete(transfer_id, size_bytes, actions)
         return batch

@@ -117,6 +117,8 @@ class Segmenter:
         batch.sends.append(PostSend(wr_id, transfer_id, offset_bytes, length_bytes, is_full, verb, imm))
         wire_bytes, batch.last_packet_wire_bytes = self._wire_bytes(verb, length_bytes, imm is not None)
         batch.wire_bytes += wire_bytes
+        if imm is not None or verb == "send":
+            batch.receipts += 1
         if is_end:
             batch.ended_transfers.append((transfer_id, size_bytes))
             self._waiting.popleft()

@@ -20,6 +20,9 @@ class TransportSettings(Parameters):
     send_queue_verbs: verbs that a lane may have in the send queue; two batches must fit.
     retry_count, timeout_exponent: the queue pair's attributes; the NIC waits 4.096 us * 2^timeout_exponent
     for an ACK.
+    has_shadow: whether a connection has a second queue pair, to which it turns when the first one fails.
+    resync_wait_ns, resync_wait_max_ns, resync_limit_ns: how long the peer's answer about a lost queue pair is
+    waited for the first time, at most, and altogether.
     flush_timeout_ns: how long completions may be missing after a queue pair failed.
     """
 
@@ -34,4 +37,8 @@ class TransportSettings(Parameters):
     rate_change_max_bps: int = field(default=1_000_000_000, metadata=at_least(1))
     send_queue_verbs: int = field(default=512, metadata=between(2, 32_768))
     timeout_exponent: int = field(default=14, metadata=between(0, 31))
+    has_shadow: bool = False
+    resync_wait_ns: int = field(default=10_000_000, metadata=at_least(1))
+    resync_wait_max_ns: int = field(default=1_000_000_000, metadata=at_least(1))
+    resync_limit_ns: int = field(default=30_000_000_000, metadata=at_least(1))
     flush_timeout_ns: int = field(default=1_000_000_000, metadata=at_least(1))

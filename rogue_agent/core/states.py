@@ -1,6 +1,7 @@
-"""Life of a queue pair as its Connection sees it: every legal (state, event) pair, as data.
+"""Life of a Connection: every legal (state, event) pair, as data.
 
-Recovery is not part of this table: a queue pair that breaks ends with all its transfers reported.
+Without a shadow queue pair a connection that breaks ends once its verbs are flushed, with all transfers
+reported. With one it is open again at once, or stranded until one of the two has been resynchronised.
 """
 
 from enum import Enum, unique
@@ -13,6 +14,7 @@ class State(Enum):
     OPEN = "verbs are posted and complete"
     BROKEN = "the queue pair is lost; completions from before may still be in the completion queue"
     FLUSHING = "a failing completion was read; only failing ones may follow"
+    STRANDED = "both queue pairs are lost; neither can be posted to before it has been resynchronised"
     FAILED = "every transfer has been reported"
 
 
@@ -29,6 +31,10 @@ class Event(Enum):
     QP_ERROR = "the queue pair entered the error state"
     EMPTIED = "no posted verb is left without its completion"
     TIMED_OUT = "flushed completions are overdue"
+    SWITCHED = "the other queue pair took over"
+    BOTH_LOST = "the other queue pair is not ready either"
+    RECOVERED = "the queue pair that is needed has been resynchronised"
+    GAVE_UP = "the peer did not answer for too long"
 
 
 _S, _E = State, Event
@@ -48,12 +54,22 @@ TRANSITIONS: dict[tuple[State, Event], State] = {
     (_S.BROKEN, _E.QP_ERROR): _S.BROKEN,
     (_S.BROKEN, _E.EMPTIED): _S.FAILED,
     (_S.BROKEN, _E.TIMED_OUT): _S.FAILED,
+    (_S.BROKEN, _E.SWITCHED): _S.OPEN,
+    (_S.BROKEN, _E.BOTH_LOST): _S.STRANDED,
     (_S.FLUSHING, _E.SUBMITTED): _S.FLUSHING,
     (_S.FLUSHING, _E.RATE_SET): _S.FLUSHING,
     (_S.FLUSHING, _E.ERRED): _S.FLUSHING,
     (_S.FLUSHING, _E.QP_ERROR): _S.FLUSHING,
     (_S.FLUSHING, _E.EMPTIED): _S.FAILED,
     (_S.FLUSHING, _E.TIMED_OUT): _S.FAILED,
+    (_S.FLUSHING, _E.SWITCHED): _S.OPEN,
+    (_S.FLUSHING, _E.BOTH_LOST): _S.STRANDED,
+    (_S.STRANDED, _E.SUBMITTED): _S.STRANDED,
+    (_S.STRANDED, _E.RATE_SET): _S.STRANDED,
+    (_S.STRANDED, _E.RECOVERED): _S.OPEN,
+    (_S.OPEN, _E.GAVE_UP): _S.FAILED,
+    (_S.BROKEN, _E.GAVE_UP): _S.FAILED,
+    (_S.STRANDED, _E.GAVE_UP): _S.FAILED,
     (_S.FAILED, _E.SUBMITTED): _S.FAILED,
     (_S.FAILED, _E.RATE_SET): _S.FAILED,
     (_S.FAILED, _E.COMPLETED): _S.FAILED,

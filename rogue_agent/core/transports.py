@@ -28,6 +28,7 @@ def rogue(line_rate_bps: int) -> TransportSettings:
         estimator="drained",
         segment_bytes=SEGMENT_BYTES_40G if is_small else SEGMENT_BYTES_100G,
         retry_count=1,
+        has_shadow=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from rogue_agent.core.actions import PostSend, QueuePairFailed, Trace, TransferDone
+from rogue_agent.core.actions import PostSend, QueuePairFailed, RecoveryAction, Trace, TransferDone
 from rogue_agent.core.application import Application, Schedule, TransferRecord
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import Completion, status_name
@@ -96,6 +96,10 @@ class SimulatedFlow:
         """Keep the failure with the name of its status."""
         self._error = "queue pair error" if action.status is None else status_name(action.status)
         self.failures.append((now, action.status, self._error))
+
+    def recover(self, action: RecoveryAction, now: HostNs) -> None:
+        """Never asked: no shadow queue pair is connected yet."""
+        raise AssertionError(f"asked at {now} to {action}, although there is no shadow queue pair")
 
     def trace(self, action: Trace) -> None:
         """Keep an RTT sample."""

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from rogue_agent.core.actions import PostSend, QueuePairFailed, SetRate, Trace, TransferDone
+from rogue_agent.core.actions import PostSend, QueuePairFailed, RecoveryAction, SetRate, Trace, TransferDone
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.connection import Connection
 from rogue_agent.core.errors import PostRefused
@@ -24,7 +24,10 @@ class Port(Protocol):
         """Tell the application, which may submit the next transfer at once."""
 
     def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
-        """Record that the queue pair is lost."""
+        """Record that the active queue pair is lost."""
+
+    def recover(self, action: RecoveryAction, now: HostNs) -> None:
+        """Do what a connection with a shadow queue pair asks for."""
 
     def trace(self, action: Trace) -> None:
         """Record what the congestion control knew."""
@@ -36,26 +39,24 @@ def drain(connection: Connection, port: Port, now: HostNs) -> None:
         is_refused = False
         for action in actions:
             if isinstance(action, PostSend):
-                if not is_refused:
-                    is_refused = not _post(connection, port, action, now)
+                if is_refused:
+                    continue
+                try:
+                    enqueued_ns = port.post_send(action)
+                except PostRefused:
+                    is_refused = True
+                    connection.on_post_refused(now, action.wr_id)
+                else:
+                    connection.on_posted(action.wr_id, enqueued_ns)
             elif isinstance(action, Trace):
                 port.trace(action)
             elif isinstance(action, SetRate):
                 connection.on_rate_set(port.set_rate(action.rate_bps))
             elif isinstance(action, TransferDone):
                 port.transfer_done(action, now)
-            else:
+            elif isinstance(action, QueuePairFailed):
                 port.queue_pair_failed(action, now)
+            else:
+                port.recover(action, now)
     deadline = connection.next_deadline()
     port.arm_timer(None if deadline is None else deadline.host_ns)
-
-
-def _post(connection: Connection, port: Port, action: PostSend, now: HostNs) -> bool:
-    """Post one verb and tell the connection how that went."""
-    try:
-        enqueued_ns = port.post_send(action)
-    except PostRefused:
-        connection.on_post_refused(now, action.wr_id)
-        return False
-    connection.on_posted(action.wr_id, enqueued_ns)
-    return True

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
 
-from rogue_agent.core.actions import PostSend, QueuePairFailed, Trace, TransferDone
+from rogue_agent.core.actions import PostSend, QueuePairFailed, RecoveryAction, Trace, TransferDone
 from rogue_agent.core.application import Application, Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import Completion, status_name
@@ -126,6 +126,10 @@ class VerbsFlow:
         """Keep what the NIC said, or the library where it refused a verb."""
         description = self._refusal if action.status is None else status_name(action.status)
         self.failures.append(Failure(now, description))
+
+    def recover(self, action: RecoveryAction, now: HostNs) -> None:
+        """Never asked: this driver gives the connection no shadow queue pair."""
+        raise AssertionError(f"asked at {now} to {action}, although there is no shadow queue pair")
 
     def trace(self, action: Trace) -> None:
         """Write one RTT sample as a row."""

@@ -4,12 +4,26 @@ from collections.abc import Iterable
 
 import pytest
 
-from rogue_agent.core.actions import Action, PostSend, QueuePairFailed, SetRate, Trace, TransferDone
+from rogue_agent.core.actions import (
+    Action,
+    ConnectionFailed,
+    PostSend,
+    QueuePairFailed,
+    ReadyQueuePair,
+    ResetQueuePair,
+    SendPeer,
+    SetRate,
+    SwitchToShadow,
+    Trace,
+    TransferDone,
+)
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
 from rogue_agent.core.connection import Connection, DeadlineReason, QpEvent
-from rogue_agent.core.errors import NicError
+from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.messages import Resynced, encode
+from rogue_agent.core.recovery import Ends, Peer
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.states import State
 from rogue_agent.core.transports import settings_for
@@ -262,3 +276,62 @@ def test_an_id_may_be_used_again_once_it_was_reported() -> None:
         carry_out(connection)
         connection.on_completions(NOW, completed(wr_id))
         assert carry_out(connection) == [TransferDone(7, True, 10)]
+
+
+def shadowed() -> Connection:
+    settings = settings_for("rogue", LINK.line_rate_bps, {})
+    return Connection(settings, LINK, QP_NUM, peer=Peer(LINK, 13, Ends(4, 14)))
+
+
+def test_a_failed_verb_moves_everything_to_the_shadow_at_once() -> None:
+    """Verbs 1 and 2 are out and fail: 4 and 5 are the same bytes; 3 was only cut."""
+    connection = shadowed()
+    connection.submit(Transfer(1, 4 * SEGMENT))
+    carry_out(connection)
+    connection.on_completions(NOW, erred([1], RETRY_EXC_ERR))
+    failed, reset, question, switch, rate, *again = carry_out(connection)
+    assert failed == QueuePairFailed(1, RETRY_EXC_ERR)
+    assert reset == ResetQueuePair(QP_NUM)
+    assert isinstance(question, SendPeer)
+    assert switch == SwitchToShadow(4)
+    assert rate == SetRate(1_769_600_000)
+    assert again == [PostSend(4, 1, 0, SEGMENT, True), PostSend(5, 1, SEGMENT, SEGMENT, True)]
+    connection.on_completions(NOW, erred([2]))
+    assert carry_out(connection) == [], "the flush of the lost queue pair is no news"
+
+
+def test_the_transfer_is_reported_once_the_lost_queue_pair_is_reset_on_both_ends() -> None:
+    connection = shadowed()
+    connection.submit(Transfer(1, SEGMENT))
+    carry_out(connection)
+    connection.on_completions(NOW, erred([1], RETRY_EXC_ERR))
+    carry_out(connection)
+    connection.on_completions(NOW, completed(2))
+    assert carry_out(connection) == []
+    connection.on_peer_message(encode(Resynced(1, QP_NUM, 99)))
+    ready, done = carry_out(connection)
+    assert isinstance(ready, ReadyQueuePair)
+    assert done == TransferDone(1, True, SEGMENT)
+
+
+def test_a_peer_that_never_answers_is_given_up_with_a_reason() -> None:
+    connection = shadowed()
+    connection.submit(Transfer(1, SEGMENT))
+    carry_out(connection)
+    connection.on_completions(NOW, erred([1], RETRY_EXC_ERR))
+    carry_out(connection)
+    while (deadline := connection.next_deadline()) is not None:
+        assert deadline.reason is DeadlineReason.RESYNC
+        connection.on_timer(deadline.host_ns)
+        last = carry_out(connection)
+    assert deadline is None
+    assert last == [
+        ConnectionFailed("queue pair 3: resynchronisation not answered for 30 s"),
+        ResetQueuePair(4),
+        TransferDone(1, False, 0),
+    ]
+
+
+def test_without_a_shadow_a_datagram_makes_no_sense() -> None:
+    with pytest.raises(PeerError, match="nothing to recover"):
+        connection_of().on_peer_message(encode(Resynced(1, QP_NUM, 99)))

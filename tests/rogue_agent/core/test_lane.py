@@ -11,6 +11,7 @@ from rogue_agent.core.errors import NicError
 from rogue_agent.core.immediates import rate_of
 from rogue_agent.core.lane import LANE_SHIFT, Lane
 from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.recovery import Peer
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.transports import settings_for
 
@@ -109,7 +110,7 @@ def test_a_late_word_on_a_retired_verb_is_refused_by_the_lane_itself() -> None:
 
 
 def reading(size_bytes: int) -> tuple[Connection, list[Action]]:
-    connection = Connection(SETTINGS, LINK, 1, peer_link=LINK)
+    connection = Connection(SETTINGS, LINK, 1, peer=Peer(LINK, qp_num=2))
     connection.actions()
     connection.on_rate_set(1_800_000_000)
     connection.submit(Transfer(1, size_bytes, verb="read"))

@@ -11,6 +11,8 @@ from rogue_agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR
 from rogue_agent.core.connection import Connection, QpEvent
 from rogue_agent.core.errors import NicError
 from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.messages import Resynced, encode
+from rogue_agent.core.recovery import Ends, Peer
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.states import TRANSITIONS, Event, State, next_state
 from rogue_agent.core.transports import settings_for
@@ -56,6 +58,7 @@ INPUTS: dict[Event, Callable[[Connection], None]] = {
     ),
     Event.TIMED_OUT: lambda c: c.on_timer(LATE),
 }
+ONLY_WITH_A_SHADOW = {Event.SWITCHED, Event.BOTH_LOST, Event.RECOVERED, Event.GAVE_UP}
 NOT_AN_INPUT_OF_ITS_OWN = {
     (State.OPEN, Event.EMPTIED),  # needs the failing completions, which are ERRED first
     (State.OPEN, Event.TIMED_OUT),  # no timer runs: on_timer does nothing
@@ -66,7 +69,12 @@ NOT_AN_INPUT_OF_ITS_OWN = {
 
 
 @pytest.mark.parametrize(
-    ("state", "event"), sorted(set(itertools.product(State, Event)) - NOT_AN_INPUT_OF_ITS_OWN, key=str)
+    ("state", "event"),
+    sorted(
+        set(itertools.product(set(State) - {State.STRANDED}, set(Event) - ONLY_WITH_A_SHADOW))
+        - NOT_AN_INPUT_OF_ITS_OWN,
+        key=str,
+    ),
 )
 def test_a_connection_follows_the_table_or_refuses(state: State, event: Event) -> None:
     connection = connection_in(state)
@@ -79,6 +87,104 @@ def test_a_connection_follows_the_table_or_refuses(state: State, event: Event) -
         INPUTS[event](connection)
         emptied = event is Event.ERRED and state is State.FLUSHING  # verb 2 was the last one outstanding
         assert connection.state is (State.FAILED if emptied else expected)
+
+
+MAIN, SHADOW = Ends(QP_NUM, 15), Ends(6, 16)
+
+
+def shadowed_in(state: State) -> Connection:
+    """The same with a shadow queue pair; it never rests in FLUSHING."""
+    settings = settings_for("rogue", LINK.line_rate_bps, {})
+    connection = Connection(settings, LINK, MAIN.qp_num, peer=Peer(LINK, MAIN.peer_qp_num, SHADOW))
+    connection.submit(Transfer(1, 10 * 65_536))
+    post(connection)
+    if state is State.BROKEN:
+        connection.on_qp_event(NOW, QP_NUM, QpEvent.ERROR)
+    if state in {State.STRANDED, State.FAILED}:
+        lose(connection)
+        lose(connection)
+    if state is State.FAILED:
+        connection.on_timer(LATE)
+    connection.actions()
+    assert connection.state is state
+    return connection
+
+
+def post(connection: Connection) -> list[int]:
+    """Post all that the connection asks for; return the numbers."""
+    wr_ids = [action.wr_id for action in connection.actions() if isinstance(action, PostSend)]
+    for wr_id in wr_ids:
+        connection.on_posted(wr_id, NicNs(0))
+    return wr_ids
+
+
+def lose(connection: Connection) -> None:
+    """The oldest verb out fails: 1 at first, and 4 once 1 and 2 were posted again as 4 and 5."""
+    oldest = 1 if connection.active_qp_num == MAIN.qp_num else 4
+    connection.on_completions(NOW, [(oldest, RETRY_EXC_ERR, NicNs(0), 0, None)])
+    post(connection)
+
+
+def answer(connection: Connection) -> None:
+    connection.on_peer_message(encode(Resynced(1, MAIN.qp_num, 77)))
+
+
+SHADOWED_INPUTS = {
+    **INPUTS,
+    Event.ERRED: lose,
+    Event.RECOVERED: answer,
+    Event.GAVE_UP: lambda c: c.on_timer(LATE),
+    Event.POSTED: lambda c: c.on_posted(9, NicNs(0)),
+    Event.REFUSED: lambda c: c.on_post_refused(NOW, 9),
+}
+
+
+@pytest.mark.parametrize(
+    ("state", "event", "expected"),
+    [
+        (State.OPEN, Event.ERRED, State.OPEN),  # through FLUSHING and SWITCHED, in one step
+        (State.OPEN, Event.QP_ERROR, State.BROKEN),
+        (State.OPEN, Event.REFUSED, State.BROKEN),
+        (State.BROKEN, Event.ERRED, State.OPEN),
+        (State.BROKEN, Event.COMPLETED, State.BROKEN),
+        (State.BROKEN, Event.TIMED_OUT, State.OPEN),
+        (State.BROKEN, Event.POSTED, None),
+        (State.BROKEN, Event.REFUSED, None),
+        (State.STRANDED, Event.SUBMITTED, State.STRANDED),
+        (State.STRANDED, Event.RATE_SET, State.STRANDED),
+        (State.STRANDED, Event.QP_ERROR, State.STRANDED),  # late news of a queue pair that is reset already
+        (State.STRANDED, Event.RECOVERED, State.OPEN),
+        (State.STRANDED, Event.GAVE_UP, State.FAILED),
+        (State.STRANDED, Event.POSTED, None),
+        (State.STRANDED, Event.REFUSED, None),
+        (State.FAILED, Event.RECOVERED, State.FAILED),
+        (State.FAILED, Event.SUBMITTED, State.FAILED),
+    ],
+)
+def test_a_shadowed_connection_recovers_or_refuses(
+    state: State, event: Event, expected: State | None
+) -> None:
+    connection = shadowed_in(state)
+    if expected is None:
+        with pytest.raises(NicError, match=str(QP_NUM)):
+            SHADOWED_INPUTS[event](connection)
+    else:
+        SHADOWED_INPUTS[event](connection)
+        assert connection.state is expected
+
+
+def test_losing_the_shadow_too_strands_the_connection() -> None:
+    connection = shadowed_in(State.OPEN)
+    lose(connection)
+    assert connection.state is State.OPEN
+    lose(connection)
+    assert connection.state is State.STRANDED
+
+
+def test_giving_up_is_possible_wherever_verbs_may_still_be_out() -> None:
+    for state in (State.OPEN, State.BROKEN, State.STRANDED):
+        assert next_state(state, Event.GAVE_UP) is State.FAILED
+    assert next_state(State.FLUSHING, Event.GAVE_UP) is None, "with a shadow, nothing rests there"
 
 
 @pytest.mark.parametrize("state", [State.OPEN, State.FAILED])

@@ -3,7 +3,7 @@ import io
 import pytest
 from helpers.fake_verbs import Fabric
 
-from rogue_agent.core.actions import Trace
+from rogue_agent.core.actions import SwitchToShadow, Trace
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.connection import Connection
@@ -128,6 +128,12 @@ def test_time_spent_posting_is_counted(connected: tuple[Endpoint, Endpoint]) -> 
     flow = flow_over(requester, 4 * 65_536, io.StringIO())
     run_to_the_end(flow, requester)
     assert flow.posting_ns == 4 * 1_000
+
+
+def test_there_is_no_shadow_to_turn_to(connected: tuple[Endpoint, Endpoint]) -> None:
+    flow = flow_over(connected[0], 4096, io.StringIO())
+    with pytest.raises(AssertionError, match="no shadow"):
+        flow.recover(SwitchToShadow(3), START)
 
 
 def test_there_is_no_limiter_to_program(connected: tuple[Endpoint, Endpoint]) -> None:

@@ -1,0 +1,171 @@
+"""The receiver-side library: what the passive end of connections does for them, in the background.
+
+Source: RoGUE, section 3.6: it sets the rate of READ responses and re-establishes lost queue pairs.
+"""
+
+from collections.abc import Sequence
+from enum import Enum, unique
+from typing import NamedTuple, TypeAlias
+
+from rogue_agent.core.actions import ReadyQueuePair, ResetQueuePair, SendPeer
+from rogue_agent.core.completions import SUCCESS, Completion
+from rogue_agent.core.errors import PeerError
+from rogue_agent.core.immediates import APPLICATION_MAX, rate_of
+from rogue_agent.core.messages import Resync, Resynced, decode, encode
+from rogue_agent.core.resync import first_psn
+
+
+class SetResponseRate(NamedTuple):
+    """Program the limiter of our end of a queue pair: it paces the responses to the peer's READs."""
+
+    qp_num: int
+    rate_bps: int
+
+
+class Deliver(NamedTuple):
+    """Give the application what a SEND or an immediate brought; each once, in the order of its posting."""
+
+    byte_len: int
+    imm: int | None
+
+
+LibraryAction: TypeAlias = SetResponseRate | Deliver | ResetQueuePair | ReadyQueuePair | SendPeer
+
+
+@unique
+class ServerState(Enum):
+    """What the library knows of a connection's losses."""
+
+    UNTOUCHED = "no queue pair has been lost"
+    RESYNCED = "the last loss has been answered"
+
+
+@unique
+class ServerEvent(Enum):
+    """What a question's epoch means."""
+
+    NEXT = "a new loss"
+    REPEATED = "the last loss of this queue pair, asked about again"
+    STALE = "an earlier loss, overtaken by a later one"
+    EARLY = "a loss after one of which we have not heard yet"
+
+
+_S, _E = ServerState, ServerEvent
+
+TRANSITIONS: dict[tuple[ServerState, ServerEvent], ServerState] = {
+    (_S.UNTOUCHED, _E.NEXT): _S.RESYNCED,
+    (_S.UNTOUCHED, _E.EARLY): _S.UNTOUCHED,
+    (_S.RESYNCED, _E.NEXT): _S.RESYNCED,
+    (_S.RESYNCED, _E.REPEATED): _S.RESYNCED,
+    (_S.RESYNCED, _E.STALE): _S.RESYNCED,
+    (_S.RESYNCED, _E.EARLY): _S.RESYNCED,
+}
+
+
+class _Incoming:
+    """Our end of one queue pair: what it received since it was last made ready."""
+
+    def __init__(self, qp_num: int) -> None:
+        self.qp_num = qp_num
+        self.epoch = 0
+        self.next_number = 1
+        self.held: list[tuple[int, int | None]] = []
+
+
+class Library:
+    """Serves one connection's queue pairs at their passive end, without I/O.
+
+    Give it receive completions before datagrams that arrived at the same time: what a queue pair received
+    before it was reset must not be taken for what it receives afterwards.
+
+    Each SEND and each immediate has a number, counted from 1 by both ends. After a loss the requester posts
+    again what was not acknowledged, although some of it may have arrived; its question says how many were
+    acknowledged, so that the library can drop what it has delivered before. What arrives on the shadow
+    before that question is held. Deviation: RoGUE leaves repeated SENDs open.
+    """
+
+    def __init__(self, qp_num: int, shadow_qp_num: int | None = None) -> None:
+        self._incoming = [_Incoming(number) for number in (qp_num, shadow_qp_num) if number is not None]
+        self._current = self._incoming[0]
+        self._epoch = 0
+        self._delivered = 0
+        self._actions: list[LibraryAction] = []
+        self.state = ServerState.UNTOUCHED
+
+    def actions(self) -> list[LibraryAction]:
+        """Hand out what the driver must do, in order, and forget it."""
+        actions = self._actions
+        self._actions = []
+        return actions
+
+    def on_receives(self, qp_num: int, completions: Sequence[Completion]) -> None:
+        """Take receive completions of one poll; raises PeerError for an immediate that makes no sense."""
+        incoming = self._incoming_of(qp_num)
+        for _wr_id, status, _nic_ns, byte_len, imm in completions:
+            if status != SUCCESS:
+                continue
+            if imm is not None and imm > APPLICATION_MAX:
+                self._actions.append(SetResponseRate(qp_num, rate_of(imm)))
+            elif incoming is self._current:
+                self._take(incoming, byte_len, imm)
+            else:
+                incoming.held.append((byte_len, imm))
+
+    def on_peer_message(self, payload: bytes) -> None:
+        """Take a question; raises PeerError, and does nothing, if it makes no sense."""
+        message = decode(payload)
+        if not isinstance(message, Resync):
+            raise PeerError(f"a library was sent {message}")
+        incoming = self._incoming_of(message.responder_qp_num)
+        if len(self._incoming) == 1:
+            raise PeerError(
+                f"queue pair {incoming.qp_num} has no shadow, so that its loss is final: {message}"
+            )
+        event = self._event_of(message, incoming)
+        state = TRANSITIONS.get((self.state, event))
+        if state is None:
+            raise PeerError(f"{event.value}, although {self.state.value}: {message}")
+        self.state = state
+        if event is ServerEvent.NEXT:
+            self._reset(message, incoming)
+        if event in {ServerEvent.NEXT, ServerEvent.REPEATED}:
+            answer = Resynced(message.epoch, message.requester_qp_num, self._psn(message))
+            self._actions.append(SendPeer(encode(answer)))
+
+    def _event_of(self, message: Resync, incoming: _Incoming) -> ServerEvent:
+        if message.epoch > self._epoch:
+            return ServerEvent.NEXT if message.epoch == self._epoch + 1 else ServerEvent.EARLY
+        return ServerEvent.REPEATED if message.epoch == incoming.epoch else ServerEvent.STALE
+
+    def _reset(self, message: Resync, incoming: _Incoming) -> None:
+        """Reset and ready our end; what comes next comes on the other one, from a known number on."""
+        self._actions.append(ResetQueuePair(incoming.qp_num))
+        psn = self._psn(message)
+        self._actions.append(ReadyQueuePair(incoming.qp_num, sq_psn=psn, rq_psn=message.psn))
+        self._epoch = incoming.epoch = message.epoch
+        incoming.held.clear()
+        if incoming is self._current:
+            self._current = next(each for each in self._incoming if each is not incoming)
+            self._current.next_number = message.receipts + 1
+            held, self._current.held = self._current.held, []
+            for byte_len, imm in held:
+                self._take(self._current, byte_len, imm)
+
+    def _take(self, incoming: _Incoming, byte_len: int, imm: int | None) -> None:
+        """Deliver what arrived unless it was delivered before."""
+        number = incoming.next_number
+        incoming.next_number = number + 1
+        if number > self._delivered + 1:
+            raise PeerError(f"message {number} after message {self._delivered}: one is missing")
+        if number == self._delivered + 1:
+            self._delivered = number
+            self._actions.append(Deliver(byte_len, imm))
+
+    def _psn(self, message: Resync) -> int:
+        return first_psn(message.responder_qp_num, message.epoch)
+
+    def _incoming_of(self, qp_num: int) -> _Incoming:
+        for incoming in self._incoming:
+            if incoming.qp_num == qp_num:
+                return incoming
+        raise PeerError(f"queue pair {qp_num}, which is none of this connection's")

@@ -1,0 +1,177 @@
+"""The two queue pairs of a connection: one carries verbs, its shadow waits, and a lost one comes back.
+
+Source: RoGUE, section 3.5.
+"""
+
+from enum import Enum, unique
+from typing import NamedTuple
+
+from rogue_agent.core.actions import Action, ReadyQueuePair, ResetQueuePair, SendPeer
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.core.errors import PeerError
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.messages import Resynced, decode, encode
+from rogue_agent.core.resync import ClientState, ResyncClient
+from rogue_agent.core.settings import TransportSettings
+
+
+class Ends(NamedTuple):
+    """One queue pair: its number here, and at the peer."""
+
+    qp_num: int
+    peer_qp_num: int
+
+
+class Peer(NamedTuple):
+    """What a connection knows of the other end: its NIC port, its queue pair, and the shadow if there is one.
+
+    All queue pairs carry the requests of one end only; the other end's belong to its library.
+    """
+
+    link: LinkFacts
+    qp_num: int
+    shadow: Ends | None = None
+
+    def recovery(self, qp_num: int, settings: TransportSettings) -> "Recovery | None":
+        """Return the recovery of a queue pair, None where there is no shadow."""
+        if self.shadow is None:
+            return None
+        return Recovery(Ends(qp_num, self.qp_num), self.shadow, settings)
+
+
+@unique
+class EndState(Enum):
+    """State of our end of a queue pair, as verbs name it."""
+
+    RTS = "ready to send"
+    ERR = "in error"
+    RESET = "reset"
+
+
+@unique
+class EndEvent(Enum):
+    """What changes the state of our end."""
+
+    ERRED = "it failed"
+    RESET = "we reset it"
+    READIED = "we readied it"
+
+
+_S, _E = EndState, EndEvent
+
+END_TRANSITIONS: dict[tuple[EndState, EndEvent], EndState] = {
+    (_S.RTS, _E.ERRED): _S.ERR,
+    (_S.RTS, _E.RESET): _S.RESET,
+    (_S.ERR, _E.ERRED): _S.ERR,
+    (_S.ERR, _E.RESET): _S.RESET,
+    (_S.RESET, _E.ERRED): _S.RESET,
+    (_S.RESET, _E.RESET): _S.RESET,
+    (_S.RESET, _E.READIED): _S.RTS,
+}
+
+
+class End:
+    """Our end of one queue pair, and the exchange that brings it back."""
+
+    def __init__(self, ends: Ends, settings: TransportSettings) -> None:
+        self.qp_num = ends.qp_num
+        self.client = ResyncClient(ends.qp_num, ends.peer_qp_num, settings)
+        self.state = EndState.RTS
+
+    def enter(self, event: EndEvent) -> None:
+        """Move to the next state; an event that is not in the table is our own mistake."""
+        state = END_TRANSITIONS.get((self.state, event))
+        assert state is not None, f"queue pair {self.qp_num}: {event.value}, although {self.state.value}"
+        self.state = state
+
+
+class Recovery:
+    """Main and shadow take turns: each loss makes the other one active, at once or when it is back.
+
+    Since they strictly take turns, the peer's library knows from the number of losses alone which of the two
+    carries what is posted next. `deadline_ns`: when `on_timer` must be called, None for never.
+    """
+
+    def __init__(self, main: Ends, shadow: Ends, settings: TransportSettings) -> None:
+        self._ends = (End(main, settings), End(shadow, settings))
+        self._active = self._ends[0]
+        self._epoch = 0
+        self._is_stopped = False
+        self.deadline_ns: HostNs | None = None
+
+    @property
+    def active_qp_num(self) -> int:
+        """The queue pair that carries verbs, or will carry them when it is back."""
+        return self._active.qp_num
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether verbs can be posted."""
+        return self._active.state is EndState.RTS
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether each queue pair that was ever lost has been reset on both ends."""
+        return all(end.client.state is ClientState.IDLE for end in self._ends)
+
+    def knows(self, qp_num: int) -> bool:
+        """Whether a queue pair is one of the two."""
+        return any(end.qp_num == qp_num for end in self._ends)
+
+    def lose(self, now: HostNs, qp_num: int, receipts: int, actions: list[Action]) -> None:
+        """A queue pair is lost: reset our end, ask the peer to do the same, and turn to the other one.
+
+        A queue pair that was not ready has been lost before; that it failed is no news.
+        """
+        end = self._end(qp_num)
+        was_ready = end.state is EndState.RTS
+        end.enter(EndEvent.ERRED)
+        if not was_ready:
+            return
+        end.enter(EndEvent.RESET)
+        actions.append(ResetQueuePair(qp_num))
+        self._epoch += 1
+        actions.append(SendPeer(encode(end.client.lose(now, self._epoch, receipts))))
+        if end is self._active:
+            self._active = self._ends[1] if end is self._ends[0] else self._ends[0]
+        self._find_deadline()
+
+    def on_timer(self, now: HostNs, actions: list[Action]) -> int | None:
+        """Ask again where an answer is overdue; return the queue pair that was given up, None for none."""
+        if self.deadline_ns is None or now < self.deadline_ns:
+            return None
+        for end in self._ends:
+            request = end.client.on_timer(now)
+            if request is not None:
+                actions.append(SendPeer(encode(request)))
+            if end.client.state is ClientState.GIVEN_UP:
+                return end.qp_num
+        self._find_deadline()
+        return None
+
+    def on_peer_message(self, payload: bytes, actions: list[Action]) -> None:
+        """Take an answer; the first one of its epoch makes a queue pair ready again."""
+        message = decode(payload)
+        if not isinstance(message, Resynced) or not self.knows(message.requester_qp_num):
+            raise PeerError(f"a message that is not for this connection: {message}")
+        end = self._end(message.requester_qp_num)
+        if end.client.on_answer(message) and not self._is_stopped:
+            end.enter(EndEvent.READIED)
+            actions.append(ReadyQueuePair(end.qp_num, sq_psn=end.client.psn, rq_psn=message.psn))
+            self._find_deadline()
+
+    def stop(self, actions: list[Action]) -> None:
+        """The connection is lost for good: nothing that is still on its way may start again."""
+        self._is_stopped = True
+        self.deadline_ns = None
+        for end in self._ends:
+            if end.state is not EndState.RESET:
+                end.enter(EndEvent.RESET)
+                actions.append(ResetQueuePair(end.qp_num))
+
+    def _end(self, qp_num: int) -> End:
+        return next(end for end in self._ends if end.qp_num == qp_num)
+
+    def _find_deadline(self) -> None:
+        deadlines = [end.client.deadline_ns for end in self._ends if end.client.deadline_ns is not None]
+        self.deadline_ns = min(deadlines, default=None)

@@ -1,0 +1,161 @@
+"""The passive end: losses answered once, rates applied, messages delivered exactly once."""
+
+import itertools
+
+import pytest
+
+from rogue_agent.core.actions import ReadyQueuePair, ResetQueuePair, SendPeer
+from rogue_agent.core.clocks import NicNs
+from rogue_agent.core.completions import SUCCESS, WR_FLUSH_ERR, Completion
+from rogue_agent.core.errors import PeerError
+from rogue_agent.core.immediates import rate_immediate
+from rogue_agent.core.library import (
+    TRANSITIONS,
+    Deliver,
+    Library,
+    LibraryAction,
+    ServerEvent,
+    ServerState,
+    SetResponseRate,
+)
+from rogue_agent.core.messages import Resync, Resynced, decode, encode
+from rogue_agent.core.resync import first_psn
+
+MAIN, SHADOW = 11, 12
+
+
+def question(epoch: int, qp_num: int = MAIN, receipts: int = 0) -> bytes:
+    return encode(Resync(epoch, qp_num - 10, qp_num, 777, receipts))
+
+
+def received(*sizes: int, imm: int | None = None, status: int = SUCCESS) -> list[Completion]:
+    return [(0, status, NicNs(0), size, imm) for size in sizes]
+
+
+def asked(*payloads: bytes) -> list[LibraryAction]:
+    library = Library(MAIN, SHADOW)
+    for payload in payloads:
+        library.on_peer_message(payload)
+    return library.actions()
+
+
+def test_a_loss_is_answered_after_our_end_was_reset_and_readied() -> None:
+    reset, ready, answer = asked(question(1))
+    psn = first_psn(MAIN, 1)
+    assert reset == ResetQueuePair(MAIN)
+    assert ready == ReadyQueuePair(MAIN, sq_psn=psn, rq_psn=777)
+    assert isinstance(answer, SendPeer)
+    assert decode(answer.payload) == Resynced(1, 1, psn)
+
+
+def test_the_same_question_again_is_answered_again_without_another_reset() -> None:
+    first, again = asked(question(1)), asked(question(1), question(1))
+    assert again == [*first, first[-1]]
+
+
+def test_a_question_overtaken_by_a_later_loss_of_the_same_queue_pair_is_not_answered() -> None:
+    before = asked(question(1), question(2, SHADOW), question(3))
+    assert asked(question(1), question(2, SHADOW), question(3), question(1)) == before
+
+
+def test_a_later_loss_waits_for_the_earlier_one() -> None:
+    """Both are asked about until they are answered, so that nothing is lost by waiting."""
+    assert asked(question(2, SHADOW)) == []
+    assert len(asked(question(2, SHADOW), question(1), question(2, SHADOW))) == 6
+
+
+def test_a_rate_is_applied_to_the_queue_pair_it_came_on() -> None:
+    library = Library(MAIN, SHADOW)
+    library.on_receives(SHADOW, received(0, imm=rate_immediate(1_800_000_000)))
+    assert library.actions() == [SetResponseRate(SHADOW, 1_800_000_000)]
+
+
+def test_messages_are_delivered_in_order_and_flushed_receives_are_none() -> None:
+    library = Library(MAIN, SHADOW)
+    library.on_receives(MAIN, received(10, 20) + received(5, status=WR_FLUSH_ERR) + received(0, imm=9))
+    assert library.actions() == [Deliver(10, None), Deliver(20, None), Deliver(0, 9)]
+
+
+def test_what_was_delivered_is_not_delivered_again() -> None:
+    """Of three delivered messages one was acknowledged: the shadow brings 2 and 3 again, and 4."""
+    library = Library(MAIN, SHADOW)
+    library.on_receives(MAIN, received(1, 2, 3))
+    library.on_peer_message(question(1, receipts=1))
+    library.actions()
+    library.on_receives(SHADOW, received(2, 3, 4))
+    assert library.actions() == [Deliver(4, None)]
+
+
+def test_what_comes_on_the_shadow_before_the_question_is_held() -> None:
+    library = Library(MAIN, SHADOW)
+    library.on_receives(MAIN, received(1, 2))
+    library.on_receives(SHADOW, received(2, 3))
+    assert library.actions() == [Deliver(1, None), Deliver(2, None)]
+    library.on_peer_message(question(1, receipts=1))
+    assert [action for action in library.actions() if isinstance(action, Deliver)] == [Deliver(3, None)]
+
+
+def test_a_gap_between_messages_is_the_peers_mistake() -> None:
+    library = Library(MAIN, SHADOW)
+    library.on_peer_message(question(1, receipts=5))
+    with pytest.raises(PeerError, match="message 6 after message 0"):
+        library.on_receives(SHADOW, received(1))
+
+
+@pytest.mark.parametrize("imm", [0xF000_0000, 1 << 33])
+def test_an_immediate_without_meaning_is_the_peers_mistake(imm: int) -> None:
+    with pytest.raises(PeerError, match="immediate"):
+        Library(MAIN, SHADOW).on_receives(MAIN, received(0, imm=imm))
+
+
+@pytest.mark.parametrize("payload", [b"", b"noise" * 9, question(1, 99), encode(Resynced(1, 1, 5))])
+def test_garbage_is_refused_and_changes_nothing(payload: bytes) -> None:
+    library = Library(MAIN, SHADOW)
+    with pytest.raises(PeerError):
+        library.on_peer_message(payload)
+    assert library.actions() == []
+    assert library.state is ServerState.UNTOUCHED
+
+
+def test_without_a_shadow_a_loss_is_final() -> None:
+    with pytest.raises(PeerError, match="no shadow"):
+        Library(MAIN).on_peer_message(question(1))
+
+
+def test_receives_of_an_unknown_queue_pair_are_refused() -> None:
+    with pytest.raises(PeerError, match="queue pair 5"):
+        Library(MAIN).on_receives(5, [])
+
+
+LIBRARIES = {
+    ServerState.UNTOUCHED: (),
+    ServerState.RESYNCED: (question(1), question(2, SHADOW), question(3)),
+}
+QUESTIONS = {
+    (ServerState.UNTOUCHED, ServerEvent.NEXT): question(1),
+    (ServerState.UNTOUCHED, ServerEvent.EARLY): question(2),
+    (ServerState.RESYNCED, ServerEvent.NEXT): question(4, SHADOW),
+    (ServerState.RESYNCED, ServerEvent.REPEATED): question(3),
+    (ServerState.RESYNCED, ServerEvent.STALE): question(1),
+    (ServerState.RESYNCED, ServerEvent.EARLY): question(5),
+}
+
+
+def test_every_pair_of_the_table_can_happen_and_no_other() -> None:
+    """Epochs count from 1, so that before the first loss no question can be old."""
+    assert QUESTIONS.keys() == TRANSITIONS.keys()
+    impossible = set(itertools.product(ServerState, ServerEvent)) - set(TRANSITIONS)
+    assert impossible == {
+        (ServerState.UNTOUCHED, ServerEvent.REPEATED),
+        (ServerState.UNTOUCHED, ServerEvent.STALE),
+    }
+
+
+@pytest.mark.parametrize(("state", "event"), sorted(TRANSITIONS, key=str))
+def test_the_library_follows_its_table(state: ServerState, event: ServerEvent) -> None:
+    library = Library(MAIN, SHADOW)
+    for payload in LIBRARIES[state]:
+        library.on_peer_message(payload)
+    assert library.state is state
+    library.on_peer_message(QUESTIONS[state, event])
+    assert library.state is TRANSITIONS[state, event]

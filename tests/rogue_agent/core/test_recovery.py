@@ -1,0 +1,123 @@
+"""Main and shadow: who is active, what is reset, and what a loss asks of the peer."""
+
+import itertools
+
+import pytest
+
+from rogue_agent.core.actions import Action, ReadyQueuePair, ResetQueuePair, SendPeer
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.core.errors import PeerError
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.messages import Resync, Resynced, decode, encode
+from rogue_agent.core.recovery import END_TRANSITIONS, End, EndEvent, Ends, EndState, Peer, Recovery
+from rogue_agent.core.resync import first_psn
+from rogue_agent.core.transports import settings_for
+
+MAIN, SHADOW = Ends(1, 11), Ends(2, 12)
+SETTINGS = settings_for("rogue", 10**10, {})
+NOW = HostNs(0)
+LATE = HostNs(10**12)
+
+
+def recovery() -> Recovery:
+    return Recovery(MAIN, SHADOW, SETTINGS)
+
+
+def lost(*qp_nums: int) -> tuple[Recovery, list[Action]]:
+    pair, actions = recovery(), list[Action]()
+    for qp_num in qp_nums:
+        pair.lose(NOW, qp_num, 0, actions)
+    return pair, actions
+
+
+def resynced(epoch: int, qp_num: int) -> bytes:
+    return encode(Resynced(epoch, qp_num, 99))
+
+
+def test_a_loss_resets_our_end_asks_the_peer_and_turns_to_the_shadow() -> None:
+    pair, (reset, question) = lost(1)
+    assert reset == ResetQueuePair(1)
+    assert isinstance(question, SendPeer)
+    assert decode(question.payload) == Resync(1, 1, 11, first_psn(1, 1), 0)
+    assert (pair.active_qp_num, pair.is_ready, pair.is_settled) == (2, True, False)
+
+
+def test_the_answer_makes_it_ready_with_the_agreed_numbers_and_the_shadow_of_the_other() -> None:
+    pair, actions = lost(1)
+    pair.on_peer_message(resynced(1, 1), actions)
+    assert actions[2:] == [ReadyQueuePair(1, sq_psn=first_psn(1, 1), rq_psn=99)]
+    assert (pair.active_qp_num, pair.is_settled, pair.deadline_ns) == (2, True, None)
+
+
+def test_they_strictly_take_turns() -> None:
+    pair, actions = lost(1, 2)
+    assert (pair.active_qp_num, pair.is_ready) == (1, False)
+    pair.on_peer_message(resynced(2, 2), actions)
+    assert (pair.active_qp_num, pair.is_ready) == (1, False), "2 is back, but it is 1's turn"
+    pair.on_peer_message(resynced(1, 1), actions)
+    assert (pair.active_qp_num, pair.is_ready, pair.is_settled) == (1, True, True)
+
+
+def test_a_repeated_or_old_answer_changes_nothing() -> None:
+    pair, actions = lost(1)
+    pair.on_peer_message(resynced(1, 1), actions)
+    pair.lose(NOW, 2, 0, actions)
+    before = len(actions)
+    pair.on_peer_message(resynced(1, 1), actions)
+    assert len(actions) == before
+
+
+def test_news_of_a_loss_that_is_known_are_no_second_loss() -> None:
+    pair, actions = lost(1, 1)
+    assert len(actions) == 2
+    assert pair.active_qp_num == 2
+
+
+def test_losing_the_one_that_waits_does_not_move_the_active_one() -> None:
+    pair, _ = lost(2)
+    assert (pair.active_qp_num, pair.is_ready, pair.is_settled) == (1, True, False)
+
+
+def test_what_stays_unanswered_is_asked_again_and_at_last_given_up() -> None:
+    pair, actions = lost(1)
+    assert pair.deadline_ns == 10_000_000
+    assert pair.on_timer(HostNs(10_000_000), actions) is None
+    assert isinstance(actions[-1], SendPeer)
+    assert pair.on_timer(LATE, actions) == 1
+
+
+def test_stopping_resets_what_is_not_reset() -> None:
+    pair, actions = lost(1)
+    pair.stop(actions)
+    assert actions[2:] == [ResetQueuePair(2)]
+    assert pair.deadline_ns is None
+
+
+@pytest.mark.parametrize("payload", [b"", b"noise", resynced(1, 3), encode(Resync(1, 1, 11, 5, 0))])
+def test_what_is_not_meant_for_it_is_refused(payload: bytes) -> None:
+    pair, actions = lost(1)
+    with pytest.raises(PeerError):
+        pair.on_peer_message(payload, actions)
+    assert len(actions) == 2
+
+
+@pytest.mark.parametrize(("state", "event"), [*itertools.product(EndState, EndEvent)])
+def test_an_end_follows_its_table_or_refuses(state: EndState, event: EndEvent) -> None:
+    end = End(MAIN, SETTINGS)
+    for step in {
+        EndState.RTS: (),
+        EndState.ERR: (EndEvent.ERRED,),
+        EndState.RESET: (EndEvent.ERRED, EndEvent.RESET),
+    }[state]:
+        end.enter(step)
+    expected = END_TRANSITIONS.get((state, event))
+    if expected is None:
+        with pytest.raises(AssertionError, match="queue pair 1"):
+            end.enter(event)
+    else:
+        end.enter(event)
+        assert end.state is expected
+
+
+def test_without_a_shadow_there_is_no_recovery() -> None:
+    assert Peer(LinkFacts(10**10, 1024), 11).recovery(1, SETTINGS) is None
