@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import rogue
+from helpers.command_line import Finished, rogue
 
-from harness.cli import run_guarded
+from harness.cli import app, run_guarded
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
 
@@ -21,12 +21,34 @@ ERRORS = Path(__file__).parent / "experiment/errors"
 ROOT = Path(__file__).parents[2]
 
 
-def test_help_teaches_with_examples(tmp_path: Path) -> None:
-    done = rogue(tmp_path, "--help")
+class Here:
+    """The command line in this process: where only arguments, messages and files matter."""
+
+    def __init__(
+        self, directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.chdir(directory)
+        self.capsys = capsys
+
+    def __call__(self, *arguments: str) -> Finished:
+        code = run_guarded(lambda: app(arguments, prog_name="rogue", standalone_mode=False))
+        said = self.capsys.readouterr()
+        return Finished(code, said.out, said.err)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
+    return Here(tmp_path, monkeypatch, capsys)
+
+
+def test_help_teaches_with_examples(here: Here) -> None:
+    done = here("--help")
     assert done.code == 0
     assert "rogue run experiments/quickstart.yaml" in done.out
-    for command in re.findall(r"^  (\w+)  ", done.out.partition("Commands:")[2], re.M):
-        helped = rogue(tmp_path, command, "--help")
+    commands = re.findall(r"^  (\w+)  ", done.out.partition("Commands:")[2], re.M)
+    assert {"run", "plan", "report", "list", "verify"} <= set(commands)
+    for command in commands:
+        helped = here(command, "--help")
         assert (helped.code, f"rogue {command} " in helped.out) == (0, True)
 
 
@@ -39,8 +61,8 @@ def test_help_loads_nothing_heavy() -> None:
     assert not heavy & set(done.stdout.split())
 
 
-def test_version(tmp_path: Path) -> None:
-    done = rogue(tmp_path, "--version")
+def test_version(here: Here) -> None:
+    done = here("--version")
     assert (done.code, re.fullmatch(r"rogue \d+\.\d+\.\d+\n", done.out) is not None) == (0, True)
 
 
@@ -81,11 +103,11 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
     ],
 )
 def test_wrong_command_costs_a_sentence_and_nothing_else(
-    tmp_path: Path, arguments: tuple[str, ...], words: str
+    tmp_path: Path, here: Here, arguments: tuple[str, ...], words: str
 ) -> None:
     (tmp_path / "latin.yaml").write_bytes("name: é".encode("latin-1"))
     before = sorted(tmp_path.iterdir())
-    done = rogue(tmp_path, *arguments)
+    done = here(*arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("rogue: ")
     assert words in done.err
@@ -93,15 +115,15 @@ def test_wrong_command_costs_a_sentence_and_nothing_else(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_nothing_to_run(tmp_path: Path) -> None:
-    done = rogue(tmp_path, "run", "quickstart", "--set", "transports=[dctcp]")
+def test_nothing_to_run(tmp_path: Path, here: Here) -> None:
+    done = here("run", "quickstart", "--set", "transports=[dctcp]")
     assert (done.code, done.out, list(tmp_path.iterdir())) == (4, "", [])
     assert "the simulator has no dctcp" in done.err
 
 
-def test_results_that_cannot_be_written(tmp_path: Path) -> None:
+def test_results_that_cannot_be_written(tmp_path: Path, here: Here) -> None:
     (tmp_path / "results").write_text("in the way")
-    done = rogue(tmp_path, "run", "quickstart")
+    done = here("run", "quickstart")
     assert (done.code, done.out) == (6, "")
     assert "expected a place for results; name another with --out" in done.err
 
@@ -109,7 +131,7 @@ def test_results_that_cannot_be_written(tmp_path: Path) -> None:
 def test_a_reader_that_goes_away_is_no_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "harness", "plan", "quickstart", "--set", "repetitions=2000"]
+    command = [sys.executable, "-m", "harness", "plan", "quickstart", "--set", "repetitions=200"]
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
