@@ -23,7 +23,7 @@ inline void Engine::start_now(std::uint32_t link, PacketIndex index) {
   Port& port = ports_[link];
   const bool was_empty = port.in_flight.empty();
   depart(port, index, now_);
-  if (was_empty) tree_.set(slot_of(link), pool_[index].arrival);
+  if (was_empty) tree_.set_link(link, pool_[index].arrival);
 }
 
 inline void Engine::catch_up(Port& port) {

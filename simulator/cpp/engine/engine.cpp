@@ -23,11 +23,10 @@ RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
     SIM_CHECK(at >= now_, now_, "event loop", "an event lies in the past");
     now_ = at;
     ++events_;
-    const std::uint32_t slot = tree_.next_slot();
-    if (slot == kTimerSlot) [[unlikely]] {
-      fire_timers();
+    if (tree_.is_next_a_link()) [[likely]] {
+      fire_link(tree_.next_link());
     } else {
-      fire_link(slot - 1);
+      fire_timers();
     }
   }
   return RunState::kSliceUsedUp;

@@ -4,7 +4,7 @@
 // A link has one slot in the winner tree: the arrival of its first packet in flight. No event says that a
 // transmission has finished. Whoever needs a port at an instant first catches it up: everything that would
 // have left until then leaves, each packet at its own past instant. Rule: catch up with the old state, then
-// change, then set the link's slot again. Ties: departures, then timers, then arrivals by link number.
+// change, then set the link's slot again. Ties: departures, then timers, then arrivals (base/tie_break.h).
 #pragma once
 
 #include <cstdint>
@@ -60,9 +60,6 @@ class Engine {
   void check_invariants();
 
  private:
-  static constexpr std::uint32_t kTimerSlot = 0;
-  static constexpr std::uint32_t slot_of(std::uint32_t link) { return link + 1; }
-
   struct Node {
     std::string name;
     bool is_host;
@@ -82,7 +79,7 @@ class Engine {
   void fire_timers();
   void fire_timer(const DueTimer& due);
   void rebase();
-  void set_timer_slot() { tree_.set(kTimerSlot, timers_.next_instant()); }
+  void set_timer_slot() { tree_.set_timers(timers_.next_instant()); }
 
   // Ports.
   void depart(Port& port, PacketIndex index, Picoseconds start);
@@ -97,7 +94,7 @@ class Engine {
   void lose(std::uint32_t link, PacketIndex index);
   void forget(PacketIndex index);
   Picoseconds instant_of(const Port& port);
-  void set_slot(std::uint32_t link) { tree_.set(slot_of(link), instant_of(ports_[link])); }
+  void set_slot(std::uint32_t link) { tree_.set_link(link, instant_of(ports_[link])); }
 
   // NICs.
   Picoseconds first_ready(Nic& nic);

@@ -6,12 +6,11 @@
 namespace simulator {
 
 Engine::Engine(std::uint64_t seed, const Framing& framing)
-    : framing_(framing),
+    : tree_(TieBreak(seed)),
+      framing_(framing),
       seed_(seed),
       throughput_timer_(timers_.create(TimerKind::kSampleThroughput, 0)),
-      queue_timer_(timers_.create(TimerKind::kSampleQueues, 0)) {
-  tree_.reset(1);
-}
+      queue_timer_(timers_.create(TimerKind::kSampleQueues, 0)) {}
 
 std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profile) {
   nodes_.push_back({name, true, static_cast<std::uint32_t>(nics_.size())});
@@ -29,8 +28,8 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
 }
 
 std::uint32_t Engine::add_link(std::uint32_t a, std::uint32_t b, const LinkConfiguration& configuration) {
-  if (ports_.size() + 3 > WinnerTree::kSlotsMax) {
-    throw SimulationError("too many links: at most " + std::to_string(WinnerTree::kSlotsMax / 2 - 1));
+  if (ports_.size() + 2 > WinnerTree::kLinksMax) {
+    throw SimulationError("too many links: at most " + std::to_string(WinnerTree::kLinksMax / 2));
   }
   add_port(a, b, configuration);
   add_port(b, a, configuration);
@@ -74,7 +73,7 @@ void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfigurat
 std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
   const auto first = static_cast<std::uint32_t>(senders_.size());
   if (!is_connected()) {  // the topology is complete
-    tree_.reset(static_cast<std::uint32_t>(ports_.size()) + 1);
+    tree_.reset(static_cast<std::uint32_t>(ports_.size()));
     set_timer_slot();
   }
   add_queue_pair(configuration.host_a, first + 1, configuration.route_ab, configuration);

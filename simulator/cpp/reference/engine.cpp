@@ -24,7 +24,7 @@ RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
 }
 
 void Engine::fire(const Event& event) {
-  const auto link = static_cast<std::uint32_t>(event.number);
+  const std::uint32_t link = event.link;
   switch (event.kind) {
     case EventKind::kDeparture:
       // Either a packet has left, or a queue pair has become ready.
@@ -64,7 +64,7 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   }
   const auto [ready, served, qp] = first;
   if (ready == kNever) return;
-  if (ready > now_) return events_.push({ready, EventKind::kDeparture, number, 1, {}});
+  if (ready > now_) return events_.push({ready, EventKind::kDeparture, number, number, 1, {}});
   QueuePair& sender = queue_pairs_[qp];
   const PacketPlan plan = sender.requester.plan();
   const std::uint32_t frame_bytes = framing_.write_frame_bytes(plan.payload_bytes, plan.is_first);
@@ -87,8 +87,9 @@ void Engine::start(std::uint32_t number, const Packet& packet) {
   link.is_busy = true;
   link.sent_bytes += packet.frame_bytes;
   if (packet.kind == PacketKind::kWrite && packet.hop == 0) packets_max_ = std::max(packets_max_, ++packets_);
-  events_.push({end, EventKind::kDeparture, number, 0, {}});
-  events_.push({end + link.configuration.delay, EventKind::kArrival, number, 0, packet});
+  events_.push({end, EventKind::kDeparture, number, number, 0, {}});
+  const Picoseconds arrival = end + link.configuration.delay;
+  events_.push({arrival, EventKind::kArrival, tie_break_.shuffled(number, arrival), number, 0, packet});
 }
 
 void Engine::arrive(std::uint32_t number, Packet packet) {

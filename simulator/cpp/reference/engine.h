@@ -3,7 +3,7 @@
 //
 // It shares the protocol (requester, responder, limiter, clock, framing) with the fast engine, and has its
 // own event queue, ports, switches, NIC arbitration and timers. Same order of events at one instant:
-// departures, then timers in the order they were created, then arrivals by link number.
+// departures, then timers in the order they were created, then arrivals (base/tie_break.h).
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/configuration.h"
 #include "base/random_stream.h"
+#include "base/tie_break.h"
 #include "protocol/framing.h"
 #include "protocol/limiter.h"
 #include "protocol/nic_clock.h"
@@ -42,7 +43,7 @@ struct Packet {
 
 class Engine {
  public:
-  Engine(std::uint64_t seed, const Framing& framing) : seed_(seed), framing_(framing) {}
+  Engine(std::uint64_t seed, const Framing& framing) : seed_(seed), tie_break_(seed), framing_(framing) {}
 
   std::uint32_t add_host(const std::string& name, const NicProfile& profile);
   std::uint32_t add_switch(const std::string& name, const SwitchConfiguration& configuration);
@@ -75,11 +76,12 @@ class Engine {
   struct Event {
     Picoseconds at;
     EventKind kind;
-    std::uint64_t number;  // link, or order of the timer's creation
+    std::uint64_t order;  // place of an arriving link, or order of the timer's creation
+    std::uint32_t link;
     std::uint32_t timer;
     Packet packet;
     friend bool operator>(const Event& a, const Event& b) {
-      return std::tie(a.at, a.kind, a.number) > std::tie(b.at, b.kind, b.number);
+      return std::tie(a.at, a.kind, a.order) > std::tie(b.at, b.kind, b.order);
     }
   };
 
@@ -165,6 +167,7 @@ class Engine {
   }
 
   std::uint64_t seed_;
+  TieBreak tie_break_;
   Framing framing_;
   Picoseconds now_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

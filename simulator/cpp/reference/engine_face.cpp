@@ -108,7 +108,7 @@ std::uint32_t Engine::create_timer() {
 void Engine::set_timer(std::uint32_t timer, Picoseconds at) {
   timers_[timer].deadline = at == kNever ? at : std::max(at, now_);
   if (at != kNever)
-    events_.push({timers_[timer].deadline, EventKind::kTimer, timers_[timer].order, timer, {}});
+    events_.push({timers_[timer].deadline, EventKind::kTimer, timers_[timer].order, 0, timer, {}});
 }
 
 void Engine::call_once(std::uint32_t call, Picoseconds at) {

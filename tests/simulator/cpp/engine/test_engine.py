@@ -13,13 +13,13 @@ def test_more_links_than_sixteen_bits_count() -> None:
     assert simulation.statistics()["packet_hops"] == 2 * (977 + 16)
 
 
-def test_more_links_than_the_tree_has_slots_are_refused() -> None:
+def test_more_links_than_the_tree_has_places_for_are_refused() -> None:
     engine = _core.Engine(
         seed=1, data_overhead_bytes=62, first_overhead_bytes=16, ack_frame_bytes=66, wire_overhead_bytes=20
     )
     nodes = [engine.add_switch(name=name, buffer_bytes=None, alpha=1.0) for name in "ab"]
-    with pytest.raises(SimulationError, match="too many links: at most 524287"):
-        for _ in range(2**19):
+    with pytest.raises(SimulationError, match="too many links: at most 262144"):
+        for _ in range(2**18 + 1):
             engine.add_link(a=nodes[0], b=nodes[1], rate_bps=1, delay_ps=0, loss_probability=0.0)
 
 
@@ -30,7 +30,7 @@ def test_an_idle_line_takes_the_first_verb_posted() -> None:
     for queue_pair in reversed(queue_pairs):
         queue_pair.post_write(queue_pair.qp_num, 1024, True)
     simulation.run_until(MILLISECOND_NS)
-    # The last one is on the line already when the others become ready, at the same instant: then numbers decide.
+    # The last one is on the line already when the others become ready, at one instant: numbers decide.
     last, first, second = (queue_pairs[i].qp_num for i in (2, 0, 1))
     assert simulation.oracle_table()["wr_id"].tolist() == [last, first, second]
 
