@@ -1,0 +1,118 @@
+"""How fast the packet engine is: `python benchmarks/engine.py [--only W1] [--repeat 5] [--rogue]`, as JSON.
+
+Traffic of benchmarks/data, no congestion control, unbounded buffers, an ACK for every packet, until every
+flow has finished; retransmissions are an error. Each repetition runs in a fresh process; the figures are
+medians. A packet-hop is one packet crossing one link. `wall_s` is the time of the run alone, `cpu_s` the
+processor time in it, `setup_s` the time to build the network, `baseline_rss_bytes` the interpreter before
+it. Repetitions of the workloads take turns, so that a disturbance of the machine does not hit only one of
+them. With `--rogue` W1 also runs under RoGUE (see engine_rogue.py).
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+from engine_networks import WORKLOADS, post_without_control
+
+STEP_NS = 1_000_000
+ROGUE = "W1 with RoGUE"
+
+
+def machine() -> str:
+    """Name the processor."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+
+
+def resident_bytes(field: str) -> int:
+    """Read a memory figure of this process, which unlike getrusage forgets the launcher's."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
+
+
+def measure(name: str) -> dict[str, float]:
+    """Run one workload once, in this process."""
+    baseline_bytes = resident_bytes("VmRSS")
+    began = time.perf_counter()
+    workload = WORKLOADS[name]
+    simulation = workload.network()
+    queue_pairs = post_without_control(simulation, list(workload.flows()))
+    built = time.perf_counter()
+    began_cpu = time.process_time()
+    while simulation.statistics()["verbs_done"] < len(queue_pairs):
+        simulation.run_until(simulation.now_ns + STEP_NS)
+    wall_s, cpu_s = time.perf_counter() - built, time.process_time() - began_cpu
+    peak_bytes = resident_bytes("VmHWM")
+    retransmitted = sum(queue_pair.retransmitted_bytes for queue_pair in queue_pairs)
+    assert retransmitted == 0, f"{name}: {retransmitted} bytes were retransmitted"
+    simulation.check_invariants()
+    statistics = simulation.statistics()
+    hops = statistics["packet_hops"]
+    return {
+        "packet_hops": hops,
+        "events": statistics["events"],
+        "wall_s": wall_s,
+        "cpu_s": cpu_s,
+        "setup_s": built - began,
+        "packet_hops_per_s": hops / wall_s,
+        "ns_per_packet_hop": wall_s / hops * 1e9,
+        "events_per_packet_hop": statistics["events"] / hops,
+        "packets_pool_max": statistics["packets_pool_max"],
+        "peak_rss_bytes": peak_bytes,
+        "baseline_rss_bytes": baseline_bytes,
+    }
+
+
+def measure_once(name: str) -> dict[str, float]:
+    """Run one measurement, in this process."""
+    if name == ROGUE:
+        from engine_rogue import measure_rogue
+
+        return measure_rogue()
+    return measure(name)
+
+
+def measure_in_fresh_process(name: str) -> dict[str, float]:
+    """Run one workload once, in a process of its own."""
+    command = [sys.executable, __file__, "--once", name]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    figures: dict[str, float] = json.loads(output)
+    return figures
+
+
+def main() -> None:
+    """Measure, and print medians."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", choices=WORKLOADS, action="append", help="measure only this workload")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions of each workload")
+    parser.add_argument("--rogue", action="store_true", help="measure W1 under RoGUE as well")
+    parser.add_argument("--once", choices=[*WORKLOADS, ROGUE], help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.once:
+        print(json.dumps(measure_once(arguments.once)))
+        return
+    names = [*(arguments.only or WORKLOADS), *([ROGUE] if arguments.rogue else [])]
+    runs: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+    for _ in range(arguments.repeat):
+        for name in names:
+            runs[name].append(measure_in_fresh_process(name))
+    medians = {
+        name: {figure: median(run[figure] for run in repetitions) for figure in repetitions[0]}
+        for name, repetitions in runs.items()
+    }
+    print(
+        json.dumps(
+            {"machine": machine(), "repeat": arguments.repeat} | medians,
+            indent=2,
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

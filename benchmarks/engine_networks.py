@@ -1,0 +1,102 @@
+"""The networks and flows of the benchmark data, without any congestion control."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from simulator import IDEAL, NicProfile, QueuePair, Simulation
+
+DATA = Path(__file__).parent / "data"
+DELAY_PS = 1_000_000
+MTU_BYTES = 1000
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One transfer of the data set."""
+
+    start_ns: int
+    source: str
+    destination: str
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A data set and the network that it is meant for. ``fat_tree_k`` is 0 for a star."""
+
+    name: str
+    hosts: int
+    rate_bps: int
+    fat_tree_k: int
+
+    def flows(self) -> Iterator[Flow]:
+        """Read the flows in the order of the file."""
+        with (DATA / f"{self.name.lower()}.csv").open() as file:
+            for row in csv.DictReader(file):
+                start_ns = int(row["start_us"]) * 1000
+                yield Flow(start_ns, f"h{row['src']}", f"h{row['dst']}", int(row["size_bytes"]))
+
+    def network(
+        self,
+        simulation_type: type[Simulation] = Simulation,
+        profile: NicProfile = IDEAL,
+        buffer_bytes: int | None = None,
+    ) -> Simulation:
+        """Build the network: all links alike, all switches alike (None = unbounded buffer)."""
+        simulation = simulation_type(seed=1)
+        for host in range(self.hosts):
+            simulation.add_host(f"h{host}", profile)
+        joined = (
+            _fat_tree(self.fat_tree_k) if self.fat_tree_k else [(f"h{i}", "s0") for i in range(self.hosts)]
+        )
+        for name in dict.fromkeys(name for ends in joined for name in ends if not name.startswith("h")):
+            simulation.add_switch(name, buffer_bytes=buffer_bytes, alpha=1.0)
+        for a, b in joined:
+            simulation.add_link(a, b, rate_bps=self.rate_bps, delay_ps=DELAY_PS)
+        return simulation
+
+
+WORKLOADS = {
+    workload.name: workload
+    for workload in (
+        Workload("W1", hosts=9, rate_bps=10 * 10**9, fat_tree_k=0),
+        Workload("W2", hosts=54, rate_bps=100 * 10**9, fat_tree_k=6),
+        Workload("W3", hosts=1024, rate_bps=100 * 10**9, fat_tree_k=16),
+    )
+}
+
+
+def _fat_tree(k: int) -> list[tuple[str, str]]:
+    """Return the links of a k-ary fat tree: host h is under edge switch h // (k / 2)."""
+    half = k // 2
+    joined = [(f"h{host}", f"e{host // half}") for host in range(k * half * half)]
+    for switch in range(k * half):
+        pod = switch // half
+        joined += [(f"e{switch}", f"a{pod * half + i}") for i in range(half)]
+        joined += [(f"a{switch}", f"c{switch % half * half + i}") for i in range(half)]
+    return joined
+
+
+def post_without_control(simulation: Simulation, flows: list[Flow]) -> list[QueuePair]:
+    """Give each flow a queue pair of its own, and post it as one verb when it starts, at line rate."""
+    queue_pairs = []
+    for number, flow in enumerate(flows):
+        queue_pair, _ = simulation.connect(
+            flow.source,
+            flow.destination,
+            mtu_bytes=MTU_BYTES,
+            retry_count=7,
+            timeout_exponent=20,
+            ack_every_packets=1,
+            path_seed=number,
+        )
+        simulation.schedule(
+            flow.start_ns,
+            lambda now_ns, number=number, queue_pair=queue_pair, flow=flow: queue_pair.post_write(
+                number, flow.size_bytes, True
+            ),
+        )
+        queue_pairs.append(queue_pair)
+    return queue_pairs
