@@ -15,19 +15,18 @@ namespace simulator {
 
 class TieBreak {
  public:
-  static constexpr int kLinkBits = 19;
+  static constexpr int kBits = 8;
 
   explicit TieBreak(std::uint64_t seed) : seed_(mix_bits(seed + 1)) {}
 
-  // Maps links to places in line. Applied twice at one instant it gives the link back.
-  std::uint32_t shuffled(std::uint32_t link, Picoseconds at) const {
-    std::uint64_t hash = (static_cast<std::uint64_t>(at.value) ^ seed_) * kOdd;
-    hash = (hash ^ (hash >> 32)) * kOdd;  // instants lie on a grid: one multiplication leaves them on one
-    return link ^ static_cast<std::uint32_t>(hash >> (64 - kLinkBits));
+  // The place of a directed link in the order of this instant, from 0 to 255. Links of equal place go by
+  // number; those lie at least 512 numbers apart.
+  std::uint32_t place(std::uint32_t link, Picoseconds at) const {
+    const std::uint64_t hash = (static_cast<std::uint64_t>(at.value) ^ seed_) * 0x9e3779b97f4a7c15ULL;
+    return ((link >> 1) ^ static_cast<std::uint32_t>(hash >> (64 - kBits))) & ((1U << kBits) - 1);
   }
 
  private:
-  static constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ULL;
   std::uint64_t seed_;
 };
 

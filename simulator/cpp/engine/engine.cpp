@@ -207,11 +207,14 @@ void Engine::catch_up_all() {
   for (std::uint32_t link = 0; link < ports_.size(); ++link) catch_up_link(link);
 }
 
+// Moves the base to the next instant, which may lie far beyond the tree's horizon.
 void Engine::rebase() {
-  tree_.move_base();
+  const std::uint32_t links = is_connected() ? static_cast<std::uint32_t>(ports_.size()) : 0;
+  Picoseconds base = std::min(horizon_, timers_.next_instant());
+  for (std::uint32_t link = 0; link < links; ++link) base = std::min(base, instant_of(ports_[link]));
+  tree_.rebase(base);
   set_timer_slot();
-  if (!is_connected()) return;
-  for (std::uint32_t link = 0; link < ports_.size(); ++link) set_slot(link);
+  for (std::uint32_t link = 0; link < links; ++link) set_slot(link);
 }
 
 }  // namespace simulator

@@ -20,13 +20,15 @@ namespace simulator {
 
 class WinnerTree {
  public:
-  // 44 bits of picoseconds (17.6 s) counted from a base that moves along, one bit that puts the timers in
-  // front of the links, and 19 bits of link number, shuffled.
-  static constexpr int kTieBits = 20;
-  static constexpr std::uint32_t kLinksMax = 1U << (kTieBits - 1);
+  // 36 bits of picoseconds (69 ms) counted from a base that moves along, 8 bits that order what happens at
+  // the same instant, and 20 bits of slot. Slot 0 is that of the timers, and goes first.
+  static constexpr int kSlotBits = 20;
+  static constexpr int kTieBits = TieBreak::kBits;
+  static constexpr int kTimeShift = kSlotBits + kTieBits;
+  static constexpr std::uint32_t kLinksMax = (1U << kSlotBits) - 1;
   static constexpr std::uint64_t kIdle = std::numeric_limits<std::uint64_t>::max();
-  static constexpr std::int64_t kHorizonPs = (std::int64_t{1} << (64 - kTieBits)) - 2;
-  static constexpr std::int64_t kRebasePs = std::int64_t{1} << (63 - kTieBits);
+  static constexpr std::int64_t kHorizonPs = (std::int64_t{1} << (64 - kTimeShift)) - 2;
+  static constexpr std::int64_t kRebasePs = std::int64_t{1} << (63 - kTimeShift);
 
   explicit WinnerTree(TieBreak tie_break) : tie_break_(tie_break) { reset(0); }
 
@@ -41,33 +43,29 @@ class WinnerTree {
     root_ = kIdle;
   }
 
-  // Instants beyond the horizon are cut to it: they come up early, and are then looked at again.
   void set_link(std::uint32_t link, Picoseconds at) {
     if (at == kNever) return set_word(link + 1, kIdle);
-    const std::int64_t relative = std::min(at.value - base_.value, kHorizonPs);
-    const std::uint32_t tie = kLinksMax | tie_break_.shuffled(link, {base_.value + relative});
-    set_word(link + 1, (static_cast<std::uint64_t>(relative) << kTieBits) | tie);
+    const std::uint64_t tie = (std::uint64_t{tie_break_.place(link, at)} << kSlotBits) | (link + 1);
+    set_word(link + 1, packed(at) | tie);
   }
-
-  void set_timers(Picoseconds at) {
-    if (at == kNever) return set_word(0, kIdle);
-    const std::int64_t relative = std::min(at.value - base_.value, kHorizonPs);
-    set_word(0, static_cast<std::uint64_t>(relative) << kTieBits);
-  }
+  void set_timers(Picoseconds at) { set_word(0, at == kNever ? kIdle : packed(at)); }
 
   bool is_idle() const { return root_ == kIdle; }
-  Picoseconds next_instant() const { return {base_.value + static_cast<std::int64_t>(root_ >> kTieBits)}; }
+  Picoseconds next_instant() const { return {base_.value + static_cast<std::int64_t>(root_ >> kTimeShift)}; }
   bool is_next_a_link() const { return (root_ & kLinksMax) != 0; }
-  std::uint32_t next_link() const {
-    return tie_break_.shuffled(static_cast<std::uint32_t>(root_) & (kLinksMax - 1), next_instant());
-  }
+  std::uint32_t next_link() const { return (static_cast<std::uint32_t>(root_) & kLinksMax) - 1; }
 
-  // True when the next instant is so far from the base that the base must move (by kRebasePs, then set every
-  // slot again).
-  bool must_rebase() const { return root_ >= static_cast<std::uint64_t>(kRebasePs) << kTieBits; }
-  void move_base() { base_.value += kRebasePs; }
+  // True when the next instant is so far from the base that the base must move: then set every slot again.
+  bool must_rebase() const { return root_ >= static_cast<std::uint64_t>(kRebasePs) << kTimeShift; }
+  void rebase(Picoseconds base) { base_ = base; }
 
  private:
+  // Instants beyond the horizon are cut to it: they come up early, and the base moves before they are looked
+  // at.
+  std::uint64_t packed(Picoseconds at) const {
+    return static_cast<std::uint64_t>(std::min(at.value - base_.value, kHorizonPs)) << kTimeShift;
+  }
+
   void set_word(std::uint32_t slot, std::uint64_t word) {
     std::uint32_t at = slot;
     for (std::uint32_t level = 0; level < depth_; ++level) {

@@ -89,7 +89,8 @@ void Engine::start(std::uint32_t number, const Packet& packet) {
   if (packet.kind == PacketKind::kWrite && packet.hop == 0) packets_max_ = std::max(packets_max_, ++packets_);
   events_.push({end, EventKind::kDeparture, number, number, 0, {}});
   const Picoseconds arrival = end + link.configuration.delay;
-  events_.push({arrival, EventKind::kArrival, tie_break_.shuffled(number, arrival), number, 0, packet});
+  events_.push({arrival, EventKind::kArrival,
+                (std::uint64_t{tie_break_.place(number, arrival)} << 32) | number, number, 0, packet});
 }
 
 void Engine::arrive(std::uint32_t number, Packet packet) {

@@ -76,7 +76,7 @@ class Engine {
   struct Event {
     Picoseconds at;
     EventKind kind;
-    std::uint64_t order;  // place of an arriving link, or order of the timer's creation
+    std::uint64_t order;  // place and number of an arriving link, or order of the timer's creation
     std::uint32_t link;
     std::uint32_t timer;
     Packet packet;
