@@ -16,6 +16,8 @@ class Batch:
     Known once it is posted: `enqueued_ns`, the NIC's clock just before the first verb was posted;
     `rate_bps`, the rate in force then; `is_anchored`, whether the limiter was settled and nothing was
     before the batch in the queue pair; `epoch`, the limiter setting that a sample can be attributed to.
+    Only over UC: `number`, which the peer's library repeats, and `signaled_before_ns`, when the last byte of
+    the batch before had left the NIC, None until that is known.
     """
 
     __slots__ = (
@@ -24,10 +26,12 @@ class Batch:
         "epoch",
         "is_anchored",
         "last_packet_wire_bytes",
+        "number",
         "payload_bytes",
         "rate_bps",
         "receipts",
         "sends",
+        "signaled_before_ns",
         "wire_bytes",
         "wr_id",
     )
@@ -44,3 +48,5 @@ class Batch:
         self.rate_bps = 0
         self.is_anchored = False
         self.epoch = NO_EPOCH
+        self.number = 0
+        self.signaled_before_ns: NicNs | None = None

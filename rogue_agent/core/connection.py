@@ -18,12 +18,11 @@ from rogue_agent.core.actions import (
     SetRate,
     SwitchToShadow,
 )
-from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS, Completion, status_name
 from rogue_agent.core.control import Control
 from rogue_agent.core.errors import NicError, PeerError
-from rogue_agent.core.immediates import rate_immediate
+from rogue_agent.core.immediates import APPLICATION_MAX, batch_of, rate_immediate
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.lane import LANE_SHIFT, Lane
 from rogue_agent.core.link import LinkFacts
@@ -31,6 +30,7 @@ from rogue_agent.core.recovery import Peer, Recovery
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.states import Event, State, next_state
+from rogue_agent.core.uc_lane import UcLane
 
 WRITES, READS, MESSAGES = range(3)
 """Numbers of the lanes; the last is no lane of its own, only numbers for messages to the peer's library."""
@@ -49,6 +49,7 @@ class DeadlineReason(Enum):
 
     FLUSH = "completions of the verbs that a failed queue pair flushes"
     RESYNC = "the peer's answer about a lost queue pair"
+    ANSWER = "the peer's answer to a batch over UC"
 
 
 class Deadline(NamedTuple):
@@ -85,7 +86,9 @@ class Connection:
         self._instruments = instruments
         self._peer = peer
         self._recovery = None if peer is None else peer.recovery(qp_num, settings)
-        self._writes = Lane(WRITES, qp_num, settings, Control(settings, link, instruments))
+        lane_class = UcLane if settings.is_answered else Lane
+        control = Control(settings, link, instruments)
+        self._writes = lane_class(WRITES, qp_num, settings, control, tracing=tracing)
         self._reads: Lane | None = None
         self._lanes = [self._writes]
         self._state = State.OPEN
@@ -120,10 +123,13 @@ class Connection:
     def next_deadline(self) -> Deadline | None:
         """Return when `on_timer` must be called next, None when no timer is needed."""
         flush_ns = self._flush_deadline_ns
+        if flush_ns is not None:
+            return Deadline(flush_ns, DeadlineReason.FLUSH)
         resync_ns = None if self._recovery is None else self._recovery.deadline_ns
-        if resync_ns is not None and (flush_ns is None or resync_ns < flush_ns):
+        if resync_ns is not None:
             return Deadline(resync_ns, DeadlineReason.RESYNC)
-        return None if flush_ns is None else Deadline(flush_ns, DeadlineReason.FLUSH)
+        answer_ns = self._writes.deadline_ns
+        return None if answer_ns is None else Deadline(answer_ns, DeadlineReason.ANSWER)
 
     def submit(self, transfer: Transfer) -> None:
         """Take a transfer from the application; ids of unreported transfers differ."""
@@ -131,6 +137,9 @@ class Connection:
             f"transfer {transfer.transfer_id} is still running"
         )
         assert transfer.size_bytes >= 0, f"transfer {transfer.transfer_id} of {transfer.size_bytes} bytes"
+        assert transfer.imm is None or 0 <= transfer.imm <= APPLICATION_MAX, (
+            f"transfer {transfer.transfer_id}: immediate values end at {APPLICATION_MAX:#x}"
+        )
         self._enter(Event.SUBMITTED)
         lane = self._reading() if transfer.verb == "read" else self._writes
         lane.push(transfer)
@@ -144,7 +153,9 @@ class Connection:
         if self._state is not State.OPEN:
             self._enter(Event.POSTED)
         number = wr_id >> LANE_SHIFT
-        if number != MESSAGES:
+        if number == MESSAGES:
+            self._writes.on_message_posted(wr_id, nic_ns)
+        else:
             self._lanes[number].on_posted(wr_id, nic_ns)
 
     def on_post_refused(self, now: HostNs, wr_id: int) -> None:
@@ -166,14 +177,28 @@ class Connection:
         for wr_id, status, nic_ns, _byte_len, _imm in completions:
             if status == SUCCESS and self._state is State.OPEN:
                 lane = lanes[wr_id >> LANE_SHIFT]
-                batch = lane.release(wr_id, self._actions)
-                if batch is not None and lane.control.has_estimator:
-                    self._sample(lane, now, batch, nic_ns)
+                if lane.complete(now, wr_id, nic_ns, self._actions):
+                    self._move_rate(lane)
             else:
                 self._on_trouble(now, wr_id, status)
         if self._state is State.OPEN:
             for lane in lanes:
                 lane.post_batches(self._actions)
+
+    def on_receives(self, now: HostNs, completions: Sequence[Completion]) -> None:
+        """Take receive completions of one poll: over UC, answers of the peer's library.
+
+        Raises PeerError for anything else.
+        """
+        for _wr_id, status, nic_ns, _byte_len, imm in completions:
+            if status != SUCCESS:
+                continue
+            if imm is None or not isinstance(self._writes, UcLane):
+                raise PeerError(f"queue pair {self._qp_num}: received {imm}, which answers nothing")
+            if self._writes.on_answer(now, batch_of(imm), nic_ns, self._actions):
+                self._move_rate(self._writes)
+        if self._state is State.OPEN:
+            self._writes.post_batches(self._actions)
 
     def on_qp_event(self, now: HostNs, qp_num: int, event: QpEvent) -> None:
         """The queue pair changed its state; completions from before may still be read."""
@@ -202,6 +227,9 @@ class Connection:
         """Time has passed; calls that are early or no longer needed do nothing."""
         if self._flush_deadline_ns is not None and now >= self._flush_deadline_ns:
             self._end(now, Event.TIMED_OUT)
+        if self._state is State.OPEN and isinstance(self._writes, UcLane) and self._writes.on_timer(now):
+            self._move_rate(self._writes)
+            self._post_message(self._writes.next_probe(self._next_message_wr_id()))
         if self._recovery is not None and self._state is not State.FAILED:
             qp_num = self._recovery.on_timer(now, self._actions)
             if qp_num is not None:
@@ -210,9 +238,10 @@ class Connection:
     def _reading(self) -> Lane:
         """Return the lane of READs, which exists from the first one on."""
         if self._reads is None:
+            assert self._settings.service == "rc", "UC has no READ"
             assert self._peer is not None, "a READ, but nothing is known of the NIC that answers it"
             control = Control(self._settings, self._peer.link, self._instruments)
-            self._reads = Lane(READS, self._qp_num, self._settings, control)
+            self._reads = Lane(READS, self._qp_num, self._settings, control, tracing=self._tracing)
             self._lanes.append(self._reads)
             if self._state is State.OPEN:
                 self._move_rate(self._reads)
@@ -222,11 +251,6 @@ class Connection:
         """Return the lane of a verb, None for a message to the peer's library."""
         number = wr_id >> LANE_SHIFT
         return None if number == MESSAGES else self._lanes[number]
-
-    def _sample(self, lane: Lane, now: HostNs, batch: Batch, completed_ns: NicNs) -> None:
-        """Let the control see a completed batch, and follow where it wants the limiter to go."""
-        if lane.sample(now, batch, completed_ns, self._actions if self._tracing else None):
-            self._move_rate(lane)
 
     def _move_rate(self, lane: Lane) -> None:
         """Program the lane's limiter: ours, or for READs the peer's through its library."""
@@ -241,9 +265,12 @@ class Connection:
 
     def _post_message(self, imm: int) -> None:
         """Send an immediate value to the peer's library, in a WRITE of no bytes."""
+        wr_id = self._next_message_wr_id()
         self._messages += 1
-        wr_id = (MESSAGES << LANE_SHIFT) + self._messages
         self._actions.append(PostSend(wr_id, NO_TRANSFER, 0, 0, False, "write", imm))
+
+    def _next_message_wr_id(self) -> int:
+        return (MESSAGES << LANE_SHIFT) + self._messages + 1
 
     def _on_trouble(self, now: HostNs, wr_id: int, status: int) -> None:
         """A completion that failed, or that was read after the queue pair was lost."""

@@ -3,10 +3,14 @@
 The two highest ranges of values are the library's, the rest is the application's:
 
     0xE, 28 bits    the peer's rate for READ responses, in kbit/s as in `ibv_modify_qp_rate_limit`; 0 lifts it
-    0xF, 28 bits    reserved for batches over UC
+    0xF, 18 bits, 10 bits    over UC: processing time and number of a batch. In the question of the sender the
+                             time is 0; the library's answer has its own processing time in units of 4 ns, the
+                             largest value standing for anything longer
 
-Deviation: RoGUE does not give an encoding.
+Deviation: RoGUE does not give an encoding, and its answer does not say which batch it is for.
 """
+
+from typing import NamedTuple
 
 from rogue_agent.core.errors import PeerError
 
@@ -14,10 +18,15 @@ IMMEDIATE_MAX = 0xFFFF_FFFF
 APPLICATION_MAX = 0xDFFF_FFFF
 """Largest immediate value that an application may use."""
 
-RATE_TAG = 0xE
+RATE_TAG, BATCH_TAG = 0xE, 0xF
+BATCH_NUMBERS = 1 << 10
+"""Numbers of batches repeat after this many; fewer can be out at once."""
+
 _TAG_SHIFT = 28
 _VALUE_MASK = (1 << _TAG_SHIFT) - 1
 _KBPS = 1000
+_TIME_UNIT_NS = 4
+_TIME_MAX = (1 << 18) - 1
 
 
 def tag_of(imm: int) -> int:
@@ -42,3 +51,27 @@ def rate_of(imm: int) -> int:
     if tag_of(imm) != RATE_TAG:
         raise PeerError(f"an immediate value of {imm:#x}, which is no rate")
     return (imm & _VALUE_MASK) * _KBPS
+
+
+class BatchAnswer(NamedTuple):
+    """What the library of the receiving end says about a batch; None for a time too long to be told."""
+
+    number: int
+    processing_ns: int | None
+
+
+def batch_immediate(number: int, processing_ns: int = 0) -> int:
+    """Encode a batch's number, and in an answer the time between its arrival and the answer's posting.
+
+    Test: test_immediates.py::test_batch_worked_example.
+    """
+    time = min(max(0, processing_ns) // _TIME_UNIT_NS, _TIME_MAX)
+    return BATCH_TAG << _TAG_SHIFT | time << 10 | number % BATCH_NUMBERS
+
+
+def batch_of(imm: int) -> BatchAnswer:
+    """Decode what `batch_immediate` encoded."""
+    if tag_of(imm) != BATCH_TAG:
+        raise PeerError(f"an immediate value of {imm:#x}, which is about no batch")
+    time = (imm & _VALUE_MASK) >> 10
+    return BatchAnswer(imm % BATCH_NUMBERS, None if time == _TIME_MAX else time * _TIME_UNIT_NS)

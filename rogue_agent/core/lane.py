@@ -5,6 +5,7 @@ their congestion. Source: RoGUE, section 3.4.
 """
 
 from collections import deque
+from typing import ClassVar
 
 from rogue_agent.core.actions import Action, Trace
 from rogue_agent.core.batch import Batch
@@ -29,19 +30,29 @@ class Lane:
     receive from the peer.
     """
 
-    def __init__(self, number: int, qp_num: int, settings: TransportSettings, control: Control) -> None:
+    deadline_ns: HostNs | None = None
+    """When the lane wants to be called although nothing happens; only lanes over UC do."""
+
+    segmenter_class: ClassVar[type[Segmenter]] = Segmenter
+
+    def __init__(
+        self, number: int, qp_num: int, settings: TransportSettings, control: Control, *, tracing: bool
+    ) -> None:
         first_wr_id = (number << LANE_SHIFT) + 1
         verbs_max = settings.send_queue_verbs
         link: LinkFacts = control.link
         self._qp_num = qp_num
-        self._segmenter = Segmenter(
+        self._segmenter = self.segmenter_class(
             link, settings.segment_bytes, verbs_max // Window.BATCHES_MIN, first_wr_id
         )
-        self._window = Window(link.mtu_bytes, settings.segment_bytes, verbs_max)
+        window_verbs = verbs_max - self.segmenter_class.extra_verbs
+        self._window = Window(link.mtu_bytes, settings.segment_bytes, window_verbs)
         self._again: deque[Batch] = deque()
         self._unposted: deque[Batch] = deque()
         self._posted_wr_id = self._completed_wr_id = first_wr_id - 1
         self._retired_wr_id = -1
+        self._has_samples = control.has_estimator
+        self._tracing = tracing
         self.control = control
         self.reports = Reports()
         self.receipts = 0
@@ -88,6 +99,9 @@ class Lane:
         if wr_id == batch.wr_id:
             self._unposted.popleft()
 
+    def on_message_posted(self, wr_id: int, nic_ns: NicNs) -> None:
+        """A message to the peer's library was posted; only a lane that waits for its answer wants to know."""
+
     def check_refused(self, wr_id: int) -> None:
         """A verb that was posted cannot be refused any more."""
         if wr_id <= self._posted_wr_id:
@@ -112,15 +126,10 @@ class Lane:
             self.reports.complete(transfer_id, size_bytes, actions)
         return batch
 
-    def sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, trace_to: list[Action] | None) -> bool:
-        """Let the control see a completed batch; return whether its sample counted."""
-        control = self.control
-        rtt_ns, verdict = control.sample(batch, completed_ns)
-        if trace_to is not None and rtt_ns is not None:
-            trace_to.append(
-                Trace(now, batch.wr_id, rtt_ns, control.rate_bps, verdict.value, control.cc.metrics())
-            )
-        return verdict is SampleVerdict.ACCEPTED
+    def complete(self, now: HostNs, wr_id: int, completed_ns: NicNs, actions: list[Action]) -> bool:
+        """A signalled verb completed; return whether the congestion control has accepted a sample."""
+        batch = self.release(wr_id, actions)
+        return batch is not None and self._has_samples and self._sample(now, batch, completed_ns, actions)
 
     def is_retired(self, wr_id: int) -> bool:
         """Whether a verb was on a queue pair that has been given up: what becomes of it means nothing."""
@@ -131,6 +140,21 @@ class Lane:
         if not self._completed_wr_id < wr_id <= self._posted_wr_id:
             raise NicError(self._qp_num, f"{status} of verb {wr_id}, which is not outstanding")
         self._completed_wr_id = wr_id
+
+    def _take_out(self) -> list[Batch]:
+        """Drop what was handed out and is not known to have completed; return it."""
+        return self._window.take_all()
+
+    def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
+        """Let the control see a completed batch; return whether its sample counted."""
+        rtt_ns, verdict = self.control.sample(batch, completed_ns)
+        if self._tracing and rtt_ns is not None:
+            actions.append(self._trace(now, batch, rtt_ns, verdict))
+        return verdict is SampleVerdict.ACCEPTED
+
+    def _trace(self, now: HostNs, batch: Batch, rtt_ns: float, verdict: SampleVerdict) -> Trace:
+        control = self.control
+        return Trace(now, batch.wr_id, rtt_ns, control.rate_bps, verdict.value, control.cc.metrics())
 
     def withdraw(self) -> None:
         """Nothing that was handed out, but not posted, will be posted."""
@@ -151,7 +175,7 @@ class Lane:
 
     def clear(self, actions: list[Action]) -> None:
         """Drop everything, and report each transfer with the bytes known to have arrived in order."""
-        batches = [*self._window.take_all(), *self._again]
+        batches = [*self._take_out(), *self._again]
         self._again.clear()
         self._unposted.clear()
         dropped = [(send.transfer_id, send.offset_bytes) for batch in batches for send in batch.sends]

@@ -1,6 +1,7 @@
 """The receiver-side library: what the passive end of connections does for them, in the background.
 
-Source: RoGUE, section 3.6: it sets the rate of READ responses and re-establishes lost queue pairs.
+Source: RoGUE, section 3.6: it sets the rate of READ responses, answers batches over UC and re-establishes
+lost queue pairs.
 """
 
 from collections.abc import Sequence
@@ -8,9 +9,17 @@ from enum import Enum, unique
 from typing import NamedTuple, TypeAlias
 
 from rogue_agent.core.actions import ReadyQueuePair, ResetQueuePair, SendPeer
+from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.completions import SUCCESS, Completion
 from rogue_agent.core.errors import PeerError
-from rogue_agent.core.immediates import APPLICATION_MAX, rate_of
+from rogue_agent.core.immediates import (
+    APPLICATION_MAX,
+    RATE_TAG,
+    batch_immediate,
+    batch_of,
+    rate_of,
+    tag_of,
+)
 from rogue_agent.core.messages import Resync, Resynced, decode, encode
 from rogue_agent.core.resync import first_psn
 
@@ -29,7 +38,16 @@ class Deliver(NamedTuple):
     imm: int | None
 
 
-LibraryAction: TypeAlias = SetResponseRate | Deliver | ResetQueuePair | ReadyQueuePair | SendPeer
+class AnswerBatch(NamedTuple):
+    """Post a WRITE of no bytes with this immediate value, unsignalled, to our end of a queue pair."""
+
+    qp_num: int
+    imm: int
+
+
+LibraryAction: TypeAlias = (
+    SetResponseRate | Deliver | AnswerBatch | ResetQueuePair | ReadyQueuePair | SendPeer
+)
 
 
 @unique
@@ -98,14 +116,17 @@ class Library:
         self._actions = []
         return actions
 
-    def on_receives(self, qp_num: int, completions: Sequence[Completion]) -> None:
-        """Take receive completions of one poll; raises PeerError for an immediate that makes no sense."""
+    def on_receives(self, qp_num: int, completions: Sequence[Completion], nic_now: NicNs) -> None:
+        """Take receive completions of one poll; the NIC's clock was read just now.
+
+        Raises PeerError for an immediate that makes no sense.
+        """
         incoming = self._incoming_of(qp_num)
-        for _wr_id, status, _nic_ns, byte_len, imm in completions:
+        for _wr_id, status, nic_ns, byte_len, imm in completions:
             if status != SUCCESS:
                 continue
             if imm is not None and imm > APPLICATION_MAX:
-                self._actions.append(SetResponseRate(qp_num, rate_of(imm)))
+                self._obey(qp_num, imm, nic_now - nic_ns)
             elif incoming is self._current:
                 self._take(incoming, byte_len, imm)
             else:
@@ -131,6 +152,14 @@ class Library:
         if event in {ServerEvent.NEXT, ServerEvent.REPEATED}:
             answer = Resynced(message.epoch, message.requester_qp_num, self._psn(message))
             self._actions.append(SendPeer(encode(answer)))
+
+    def _obey(self, qp_num: int, imm: int, processing_ns: int) -> None:
+        """Do what the other library's immediate asks for."""
+        if tag_of(imm) == RATE_TAG:
+            self._actions.append(SetResponseRate(qp_num, rate_of(imm)))
+        else:
+            answer = batch_immediate(batch_of(imm).number, processing_ns)
+            self._actions.append(AnswerBatch(qp_num, answer))
 
     def _event_of(self, message: Resync, incoming: _Incoming) -> ServerEvent:
         if message.epoch > self._epoch:

@@ -5,10 +5,11 @@ Source: RoGUE, sections 3.1 and 3.6.
 
 from collections import deque
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from rogue_agent.core.actions import PostSend, Verb
+from rogue_agent.core.actions import NO_TRANSFER, PostSend, Verb
 from rogue_agent.core.batch import Batch
+from rogue_agent.core.immediates import BATCH_NUMBERS, batch_immediate
 from rogue_agent.core.link import LinkFacts
 
 
@@ -37,6 +38,9 @@ class Segmenter:
 
     Verbs are numbered upwards from `first_wr_id` in posting order.
     """
+
+    extra_verbs: ClassVar[int] = 0
+    """Verbs that `take` may add to the batch that `peek` has shown."""
 
     def __init__(self, link: LinkFacts, segment_bytes: int, verbs_max: int, first_wr_id: int = 1) -> None:
         self._framing = link.wire
@@ -137,3 +141,43 @@ class Segmenter:
         if length_bytes == self._segment_bytes:
             self._segment_wire_bytes[key] = sizes
         return sizes
+
+
+class AnsweredSegmenter(Segmenter):
+    """Over UC each batch ends with a verb that makes the peer's library answer: an immediate asks for it.
+
+    The last verb carries the library's immediate if it is a WRITE without one of the application's;
+    otherwise a WRITE of no bytes follows it. A SEND's own receive belongs to the application.
+    Source: RoGUE, sections 3.4 and 3.6.
+    """
+
+    extra_verbs = 1
+
+    def __init__(self, link: LinkFacts, segment_bytes: int, verbs_max: int, first_wr_id: int = 1) -> None:
+        super().__init__(link, segment_bytes, max(1, verbs_max - self.extra_verbs), first_wr_id)
+        self._next_number = 0
+
+    def take(self) -> Batch:
+        """Hand out the batch last returned by `peek`, with its number as the immediate of its last verb."""
+        batch = super().take()
+        batch.number = self.next_number()
+        imm = batch_immediate(batch.number)
+        last = batch.sends[-1]
+        if last.verb == "write" and last.imm is None:
+            batch.sends[-1] = last._replace(imm=imm)
+            batch.wire_bytes += self._framing.immediate_bytes
+            batch.last_packet_wire_bytes += self._framing.immediate_bytes
+        else:
+            batch.sends[-1] = last._replace(signaled=False)
+            batch.wr_id = self._next_wr_id
+            self._next_wr_id += 1
+            batch.sends.append(PostSend(batch.wr_id, NO_TRANSFER, 0, 0, True, "write", imm))
+            wire_bytes, batch.last_packet_wire_bytes = self._wire_bytes("write", 0, True)
+            batch.wire_bytes += wire_bytes
+        return batch
+
+    def next_number(self) -> int:
+        """Use up one number."""
+        number = self._next_number
+        self._next_number = (number + 1) % BATCH_NUMBERS
+        return number

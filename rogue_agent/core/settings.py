@@ -1,6 +1,7 @@
 """Everything that distinguishes one transport from another, as plain frozen data."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rogue_agent.core.cc.base import CongestionControlParameters
 from rogue_agent.core.parameters import Parameters, at_least, between
@@ -11,6 +12,7 @@ class TransportSettings(Parameters):
     """Settings of one connection.
 
     transport: the registry name it was made from.
+    service: "rc" for a reliable connection, "uc" for an unreliable one.
     cc, cc_parameters: the congestion control's registry name, and its own parameters.
     estimator: registry name of the RTT estimator; None for none, then the congestion control sees no sample.
     rtt_noise_ns: an ablation: each sample gets a uniform random time of up to this added.
@@ -24,9 +26,12 @@ class TransportSettings(Parameters):
     resync_wait_ns, resync_wait_max_ns, resync_limit_ns: how long the peer's answer about a lost queue pair is
     waited for the first time, at most, and altogether.
     flush_timeout_ns: how long completions may be missing after a queue pair failed.
+    answer_wait_ns, answer_wait_max_ns: over UC, how long an answer of the peer's library is waited for at
+    least, and at most after repeated failures.
     """
 
     transport: str
+    service: Literal["rc", "uc"]
     cc: str
     cc_parameters: CongestionControlParameters
     estimator: str | None
@@ -42,3 +47,10 @@ class TransportSettings(Parameters):
     resync_wait_max_ns: int = field(default=1_000_000_000, metadata=at_least(1))
     resync_limit_ns: int = field(default=30_000_000_000, metadata=at_least(1))
     flush_timeout_ns: int = field(default=1_000_000_000, metadata=at_least(1))
+    answer_wait_ns: int = field(default=1_000_000, metadata=at_least(1))
+    answer_wait_max_ns: int = field(default=64_000_000, metadata=at_least(1))
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the peer's library answers each batch: only so does UC tell an RTT."""
+        return self.service == "uc" and self.estimator is not None

@@ -23,6 +23,7 @@ def rogue(line_rate_bps: int) -> TransportSettings:
     is_small = line_rate_bps <= LINE_RATE_BPS_SMALL_SEGMENTS_MAX
     return TransportSettings(
         transport="rogue",
+        service="rc",
         cc="vegas",
         cc_parameters=CONGESTION_CONTROLS["vegas"].for_line_rate(line_rate_bps),
         estimator="drained",
@@ -39,6 +40,7 @@ def roce(line_rate_bps: int) -> TransportSettings:
     """
     return TransportSettings(
         transport="roce",
+        service="rc",
         cc="fixed",
         cc_parameters=CONGESTION_CONTROLS["fixed"].for_line_rate(line_rate_bps),
         estimator=None,
@@ -47,9 +49,24 @@ def roce(line_rate_bps: int) -> TransportSettings:
     )
 
 
+def rogue_uc(line_rate_bps: int) -> TransportSettings:
+    """RoGUE over UC: the peer's library answers each batch; what is lost stays lost.
+
+    Source: RoGUE, section 3.4.
+    """
+    return replace(rogue(line_rate_bps), transport="rogue-uc", service="uc", estimator="uc", has_shadow=False)
+
+
+def roce_uc(line_rate_bps: int) -> TransportSettings:
+    """Native RoCE over UC: two 1 MiB verbs in the NIC, and nobody looks whether they arrive."""
+    return replace(roce(line_rate_bps), transport="roce-uc", service="uc")
+
+
 TRANSPORTS: dict[str, Callable[[int], TransportSettings]] = {
     "rogue": rogue,
+    "rogue-uc": rogue_uc,
     "roce": roce,
+    "roce-uc": roce_uc,
 }
 
 
@@ -68,7 +85,7 @@ def settings_for(transport: str, line_rate_bps: int, overrides: Mapping[str, obj
         )
     if "estimator" in rest:
         settings = replace(settings, estimator=_one_of("estimator", rest.pop("estimator"), ESTIMATORS))
-    own = {each.name for each in fields(TransportSettings)} - {"transport", "cc_parameters"}
+    own = {each.name for each in fields(TransportSettings)} - {"transport", "service", "cc_parameters"}
     of_cc = {each.name for each in fields(settings.cc_parameters)}
     for key, value in rest.items():
         if key not in own | of_cc:

@@ -52,6 +52,15 @@ class Window:
         self.inflight_verbs -= len(batch.sends)
         return batch
 
+    def pop_through(self, number: int) -> list[Batch]:
+        """Release the batch of this number and all before it, oldest first; none if it is not here."""
+        if not any(batch.number == number for batch in self.batches):
+            return []
+        popped = [self.pop()]
+        while popped[-1].number != number:
+            popped.append(self.pop())
+        return popped
+
     def take_all(self) -> list[Batch]:
         """Release all batches, oldest first."""
         batches = list(self.batches)

@@ -2,17 +2,20 @@
 
 Everything is in integer picoseconds of true time. The NIC's oscillator runs `drift_ppm` too fast;
 timestamps and pacing both follow it, the line rate does not. The network is a function from the instant at
-which a batch's last byte left to the round-trip time that it finds.
+which a batch's last byte left to the round-trip time that it finds. With `answers` it is a NIC over UC whose
+peer's library answers each batch, or loses it: the function gives the processing time for a batch's number,
+or None.
 """
 
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rogue_agent.core.actions import PostSend, QueuePairFailed, Trace, TransferDone
+from rogue_agent.core.actions import PostSend, QueuePairFailed, RecoveryAction, Trace, TransferDone
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
 from rogue_agent.core.connection import Connection
+from rogue_agent.core.immediates import batch_immediate, batch_of
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.drivers.step import drain
 
@@ -26,6 +29,7 @@ class Verb:
     wr_id: int
     length_bytes: int
     signaled: bool
+    imm: int | None = None
     packets: deque[int] = field(default_factory=deque)
 
 
@@ -40,17 +44,20 @@ class FakeNic:
         offset_ns: int = 0,
         drift_ppm: int = 0,
         lag_bytes: Callable[[], int] = lambda: 0,
+        answers: Callable[[int], int | None] | None = None,
     ) -> None:
         self._link = link
         self._rtt_ps = rtt_ps
         self._offset_ns = offset_ns
         self._drift_ppm = drift_ppm
         self._lag_bytes = lag_bytes
+        self._processing_ns = answers
         self._queue: deque[Verb] = deque()
         self._rate_bps = link.line_rate_bps
         self._next_rates: deque[list[int]] = deque()
         self._may_start_ps = 0
         self._done: deque[tuple[int, Verb]] = deque()
+        self._answers: deque[tuple[int, int]] = deque()
         self.now_ps = 0
         self.left_ps: dict[int, int] = {}
         self.completed_ps: dict[int, int] = {}
@@ -69,21 +76,30 @@ class FakeNic:
         self._next_rates.append([self._lag_bytes(), effective_bps])
         return effective_bps
 
-    def post(self, wr_id: int, length_bytes: int, *, signaled: bool) -> NicNs:
+    def post(self, wr_id: int, length_bytes: int, *, signaled: bool, imm: int | None = None) -> NicNs:
         wire, mtu = self._link.wire, self._link.mtu_bytes
         payloads = [min(mtu, length_bytes - start) for start in range(0, length_bytes, mtu)] or [0]
         packets = deque(wire.packet_wire_bytes(payload) for payload in payloads)
         packets[0] += wire.write_header_bytes
+        packets[-1] += 0 if imm is None else wire.immediate_bytes
         if not self._queue:
             self._may_start_ps = max(self._may_start_ps, self.now_ps)
-        self._queue.append(Verb(wr_id, length_bytes, signaled, packets))
+        self._queue.append(Verb(wr_id, length_bytes, signaled, imm, packets))
         return self.nic_ns
 
     def next_completion_ps(self) -> int | None:
-        """Instant of the next completion; what leaves before it has left afterwards."""
+        """Instant of the next completion or answer; what leaves before it has left afterwards."""
         while self._queue and not (self._done and self._done[0][0] < self._may_start_ps):
             self._send_packet()
-        return self._done[0][0] if self._done else None
+        return min((queue[0][0] for queue in (self._done, self._answers) if queue), default=None)
+
+    def take_answers(self) -> list[Completion]:
+        """Answers of the peer's library that have arrived by now."""
+        ready: list[Completion] = []
+        while self._answers and self._answers[0][0] <= self.now_ps:
+            arrived_ps, imm = self._answers.popleft()
+            ready.append((0, SUCCESS, self._nic_ns_at(arrived_ps), 0, imm))
+        return ready
 
     def poll(self, at_ps: int) -> list[Completion]:
         """Move to an instant, and take what has completed by then."""
@@ -117,10 +133,26 @@ class FakeNic:
         if not verb.packets:
             self._queue.popleft()
             left_ps = start_ps + wire_bytes * 8 * PS_PER_S // self._link.line_rate_bps
-            completed_ps = max(left_ps + self._rtt_ps(left_ps), self._done[-1][0] if self._done else 0)
+            answered_ps = left_ps + self._rtt_ps(left_ps)
+            completed_ps = max(answered_ps, self._done[-1][0] if self._done else 0)
+            if self._processing_ns is not None:
+                completed_ps = left_ps
+                self._answer(verb, answered_ps)
             self.left_ps[verb.wr_id] = left_ps
-            self.completed_ps[verb.wr_id] = completed_ps
+            self.completed_ps[verb.wr_id] = completed_ps if self._processing_ns is None else answered_ps
             self._done.append((completed_ps, verb))
+
+    def _answer(self, verb: Verb, answered_ps: int) -> None:
+        """Over UC a completion says only that a verb has left; the peer's library answers, or does not."""
+        assert self._processing_ns is not None
+        if verb.imm is None:
+            return
+        number = batch_of(verb.imm).number
+        processing_ns = self._processing_ns(number)
+        if processing_ns is not None:
+            answer = (answered_ps + processing_ns * PS_PER_NS, batch_immediate(number, processing_ns))
+            assert not self._answers or self._answers[-1][0] <= answer[0], "answers come in order"
+            self._answers.append(answer)
 
     def _count_towards_new_rates(self, wire_bytes: int) -> None:
         """A rate acts on the first packet that starts once its lag has been transmitted."""
@@ -147,16 +179,17 @@ class FakeDriver:
         self.failures: list[QueuePairFailed] = []
         self.rates: list[int] = []
         self._on_done = on_done
+        self.deadline_ns: HostNs | None = None
 
     def post_send(self, action: PostSend) -> NicNs:
-        return self.nic.post(action.wr_id, action.length_bytes, signaled=action.signaled)
+        return self.nic.post(action.wr_id, action.length_bytes, signaled=action.signaled, imm=action.imm)
 
     def set_rate(self, rate_bps: int) -> int:
         self.rates.append(self.nic.set_rate(rate_bps))
         return self.rates[-1]
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
-        assert deadline_ns is None, "nothing fails here"
+        self.deadline_ns = deadline_ns
 
     def transfer_done(self, action: TransferDone, now: HostNs) -> None:
         self.done.append(action)
@@ -170,8 +203,23 @@ class FakeDriver:
 
     def run_until(self, end_ps: int) -> None:
         drain(self.connection, self, self.nic.host_ns)
-        while (at_ps := self.nic.next_completion_ps()) is not None and at_ps <= end_ps:
+        while (at_ps := self._next_ps()) is not None and at_ps <= end_ps:
             completions = self.nic.poll(at_ps)
+            now = self.nic.host_ns
             if completions:
-                self.connection.on_completions(self.nic.host_ns, completions)
-                drain(self.connection, self, self.nic.host_ns)
+                self.connection.on_completions(now, completions)
+            answers = self.nic.take_answers()
+            if answers:
+                self.connection.on_receives(now, answers)
+            if self.deadline_ns is not None and now >= self.deadline_ns:
+                self.connection.on_timer(now)
+            drain(self.connection, self, now)
+
+    def _next_ps(self) -> int | None:
+        instants = [self.nic.next_completion_ps()]
+        if self.deadline_ns is not None:
+            instants.append(self.deadline_ns * PS_PER_NS)
+        return min((each for each in instants if each is not None), default=None)
+
+    def recover(self, action: RecoveryAction, now: HostNs) -> None:
+        raise AssertionError(f"no shadow here, but asked for {action} at {now}")

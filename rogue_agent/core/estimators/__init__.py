@@ -6,6 +6,7 @@ from rogue_agent.core.estimators.drained import Drained
 from rogue_agent.core.estimators.literal import Literal
 from rogue_agent.core.estimators.nic_tx_stamp import NicTxStamp
 from rogue_agent.core.estimators.noisy import Noisy
+from rogue_agent.core.estimators.uc import Uc
 from rogue_agent.core.instruments import Instruments
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.settings import TransportSettings
@@ -16,6 +17,7 @@ ESTIMATORS: dict[str, type[RttEstimator]] = {
     "drained": Drained,
     "literal": Literal,
     "nic_tx_stamp": NicTxStamp,
+    "uc": Uc,
 }
 
 
@@ -31,6 +33,8 @@ def build_estimator(
     kind = ESTIMATORS[settings.estimator]
     if kind.is_oracle and instruments.left_ns is None:
         raise SettingsError("estimator", settings.estimator, "one that uses only what verbs expose")
+    if kind.needs_answers and not settings.is_answered:
+        raise SettingsError("estimator", settings.estimator, "one for a reliable connection")
     estimator = kind(link.line_rate_bps, instruments)
     if settings.rtt_noise_ns == 0:
         return estimator

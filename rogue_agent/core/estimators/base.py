@@ -24,6 +24,9 @@ class RttEstimator(ABC):
     is_oracle: ClassVar[bool] = False
     """Whether it needs an instrument that no verb offers."""
 
+    needs_answers: ClassVar[bool] = False
+    """Whether batches must be answered by the peer's library, as over UC."""
+
     @abstractmethod
     def __init__(self, line_rate_bps: int, instruments: Instruments = NO_INSTRUMENTS) -> None:
         """Start without history; the last packet of a paced batch still leaves at the line rate."""

@@ -12,7 +12,7 @@ from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.transports import TRANSPORTS, settings_for
 
 LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
-INPUTS = ("submit", "on_posted", "on_rate_set", "on_completions", "on_qp_event", "on_timer")
+INPUTS = ("submit", "on_posted", "on_rate_set", "on_completions", "on_receives", "on_qp_event", "on_timer")
 Log = list[tuple[str, tuple[object, ...]]]
 
 
@@ -49,6 +49,10 @@ def replay(connection: Connection, log: Log) -> list[list[Action]]:
 @pytest.mark.parametrize("transport", sorted(TRANSPORTS))
 def test_a_recorded_run_gives_the_same_actions_again(transport: str) -> None:
     rng = random.Random(1)
+
+    def answers(number: int) -> int | None:
+        return None if number % 50 == 7 else 3000
+
     settings = settings_for(transport, LINK.line_rate_bps, {})
     log: Log = []
     actions: list[list[Action]] = []
@@ -59,6 +63,7 @@ def test_a_recorded_run_gives_the_same_actions_again(transport: str) -> None:
         offset_ns=rng.randrange(10**12),
         drift_ppm=-30,
         lag_bytes=lambda: rng.randrange(160_001),
+        answers=answers if settings.is_answered else None,
     )
 
     def repeat(done: TransferDone) -> None:

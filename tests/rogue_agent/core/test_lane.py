@@ -23,7 +23,7 @@ SETTINGS = settings_for("rogue", LINK.line_rate_bps, {"hold_off_bytes": 0})
 
 
 def lane_with(*transfers: Transfer) -> Lane:
-    lane = Lane(0, 1, SETTINGS, Control(SETTINGS, LINK))
+    lane = Lane(0, 1, SETTINGS, Control(SETTINGS, LINK), tracing=False)
     for transfer in transfers:
         lane.push(transfer)
     return lane

@@ -8,9 +8,10 @@ from rogue_agent.core.actions import ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.completions import SUCCESS, WR_FLUSH_ERR, Completion
 from rogue_agent.core.errors import PeerError
-from rogue_agent.core.immediates import rate_immediate
+from rogue_agent.core.immediates import batch_immediate, rate_immediate
 from rogue_agent.core.library import (
     TRANSITIONS,
+    AnswerBatch,
     Deliver,
     Library,
     LibraryAction,
@@ -22,6 +23,8 @@ from rogue_agent.core.messages import Resync, Resynced, decode, encode
 from rogue_agent.core.resync import first_psn
 
 MAIN, SHADOW = 11, 12
+NOW = NicNs(5000)
+SEGMENT = 65_536
 
 
 def question(epoch: int, qp_num: int = MAIN, receipts: int = 0) -> bytes:
@@ -66,30 +69,39 @@ def test_a_later_loss_waits_for_the_earlier_one() -> None:
 
 def test_a_rate_is_applied_to_the_queue_pair_it_came_on() -> None:
     library = Library(MAIN, SHADOW)
-    library.on_receives(SHADOW, received(0, imm=rate_immediate(1_800_000_000)))
+    library.on_receives(SHADOW, received(0, imm=rate_immediate(1_800_000_000)), NOW)
     assert library.actions() == [SetResponseRate(SHADOW, 1_800_000_000)]
+
+
+def test_a_batch_is_answered_with_its_number_and_the_time_that_took() -> None:
+    """It arrived at 0 and the clock stands at 5000 ns."""
+    library = Library(MAIN)
+    library.on_receives(MAIN, received(SEGMENT, imm=batch_immediate(7)), NOW)
+    assert library.actions() == [AnswerBatch(MAIN, batch_immediate(7, 5000))], (
+        "and nothing for the application"
+    )
 
 
 def test_messages_are_delivered_in_order_and_flushed_receives_are_none() -> None:
     library = Library(MAIN, SHADOW)
-    library.on_receives(MAIN, received(10, 20) + received(5, status=WR_FLUSH_ERR) + received(0, imm=9))
+    library.on_receives(MAIN, received(10, 20) + received(5, status=WR_FLUSH_ERR) + received(0, imm=9), NOW)
     assert library.actions() == [Deliver(10, None), Deliver(20, None), Deliver(0, 9)]
 
 
 def test_what_was_delivered_is_not_delivered_again() -> None:
     """Of three delivered messages one was acknowledged: the shadow brings 2 and 3 again, and 4."""
     library = Library(MAIN, SHADOW)
-    library.on_receives(MAIN, received(1, 2, 3))
+    library.on_receives(MAIN, received(1, 2, 3), NOW)
     library.on_peer_message(question(1, receipts=1))
     library.actions()
-    library.on_receives(SHADOW, received(2, 3, 4))
+    library.on_receives(SHADOW, received(2, 3, 4), NOW)
     assert library.actions() == [Deliver(4, None)]
 
 
 def test_what_comes_on_the_shadow_before_the_question_is_held() -> None:
     library = Library(MAIN, SHADOW)
-    library.on_receives(MAIN, received(1, 2))
-    library.on_receives(SHADOW, received(2, 3))
+    library.on_receives(MAIN, received(1, 2), NOW)
+    library.on_receives(SHADOW, received(2, 3), NOW)
     assert library.actions() == [Deliver(1, None), Deliver(2, None)]
     library.on_peer_message(question(1, receipts=1))
     assert [action for action in library.actions() if isinstance(action, Deliver)] == [Deliver(3, None)]
@@ -99,13 +111,13 @@ def test_a_gap_between_messages_is_the_peers_mistake() -> None:
     library = Library(MAIN, SHADOW)
     library.on_peer_message(question(1, receipts=5))
     with pytest.raises(PeerError, match="message 6 after message 0"):
-        library.on_receives(SHADOW, received(1))
+        library.on_receives(SHADOW, received(1), NOW)
 
 
-@pytest.mark.parametrize("imm", [0xF000_0000, 1 << 33])
+@pytest.mark.parametrize("imm", [1 << 32, 1 << 33])
 def test_an_immediate_without_meaning_is_the_peers_mistake(imm: int) -> None:
     with pytest.raises(PeerError, match="immediate"):
-        Library(MAIN, SHADOW).on_receives(MAIN, received(0, imm=imm))
+        Library(MAIN, SHADOW).on_receives(MAIN, received(0, imm=imm), NOW)
 
 
 @pytest.mark.parametrize("payload", [b"", b"noise" * 9, question(1, 99), encode(Resynced(1, 1, 5))])
@@ -124,7 +136,7 @@ def test_without_a_shadow_a_loss_is_final() -> None:
 
 def test_receives_of_an_unknown_queue_pair_are_refused() -> None:
     with pytest.raises(PeerError, match="queue pair 5"):
-        Library(MAIN).on_receives(5, [])
+        Library(MAIN).on_receives(5, [], NOW)
 
 
 LIBRARIES = {

@@ -170,7 +170,7 @@ class Side:
         """The peer takes a verb."""
         if verb.transfer_id == NO_TRANSFER or verb.verb == "send" or verb.imm is not None:
             entry = (0, SUCCESS, NicNs(0), self.stamp(verb), verb.imm)
-            self.library.on_receives(wire.peer_qp_num, [entry])
+            self.library.on_receives(wire.peer_qp_num, [entry], NicNs(0))
         if verb.transfer_id != NO_TRANSFER:
             self.arrived.setdefault(verb.transfer_id, set()).add(verb.offset_bytes)
 

@@ -59,7 +59,7 @@ def test_another_congestion_control_brings_its_own_parameters() -> None:
 @pytest.mark.parametrize(
     ("transport", "overrides", "key", "expected"),
     [
-        ("rouge", {}, "transport", "one of roce, rogue"),
+        ("rouge", {}, "transport", "one of roce, roce-uc, rogue, rogue-uc"),
         ("rogue", {"cc": "cubic"}, "cc", "one of fixed, vegas"),
         ("rogue", {"cc": 5}, "cc", "one of fixed, vegas"),
         ("rogue", {"estimator": "oracle"}, "estimator", "one of drained, literal"),

@@ -1,0 +1,180 @@
+"""A lane over UC: the NIC's signal ends a batch for the application, the peer's answer for the window."""
+
+from collections import deque
+
+from rogue_agent.core.actions import Action
+from rogue_agent.core.batch import Batch
+from rogue_agent.core.clocks import HostNs, NicNs
+from rogue_agent.core.control import Control, SampleVerdict
+from rogue_agent.core.errors import NicError
+from rogue_agent.core.immediates import BatchAnswer, batch_immediate
+from rogue_agent.core.lane import Lane
+from rogue_agent.core.segmentation import AnsweredSegmenter
+from rogue_agent.core.settings import TransportSettings
+
+_SRTT_GAIN = 1 / 8
+_SRTT_FACTOR = 4
+
+
+class UcLane(Lane):
+    """Each batch ends with an immediate, which the peer's library answers with one of its own.
+
+    Answers come in the order of the batches. One that overtakes others says that these, or their answers,
+    were lost: they leave the window, and the congestion control hears of it, at most once per RTT. When the
+    NIC has sent a batch and no answer comes for max(4 * smoothed RTT, `answer_wait_ns`), everything that was
+    sent leaves the window, the window starts anew, and nothing is posted until an answer comes, if need be
+    to a *probe*, a WRITE of no bytes; the wait doubles up to `answer_wait_max_ns`.
+
+    Source: RoGUE, section 3.4.  Test: test_uc_lane.py.
+    Deviation: the paper gives neither the factor for a loss (1/2), nor the timeout, nor what a retry sends.
+    """
+
+    segmenter_class = AnsweredSegmenter
+    _segmenter: AnsweredSegmenter
+
+    def __init__(
+        self, number: int, qp_num: int, settings: TransportSettings, control: Control, *, tracing: bool
+    ) -> None:
+        super().__init__(number, qp_num, settings, control, tracing=tracing)
+        self._unsignaled: deque[Batch] = deque()
+        self._signaled_ns: NicNs | None = None
+        self._wait_least_ns = settings.answer_wait_ns
+        self._wait_max_ns = settings.answer_wait_max_ns
+        self._timeouts = 0
+        self._srtt_ns = 0.0
+        self._next_loss_ns = HostNs(0)
+        self._probe: Batch | None = None
+
+    @property
+    def wait_ns(self) -> int:
+        """How long an answer is waited for at present.
+
+        Test: test_uc_lane.py::test_the_wait_worked_example.
+        """
+        wait_ns = max(round(_SRTT_FACTOR * self._srtt_ns), self._wait_least_ns)
+        return min(wait_ns << self._timeouts, max(wait_ns, self._wait_max_ns))
+
+    def post_batches(self, actions: list[Action]) -> None:
+        """Hand out batches while nothing forbids it."""
+        if self._probe is None:
+            super().post_batches(actions)
+
+    def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
+        """A verb was posted just after this instant."""
+        batch = self._unposted[0] if self._unposted else None
+        super().on_posted(wr_id, nic_ns)
+        if batch is not None and wr_id == batch.wr_id:
+            if not self._unsignaled:
+                batch.signaled_before_ns = self._signaled_ns
+            self._unsignaled.append(batch)
+
+    def complete(self, now: HostNs, wr_id: int, completed_ns: NicNs, actions: list[Action]) -> bool:
+        """The last byte of a batch has left the NIC: from now on its answer may be missing."""
+        if self.release(wr_id, actions) is not None:
+            self._signaled_ns = completed_ns
+            if self._unsignaled:
+                self._unsignaled[0].signaled_before_ns = completed_ns
+            if self.deadline_ns is None:
+                self._wait(now)
+        return False
+
+    def release(self, wr_id: int, actions: list[Action]) -> Batch | None:
+        """The oldest batch has been sent, and UC promises no more: report the transfers that end in it."""
+        if not self._unsignaled or wr_id != self._unsignaled[0].wr_id:
+            raise NicError(
+                self._qp_num, f"completion of verb {wr_id}, which is not the oldest signalled verb"
+            )
+        self._completed_wr_id = wr_id
+        batch = self._unsignaled.popleft()
+        for transfer_id, size_bytes in batch.ended_transfers:
+            self.reports.complete(transfer_id, size_bytes, actions)
+        return batch
+
+    def on_answer(self, now: HostNs, answer: BatchAnswer, nic_ns: NicNs, actions: list[Action]) -> bool:
+        """The peer's library answered a batch; return whether the congestion control has something to say.
+
+        An answer to a batch that was given up is too late to tell anything.
+        """
+        probe = self._probe
+        if probe is not None and answer.number == probe.number:
+            self._smooth(nic_ns - probe.enqueued_ns - (answer.processing_ns or 0))
+            self._on_life(now)
+            return False
+        answered = self._window.pop_through(answer.number)
+        if not answered:
+            return False
+        *lost, batch = answered
+        self._on_life(now)
+        has_moved = bool(lost) and self._on_loss(now)
+        if answer.processing_ns is None:
+            return has_moved
+        return self._sample(now, batch, NicNs(nic_ns - answer.processing_ns), actions) or has_moved
+
+    def on_timer(self, now: HostNs) -> bool:
+        """Return whether answers are overdue: then the window starts anew, and the caller sends a probe."""
+        if self.deadline_ns is None or now < self.deadline_ns:
+            return False
+        while self._is_oldest_sent():
+            self._window.pop()
+        if self._probe is None:
+            self.control.restart()
+        self._timeouts += 1
+        self.deadline_ns = HostNs(now + self.wait_ns)
+        return True
+
+    def next_probe(self, wr_id: int) -> int:
+        """Return the immediate of a new probe."""
+        self._probe = Batch()
+        self._probe.wr_id = wr_id
+        self._probe.number = self._segmenter.next_number()
+        return batch_immediate(self._probe.number)
+
+    def on_message_posted(self, wr_id: int, nic_ns: NicNs) -> None:
+        """A probe was posted just after this instant."""
+        if self._probe is not None and self._probe.wr_id == wr_id:
+            self._probe.enqueued_ns = nic_ns
+
+    def _take_out(self) -> list[Batch]:
+        batches = [*self._unsignaled, *self._window.take_all()]
+        self._unsignaled.clear()
+        return batches
+
+    def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
+        """Let the control see an answered batch; smooth what counted."""
+        rtt_ns, verdict = self.control.sample(batch, completed_ns)
+        if rtt_ns is None:
+            return False
+        if self._tracing:
+            actions.append(self._trace(now, batch, rtt_ns, verdict))
+        if verdict is SampleVerdict.ACCEPTED:
+            self._smooth(rtt_ns)
+        return verdict is SampleVerdict.ACCEPTED
+
+    def _smooth(self, rtt_ns: float) -> None:
+        """Smooth RTTs as TCP does. Source: RFC 6298, section 2."""
+        self._srtt_ns = self._srtt_ns + _SRTT_GAIN * (rtt_ns - self._srtt_ns) if self._srtt_ns else rtt_ns
+
+    def _on_life(self, now: HostNs) -> None:
+        """An answer came: posting may go on, and the wait for younger answers starts anew."""
+        self._probe = None
+        self._timeouts = 0
+        self.deadline_ns = None
+        self._wait(now)
+
+    def _wait(self, now: HostNs) -> None:
+        """Wait for an answer if one can be expected; for what the NIC still has to send there is no hurry."""
+        if self._is_oldest_sent():
+            self.deadline_ns = HostNs(now + self.wait_ns)
+
+    def _is_oldest_sent(self) -> bool:
+        """Whether the oldest batch of the window has left the NIC, and waits only for its answer."""
+        batches = self._window.batches
+        return bool(batches) and batches[0] not in self._unsignaled and batches[0] not in self._unposted
+
+    def _on_loss(self, now: HostNs) -> bool:
+        """Tell the congestion control, once per RTT."""
+        if now < self._next_loss_ns:
+            return False
+        self._next_loss_ns = HostNs(now + round(self._srtt_ns))
+        self.control.cc.on_loss()
+        return True
