@@ -74,6 +74,13 @@ class Results:
         values = [self.values[view.entry.id][metric] for view in self.views_of(setting)]
         return [value for value in values if value is not None]
 
+    def by_repetition(self, setting: Setting, metric: str) -> dict[int, float]:
+        """Return the same by number of the repetition: those of one number met the same traffic."""
+        values = {
+            view.entry.repetition: self.values[view.entry.id][metric] for view in self.views_of(setting)
+        }
+        return {repetition: value for repetition, value in values.items() if value is not None}
+
     def mean(self, setting: Setting, metric: str) -> MeanInterval | None:
         """Return a metric's mean over the runs of a setting with its 95 % interval."""
         return mean_interval(self.per_run(setting, metric))

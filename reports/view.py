@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from reports.activity import Level, always_busy, levels_of, spans_of
 from reports.load import Run
 from reports.manifest import CellEntry
 from workloads.records import TransferStatus
@@ -18,9 +19,11 @@ INTERVALS_MIN = 5
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The time in which every flow has work: from the start of the traffic to the first flow that is done.
+    """The time over which a cell is measured.
 
-    A flow that failed or was still busy at the end of the run is not done, so its silence counts as zero.
+    Where all flows start together and always have work: from the start of the traffic to the first flow that
+    is done; a flow that failed or was still busy at the end of the run is not done, so its silence counts as
+    zero. Where flows come and go: the whole traffic.
     """
 
     start_ns: int
@@ -81,20 +84,58 @@ class CellView:
         return None if rows.empty else rows
 
     @cached_property
-    def window(self) -> Window | None:
-        """Return the time in which every flow has work, in whole samples; None without samples."""
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """Return first start and last end (ns) of each flow that was sampled, in the order of `flow_ids`."""
         flows, rows = self.table("flows"), self.deliveries
         if flows is None or rows is None:
+            return {}
+        spans = spans_of(flows[flows["size_bytes"] > 0], int(rows["t_ns"].max()))
+        return {flow_id: spans[flow_id] for flow_id in self.flow_ids}
+
+    @cached_property
+    def is_always_busy(self) -> bool:
+        """Return whether every flow has work from its first transfer to its last."""
+        flows = self.table("flows")
+        return flows is not None and always_busy(flows[flows["size_bytes"] > 0], self.spans)
+
+    @cached_property
+    def is_simultaneous(self) -> bool:
+        """Return whether all flows start within one sample and always have work, so that they compare."""
+        rows, starts = self.deliveries, [start for start, _ in self.spans.values()]
+        if rows is None or not starts:
+            return False
+        return max(starts) - min(starts) <= int(rows["interval_ns"].max()) and self.is_always_busy
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        """Return the times between arrivals and departures; none where flows start and stop all the time."""
+        return levels_of(self.spans) if self.spans and self.is_always_busy else []
+
+    @cached_property
+    def window(self) -> Window | None:
+        """Return the time over which the cell is measured, in whole samples; None without samples."""
+        rows = self.deliveries
+        if rows is None or not self.spans:
             return None
-        sample_ns = int(rows["interval_ns"].max())
-        flows = flows[flows["size_bytes"] > 0]
-        start_ns = int(flows["start_ns"].min()) // sample_ns * sample_ns
-        last = flows.sort_values("start_ns").groupby("flow_id", observed=True).tail(1)
-        done_ns = last.loc[last["status"] == TransferStatus.OK, "end_ns"].dropna()
-        end_ns = int(rows["t_ns"].max())
-        if not done_ns.empty:
-            end_ns = min(end_ns, int(done_ns.min()) // sample_ns * sample_ns)
+        sample_ns, end_ns = int(rows["interval_ns"].max()), int(rows["t_ns"].max())
+        start_ns = min(start for start, _ in self.spans.values()) // sample_ns * sample_ns
+        if self.is_simultaneous:
+            done = [end for flow_id, (_, end) in self.spans.items() if flow_id in self._done_flow_ids]
+            end_ns = min([end_ns, *(end // sample_ns * sample_ns for end in done)])
+        else:
+            last_ns = max(end for _, end in self.spans.values())
+            end_ns = min(end_ns, -(-last_ns // sample_ns) * sample_ns)
         return Window(start_ns, end_ns) if end_ns > start_ns else None
+
+    @cached_property
+    def _done_flow_ids(self) -> set[str]:
+        flows = self.table("flows")
+        if flows is None:
+            return set()
+        last = flows[flows["size_bytes"] > 0].sort_values("start_ns")
+        last = last.groupby("flow_id", observed=True).tail(1)
+        done = (last["status"] == TransferStatus.OK) & last["end_ns"].notna()
+        return set(last.loc[done, "flow_id"].astype(str))
 
     def goodput(self, interval_ns: int) -> pd.DataFrame | None:
         """Return bit/s per whole interval of the window (rows, by end in ns) and flow (columns).
@@ -102,11 +143,15 @@ class CellView:
         Only intervals that lie inside the window count. None if there is none, or if the samples are
         coarser than the interval.
         """
-        window, rows = self.window, self.deliveries
-        if window is None or rows is None or interval_ns < int(rows["interval_ns"].max()):
+        return None if self.window is None else self.goodput_within(self.window, interval_ns)
+
+    def goodput_within(self, window: Window, interval_ns: int) -> pd.DataFrame | None:
+        """Return the same for any window whose start falls between samples."""
+        rows = self.deliveries
+        if rows is None or interval_ns < int(rows["interval_ns"].max()):
             return None
         count = window.duration_ns // interval_ns
-        if count == 0:
+        if count <= 0:
             return None
         number = (rows["t_ns"].to_numpy() - window.start_ns - 1) // interval_ns
         inside = (number >= 0) & (number < count)

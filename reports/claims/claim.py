@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 CLAIMS_DIRECTORY: Final = Path(__file__).parent
 
+Scalar = str | int | float
+
 
 class ClaimKind(StrEnum):
     """What could confirm a claim."""
@@ -44,47 +46,67 @@ class _Part(BaseModel):
 
 
 class Condition(_Part):
-    """One parameter that must have a value for the claim to apply."""
+    """One parameter that must have a value, or lie in a range, for the claim to apply."""
 
     parameter: str
-    equals: str | int | float | None = None
+    equals: Scalar | None = None
     at_least: int | float | None = None
+    at_most: int | float | None = None
 
     @model_validator(mode="after")
     def _one_demand(self) -> Self:
-        if (self.equals is None) == (self.at_least is None):
-            raise ValueError("a condition has either `equals` or `at_least`")
+        has_range = self.at_least is not None or self.at_most is not None
+        if (self.equals is not None) == has_range:
+            raise ValueError("a condition has either `equals` or a range of `at_least` and `at_most`")
+        return self
+
+
+class Reference(_Part):
+    """What a measurement is held against: another transport, other factor values, or both.
+
+    `at` names parameters in base units; everything that it does not name is as in the measured setting.
+    """
+
+    transport: str | None = None
+    at: dict[str, Scalar] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _refers(self) -> Self:
+        if self.transport is None and not self.at:
+            raise ValueError("a reference names a transport, or parameters in `at`")
         return self
 
 
 class Direction(_Part):
-    """A statement without a number: above or below a value, or another transport at the same factor point."""
+    """A statement without a number: above or below a value, or what another setting measured."""
 
     sign: Literal["above", "below"]
     value: float | None = None
-    transport: str | None = None
+    than: Reference | None = None
 
     @model_validator(mode="after")
     def _one_reference(self) -> Self:
-        if (self.value is None) == (self.transport is None):
-            raise ValueError("a direction is relative to either `value` or `transport`")
+        if (self.value is None) == (self.than is None):
+            raise ValueError("a direction is relative to either a `value` or, with `than`, another setting")
         return self
 
 
 class Claim(_Part):
     """A published number or statement, and what it takes to hold a run against it.
 
-    `published` and `tolerance` are in the base unit of the metric; `published_text` is what the paper says.
+    `published` and `tolerance` are in the base unit of the metric, or ratios where the claim is
+    `relative_to` another setting; `published_text` is what the paper says.
     """
 
     id: str
     statement: str
-    metric: str
+    metric: str | None = None
     transport: str
+    relative_to: Reference | None = None
     kind: ClaimKind
     published: float | None = None
     published_text: str
-    bound: Literal["equals", "at_least"] = "equals"
+    bound: Literal["equals", "at_least", "at_most"] = "equals"
     tolerance: float = Field(default=0.0, ge=0)
     direction: Direction | None = None
     conditions: tuple[Condition, ...] = ()
@@ -94,6 +116,8 @@ class Claim(_Part):
 
     @model_validator(mode="after")
     def _can_be_judged(self) -> Self:
+        if self.metric is None and self.kind is not ClaimKind.HARDWARE_ONLY:
+            raise ValueError("only a claim about hardware may be without a `metric`")
         if self.kind is ClaimKind.SIMULATED and self.published is None:
             raise ValueError("a simulated claim needs `published`")
         if self.kind is ClaimKind.DIRECTION_ONLY and self.direction is None:

@@ -6,11 +6,11 @@ from pydantic import JsonValue
 
 from reports.claims.claim import Claim, ClaimKind, Verdict
 from reports.claims.conditions import mismatch
+from reports.claims.reference import ratio_to, reference_setting, reference_text
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval
-from reports.quantities import NO_VALUE, counted, number_text, quantity_text
+from reports.quantities import NO_VALUE, Unit, counted, number_text, quantity_text
 from reports.results import Results, Setting
-from reports.style import style_of
 
 TESTBEDS_WITHOUT_HARDWARE = ("simulator", "virtual")
 
@@ -68,9 +68,19 @@ def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
 
 
 def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
-    measured = results.mean(setting, claim.metric)
+    if claim.metric is None:
+        return _not_run(claim, "no metric of this version holds it", setting)
+    if claim.relative_to is None:
+        measured = results.mean(setting, claim.metric)
+    else:
+        other = reference_setting(results, setting, claim.relative_to)
+        if other is None:
+            return _not_run(
+                claim, f"the run has no {reference_text(claim.relative_to)} to divide by", setting
+            )
+        measured = ratio_to(results, setting, other, claim.metric)
     if measured is None:
-        return _not_run(claim, f"no finished cell of {setting.title} has this number", setting)
+        return _not_run(claim, _absent_because(claim.metric, setting), setting)
     if claim.kind is ClaimKind.DIRECTION_ONLY:
         return _judge_direction(claim, results, setting, measured)
     return _judge_number(claim, results, setting, measured)
@@ -78,7 +88,7 @@ def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
 
 def _judge_number(claim: Claim, results: Results, setting: Setting, measured: MeanInterval) -> Outcome:
     assert claim.published is not None, "the claim's own validation demands a number"
-    unit = METRICS[claim.metric].unit
+    unit = _unit(claim)
     verdict = _verdict(claim, measured.mean)
     reference = _reference(claim, results, setting)
     if verdict is Verdict.MISSED and reference is not None and _holds(claim, measured, reference):
@@ -86,11 +96,12 @@ def _judge_number(claim: Claim, results: Results, setting: Setting, measured: Me
     ends = [end for end in (measured.low, measured.high) if end is not None]
     open_to_change = any(_verdict(claim, end) is not _verdict(claim, measured.mean) for end in ends)
     caution = " Not all of the interval has this verdict: more runs may change it." if open_to_change else ""
-    bound = "at least " if claim.bound == "at_least" else ""
+    bound = {"at_least": "at least ", "at_most": "at most ", "equals": ""}[claim.bound]
+    ratio = f" Numbers are ratios to {reference_text(claim.relative_to)}." if claim.relative_to else ""
     tolerance = f", tolerance {quantity_text(claim.tolerance, unit)}" if claim.tolerance else ""
     sentence = (
         f"Published: {bound}{quantity_text(claim.published, unit)}{tolerance}."
-        f" Measured: {measured_text(claim, measured)}.{caution} {claim.note}"
+        f" Measured: {measured_text(claim, measured)}.{ratio}{caution} {claim.note}"
     )
     return Outcome(claim, verdict, sentence, setting, measured)
 
@@ -101,6 +112,8 @@ def _verdict(claim: Claim, value: float) -> Verdict:
     distance = claim.published - value
     if claim.bound == "equals":
         distance = abs(distance)
+    elif claim.bound == "at_most":
+        distance = -distance
     if distance <= claim.tolerance:
         return Verdict.REPRODUCED
     return Verdict.CLOSE if distance <= 2 * claim.tolerance else Verdict.MISSED
@@ -110,11 +123,12 @@ def _judge_direction(claim: Claim, results: Results, setting: Setting, measured:
     assert claim.direction is not None, "the claim's own validation demands a direction"
     reference = _reference(claim, results, setting)
     if reference is None:
-        return _not_run(claim, f"the run has no {claim.direction.transport} to compare with", setting)
+        than = f"{reference_text(claim.direction.than)} " if claim.direction.than else "value "
+        return _not_run(claim, f"the run has no {than}to compare with", setting)
     verdict = Verdict.DIRECTION if _holds(claim, measured, reference) else Verdict.MISSED
-    rival = f" ({style_of(claim.direction.transport).name})" if claim.direction.transport else ""
+    rival = f" ({reference_text(claim.direction.than)})" if claim.direction.than else ""
     sentence = (
-        f"Expected: {claim.direction.sign} {quantity_text(reference, METRICS[claim.metric].unit)}{rival}."
+        f"Expected: {claim.direction.sign} {quantity_text(reference, _unit(claim))}{rival}."
         f" Measured: {measured_text(claim, measured)}. {claim.note}"
     )
     return Outcome(claim, verdict, sentence, setting, measured)
@@ -122,7 +136,7 @@ def _judge_direction(claim: Claim, results: Results, setting: Setting, measured:
 
 def measured_text(claim: Claim, measured: MeanInterval) -> str:
     """Write what was measured: mean, interval and number of runs."""
-    unit = METRICS[claim.metric].unit
+    unit = _unit(claim)
     text = f"{quantity_text(measured.mean, unit)}, mean of {counted(measured.n, 'run')}"
     if measured.low is None or measured.high is None:
         return f"{text}, which gives no interval"
@@ -133,13 +147,28 @@ def interval_text(claim: Claim, measured: MeanInterval | None) -> str:
     """Write the 95 % interval alone; a dash where there is none."""
     if measured is None or measured.low is None or measured.high is None:
         return NO_VALUE
-    unit = METRICS[claim.metric].unit
+    unit = _unit(claim)
     return f"{number_text(measured.low, unit)} to {quantity_text(measured.high, unit)}"
 
 
 def mean_text(claim: Claim, measured: MeanInterval | None) -> str:
     """Write the mean alone; a dash where there is none."""
-    return quantity_text(measured.mean if measured else None, METRICS[claim.metric].unit)
+    return quantity_text(measured.mean if measured else None, _unit(claim))
+
+
+def _unit(claim: Claim) -> Unit:
+    """Return the unit of a claim's numbers; ratios, and what no metric holds, have none."""
+    return Unit.RATIO if claim.relative_to or claim.metric is None else METRICS[claim.metric].unit
+
+
+def _absent_because(metric: str, setting: Setting) -> str:
+    """Say why no finished cell has a number, with the reason that the run gives for a missing table."""
+    needs = METRICS[metric].needs
+    reasons = [
+        entry.not_measured[name] for entry in setting.entries for name in needs if name in entry.not_measured
+    ]
+    why = f": {reasons[0]}" if reasons else ""
+    return f"no finished cell of {setting.title} has this number{why}"
 
 
 def _holds(claim: Claim, measured: MeanInterval, reference: float) -> bool:
@@ -148,16 +177,15 @@ def _holds(claim: Claim, measured: MeanInterval, reference: float) -> bool:
 
 
 def _reference(claim: Claim, results: Results, setting: Setting) -> float | None:
-    """Return what a direction is relative to: a value, or another transport's mean at the same point."""
-    if claim.direction is None:
+    """Return what a direction is relative to: a value, or the mean of another setting."""
+    direction = claim.direction
+    if direction is None or claim.metric is None:
         return None
-    if claim.direction.value is not None:
-        return claim.direction.value
-    for rival in results.measured_settings:
-        if rival.transport == claim.direction.transport and rival.factors == setting.factors:
-            mean = results.mean(rival, claim.metric)
-            return mean.mean if mean else None
-    return None
+    if direction.than is None:
+        return direction.value
+    rival = reference_setting(results, setting, direction.than)
+    mean = results.mean(rival, claim.metric) if rival else None
+    return mean.mean if mean else None
 
 
 def _not_run(claim: Claim, reason: str, setting: Setting | None = None) -> Outcome:

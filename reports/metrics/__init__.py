@@ -2,12 +2,19 @@
 
 from typing import Final
 
-from reports.metrics import delay, estimates, goodput, losses
+from reports.metrics import completion, delay, estimates, goodput, levels, losses
 from reports.metrics.metric import Metric
 
 METRICS: Final[dict[str, Metric]] = {
     metric.name: metric
-    for family in (goodput.METRICS, delay.METRICS, losses.METRICS, estimates.METRICS)
+    for family in (
+        goodput.METRICS,
+        levels.METRICS,
+        completion.METRICS,
+        delay.METRICS,
+        losses.METRICS,
+        estimates.METRICS,
+    )
     for metric in family
 }
 
@@ -21,16 +28,59 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "interval_goodput_p50_share",
             "interval_goodput_p10_share",
             "jain",
+            "worst_flow_share",
             "first_completion_p10_share",
+            "flow_p50_share",
+            "flow_mean_bps",
+        ),
+    ),
+    (
+        "Flows that come and go",
+        ("level_aggregate_share", "level_jain", "level_most_over_least", "level_deviation_share"),
+    ),
+    (
+        "Completion times",
+        (
+            "fct_mean_ns",
+            "long_fct_p50_ns",
+            "long_fct_p90_ns",
+            "short_fct_p50_ns",
+            "short_fct_p90_ns",
+            "unfinished_share",
         ),
     ),
     (
         "Delay and queue",
-        ("probe_p50_ns", "probe_p99_ns", "probe_loss_share", "queue_p50_bytes", "queue_max_bytes"),
+        (
+            "probe_p10_ns",
+            "probe_p50_ns",
+            "probe_p90_ns",
+            "probe_p99_ns",
+            "probe_loss_share",
+            "queue_p50_bytes",
+            "queue_max_bytes",
+        ),
     ),
     (
         "Losses and failures",
-        ("drops_packets", "retransmitted_share", "failed_queue_pairs", "failed_queue_pair_share"),
+        (
+            "drops_packets",
+            "retransmitted_share",
+            "delivered_share",
+            "failed_queue_pairs",
+            "failed_queue_pair_share",
+        ),
     ),
-    ("What the agent believes", ("rtt_p50_ns", "rtt_error_p50_ns", "window_rate_over_goodput")),
+    (
+        "What the agent believes",
+        (
+            "rtt_p10_ns",
+            "rtt_p50_ns",
+            "rtt_p90_ns",
+            "rtt_error_p10_ns",
+            "rtt_error_p50_ns",
+            "rtt_error_p90_ns",
+            "window_rate_over_goodput",
+        ),
+    ),
 )

@@ -36,6 +36,14 @@ def queue_max_bytes(view: CellView, _interval_ns: int) -> float | None:
 
 METRICS = (
     Metric(
+        "probe_p10_ns",
+        "Probe p10",
+        Unit.TIME,
+        "One probe in ten took at most this.",
+        ("latency",),
+        lambda view, _interval_ns: probe_rtt_percentile(view, 10),
+    ),
+    Metric(
         "probe_p50_ns",
         "Probe p50",
         Unit.TIME,
@@ -43,6 +51,14 @@ METRICS = (
         " probe waits for the one before, so where probes are slow there are fewer of them.",
         ("latency",),
         lambda view, _interval_ns: probe_rtt_percentile(view, 50),
+    ),
+    Metric(
+        "probe_p90_ns",
+        "Probe p90",
+        Unit.TIME,
+        "One probe in ten took longer than this.",
+        ("latency",),
+        lambda view, _interval_ns: probe_rtt_percentile(view, 90),
     ),
     Metric(
         "probe_p99_ns",

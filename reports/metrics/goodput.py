@@ -4,12 +4,18 @@ Shares are fractions of the ideal share: the bottleneck's payload rate (line rat
 headers, preamble and gap) divided by the number of flows.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reports.metrics.fairness import jain_index
 from reports.metrics.metric import Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
 from reports.view import CellView
 from workloads.records import TransferStatus
+
+# First transfers start together if their starts lie within this fraction of the longest one.
+START_SPREAD_MAX = 0.1
 
 
 def aggregate_bps(view: CellView, _interval_ns: int) -> float | None:
@@ -27,18 +33,48 @@ def aggregate_share(view: CellView, interval_ns: int) -> float | None:
     return rate_bps / ideal_bps if rate_bps is not None and ideal_bps else None
 
 
+def flow_shares(view: CellView) -> NDArray[np.float64] | None:
+    """Return each flow's goodput over the window as a fraction of its ideal share.
+
+    None where flows come and go: then no single share is ideal.
+    """
+    window, share_bps = view.window, view.ideal_share_bps
+    if window is None or share_bps is None or not view.is_simultaneous:
+        return None
+    goodput = view.goodput(window.duration_ns)
+    return None if goodput is None else goodput.to_numpy().ravel() / share_bps
+
+
+def flow_mean_bps(view: CellView, interval_ns: int) -> float | None:
+    """Return the mean goodput of a flow over the window; None where flows come and go."""
+    rate_bps = aggregate_bps(view, interval_ns) if view.is_simultaneous else None
+    return None if rate_bps is None else rate_bps / len(view.flow_ids)
+
+
+def flow_share(view: CellView, percent: float) -> float | None:
+    """Return a percentile over flows of goodput over the window as a fraction of the ideal share."""
+    shares = flow_shares(view)
+    return None if shares is None else nearest_rank(shares, percent)
+
+
+def worst_flow_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return what the flow that got least got, as a fraction of its ideal share."""
+    shares = flow_shares(view)
+    return None if shares is None else float(shares.min())
+
+
 def interval_share_percentile(view: CellView, interval_ns: int, percent: float) -> float | None:
     """Return a percentile over all (flow, interval) pairs of goodput as a fraction of the ideal share."""
     goodput, share_bps = view.goodput(interval_ns), view.ideal_share_bps
-    if goodput is None or share_bps is None:
+    if goodput is None or share_bps is None or not view.is_simultaneous:
         return None
     value = nearest_rank(goodput.to_numpy().ravel(), percent)
     return None if value is None else value / share_bps
 
 
 def jain_of_flows(view: CellView, _interval_ns: int) -> float | None:
-    """Return Jain's index over the flows’ goodput in the whole window."""
-    window = view.window
+    """Return Jain's index over the flows’ goodput in the whole window; None where flows come and go."""
+    window = view.window if view.is_simultaneous else None
     goodput = None if window is None else view.goodput(window.duration_ns)
     return None if goodput is None else jain_index(goodput.to_numpy().ravel())
 
@@ -46,13 +82,17 @@ def jain_of_flows(view: CellView, _interval_ns: int) -> float | None:
 def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
     """Return the 10th percentile over flows of size / FCT of the first transfer, as a share of the ideal.
 
-    A first transfer that failed or never ended counts as zero.
+    A first transfer that failed or never ended counts as zero. None where the first transfers do not start
+    together: then they did not have the same competition.
     """
     flows, share_bps = view.table("flows"), view.ideal_share_bps
     if flows is None or share_bps is None:
         return None
     first = flows[flows["size_bytes"] > 0].sort_values("start_ns")
     first = first.groupby("flow_id", observed=True).head(1)
+    spread_ns = float(first["start_ns"].max() - first["start_ns"].min())
+    if spread_ns > START_SPREAD_MAX * float(first["fct_ns"].fillna(np.inf).max()):
+        return None
     rates_bps = first["goodput_bps"].where(first["status"] == TransferStatus.OK, 0.0)
     value = nearest_rank(rates_bps.to_numpy(), 10)
     return None if value is None else value / share_bps
@@ -104,6 +144,33 @@ METRICS = (
         " n flows has everything.",
         ("flows", "throughput"),
         jain_of_flows,
+        better="higher",
+    ),
+    Metric(
+        "worst_flow_share",
+        "Worst flow",
+        Unit.PERCENT,
+        "Goodput over the whole traffic of the flow that got least, as a fraction of its ideal share.",
+        ("flows", "throughput"),
+        worst_flow_share,
+        better="higher",
+    ),
+    Metric(
+        "flow_p50_share",
+        "Flow p50",
+        Unit.PERCENT,
+        "Median over flows of goodput over the whole traffic, as a fraction of the ideal share.",
+        ("flows", "throughput"),
+        lambda view, _interval_ns: flow_share(view, 50),
+        better="higher",
+    ),
+    Metric(
+        "flow_mean_bps",
+        "Mean of the flows",
+        Unit.RATE,
+        "Mean goodput of a flow over the whole traffic.",
+        ("flows", "throughput"),
+        flow_mean_bps,
         better="higher",
     ),
     Metric(

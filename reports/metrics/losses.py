@@ -3,6 +3,7 @@
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
 from reports.view import CellView
+from workloads.records import TransferStatus
 
 
 def dropped_packets(view: CellView, _interval_ns: int) -> float | None:
@@ -19,6 +20,21 @@ def retransmitted_share(view: CellView, _interval_ns: int) -> float | None:
     again = float(flows["retransmitted_bytes"].sum())
     sent = again + float(rows["delivered_bytes"].sum())
     return again / sent if sent else None
+
+
+def delivered_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return the payload that arrived as a fraction of the payload of all transfers that ended.
+
+    Flows with a transfer still under way are left out, for nobody knows how much of it was sent.
+    """
+    flows, rows = view.table("flows"), view.deliveries
+    if flows is None or rows is None:
+        return None
+    under_way = set(flows.loc[flows["status"] == TransferStatus.UNFINISHED, "flow_id"].astype(str))
+    ended = [flow_id for flow_id in view.flow_ids if flow_id not in under_way]
+    asked_bytes = float(flows.loc[flows["flow_id"].isin(ended), "size_bytes"].sum())
+    delivered_bytes = float(rows.loc[rows["flow_id"].isin(ended), "delivered_bytes"].sum())
+    return delivered_bytes / asked_bytes if asked_bytes else None
 
 
 def failed_queue_pairs(view: CellView, _interval_ns: int) -> float | None:
@@ -47,6 +63,16 @@ METRICS = (
         "Fraction of all payload sent that had been sent before.",
         ("flows", "throughput"),
         retransmitted_share,
+    ),
+    Metric(
+        "delivered_share",
+        "Arrived",
+        Unit.PERCENT,
+        "Payload of whole messages that arrived, as a fraction of the payload of all transfers that ended. An"
+        " unreliable connection ends a transfer when its last packet is sent, whether it arrives or not.",
+        ("flows", "throughput"),
+        delivered_share,
+        better="higher",
     ),
     Metric(
         "failed_queue_pairs",

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from helpers.sample_kinds import write_pairs_run, write_ping_run, write_staggered_run
 from helpers.sample_run import Sample, write_sample_run
 
 from reports import build
@@ -45,3 +46,21 @@ def results(sample_run: Path) -> Results:
 @pytest.fixture(scope="session")
 def sweep(sweep_run: Path) -> Results:
     return Results(Run(sweep_run))
+
+
+@pytest.fixture(scope="session")
+def staggered(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Flows that come and go."""
+    return Results(Run(write_staggered_run(tmp_path_factory.mktemp("staggered"))))
+
+
+@pytest.fixture(scope="session")
+def pings(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Single transfers of several sizes."""
+    return Results(Run(write_ping_run(tmp_path_factory.mktemp("pings"))))
+
+
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Many pairs at two loads."""
+    return Results(Run(write_pairs_run(tmp_path_factory.mktemp("pairs"))))

@@ -6,7 +6,8 @@ import pytest
 from helpers.sample_run import Sample, write_sample_run
 
 from reports.claims.claim import Claim, Condition
-from reports.claims.conditions import mismatch, parameter_value
+from reports.claims.conditions import mismatch
+from reports.claims.parameters import parameter_value
 from reports.load import Run
 from reports.results import Results
 

@@ -1,8 +1,13 @@
 """Verdicts: each one reached, each one with its reason."""
 
+from pathlib import Path
+
 import pytest
+from helpers.sample_run import write_manifest
+from helpers.tiny_run import cell, manifest
 
 from reports.claims import Claim, Outcome, Verdict, evaluate, read_claims
+from reports.load import Run
 from reports.metrics.intervals import MeanInterval
 from reports.results import Results, Setting
 
@@ -67,7 +72,7 @@ def test_missed_number_may_have_the_right_order(
     results: Results, measured: dict[str, MeanInterval | None], rival: float, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = narrow(0.5), narrow(rival)
-    assert judge(results, direction={"sign": "above", "transport": "roce"}).verdict is verdict
+    assert judge(results, direction={"sign": "above", "than": {"transport": "roce"}}).verdict is verdict
 
 
 @pytest.mark.parametrize(
@@ -87,10 +92,10 @@ def test_comparison_without_the_rival_is_not_run(
     results: Results, measured: dict[str, MeanInterval | None]
 ) -> None:
     measured["rogue"] = narrow(0.5)
-    direction = {"sign": "above", "transport": "dctcp"}
+    direction = {"sign": "above", "than": {"transport": "dctcp"}}
     outcome = judge(results, kind="direction_only", published=None, direction=direction)
     assert outcome.verdict is Verdict.NOT_RUN
-    assert outcome.sentence == "Not run: the run has no dctcp to compare with."
+    assert outcome.sentence == "Not run: the run has no DCTCP to compare with."
 
 
 def test_hardware_only_on_a_simulator(results: Results) -> None:
@@ -170,3 +175,80 @@ def test_sample_run_is_too_short_for_the_twenty_second_claims(results: Results) 
     assert outcomes["R-16-p50"].verdict is Verdict.NOT_RUN
     assert "the claim needs at least 20" in outcomes["R-16-p50"].sentence
     assert outcomes["R-21-roce-failures"].verdict is Verdict.DIRECTION
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(0.1, Verdict.REPRODUCED), (0.919, Verdict.REPRODUCED), (0.95, Verdict.MISSED)]
+)
+def test_published_upper_bound(
+    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
+) -> None:
+    measured["rogue"] = narrow(value)
+    outcome = judge(results, bound="at_most")
+    assert outcome.verdict is verdict
+    assert "Published: at most 0.900" in outcome.sentence
+
+
+LOAD = {"parameter": "workload.load", "at_least": 0.05}
+
+
+def pairs_claim(**changes: object) -> Claim:
+    fields = {**FIELDS, "metric": "long_fct_p50_ns", "conditions": [LOAD], "published": 1.0, **changes}
+    return Claim.model_validate(fields)
+
+
+def test_ratio_to_another_transport_is_taken_repetition_by_repetition(pairs: Results) -> None:
+    outcomes = evaluate([pairs_claim(relative_to={"transport": "roce"})], pairs)
+    assert len(outcomes) == 2
+    value = {
+        (cell.split("-")[0], cell.split("-")[1], cell[-1]): values["long_fct_p50_ns"]
+        for cell, values in pairs.values.items()
+    }
+    for outcome, load in zip(outcomes, ("load0.1", "load0.75"), strict=True):
+        ratios = [(value["rogue", load, r] or 0) / (value["roce", load, r] or 1) for r in "12"]
+        assert outcome.measured is not None
+        assert outcome.measured.mean == pytest.approx(sum(ratios) / 2)
+        assert "Numbers are ratios to Native RoCE." in outcome.sentence
+
+
+def test_ratio_to_another_factor_point(pairs: Results) -> None:
+    """The sample's times grow with 1 + load: 1.75 / 1.1 = 1.59."""
+    claim = pairs_claim(relative_to={"at": {"workload.load": 0.1}}, published=1.59, tolerance=0.2)
+    same, loaded = evaluate([claim], pairs)
+    assert same.measured is not None
+    assert (same.measured.mean, same.measured.n) == (1.0, 2)
+    assert loaded.verdict is Verdict.REPRODUCED
+    assert "ratios to the same at load 0.1" in loaded.sentence
+
+
+def test_direction_against_another_factor_point(pairs: Results) -> None:
+    direction = {"sign": "above", "than": {"at": {"workload.load": 0.1}}}
+    conditions = [{"parameter": "workload.load", "equals": 0.75}]
+    claim = pairs_claim(kind="direction_only", published=None, direction=direction, conditions=conditions)
+    (outcome,) = evaluate([claim], pairs)
+    assert outcome.verdict is Verdict.DIRECTION
+    assert "(the same at load 0.1)" in outcome.sentence
+
+
+@pytest.mark.parametrize("relative_to", [{"transport": "dctcp"}, {"at": {"workload.load": 0.5}}])
+def test_ratio_without_its_other_side_is_not_run(pairs: Results, relative_to: dict[str, object]) -> None:
+    outcomes = evaluate([pairs_claim(relative_to=relative_to)], pairs)
+    assert {outcome.verdict for outcome in outcomes} == {Verdict.NOT_RUN}
+    assert all(outcome.sentence.endswith(" to divide by.") for outcome in outcomes)
+
+
+def test_absent_table_is_explained_as_the_run_explains_it(tmp_path: Path) -> None:
+    reason = "the simulator has no agent in this transport"
+    entry = cell(not_measured={"rtt": reason})
+    write_manifest(tmp_path, manifest([entry]))
+    claim = Claim.model_validate({**FIELDS, "metric": "rtt_p50_ns"})
+    (outcome,) = evaluate([claim], Results(Run(tmp_path)))
+    assert outcome.verdict is Verdict.NOT_RUN
+    assert outcome.sentence == f"Not run: no finished cell of RoGUE has this number: {reason}."
+
+
+def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) -> None:
+    write_manifest(tmp_path, manifest([cell()], testbed="rack.yaml"))
+    claim = Claim.model_validate({**FIELDS, "metric": None, "kind": "hardware_only", "published": None})
+    (outcome,) = evaluate([claim], Results(Run(tmp_path)))
+    assert outcome.sentence == "Not run: no metric of this version holds it."

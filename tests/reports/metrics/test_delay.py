@@ -21,6 +21,8 @@ def view(tmp_path: Path) -> CellView:
 @pytest.mark.parametrize(
     ("metric", "value"),
     [
+        ("probe_p10_ns", 10_000),  # rank ceil(9.9) = 10
+        ("probe_p90_ns", 90_000),  # rank ceil(89.1) = 90
         ("probe_p50_ns", 50_000),  # rank ceil(49.5) = 50 of the 99 that completed
         ("probe_p99_ns", 99_000),  # rank ceil(98.01) = 99
         ("probe_loss_share", 0.01),

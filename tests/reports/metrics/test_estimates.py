@@ -33,7 +33,11 @@ def view(tmp_path: Path) -> CellView:
 @pytest.mark.parametrize(
     ("metric", "value"),
     [
-        ("rtt_p50_ns", 70_000),  # of 50, 70, 90: the rejected sample does not count
+        ("rtt_p10_ns", 50_000),  # of 50, 70, 90: the rejected sample does not count
+        ("rtt_p50_ns", 70_000),
+        ("rtt_p90_ns", 90_000),
+        ("rtt_error_p10_ns", -1000),
+        ("rtt_error_p90_ns", 2000),
         ("rtt_error_p50_ns", -1000),  # of -1000 and 2000, where the truth is known
         ("window_rate_over_goodput", 0.65),  # 520 over 800, where there is an estimate
     ],

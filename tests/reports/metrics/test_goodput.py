@@ -35,6 +35,9 @@ def view(tmp_path: Path) -> CellView:
         ("interval_goodput_p50_share", 1.0),  # 0, 800, 800, 800 over a share of 800: rank 2
         ("interval_goodput_p10_share", 0.0),  # rank 1
         ("jain", 0.9),  # 800 and 400: 1200^2 / (2 * 800000)
+        ("worst_flow_share", 0.5),  # 400 of 800
+        ("flow_p50_share", 0.5),  # rank 1 of 400 and 800
+        ("flow_mean_bps", 600.0),
         ("first_completion_p10_share", 0.0),  # 720 and a failure
     ],
 )
@@ -57,3 +60,12 @@ def test_without_the_ideal_there_is_no_share(tmp_path: Path) -> None:
     assert METRICS["aggregate_share"].of(view, SECOND) is None
     assert METRICS["interval_goodput_p50_share"].of(view, SECOND) is None
     assert METRICS["aggregate_bps"].of(view, SECOND) == 800.0
+
+
+def test_first_transfers_that_start_apart_are_not_compared(tmp_path: Path) -> None:
+    rows = [
+        transfer(A, goodput_bps=720.0, fct_ns=SECOND),
+        transfer(B, start_ns=SECOND // 5, goodput_bps=760.0),
+    ]
+    view = tiny_view(tmp_path, {"flows": [{"fct_ns": SECOND, **row} for row in rows]}, ideal_goodput_bps=1600)
+    assert METRICS["first_completion_p10_share"].of(view, SECOND) is None

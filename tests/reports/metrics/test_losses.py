@@ -39,3 +39,15 @@ def test_unknown_retransmissions_are_not_zero(tmp_path: Path) -> None:
     tables = {"flows": [transfer(A, retransmitted_bytes=None)], "throughput": [delivery(A, SECOND, 100)]}
     view = tiny_view(tmp_path, tables)
     assert METRICS["retransmitted_share"].of(view, SECOND) is None
+
+
+def test_arrived_is_payload_delivered_of_payload_whose_transfers_ended(tmp_path: Path) -> None:
+    """A lost 100 of its two transfers of 1000, B arrived, C is under way and left out."""
+    tables = {
+        "flows": [
+            transfer(A), transfer(A, transfer_id=2, status="dropped"), transfer(B),
+            transfer(C, status="unfinished", end_ns=None),
+        ],
+        "throughput": [delivery(A, SECOND, 1900), delivery(B, SECOND, 1000), delivery(C, SECOND, 7)],
+    }  # fmt: skip
+    assert METRICS["delivered_share"].of(tiny_view(tmp_path, tables), SECOND) == 2900 / 3000

@@ -33,8 +33,10 @@ class TestEveryMetric:
     def test_stands_in_one_table(self, name: str) -> None:
         assert sum(name in names for _, names in TABLES) == 1
 
-    def test_is_a_finite_number_or_none_on_the_sample(self, name: str, results: Results) -> None:
-        values = [cell[name] for cell in results.values.values()]
+    def test_is_a_finite_number_or_none_on_the_samples(
+        self, name: str, results: Results, staggered: Results, pairs: Results
+    ) -> None:
+        values = [cell[name] for run in (results, staggered, pairs) for cell in run.values.values()]
         assert any(value is not None for value in values)
         assert all(value is None or math.isfinite(value) for value in values)
 

@@ -1,0 +1,108 @@
+"""How long transfers take, in all and by size class.
+
+A percentile counts a transfer that did not complete as longer than any that did; where the percentile falls
+on such a transfer there is no number. A mean is over the completed transfers.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from reports.metrics.metric import Metric
+from reports.metrics.percentiles import nearest_rank
+from reports.quantities import Unit
+from reports.view import CellView
+from workloads.records import TransferStatus
+
+# The agent cuts larger transfers into segments of this size; smaller ones it leaves whole.
+LONG_FROM_BYTES = 65_536
+
+
+def transfers(view: CellView) -> pd.DataFrame | None:
+    """Return the rows of `flows` that carry payload."""
+    flows = view.table("flows")
+    return None if flows is None else flows[flows["size_bytes"] > 0]
+
+
+def mean_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Return the mean over the transfers that completed."""
+    rows = transfers(view)
+    if rows is None:
+        return None
+    done_ns = rows.loc[rows["status"] == TransferStatus.OK, "fct_ns"].dropna()
+    return float(done_ns.mean()) if len(done_ns) else None
+
+
+def percentile_ns(*, is_long: bool, percent: float) -> Callable[[CellView, int], float | None]:
+    """Return a metric: a percentile over the transfers of one size class."""
+
+    def of_cell(view: CellView, _interval_ns: int) -> float | None:
+        rows = transfers(view)
+        if rows is None:
+            return None
+        rows = rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]
+        done_ns = rows["fct_ns"].where(rows["status"] == TransferStatus.OK)
+        value = nearest_rank(done_ns.fillna(np.inf).to_numpy(dtype=np.float64), percent)
+        return value if value is not None and np.isfinite(value) else None
+
+    return of_cell
+
+
+def unfinished_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return the fraction of the transfers that did not complete."""
+    rows = transfers(view)
+    return None if rows is None or rows.empty else float((rows["status"] != TransferStatus.OK).mean())
+
+
+METRICS = (
+    Metric(
+        "fct_mean_ns",
+        "Completion, mean",
+        Unit.TIME,
+        "Mean time from handing a transfer over to its completion, over the transfers that completed.",
+        ("flows",),
+        mean_ns,
+    ),
+    Metric(
+        "long_fct_p50_ns",
+        "Long transfers p50",
+        Unit.TIME,
+        "Median completion time of the transfers of at least 64 KiB; one that did not complete counts as"
+        " longer than any that did.",
+        ("flows",),
+        percentile_ns(is_long=True, percent=50),
+    ),
+    Metric(
+        "long_fct_p90_ns",
+        "Long transfers p90",
+        Unit.TIME,
+        "One in ten of the transfers of at least 64 KiB took longer than this.",
+        ("flows",),
+        percentile_ns(is_long=True, percent=90),
+    ),
+    Metric(
+        "short_fct_p50_ns",
+        "Short transfers p50",
+        Unit.TIME,
+        "Median completion time of the transfers below 64 KiB.",
+        ("flows",),
+        percentile_ns(is_long=False, percent=50),
+    ),
+    Metric(
+        "short_fct_p90_ns",
+        "Short transfers p90",
+        Unit.TIME,
+        "One in ten of the transfers below 64 KiB took longer than this.",
+        ("flows",),
+        percentile_ns(is_long=False, percent=90),
+    ),
+    Metric(
+        "unfinished_share",
+        "Not completed",
+        Unit.PERCENT,
+        "Transfers that failed, lost a message, or were still under way when the run ended.",
+        ("flows",),
+        unfinished_share,
+    ),
+)

@@ -1,0 +1,116 @@
+"""Flows that come and go: how the bottleneck is shared between one change and the next.
+
+A level is the time between two changes. It is read from SETTLE_NS after the change that opens it.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reports.metrics.fairness import jain_index
+from reports.metrics.metric import Metric
+from reports.quantities import Unit
+from reports.view import CellView, Window
+
+SETTLE_NS = 1_000_000_000
+
+Rates = NDArray[np.float64]
+
+
+def settled_rates(view: CellView, interval_ns: int) -> list[Rates]:
+    """Return for each level the goodput (bit/s) of its flows: a row per whole interval, a column per flow.
+
+    Nothing for flows that start and end together, and for levels that are too short.
+    """
+    rows = view.deliveries
+    if rows is None or view.is_simultaneous:
+        return []
+    sample_ns = int(rows["interval_ns"].max())
+    found = []
+    for level in view.levels:
+        start_ns = -(-(level.start_ns + SETTLE_NS) // sample_ns) * sample_ns
+        goodput = view.goodput_within(Window(start_ns, level.end_ns), interval_ns)
+        if goodput is not None:
+            found.append(goodput[list(level.flow_ids)].to_numpy())
+    return found
+
+
+def over_levels(
+    measure: Callable[[Rates, float], float | None], worst: Callable[[list[float]], float]
+) -> Callable[[CellView, int], float | None]:
+    """Return a metric: the worst of one number per level; no number if a level has none."""
+
+    def of_cell(view: CellView, interval_ns: int) -> float | None:
+        ideal_bps = view.entry.number("ideal_goodput_bps")
+        if not ideal_bps:
+            return None
+        values = [measure(rates, ideal_bps) for rates in settled_rates(view, interval_ns)]
+        known = [value for value in values if value is not None]
+        return worst(known) if known and len(known) == len(values) else None
+
+    return of_cell
+
+
+def aggregate_share(rates: Rates, ideal_bps: float) -> float:
+    """Return what the flows of a level carry together, as a fraction of what the bottleneck can carry."""
+    return float(rates.sum(axis=1).mean()) / ideal_bps
+
+
+def jain(rates: Rates, _ideal_bps: float) -> float | None:
+    """Return Jain's index over the flows' mean goodput in a level."""
+    return jain_index(rates.mean(axis=0))
+
+
+def most_over_least(rates: Rates, _ideal_bps: float) -> float | None:
+    """Return the largest mean goodput of a level over the smallest; None if a flow got nothing."""
+    means = rates.mean(axis=0)
+    return float(means.max() / means.min()) if means.min() > 0 else None
+
+
+def deviation_share(rates: Rates, ideal_bps: float) -> float:
+    """Return how far any flow in any interval was from the level's ideal share, as a fraction of it."""
+    share_bps = ideal_bps / rates.shape[1]
+    return float(np.abs(rates / share_bps - 1).max())
+
+
+METRICS = (
+    Metric(
+        "level_aggregate_share",
+        "Of the ideal, worst level",
+        Unit.PERCENT,
+        "Where flows come and go: all flows together from one second after each change to the next change, as"
+        " a fraction of what the bottleneck can carry, at the worst level.",
+        ("flows", "throughput"),
+        over_levels(aggregate_share, min),
+        better="higher",
+    ),
+    Metric(
+        "level_jain",
+        "Jain’s index, worst level",
+        Unit.INDEX,
+        "Where flows come and go: evenness of the flows’ goodput from one second after each change to the"
+        " next change, at the worst level.",
+        ("flows", "throughput"),
+        over_levels(jain, min),
+        better="higher",
+    ),
+    Metric(
+        "level_most_over_least",
+        "Most over least, worst level",
+        Unit.RATIO,
+        "Where flows come and go: the largest over the smallest goodput among the flows of a level, from one"
+        " second after each change, at the worst level; no number if a flow got nothing.",
+        ("flows", "throughput"),
+        over_levels(most_over_least, max),
+    ),
+    Metric(
+        "level_deviation_share",
+        "Farthest from the share",
+        Unit.PERCENT,
+        "Where flows come and go: the largest distance of any flow’s goodput in any interval from the ideal"
+        " share of its level, as a fraction of that share, from one second after each change.",
+        ("flows", "throughput"),
+        over_levels(deviation_share, max),
+    ),
+)

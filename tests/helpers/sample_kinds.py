@@ -1,0 +1,116 @@
+"""Runs of the other kinds of traffic, small and worked by hand: flows that come and go, pings, many pairs."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from helpers.sample_run import write_manifest, write_table
+from helpers.tiny_run import SECOND, cell, delivery, filled, manifest, transfer
+
+Rows = Sequence[Mapping[str, object]]
+
+STAGGERED_IDEAL_BPS = 16_000
+
+
+def write_cells(
+    directory: Path,
+    cells: Sequence[tuple[dict[str, object], Mapping[str, Rows]]],
+    workload: Mapping[str, object],
+    **experiment: object,
+) -> Path:
+    """Write a run of these cells, each with its rows."""
+    for entry, tables in cells:
+        for name, rows in tables.items():
+            write_table(directory / "cells" / str(entry["id"]) / f"{name}.parquet", name, filled(name, rows))
+    written = {"name": "kinds", "title": "Kinds of traffic", "workload": workload, **experiment}
+    directory.mkdir(parents=True, exist_ok=True)
+    write_manifest(directory, manifest([entry for entry, _ in cells], experiment=written))
+    return directory
+
+
+def staggered_tables() -> dict[str, Rows]:
+    """Two flows of 16 kbit/s together: A from 0 to 12 s, B from 4 to 8 s, sampled every half second.
+
+    Alone A gets everything; beside B it gets 10 kbit/s and B 6, but 14 and 2 in B's first second.
+    """
+    half = SECOND // 2
+    rates: dict[str, list[tuple[int, int]]] = {"main/h0->h2": [], "main/h1->h2": []}
+    for n in range(1, 25):
+        t_ns = n * half
+        beside, early = 4 * SECOND < t_ns <= 8 * SECOND, t_ns <= 5 * SECOND
+        rates["main/h0->h2"].append((t_ns, (14_000 if early else 10_000) if beside else 16_000))
+        if beside:
+            rates["main/h1->h2"].append((t_ns, 2_000 if early else 6_000))
+    flows = [
+        transfer("main/h0->h2", start_ns=0, end_ns=12 * SECOND, fct_ns=12 * SECOND),
+        transfer("main/h1->h2", start_ns=4 * SECOND, end_ns=8 * SECOND, fct_ns=4 * SECOND),
+    ]
+    throughput = [
+        delivery(flow_id, t_ns, rate * half // (8 * SECOND), half)
+        for flow_id, samples in rates.items()
+        for t_ns, rate in samples
+    ]
+    return {"flows": flows, "throughput": throughput}
+
+
+def write_staggered_run(directory: Path) -> Path:
+    """One cell of flows that come and go."""
+    entry = cell(facts={"ideal_goodput_bps": STAGGERED_IDEAL_BPS, "nic_profile": "cx3pro"})
+    return write_cells(directory, [(entry, staggered_tables())], {"kind": "staggered"})
+
+
+PING_NS = {64: 4_000, 65_536: 62_000, 1_048_576: 944_000}
+
+
+def write_ping_run(directory: Path) -> Path:
+    """Pings of three sizes by two transports, RoGUE a tenth slower than RoCE; the size is a factor."""
+    cells = []
+    for transport, slower in (("rogue", 1.1), ("roce", 1.0)):
+        for size, time_ns in PING_NS.items():
+            rows = [
+                transfer(
+                    "main/h0->h1", size_bytes=size, transfer_id=n, fct_ns=int(slower * time_ns) + n,
+                    ideal_fct_ns=time_ns - 2_000, start_ns=n * SECOND, end_ns=n * SECOND + time_ns,
+                )
+                for n in (-1, 0, 1)
+            ]  # fmt: skip
+            entry = cell(f"{transport}-{size}-r1", transport=transport, factors={"workload.size": f"{size}B"})
+            cells.append((entry, {"flows": rows}))
+    return write_cells(directory, cells, {"kind": "ping", "verb": "read", "size_bytes": 64})
+
+
+def pairs_rows(load: float, seed: int) -> list[dict[str, object]]:
+    """Poisson transfers of 1 MB between eight pairs, a message of 1 KB per ten; some never end."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for n in range(400):
+        size = 1_000 if n % 11 == 10 else 1_000_000
+        start = int(rng.integers(0, 2 * SECOND))
+        fct = int((size * 0.8 + 20_000) * (1 + load) * rng.lognormal(0, 0.3))
+        done = n % 50 != 49
+        rows.append(
+            transfer(
+                f"main/h{n % 8}->h{(n + 3) % 8}", size_bytes=size, start_ns=start, transfer_id=n,
+                fct_ns=fct if done else None, end_ns=start + fct if done else None,
+                status="ok" if done else "unfinished", ideal_fct_ns=size,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def write_pairs_run(directory: Path) -> Path:
+    """Many pairs at two loads, two repetitions, two transports."""
+    cells = []
+    for repetition in (1, 2):
+        for load in (0.1, 0.75):
+            for number, transport in enumerate(("rogue", "roce")):
+                rows = pairs_rows(load, seed=10 * repetition + number)
+                samples = [delivery(str(row["flow_id"]), 2 * SECOND, 10**6, 2 * SECOND) for row in rows[:8]]
+                entry = cell(
+                    f"{transport}-load{load}-r{repetition}", transport=transport, repetition=repetition,
+                    factors={"workload.load": load}, facts={"nic_profile": "cx3pro"},
+                )  # fmt: skip
+                cells.append((entry, {"flows": rows, "throughput": samples}))
+    return write_cells(
+        directory, cells, {"kind": "many_pairs", "load": 0.1}, topology={"kind": "star", "rate_bps": 10**10}
+    )

@@ -1,0 +1,45 @@
+"""Completion times on a cell whose numbers are worked by hand."""
+
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import SECOND, tiny_view, transfer
+
+from reports.metrics import METRICS
+from reports.view import CellView
+
+PAIR = "main/h0->h1"
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> CellView:
+    """Nine long transfers of 1 to 9 µs and one that failed; one short one just below 64 KiB; a probe."""
+    long = [transfer(PAIR, size_bytes=65_536, fct_ns=1_000 * n, transfer_id=n) for n in range(1, 10)]
+    failed = transfer(PAIR, size_bytes=10**6, fct_ns=None, end_ns=None, status="error")
+    short = transfer(PAIR, size_bytes=65_535, fct_ns=700)
+    probe = transfer("probe/h2->h1", size_bytes=0, fct_ns=1)
+    return tiny_view(tmp_path, {"flows": [*long, failed, short, probe]})
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("fct_mean_ns", 4_570),  # 45 000 + 700 over ten that completed
+        ("long_fct_p50_ns", 5_000),  # rank 5 of 10
+        ("long_fct_p90_ns", 9_000),  # rank 9 of 10
+        ("short_fct_p50_ns", 700),
+        ("short_fct_p90_ns", 700),
+        ("unfinished_share", 1 / 11),
+    ],
+)
+def test_worked_example(view: CellView, metric: str, value: float) -> None:
+    assert METRICS[metric].of(view, SECOND) == pytest.approx(value)
+
+
+def test_percentile_that_falls_on_a_failure_is_no_number(tmp_path: Path) -> None:
+    rows = [transfer(PAIR, size_bytes=10**6, fct_ns=fct, status=status)
+            for fct, status in ((5, "ok"), (None, "error"), (7, "dropped"))]  # fmt: skip
+    view = tiny_view(tmp_path, {"flows": rows})
+    assert METRICS["long_fct_p50_ns"].of(view, SECOND) is None
+    assert METRICS["fct_mean_ns"].of(view, SECOND) == 5
+    assert METRICS["short_fct_p50_ns"].of(view, SECOND) is None
