@@ -13,9 +13,11 @@ class Framing:
     header_bytes: int
     """Every data packet: link header to frame check sequence, without the payload."""
     remote_address_bytes: int
-    """Added to the first packet of a WRITE."""
+    """Added to the first packet of a WRITE and to a READ's request."""
     acknowledgement_bytes: int
     """Frame of an ACK."""
+    response_bytes: int
+    """Added to the first and to the last packet of a READ's response."""
     gap_bytes: int
     """Preamble and inter-frame gap: on the wire, not in the frame."""
 
@@ -28,8 +30,8 @@ class Framing:
 
 
 # Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4 = 62; RETH 16; AETH 4; preamble 8 + gap 12.
-ROCEV2: Final = Framing("rocev2", 62, 16, 66, 20)
+ROCEV2: Final = Framing("rocev2", 62, 16, 66, 4, 20)
 # Point-to-point header 2 + IPv4 20 + UDP 8, neither preamble nor gap: the packets of the papers' simulator.
-NS3: Final = Framing("ns3", 30, 0, 30, 0)
+NS3: Final = Framing("ns3", 30, 0, 30, 0, 0)
 
 FRAMINGS: Final[dict[str, Framing]] = {framing.name: framing for framing in (ROCEV2, NS3)}

@@ -3,7 +3,9 @@
 from fractions import Fraction
 from math import ceil
 
+from workloads.framing import Framing
 from workloads.topologies.topology import Topology
+from workloads.traffic.workload import Verb
 
 
 def ideal_goodput_bps(topology: Topology, source: str, destination: str) -> float:
@@ -15,23 +17,37 @@ def ideal_goodput_bps(topology: Topology, source: str, destination: str) -> floa
     return float(slowest * topology.frames.payload_fraction(topology.mtu_bytes))
 
 
-def ideal_write_ns(topology: Topology, source: str, destination: str, size_bytes: int) -> int:
-    """From posting one WRITE to its completion at the sender, alone in the empty network.
+def ideal_transfer_ns(topology: Topology, source: str, destination: str, verb: Verb, size_bytes: int) -> int:
+    """From posting one verb to its completion at the host that posted it, alone in the empty network.
 
-    Data stored and forwarded hop by hop: every packet once over the slowest link, and the largest packet (the
-    first, which carries the remote address) over each of the others; then the acknowledgement all the way
-    back. Rounded up to nanoseconds.
+    Data stored and forwarded hop by hop: every packet once over the slowest link, and the first packet over
+    each of the others. Besides, one packet goes the other way over every link: the acknowledgement of a WRITE
+    or SEND, the request of a READ. Rounded up to nanoseconds.
 
     Source: first packet sum(L / C_i + delay_i); each further packet L / C_slowest.
     """
     links = topology.path(source, destination)
     framing = topology.frames
+    first_extra_bytes, last_extra_bytes, other_way_bytes = _extra_bytes(framing, verb)
     overhead_bytes = framing.header_bytes + framing.gap_bytes
     packets = max(1, ceil(size_bytes / topology.mtu_bytes))
-    first_bytes = min(size_bytes, topology.mtu_bytes) + overhead_bytes + framing.remote_address_bytes
-    all_bytes = size_bytes + packets * overhead_bytes + framing.remote_address_bytes
+    first_bytes = min(size_bytes, topology.mtu_bytes) + overhead_bytes + first_extra_bytes
+    all_bytes = size_bytes + packets * overhead_bytes + first_extra_bytes
+    all_bytes += last_extra_bytes if packets > 1 else 0
     slowest = min(link.rate_bps for link in links)
-    per_hop_bytes = first_bytes + framing.acknowledgement_bytes + framing.gap_bytes
+    per_hop_bytes = first_bytes + other_way_bytes + framing.gap_bytes
     bytes_over_rate = Fraction(all_bytes - first_bytes, slowest)
     bytes_over_rate += sum((Fraction(per_hop_bytes, link.rate_bps) for link in links), Fraction())
     return ceil(bytes_over_rate * 8 * 10**9) + 2 * sum(link.delay_ns for link in links)
+
+
+def _extra_bytes(framing: Framing, verb: Verb) -> tuple[int, int, int]:
+    """Headers of the first data packet, those of the last, and the frame that goes the other way."""
+    match verb:
+        case "write":
+            return framing.remote_address_bytes, 0, framing.acknowledgement_bytes
+        case "send":
+            return 0, 0, framing.acknowledgement_bytes
+        case "read":
+            request_bytes = framing.header_bytes + framing.remote_address_bytes
+            return framing.response_bytes, framing.response_bytes, request_bytes

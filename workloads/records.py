@@ -2,13 +2,15 @@
 
 A table lives in ``cells/<cell id>/<table>.parquet``.  A column is never renamed and never changes its unit
 within one schema version; a reader refuses a newer version than its own.
+
+Version 2 added ``events``; what version 1 wrote is read as a run that recorded none.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 ColumnType = Literal["int64", "float64", "string", "bool"]
 
@@ -200,6 +202,17 @@ RTT: Final = Table(
     ),
 )
 
+EVENTS: Final = Table(
+    "events",
+    "what happened to queue pairs and links",
+    (
+        Column("flow_id", "string", "group/source->destination, or empty for what belongs to no flow"),
+        Column("t_ns", "int64", "host time of the event"),
+        Column("event", "string", "a word, such as qp_failed or link_cut"),
+        Column("detail", "string", "the rest, such as the queue pair or the link"),
+    ),
+)
+
 TABLES: Final[dict[str, Table]] = {
-    table.name: table for table in (FLOWS, THROUGHPUT, LATENCY, QUEUES, PAUSES, CPU, COUNTERS, RTT)
+    table.name: table for table in (FLOWS, THROUGHPUT, LATENCY, QUEUES, PAUSES, CPU, COUNTERS, RTT, EVENTS)
 }

@@ -6,7 +6,19 @@ The names are those of the experiment files; which of them a testbed can run is 
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from workloads.traffic.workload import Verb
+
 Service = Literal["rc", "uc", "tcp"]
+
+VERBS: Final[dict[Service, tuple[Verb, ...]]] = {
+    "rc": ("write", "read", "send"),
+    "uc": ("write", "send"),
+    "tcp": ("write",),
+}
+"""What moves bytes over a service; over TCP it is always a stream from its sender.
+
+Source: InfiniBand Architecture Specification, volume 1, chapter 9.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +42,10 @@ class TransportName:
     def service(self) -> Service:
         """Reliable connection, unreliable connection or TCP."""
         return BASES[self.base].service
+
+    def carried(self, verb: Verb) -> Verb:
+        """The verb that moves the bytes: the one asked for, or a WRITE in the same direction of data."""
+        return verb if verb in VERBS[self.service] else "write"
 
     def __str__(self) -> str:
         return "+".join((self.base, *self.features))

@@ -16,7 +16,7 @@ from harness.experiment.problems import find_problems
 from harness.experiment.settings import FACTORS, apply_settings, parse_path
 from harness.experiment.yaml_text import format_path
 
-FACTOR_ROOTS: Final = ("topology", "workload", "traffic", "probe")
+FACTOR_ROOTS: Final = ("topology", "workload", "traffic", "probe", "transports", "faults")
 POINTS_MAX: Final = 10_000
 
 

@@ -3,23 +3,20 @@
 from collections.abc import Sequence
 from typing import Annotated, Final, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from harness.experiment.choices import MeasureChoice, MeasureKind, Parameter, TrafficGroup, TransportChoice
 from harness.experiment.kinds import ByKind
+from workloads.faults import FAULTS, Fault
 from workloads.mistakes import mistake, mistakes_at
 from workloads.probes import PROBES, Probe
 from workloads.specification import Name, Specification, Time
-from workloads.topologies import TOPOLOGIES, Topology
+from workloads.topologies import TOPOLOGIES, Placement, Topology
 from workloads.traffic import WORKLOADS, Workload
 
 REPETITIONS_MAX: Final = 10_000
 SEED_MAX: Final = 2**53
 SINGLE_GROUP: Final = "main"
-
-
-def _no_fault(value: object) -> object:
-    raise mistake("no fault, for this version can inject none", "leave the list empty")
 
 
 class Experiment(Specification):
@@ -36,12 +33,12 @@ class Experiment(Specification):
     traffic: Annotated[list[TrafficGroup], Field(min_length=1, max_length=64)] | None = None
     """The traffic in general: named groups."""
     probe: Annotated[Probe, ByKind(PROBES)] | None = None
-    """Latency probe from a host of its own, the last one."""
+    """Latency probe from a host of its own."""
     transports: Annotated[list[TransportChoice], Field(min_length=1, max_length=100)]
     """What moves the bytes; each is measured on its own."""
     factors: dict[str, Annotated[list[Parameter], Field(min_length=1)]] = Field(default_factory=dict)
     """Lists of values by dotted key; every combination is measured."""
-    faults: list[Annotated[object, BeforeValidator(_no_fault)]] = Field(default_factory=list)
+    faults: list[Annotated[Fault, ByKind(FAULTS)]] = Field(default_factory=list, max_length=64)
     """What goes wrong on purpose."""
     repetitions: Annotated[int, Field(ge=1, le=REPETITIONS_MAX)] = 1
     """How often each point is measured; repetition r has the seed `seed + r - 1`."""
@@ -64,6 +61,7 @@ class Experiment(Specification):
             found = mistake("a probe, for latency is to be measured", "add {kind: write0, interval: 1ms}")
             raise mistakes_at({"probe": found})
         self._check_hosts()
+        self._check_targets()
         return self
 
     def _check_hosts(self) -> None:
@@ -77,6 +75,14 @@ class Experiment(Specification):
             )
             raise mistakes_at({"topology": found})
 
+    def _check_targets(self) -> None:
+        for fault in self.faults:
+            if fault.link(self.topology) is None:
+                last = self.topology.links()[-1]
+                expected = f"a host or two neighbours of the topology, such as {last.a}-{last.b}"
+                found = mistake(expected, "name a link that there is", f"the target {fault.target}")
+                raise mistakes_at({"faults": found})
+
     @property
     def groups(self) -> tuple[TrafficGroup, ...]:
         """Traffic in its general form."""
@@ -85,10 +91,9 @@ class Experiment(Specification):
         return (TrafficGroup.model_construct(name=SINGLE_GROUP, workload=self.workload),)
 
     @property
-    def traffic_hosts(self) -> tuple[str, ...]:
-        """Hosts that the workloads may use: all but the probe's own, which is the last."""
-        hosts = self.topology.host_names()
-        return hosts[:-1] if self.probe else hosts
+    def placement(self) -> Placement:
+        """Who sends and who receives."""
+        return self.topology.placement(has_probe=self.probe is not None)
 
     def interval_ns(self, kind: MeasureKind) -> int | None:
         """Interval that was asked for."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.ideal import ideal_goodput_bps, ideal_write_ns
+from workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
 from workloads.topologies import TOPOLOGIES, Topology
 
 
@@ -19,27 +19,42 @@ def test_goodput_of_ten_gigabit() -> None:
 
 def test_empty_write() -> None:
     # data 62 + 16 + 20 = 98 bytes and ACK 66 + 20 = 86 bytes over two links of 0.8 ns/byte; 4 us of delay
-    assert ideal_write_ns(star(), "h0", "h1", 0) == 4_000 + round(2 * (98 + 86) * 0.8 + 0.4)
+    assert ideal_transfer_ns(star(), "h0", "h1", "write", 0) == 4_000 + round(2 * (98 + 86) * 0.8 + 0.4)
 
 
 def test_one_packet() -> None:
     # (1024 + 98) and 86 bytes over two links
-    assert ideal_write_ns(star(), "h0", "h1", 1024) == 4_000 + round(2 * (1122 + 86) * 0.8 + 0.4)
+    assert ideal_transfer_ns(star(), "h0", "h1", "write", 1024) == 4_000 + round(2 * (1122 + 86) * 0.8 + 0.4)
 
 
 def test_one_megabyte() -> None:
     # 1024 packets of 1106 bytes and 16 of RETH once, the first packet again over the second link, ACK twice
     wire_ns = (1024 * 1106 + 16 + 1122 + 2 * 86) * 0.8
-    assert ideal_write_ns(star(), "h0", "h1", 2**20) == 4_000 + round(wire_ns + 0.4)
+    assert ideal_transfer_ns(star(), "h0", "h1", "write", 2**20) == 4_000 + round(wire_ns + 0.4)
+
+
+def test_send_has_no_remote_address() -> None:
+    assert ideal_transfer_ns(star(), "h0", "h1", "send", 1024) == 4_000 + round(2 * (1106 + 86) * 0.8 + 0.4)
+
+
+def test_read_of_one_packet() -> None:
+    # request 62 + 16 + 20 = 98 one way, response 1024 + 62 + 4 + 20 = 1110 the other, over two links
+    assert ideal_transfer_ns(star(), "h0", "h1", "read", 1024) == 4_000 + round(2 * (98 + 1110) * 0.8 + 0.4)
+
+
+def test_read_of_two_packets() -> None:
+    # first and last response carry 4 bytes more; the second packet crosses the last link behind the first
+    wire_ns = (2 * (98 + 1110) + 1110) * 0.8
+    assert ideal_transfer_ns(star(), "h0", "h1", "read", 2048) == 4_000 + round(wire_ns + 0.4)
 
 
 @given(st.integers(0, 10**9))
 def test_never_faster_than_the_payload_rate(size_bytes: int) -> None:
-    seconds = ideal_write_ns(star(), "h0", "h1", size_bytes) / 1e9
+    seconds = ideal_transfer_ns(star(), "h0", "h1", "write", size_bytes) / 1e9
     assert size_bytes * 8 / seconds < ideal_goodput_bps(star(), "h0", "h1")
 
 
 @given(st.integers(0, 10**7), st.integers(1, 10**6))
 def test_more_bytes_take_longer(size_bytes: int, more_bytes: int) -> None:
-    shorter = ideal_write_ns(star(), "h0", "h1", size_bytes)
-    assert ideal_write_ns(star(), "h0", "h1", size_bytes + more_bytes) >= shorter
+    shorter = ideal_transfer_ns(star(), "h0", "h1", "write", size_bytes)
+    assert ideal_transfer_ns(star(), "h0", "h1", "write", size_bytes + more_bytes) >= shorter

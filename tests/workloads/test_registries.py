@@ -2,13 +2,14 @@
 
 import pytest
 
+from workloads.faults import FAULTS
 from workloads.probes import PROBES
 from workloads.specification import Specification
 from workloads.topologies import TOPOLOGIES
 from workloads.traffic import WORKLOADS
 
 KINDS: list[tuple[str, type[Specification]]] = [
-    *TOPOLOGIES.items(), *WORKLOADS.items(), *PROBES.items(),
+    *TOPOLOGIES.items(), *WORKLOADS.items(), *PROBES.items(), *FAULTS.items(),
 ]  # fmt: skip
 
 

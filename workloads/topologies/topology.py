@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from workloads.framing import FRAMINGS, Framing
-from workloads.specification import Delay, Specification
+from workloads.specification import Delay, SizeOrUnbounded, Specification
 
 HOSTS_MAX: Final = 4096
 
@@ -38,6 +38,23 @@ class Link:
     delay_ns: int
 
 
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Which host does what, unless a workload says otherwise."""
+
+    hosts: tuple[str, ...]
+    """Hosts that traffic may use, in the order in which a workload takes them."""
+    receiver: str
+    """Where traffic goes that has one destination."""
+    goodput_bps: float
+    """Payload rate of a receiver's link when every packet is full."""
+
+    @property
+    def senders(self) -> tuple[str, ...]:
+        """Every host but the receiver."""
+        return tuple(host for host in self.hosts if host != self.receiver)
+
+
 class Topology(Specification, ABC):
     """Hosts are named h0, h1, ..., switches s0, s1, ..."""
 
@@ -47,24 +64,52 @@ class Topology(Specification, ABC):
     """Which headers a packet carries."""
     nic: Literal["cx3pro", "cx4", "ideal"] | None = None
     """NIC profile; by default cx3pro up to 10 Gbps and cx4 above."""
+    delay_ns: Delay = 1_000
+    """Propagation delay of every link, one way."""
     delay_spread_ns: Delay = 5
     """Each link is longer by up to this, drawn from the cell's seed: a metre of cable.
 
     Between equal links, senders that answer the same event meet at the switch at the same picosecond, and the
     order of ties decides whose packets are dropped.
     """
+    buffer_bytes: SizeOrUnbounded = 9_000_000
+    """Buffer of each switch, shared by its ports; `unbounded` never drops."""
+    alpha: Annotated[float, Field(gt=0, le=64)] = 1.0
+    """A port may queue alpha times what is free in the buffer."""
 
     @abstractmethod
     def host_names(self) -> tuple[str, ...]:
         """Every host, in the order in which a workload takes them."""
 
     @abstractmethod
-    def switches(self) -> tuple[Switch, ...]:
+    def switch_names(self) -> tuple[str, ...]:
         """Every switch."""
 
     @abstractmethod
     def links(self) -> tuple[Link, ...]:
         """Every link."""
+
+    def switches(self) -> tuple[Switch, ...]:
+        """Every switch with its buffer."""
+        return tuple(Switch(name, self.buffer_bytes, self.alpha) for name in self.switch_names())
+
+    def receiving_hosts(self) -> tuple[str, ...]:
+        """Hosts among which the last one probes and the last one before it receives."""
+        return self.host_names()
+
+    def probe_host(self) -> str:
+        """Host that does nothing but probe, where there is a probe."""
+        return self.receiving_hosts()[-1]
+
+    def placement(self, *, has_probe: bool) -> Placement:
+        """Who sends and who receives; with a probe its host takes no part."""
+        kept_out = {self.probe_host()} if has_probe else set()
+        receiver = next(host for host in reversed(self.receiving_hosts()) if host not in kept_out)
+        return Placement(
+            tuple(host for host in self.host_names() if host not in kept_out),
+            receiver,
+            float(self.host_rate_bps(receiver) * self.frames.payload_fraction(self.mtu_bytes)),
+        )
 
     @property
     def frames(self) -> Framing:

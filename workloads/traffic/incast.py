@@ -1,18 +1,17 @@
 """Many senders, one receiver."""
 
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from workloads.specification import Size, Time
 from workloads.streams import start_jitter_ns
-from workloads.topologies.topology import HOSTS_MAX
+from workloads.topologies.topology import HOSTS_MAX, Placement
 from workloads.traffic.workload import Flow, Verb, Workload
 
 
 class Incast(Workload):
-    """Many senders, one receiver: the last host receives from the first ones."""
+    """Many senders, one receiver."""
 
     kind: Literal["incast"] = "incast"
     senders: Annotated[int, Field(ge=1, le=HOSTS_MAX)]
@@ -21,6 +20,8 @@ class Incast(Workload):
     """Payload of one transfer."""
     verb: Verb = "write"
     """How the bytes are moved."""
+    verb_size_bytes: Size | None = None
+    """The application posts a transfer as verbs of this size; by default as one."""
     repeat_for_ns: Time | None = None
     """Senders repeat the transfer back to back for this time; by default each sends once."""
 
@@ -28,9 +29,9 @@ class Incast(Workload):
         """The senders and the receiver."""
         return self.senders + 1
 
-    def flows(self, hosts: Sequence[str], seed: int) -> tuple[Flow, ...]:
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow per sender, each with its own start jitter."""
-        receiver = hosts[-1]
+        receiver = placement.receiver
         return tuple(
             Flow(
                 source=sender,
@@ -40,8 +41,9 @@ class Incast(Workload):
                 start_ns=start_jitter_ns(seed, f"{sender}->{receiver}"),
                 count=1 if self.repeat_for_ns is None else None,
                 repeat_until_ns=self.repeat_for_ns,
+                verb_bytes=self.verb_size_bytes,
             )
-            for sender in hosts[: self.senders]
+            for sender in placement.senders[: self.senders]
         )
 
     @property

@@ -1,18 +1,29 @@
 """What every workload says: which flows it is made of and when it is over."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from workloads.specification import Specification
+from workloads.topologies.topology import Placement
 
 Verb = Literal["write", "read", "send"]
 
 
+class Arrival(NamedTuple):
+    """A transfer that starts at its own time, whether or not those before it are done."""
+
+    start_ns: int
+    size_bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A sequence of transfers from one host to another, the next one started when the last one is done."""
+    """A sequence of transfers from one host to another.
+
+    With `arrivals` each starts at its own time (open loop); without, the next one starts when the one before
+    is done (closed loop).
+    """
 
     source: str
     """Host whose memory the bytes come from."""
@@ -20,7 +31,7 @@ class Flow:
     """Host whose memory the bytes go to."""
     verb: Verb
     size_bytes: int
-    """Payload of each transfer."""
+    """Payload of each transfer; with arrivals of the first one."""
     start_ns: int
     """When the first transfer is asked for."""
     count: int | None = 1
@@ -29,18 +40,39 @@ class Flow:
     """No transfer starts at or after this instant; None: no limit but the count."""
     interval_ns: int | None = None
     """Transfers start on this grid, counted from `start_ns`; None: back to back."""
+    verb_bytes: int | None = None
+    """The application posts each transfer as verbs of this size; None: as one verb."""
+    arrivals: tuple[Arrival, ...] = ()
+    """Open loop: every transfer, by time."""
+
+    @property
+    def initiator(self) -> str:
+        """Host that posts the verbs."""
+        return self.destination if self.verb == "read" else self.source
+
+    @property
+    def responder(self) -> str:
+        """The other host."""
+        return self.source if self.verb == "read" else self.destination
+
+    @property
+    def finite_bytes(self) -> int:
+        """Payload of all transfers; 0 where only time ends them."""
+        if self.arrivals:
+            return sum(arrival.size_bytes for arrival in self.arrivals)
+        return self.size_bytes * (self.count or 0)
 
 
 class Workload(Specification, ABC):
-    """A pattern of flows over a list of hosts."""
+    """A pattern of flows over the hosts of a network."""
 
     @abstractmethod
     def hosts_min(self) -> int:
         """How many hosts it needs."""
 
     @abstractmethod
-    def flows(self, hosts: Sequence[str], seed: int) -> tuple[Flow, ...]:
-        """The flows; the same hosts and seed give the same flows."""
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        """The flows; the same placement and seed give the same flows."""
 
     @property
     @abstractmethod

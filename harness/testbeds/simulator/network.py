@@ -1,11 +1,12 @@
 """From a cell to a simulation: hosts, switches, links, queue pairs and the agent on each sender."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 from harness.plan.cells import Cell
 from harness.testbeds.simulator.agent import agent_settings
-from harness.testbeds.simulator.timing import Timing, cell_flows
+from harness.testbeds.simulator.faults import loss_probability
+from harness.testbeds.simulator.timing import Timing
+from harness.testbeds.simulator.traffic import busiest_receiver, cell_flows, group_transport
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.link import LinkFacts
@@ -13,7 +14,6 @@ from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated import SimulatedFlow
 from simulator import PROFILES, QueuePair, Simulation
 from workloads.streams import random_stream
-from workloads.topologies import Topology
 from workloads.traffic import Flow
 
 PICOSECONDS = 1_000
@@ -42,7 +42,7 @@ class RunningFlow:
     def is_done(self) -> bool:
         """Every transfer has ended, or the queue pair is lost and nothing more will start."""
         transfers = self.agent.transfers
-        if not transfers or transfers[-1].status == "unfinished":
+        if not transfers or any(transfer.status == "unfinished" for transfer in transfers):
             return False
         return len(transfers) == self.flow.count or transfers[-1].status == "error"
 
@@ -59,14 +59,15 @@ class Network:
 def build_network(cell: Cell, timing: Timing) -> Network:
     """Translate a cell; nothing has happened yet in the simulation."""
     experiment = cell.experiment
-    simulation = _build_links(experiment.topology, cell.seed)
+    simulation = _build_links(cell)
     flows = []
+    flows_of = cell_flows(cell)
     for group in experiment.groups:
-        name = group.transport or cell.transport.name
+        name = group_transport(cell, group)
         label = group.transport or cell.transport.shown
         parameters = {} if group.transport else cell.transport.parameters
-        for flow in cell_flows(cell)[group.name]:
-            settings = agent_settings(name, experiment.topology.host_rate_bps(flow.source), parameters)
+        for flow in flows_of[group.name]:
+            settings = agent_settings(name, experiment.topology.host_rate_bps(flow.initiator), parameters)
             flows.append(_start(simulation, cell, flow, settings, (group.name, label)))
     probe = _start_probe(simulation, cell, timing)
     if experiment.measures("throughput"):
@@ -78,17 +79,24 @@ def build_network(cell: Cell, timing: Timing) -> Network:
     return Network(simulation, tuple(flows), probe)
 
 
-def _build_links(topology: Topology, seed: int) -> Simulation:
-    simulation = Simulation(seed=seed)
+def _build_links(cell: Cell) -> Simulation:
+    topology = cell.experiment.topology
+    simulation = Simulation(seed=cell.seed)
     for host in topology.host_names():
         simulation.add_host(host, PROFILES[topology.nic_of(host)])
     for switch in topology.switches():
         simulation.add_switch(switch.name, buffer_bytes=switch.buffer_bytes, alpha=switch.alpha)
-    cables = random_stream(seed, "cables")
+    cables = random_stream(cell.seed, "cables")
     for link in topology.links():
         spread_ps = cables.randint(0, topology.delay_spread_ns * PICOSECONDS)
         delay_ps = link.delay_ns * PICOSECONDS + spread_ps
-        simulation.add_link(link.a, link.b, rate_bps=link.rate_bps, delay_ps=delay_ps)
+        simulation.add_link(
+            link.a,
+            link.b,
+            rate_bps=link.rate_bps,
+            delay_ps=delay_ps,
+            loss_probability=loss_probability(cell, link),
+        )
     return simulation
 
 
@@ -97,17 +105,17 @@ def _start(
 ) -> RunningFlow:
     topology = cell.experiment.topology
     queue_pair, _ = simulation.connect(
-        flow.source,
-        flow.destination,
+        flow.initiator,
+        flow.responder,
         mtu_bytes=topology.mtu_bytes,
         retry_count=settings.retry_count,
         timeout_exponent=settings.timeout_exponent,
     )
     link = LinkFacts(
-        line_rate_bps=topology.host_rate_bps(flow.source),
+        line_rate_bps=topology.host_rate_bps(flow.initiator),
         mtu_bytes=topology.mtu_bytes,
         framing=topology.framing,
-        rate_step_bps=PROFILES[topology.nic_of(flow.source)].rate_step_bps,
+        rate_step_bps=PROFILES[topology.nic_of(flow.initiator)].rate_step_bps,
     )
     agent = SimulatedFlow(
         simulation,
@@ -129,21 +137,16 @@ def _schedule(flow: Flow) -> Schedule:
         count=flow.count,
         repeat_until_ns=None if flow.repeat_until_ns is None else HostNs(flow.repeat_until_ns),
         interval_ns=flow.interval_ns,
+        verb=flow.verb,
     )
 
 
 def _start_probe(simulation: Simulation, cell: Cell, timing: Timing) -> RunningFlow | None:
-    """The probe runs from the last host to the receiver of most flows."""
+    """The probe runs to the receiver of most flows."""
     experiment = cell.experiment
     if experiment.probe is None:
         return None
-    source = experiment.topology.host_names()[-1]
+    source = experiment.topology.probe_host()
     flow = experiment.probe.flow(source, busiest_receiver(cell), cell.seed)
     settings = agent_settings(PROBE_TRANSPORT, experiment.topology.host_rate_bps(source), {})
     return _start(simulation, cell, flow, settings, (PROBE_GROUP, PROBE_TRANSPORT))
-
-
-def busiest_receiver(cell: Cell) -> str:
-    """The host that most flows end at; of several the first."""
-    receivers = Counter(flow.destination for flows in cell_flows(cell).values() for flow in flows)
-    return receivers.most_common(1)[0][0]

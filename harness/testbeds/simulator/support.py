@@ -6,12 +6,17 @@ from harness.experiment.choices import MeasureKind
 from harness.plan.cells import Cell
 from harness.testbeds.base import ParameterMistake
 from harness.testbeds.simulator.agent import ParameterError, agent_settings
-from harness.testbeds.simulator.timing import cell_flows, cell_timing, switch_ports
+from harness.testbeds.simulator.faults import unsupported_fault
+from harness.testbeds.simulator.timing import cell_timing, switch_ports
+from harness.testbeds.simulator.traffic import cell_flows, group_transport
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
 from workloads.topologies import Topology
+from workloads.traffic import Flow
+from workloads.transports import parse_transport
 
 FRAMINGS: Final = ("rocev2",)
+SERVICES: Final = ("rc",)
 VERBS: Final = ("write",)
 SAMPLES_MAX: Final = 50_000_000
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
@@ -22,12 +27,14 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
 
 def unsupported(cell: Cell) -> str | None:
     """Why the simulator cannot run a cell, naming what it has; None if it can."""
-    names = {cell.transport.name, *(group.transport for group in cell.experiment.groups if group.transport)}
-    for name in sorted(names):
+    for name in sorted({group_transport(cell, group) for group in cell.experiment.groups}):
         if name not in TRANSPORTS:
             return f"the simulator has no {name}; it has {', '.join(TRANSPORTS)}"
+        service = parse_transport(name).service
+        if service not in SERVICES:
+            return f"the simulator has no service {service} for {name}; it has {', '.join(SERVICES)}"
     network = _unsupported_network(cell.experiment.topology)
-    return network or _unsupported_traffic(cell) or _too_many_samples(cell)
+    return network or _unsupported_traffic(cell) or unsupported_fault(cell) or _too_many_samples(cell)
 
 
 def _unsupported_network(topology: Topology) -> str | None:
@@ -44,9 +51,24 @@ def _unsupported_traffic(cell: Cell) -> str | None:
     for group in cell.experiment.groups:
         if group.priority != 0:
             return "the simulator's switches have one traffic class; set priority to 0"
-        for flow in group.workload.flows(cell.experiment.traffic_hosts, cell.seed):
-            if flow.verb not in VERBS:
-                return f"the simulator's NICs have no verb {flow.verb}; they have {', '.join(VERBS)}"
+    for name, flows in cell_flows(cell).items():
+        if not flows:
+            return (
+                f"nothing happens in {name}: its first transfer would come after its end; let it run longer"
+            )
+        for flow in flows:
+            if reason := _unsupported_flow(flow):
+                return reason
+    return None
+
+
+def _unsupported_flow(flow: Flow) -> str | None:
+    if flow.verb not in VERBS:
+        return f"the simulator's NICs have no verb {flow.verb}; they have {', '.join(VERBS)}"
+    if flow.arrivals:
+        return "the simulator's agents start a transfer when the one before is done, not at its own time"
+    if flow.verb_bytes is not None:
+        return "the simulator's agents post a transfer as one verb; leave verb_size out"
     return None
 
 

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from harness.plan.cells import Cell
 from harness.testbeds.base import Columns
+from harness.testbeds.simulator.faults import fault_events
 from harness.testbeds.simulator.network import Network, RunningFlow
 from rogue_agent.core.application import TransferRecord
-from workloads.ideal import ideal_write_ns
-from workloads.records import FLOWS, LATENCY
+from workloads.ideal import ideal_transfer_ns
+from workloads.records import EVENTS, FLOWS, LATENCY
+from workloads.traffic import Verb
 from workloads.transports import parse_transport
 
 PICOSECONDS = 1_000
@@ -25,7 +27,11 @@ Array = NDArray[Any]
 def collect_tables(cell: Cell, network: Network) -> dict[str, Columns]:
     """Every table that the cell asks for and the simulator can fill."""
     measures = cell.experiment.measures
-    tables = {"flows": flows_table(cell, network), "counters": counters_table(network)}
+    tables = {
+        "flows": flows_table(cell, network),
+        "counters": counters_table(network),
+        "events": events_table(cell, network),
+    }
     samples = {flow.flow_id: Samples(flow) for flow in network.flows}
     if measures("throughput"):
         tables["throughput"] = throughput_table(cell, network, samples)
@@ -47,14 +53,14 @@ def flows_table(cell: Cell, network: Network) -> Columns:
     """One row per transfer, by flow and then in order."""
 
     @cache
-    def ideal_ns(source: str, destination: str, size_bytes: int) -> int:
-        return ideal_write_ns(cell.experiment.topology, source, destination, size_bytes)
+    def ideal_ns(source: str, destination: str, verb: Verb, size_bytes: int) -> int:
+        return ideal_transfer_ns(cell.experiment.topology, source, destination, verb, size_bytes)
 
     rows: list[tuple[object, ...]] = []
     for running in network.flows:
         flow = running.flow
         for transfer in running.agent.transfers:
-            ideal_fct_ns = ideal_ns(flow.source, flow.destination, transfer.size_bytes)
+            ideal_fct_ns = ideal_ns(flow.source, flow.destination, flow.verb, transfer.size_bytes)
             fct_ns = _fct_ns(transfer)
             rows.append(
                 (
@@ -79,6 +85,15 @@ def flows_table(cell: Cell, network: Network) -> Columns:
                 )
             )
     return _columns(FLOWS.column_names(), rows)
+
+
+def events_table(cell: Cell, network: Network) -> Columns:
+    """What happened to queue pairs and links, by time."""
+    rows = fault_events(cell, network.simulation.now_ns)
+    for running in network.flows:
+        rows += [(running.flow_id, t_ns, "qp_failed", error) for t_ns, _, error in running.agent.failures]
+    by_time: list[tuple[object, ...]] = [*sorted(rows, key=lambda row: row[1])]
+    return _columns(EVENTS.column_names(), by_time)
 
 
 def _fct_ns(transfer: TransferRecord) -> int | None:

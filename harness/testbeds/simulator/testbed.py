@@ -1,19 +1,21 @@
 """Run a cell in the simulator."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from harness.plan.cells import Cell
 from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
 from harness.testbeds.simulator import support
-from harness.testbeds.simulator.network import Network, build_network, busiest_receiver
+from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
 from harness.testbeds.simulator.timing import Timing, cell_timing, estimate_seconds
+from harness.testbeds.simulator.traffic import receivers, replaced_verbs
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.transports import settings_for
 from simulator import PROFILES, SimulationError
-from workloads.ideal import ideal_goodput_bps
 from workloads.records import FailureKind
+from workloads.topologies import Link
 
 SLICES = 100
 """A run is cut into so many pieces, to report progress in between."""
@@ -95,10 +97,7 @@ def _timeout(network: Network, timing: Timing) -> Failure:
 def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
     """What is worth knowing about the cell and stands in no table."""
     topology = cell.experiment.topology
-    receiver = busiest_receiver(cell)
-    source = next(flow.flow.source for flow in network.flows if flow.flow.destination == receiver)
-    link = topology.path(source, receiver)[-1]
-    profile = PROFILES[topology.nic_of(source)]
+    profile = PROFILES[topology.nic_of(network.flows[0].flow.source)]
     statistics = network.simulation.statistics()
     floor_ns = getattr(network.flows[0].settings.cc_parameters, "base_rtt_floor_ns", None)
     return {
@@ -106,10 +105,10 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "nic_profile_revision": profile.revision,
         "framing": topology.framing,
         "mtu_bytes": topology.mtu_bytes,
-        "ideal_goodput_bps": ideal_goodput_bps(topology, source, receiver),
-        "bottleneck_port": f"{link.a if link.b == receiver else link.b}->{receiver}",
+        **_bottleneck(cell, network),
         "probe_host": network.probe.flow.source if network.probe else None,
         "base_rtt_floor_ns": floor_ns,
+        "replaced_verbs": replaced_verbs(cell),
         "throughput_interval_ns": timing.throughput_interval_ns,
         "queue_interval_ns": timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,
@@ -118,6 +117,30 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "events": statistics["events"],
         "completions_digest": network.simulation.digest(),
     }
+
+
+def _bottleneck(cell: Cell, network: Network) -> dict[str, Fact]:
+    """The port that all flows share and the payload it can carry; nothing where they share none."""
+    if len(receivers(cell)) != 1:
+        return {}
+    topology = cell.experiment.topology
+    first = network.flows[0].flow
+    paths = [topology.path(each.flow.source, each.flow.destination) for each in network.flows]
+    shared = [link for link in paths[0] if all(link in path for path in paths)]
+    link = min(reversed(shared), key=lambda each: each.rate_bps)
+    rate_bps = float(link.rate_bps * topology.frames.payload_fraction(topology.mtu_bytes))
+    return {
+        "ideal_goodput_bps": rate_bps,
+        "bottleneck_port": _port(first.source, paths[0], link),
+    }
+
+
+def _port(source: str, path: Sequence[Link], wanted: Link) -> str:
+    """Name of the port by which a path from a source enters a link."""
+    node = source
+    for link in path[: path.index(wanted)]:
+        node = link.b if link.a == node else link.a
+    return f"{node}->{wanted.b if wanted.a == node else wanted.a}"
 
 
 def _settings(network: Network) -> bytes:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.plan.cells import Cell
-from workloads.ideal import ideal_goodput_bps
+from harness.testbeds.simulator.traffic import cell_flows
+from workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
 from workloads.topologies import Topology
-from workloads.traffic import Flow
 
 SECOND_NS: Final = 1_000_000_000
 TIME_LIMIT_FACTOR: Final = 10
@@ -37,14 +37,6 @@ class Timing:
     """The traffic repeats until `limit_ns`: what is unfinished then is no failure."""
     throughput_interval_ns: int
     queue_interval_ns: int
-
-
-def cell_flows(cell: Cell) -> dict[str, tuple[Flow, ...]]:
-    """Flows of each group, without the probe's."""
-    experiment = cell.experiment
-    return {
-        group.name: group.workload.flows(experiment.traffic_hosts, cell.seed) for group in experiment.groups
-    }
 
 
 def cell_timing(cell: Cell) -> Timing:
@@ -84,22 +76,34 @@ def _chosen(intervals: tuple[tuple[int, int], ...], traffic_ns: int) -> int:
 
 
 def _finite_traffic_ns(cell: Cell) -> int:
-    """How long the transfers that do not repeat take if the busiest receiver never idles."""
+    """How long the transfers that do not repeat take if the busiest receiver never idles.
+
+    Nor can it be over before the last transfer arrives, nor before one flow's transfers have followed each
+    other.
+    """
     topology = cell.experiment.topology
-    seconds: dict[str, float] = defaultdict(float)
-    for flows in cell_flows(cell).values():
-        for flow in flows:
-            if flow.count is not None:
-                goodput_bps = ideal_goodput_bps(topology, flow.source, flow.destination)
-                seconds[flow.destination] += flow.size_bytes * flow.count * 8 / goodput_bps
-    return int(max(seconds.values(), default=0.0) * SECOND_NS)
+    receiving_ns: dict[str, float] = defaultdict(float)
+    alone_ns = 0
+    for flow in (flow for flows in cell_flows(cell).values() for flow in flows):
+        ends = flow.source, flow.destination
+        goodput_bps = ideal_goodput_bps(topology, *ends)
+        receiving_ns[flow.destination] += flow.finite_bytes * 8 * SECOND_NS / goodput_bps
+        if flow.arrivals:
+            alone_ns = max(alone_ns, flow.arrivals[-1].start_ns)
+        elif flow.count is not None:
+            alone_ns = max(
+                alone_ns, flow.count * ideal_transfer_ns(topology, *ends, flow.verb, flow.size_bytes)
+            )
+    return max(alone_ns, int(max(receiving_ns.values(), default=0.0)))
 
 
 def estimate_seconds(cell: Cell, segment_bytes: int) -> float:
-    """Expected time on an ordinary core, from the payload that fits through the receivers' links."""
+    """Expected time on an ordinary core, from the payload that there is, or that fits through the links."""
     topology = cell.experiment.topology
     flows = [flow for group in cell_flows(cell).values() for flow in group]
     rate_bps = sum(topology.host_rate_bps(host) for host in {flow.destination for flow in flows})
     payload_bytes = rate_bps / 8 * cell_timing(cell).traffic_ns / SECOND_NS
+    if all(flow.finite_bytes for flow in flows):
+        payload_bytes = sum(flow.finite_bytes for flow in flows)
     packets, segments = payload_bytes / topology.mtu_bytes, payload_bytes / segment_bytes
     return START_SECONDS + packets * SECONDS_PER_PACKET + segments * SECONDS_PER_SEGMENT

@@ -7,6 +7,7 @@ from helpers.experiments import SMALL, load_text
 
 from harness.errors import ConfigError
 from harness.experiment.model import Experiment
+from workloads.topologies import TOPOLOGIES
 
 GROUPS = """\
 name: groups
@@ -33,8 +34,8 @@ def test_groups(tmp_path: Path) -> None:
 
 
 def test_the_probe_has_the_last_host_for_itself(tmp_path: Path) -> None:
-    assert load_text(tmp_path).experiment.traffic_hosts == ("h0", "h1", "h2")
-    assert load_text(tmp_path, GROUPS).experiment.traffic_hosts == ("h0", "h1", "h2", "h3")
+    assert load_text(tmp_path).experiment.placement.hosts == ("h0", "h1", "h2")
+    assert load_text(tmp_path, GROUPS).experiment.placement.hosts == ("h0", "h1", "h2", "h3")
 
 
 def test_everything_is_measured_by_default(tmp_path: Path) -> None:
@@ -65,9 +66,17 @@ def test_hosts_must_suffice(tmp_path: Path, senders: int) -> None:
             load_text(tmp_path, SMALL, f"workload.senders={senders}")
 
 
+@pytest.mark.parametrize("target", ["h0", "s0-h3"])
+def test_faults_strike_links_that_there_are(tmp_path: Path, target: str) -> None:
+    cut = f"faults=[{{kind: link_cut, at: 1ms, target: {target}, duration: 1ms}}]"
+    assert len(load_text(tmp_path, SMALL, cut).experiment.faults) == 1
+
+
 def test_json_schema_knows_the_kinds_and_the_short_forms() -> None:
     schema = Experiment.model_json_schema()
-    assert [kind["title"] for kind in schema["properties"]["topology"]["oneOf"]] == ["Star"]
+    assert [kind["title"] for kind in schema["properties"]["topology"]["oneOf"]] == [
+        kind.__name__ for kind in TOPOLOGIES.values()
+    ]
     name, mapping = schema["$defs"]["TransportChoice"]["anyOf"]
     assert (name["type"], mapping["required"], sorted(mapping["properties"])) == (
         "string",

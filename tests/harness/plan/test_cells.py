@@ -27,7 +27,7 @@ def test_repetition_r_has_the_seed_plus_r_minus_1_whatever_the_transport(tmp_pat
 
 def test_every_transport_meets_the_same_traffic(tmp_path: Path) -> None:
     rogue, roce, *_ = plan_cells(load_text(tmp_path, FACTORS))
-    hosts = rogue.experiment.traffic_hosts
+    hosts = rogue.experiment.placement
     flows = [cell.experiment.groups[0].workload.flows(hosts, cell.seed) for cell in (rogue, roce)]
     assert flows[0] == flows[1]
 

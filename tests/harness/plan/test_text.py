@@ -8,6 +8,7 @@ from harness.experiment.load import load_experiment
 from harness.plan.plan import make_plan
 from harness.plan.text import align, format_seconds, plan_text
 from harness.testbeds import find_testbed
+from rogue_agent.core.transports import TRANSPORTS
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -15,7 +16,8 @@ GOLDEN = Path(__file__).parent / "golden"
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.yaml")), ids=lambda file: file.stem)
 def test_plan_is_the_golden_one(file: Path) -> None:
     plan = make_plan(load_experiment(str(file)), find_testbed("simulator"))
-    assert plan_text(plan, jobs=2) == file.with_suffix(".txt").read_text()
+    text = plan_text(plan, jobs=2).replace(", ".join(TRANSPORTS), "<its transports>")
+    assert text == file.with_suffix(".txt").read_text()
 
 
 def test_columns_are_aligned() -> None:

@@ -6,6 +6,9 @@ from workloads.topologies import TOPOLOGIES, Topology
 
 SMALLEST: dict[str, dict[str, object]] = {
     "star": {"hosts": 2, "rate": "10Gbps"},
+    "dumbbell": {"hosts_per_side": 1, "rate": "10Gbps", "bottleneck_rate": "1Gbps"},
+    "parking_lot": {"rate": "10Gbps"},
+    "paper_testbed": {},
 }
 
 
@@ -37,6 +40,14 @@ def test_every_pair_is_joined(topology: Topology) -> None:
             assert source in (path[0].a, path[0].b)
             assert destination in (path[-1].a, path[-1].b)
             assert list(path) == list(reversed(topology.path(destination, source)))
+
+
+@pytest.mark.parametrize("has_probe", [False, True])
+def test_everyone_has_one_role(topology: Topology, has_probe: bool) -> None:
+    placement = topology.placement(has_probe=has_probe)
+    assert sorted((*placement.senders, placement.receiver)) == sorted(placement.hosts)
+    kept_out = set(topology.host_names()) - set(placement.hosts)
+    assert kept_out == ({topology.probe_host()} if has_probe else set())
 
 
 @pytest.mark.parametrize(("rate", "nic"), [("1Gbps", "cx3pro"), ("10Gbps", "cx3pro"), ("25Gbps", "cx4")])

@@ -4,9 +4,10 @@ import pytest
 from pydantic import ValidationError
 
 from workloads.streams import START_JITTER_NS
+from workloads.topologies import Placement
 from workloads.traffic.incast import Incast
 
-HOSTS = tuple(f"h{index}" for index in range(9))
+HOSTS = Placement(tuple(f"h{index}" for index in range(9)), "h8", 9.26e9)
 
 
 def incast(**changes: object) -> Incast:
@@ -32,6 +33,11 @@ def test_repeating_stops_with_time() -> None:
     assert {(flow.count, flow.repeat_until_ns) for flow in flows} == {(None, 20_000_000_000)}
     assert incast(repeat_for="20s").duration_ns == 20_000_000_000
     assert incast().duration_ns is None
+
+
+def test_the_application_may_post_small_verbs() -> None:
+    assert {flow.verb_bytes for flow in incast(verb_size="1KiB").flows(HOSTS, 1)} == {1024}
+    assert {flow.verb_bytes for flow in incast().flows(HOSTS, 1)} == {None}
 
 
 def test_starts_are_jittered() -> None:

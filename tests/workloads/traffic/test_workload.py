@@ -2,10 +2,15 @@
 
 import pytest
 
-from workloads.traffic import WORKLOADS, Workload
+from workloads.topologies import Placement
+from workloads.traffic import WORKLOADS, Arrival, Flow, Verb, Workload
 
 EXAMPLES: dict[str, dict[str, object]] = {
     "incast": {"senders": 3, "size": "1MB"},
+    "staggered": {"senders": 3, "step": "1s"},
+    "many_pairs": {"hosts": 4, "load": 0.5, "arrive_for": "20ms"},
+    "ping": {"size": "64B"},
+    "rtt_accuracy": {"run_for": "1s"},
 }
 
 
@@ -14,8 +19,9 @@ def workload(request: pytest.FixtureRequest) -> Workload:
     return WORKLOADS[request.param].model_validate(EXAMPLES[request.param])
 
 
-def hosts_for(workload: Workload) -> tuple[str, ...]:
-    return tuple(f"h{index}" for index in range(workload.hosts_min()))
+def hosts_for(workload: Workload) -> Placement:
+    hosts = tuple(f"h{index}" for index in range(workload.hosts_min()))
+    return Placement(hosts, hosts[-1], 9.26e9)
 
 
 def test_same_seed_same_flows(workload: Workload) -> None:
@@ -30,8 +36,28 @@ def test_another_seed_starts_at_other_times(workload: Workload) -> None:
 def test_flows_join_two_given_hosts(workload: Workload) -> None:
     for flow in workload.flows(hosts_for(workload), 1):
         assert flow.source != flow.destination
-        assert {flow.source, flow.destination} <= set(hosts_for(workload))
+        assert {flow.source, flow.destination} <= set(hosts_for(workload).hosts)
 
 
 def test_every_flow_ends(workload: Workload) -> None:
     assert all(flow.count or flow.repeat_until_ns for flow in workload.flows(hosts_for(workload), 1))
+
+
+def test_no_two_flows_of_a_group_have_the_same_ends(workload: Workload) -> None:
+    ends = [(flow.source, flow.destination) for flow in workload.flows(hosts_for(workload), 1)]
+    assert len(set(ends)) == len(ends)
+
+
+@pytest.mark.parametrize(
+    ("verb", "initiator", "responder"), [("write", "h0", "h1"), ("send", "h0", "h1"), ("read", "h1", "h0")]
+)
+def test_a_read_is_posted_where_the_bytes_go(verb: Verb, initiator: str, responder: str) -> None:
+    flow = Flow("h0", "h1", verb, 1, 0)
+    assert (flow.initiator, flow.responder) == (initiator, responder)
+
+
+def test_payload_that_has_an_end() -> None:
+    assert Flow("h0", "h1", "write", 10, 0, count=3).finite_bytes == 30
+    assert Flow("h0", "h1", "write", 10, 0, count=None, repeat_until_ns=5).finite_bytes == 0
+    arrivals = (Arrival(0, 10), Arrival(5, 3))
+    assert Flow("h0", "h1", "write", 10, 0, count=2, arrivals=arrivals).finite_bytes == 13

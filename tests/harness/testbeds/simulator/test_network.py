@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import SMALL, cell_of
 
-from harness.testbeds.simulator.network import Network, build_network, busiest_receiver
+from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.simulator.timing import cell_timing
 from rogue_agent.core.link import LinkFacts
 from simulator import ROCEV2 as ENGINE_ROCEV2
@@ -47,8 +47,11 @@ transports: [{name: rogue, label: agent, segment: 32KiB}]
     ]
 
 
-def test_the_probe_goes_where_most_flows_go(tmp_path: Path) -> None:
-    assert busiest_receiver(cell_of(tmp_path)) == "h2"
+def test_parking_lot(tmp_path: Path) -> None:
+    built = network(tmp_path, "topology={kind: parking_lot, rate: 10Gbps}", "workload.senders=4")
+    assert [flow.flow_id for flow in built.flows] == [f"main/h{index}->h4" for index in range(4)]
+    assert built.probe is not None
+    assert built.probe.flow_id == "probe/h5->h4"
 
 
 def test_packet_sizes_are_the_same_in_all_boxes() -> None:

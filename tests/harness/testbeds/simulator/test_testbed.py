@@ -39,6 +39,13 @@ def test_facts(tmp_path: Path) -> None:
     assert facts["ideal_goodput_bps"] == 10e9 * 1024 / 1106
 
 
+def test_the_bottleneck_is_the_slowest_link_that_all_share(tmp_path: Path) -> None:
+    bottleneck = "topology={kind: dumbbell, hosts_per_side: 4, rate: 10Gbps, bottleneck_rate: 4Gbps}"
+    facts = run(tmp_path, bottleneck).facts
+    assert facts["bottleneck_port"] == "s0->s1"
+    assert facts["ideal_goodput_bps"] == 4e9 * 1024 / 1106
+
+
 def test_settings_are_kept_with_their_defaults(tmp_path: Path) -> None:
     settings = json.loads(run(tmp_path).raw["settings.json"])
     assert settings["main/h0->h2"]["cc_parameters"]["alpha_packets"] == 2

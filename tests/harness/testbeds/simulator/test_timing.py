@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator.timing import cell_flows, cell_timing, estimate_seconds
+from harness.testbeds.simulator.timing import cell_timing, estimate_seconds
+from harness.testbeds.simulator.traffic import cell_flows
 
 
 @pytest.mark.parametrize(
@@ -56,8 +57,16 @@ def test_time_limit(tmp_path: Path) -> None:
     assert cell_timing(cell_of(tmp_path, "time_limit=5ms")).limit_ns == 5_000_000
 
 
-def test_flows_by_group_without_the_probe(tmp_path: Path) -> None:
-    assert {name: len(flows) for name, flows in cell_flows(cell_of(tmp_path)).items()} == {"main": 2}
+def test_traffic_is_not_over_before_the_last_arrival(tmp_path: Path) -> None:
+    many = cell_of(tmp_path, "workload={kind: many_pairs, hosts: 3, load: 0.2, arrive_for: 50ms}")
+    arrivals = [each.start_ns for flow in cell_flows(many)["main"] for each in flow.arrivals]
+    assert cell_timing(many).traffic_ns == max(arrivals) > 25_000_000
+
+
+def test_pings_follow_each_other(tmp_path: Path) -> None:
+    """An empty network's 64-byte WRITE: 162 and 86 bytes over two links, and 4 us of delay."""
+    pings = cell_of(tmp_path, "workload={kind: ping, size: 64B, verb: write, count: 100}")
+    assert cell_timing(pings).traffic_ns == pytest.approx(100 * (4_000 + 2 * (162 + 86) * 0.8), rel=1e-3)
 
 
 def test_more_traffic_is_expected_to_take_longer(tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""Poisson arrivals between random hosts."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from pydantic import ValidationError
+
+from workloads.topologies import Placement
+from workloads.traffic.many_pairs import ManyPairs
+from workloads.traffic.workload import Arrival, Flow
+
+HOSTS = Placement(tuple(f"h{index}" for index in range(16)), "h15", 9e9)
+SECOND_NS = 1_000_000_000
+
+
+def many_pairs(**changes: object) -> ManyPairs:
+    return ManyPairs.model_validate({"load": 0.5, "arrive_for": "1s", **changes})
+
+
+def flows_of(source: str, **changes: object) -> list[Flow]:
+    return [flow for flow in many_pairs(**changes).flows(HOSTS, 1) if flow.source == source]
+
+
+def sent_by(source: str, **changes: object) -> list[Arrival]:
+    return sorted(arrival for flow in flows_of(source, **changes) for arrival in flow.arrivals)
+
+
+@pytest.mark.parametrize("load", [0.1, 0.75])
+def test_load_is_the_share_of_the_payload_rate(load: float) -> None:
+    """16 hosts for 1 s: thousands of transfers, so the mean is within 5 % (more than 3 sigma)."""
+    flows = many_pairs(load=load).flows(HOSTS, 1)
+    offered_bits = 8 * sum(flow.finite_bytes for flow in flows)
+    assert offered_bits / (16 * HOSTS.goodput_bps) == pytest.approx(load, rel=0.08 if load < 0.5 else 0.05)
+
+
+def test_gaps_are_exponential() -> None:
+    """The standard deviation of an exponential variable is its mean."""
+    starts_ns = [each.start_ns for each in sent_by("h3", arrive_for="10s") if each.size_bytes == 1_000_000]
+    gaps_ns = [later - earlier for earlier, later in pairwise(starts_ns)]
+    mean_ns = sum(gaps_ns) / len(gaps_ns)
+    variance = sum((gap - mean_ns) ** 2 for gap in gaps_ns) / len(gaps_ns)
+    assert mean_ns == pytest.approx(1e6 * 8 * SECOND_NS / (0.5 * 9e9), rel=0.05)
+    assert variance**0.5 == pytest.approx(mean_ns, rel=0.05)
+
+
+def test_one_small_transfer_after_each_tenth_large_one() -> None:
+    sizes = [arrival.size_bytes for arrival in sent_by("h3")]
+    assert set(sizes) == {1_000, 1_000_000}
+    for number, index in enumerate((i for i, size in enumerate(sizes) if size == 1_000), start=1):
+        assert sizes[:index].count(1_000_000) == 10 * number
+
+
+def test_destinations_are_spread_over_all_others() -> None:
+    sent = Counter({flow.destination: len(flow.arrivals) for flow in flows_of("h3", arrive_for="10s")})
+    assert set(sent) == set(HOSTS.hosts) - {"h3"}
+    assert max(sent.values()) < 1.3 * min(sent.values())
+
+
+def test_arrivals_of_a_flow_are_in_order_and_in_time() -> None:
+    for flow in many_pairs().flows(HOSTS, 1):
+        starts_ns = [arrival.start_ns for arrival in flow.arrivals]
+        assert starts_ns == sorted(starts_ns)
+        assert (flow.start_ns, flow.size_bytes, flow.count) == (*flow.arrivals[0], len(starts_ns))
+
+
+def test_more_hosts_do_not_change_what_the_first_one_does() -> None:
+    few, many = (sent_by("h3", hosts=hosts) for hosts in (8, 16))
+    assert few == many
+
+
+def test_the_load_moves_the_instants_only() -> None:
+    low, high = (
+        sorted((arrival, flow.destination) for flow in flows_of("h3", load=load) for arrival in flow.arrivals)
+        for load in (0.1, 0.7)
+    )
+    destinations = [[(arrival.size_bytes, host) for arrival, host in each] for each in (low, high)]
+    assert len(low) > 50
+    assert destinations[0] == destinations[1][: len(low)]
+
+
+@pytest.mark.parametrize("changes", [{"load": 0}, {"load": 1.5}, {"hosts": 1}, {"small_every": 0}])
+def test_impossible_ones_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        many_pairs(**changes)

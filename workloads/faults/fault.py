@@ -1,0 +1,24 @@
+"""What every fault says: which link it strikes."""
+
+from abc import ABC
+from typing import Annotated
+
+from pydantic import Field
+
+from workloads.specification import Specification
+from workloads.topologies.topology import Link, Topology
+
+
+class Fault(Specification, ABC):
+    """Something that goes wrong on purpose."""
+
+    target: Annotated[str, Field(pattern=r"^[hs][0-9]+(-[hs][0-9]+)?$")]
+    """A link, both directions of it: a host, such as h1, for its link, or two neighbours, such as s0-s1."""
+
+    def link(self, topology: Topology) -> Link | None:
+        """The link that is meant; None if the topology has none such."""
+        first, _, second = self.target.partition("-")
+        neighbours = topology.links_of.get(first, {})
+        if second:
+            return neighbours.get(second)
+        return next(iter(neighbours.values())) if first in topology.host_names() else None

@@ -1,0 +1,60 @@
+"""A link that loses packets."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from workloads.faults.fault import Fault
+from workloads.mistakes import mistake, mistakes_at
+from workloads.specification import Delay, Time
+
+IDENTIFICATIONS = 2**16
+"""Values of an IP header's identification field."""
+
+
+class Loss(Fault):
+    """A link that loses packets, each direction on its own.
+
+    Model `independent`: each packet is lost with the same probability. `burst`: losses come in runs of
+    geometric length. `identification`: every packet is lost whose IP identification has its lowest bits set,
+    as a switch's filter does it; each NIC numbers its packets upwards.
+
+    Source: RoGUE, section 5.2, for `identification`.
+    """
+
+    kind: Literal["loss"] = "loss"
+    model: Literal["independent", "burst", "identification"] = "independent"
+    """Which packets are lost."""
+    one_in: Annotated[int, Field(ge=0, le=2**40)] | None = None
+    """One packet in so many is lost, in the mean; 0: none."""
+    probability: Annotated[float, Field(ge=0, le=1)] | None = None
+    """The same as a probability; either this or one_in."""
+    burst_packets: Annotated[float, Field(ge=1, le=1_000_000)] = 8.0
+    """Mean length of a run of losses; for `burst`."""
+    from_ns: Delay = 0
+    """When losses begin."""
+    until_ns: Time | None = None
+    """When losses end; by default never."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.one_in is None) == (self.probability is None):
+            got = "neither" if self.one_in is None else "both"
+            raise mistakes_at({"one_in": mistake("either one_in or probability", "write one", got)})
+        if self.until_ns is not None and self.until_ns <= self.from_ns:
+            raise mistakes_at({"until": mistake("a time after from", "raise it")})
+        if self.model == "identification" and not self._is_identification_mask():
+            expected = f"one_in as a power of two up to {IDENTIFICATIONS}, or 0"
+            raise mistakes_at({"one_in": mistake(expected, "choose one, or another model")})
+        return self
+
+    def _is_identification_mask(self) -> bool:
+        one_in = self.one_in
+        return one_in is not None and one_in <= IDENTIFICATIONS and one_in & (one_in - 1) == 0
+
+    @property
+    def mean_probability(self) -> float:
+        """Share of the packets that are lost."""
+        if self.probability is not None:
+            return self.probability
+        return 1 / self.one_in if self.one_in else 0.0
