@@ -55,9 +55,13 @@ class QueuePairFailed(NamedTuple):
 
 
 class SwitchToShadow(NamedTuple):
-    """Verbs and rates from here on are for this queue pair, which is ready."""
+    """Verbs and rates from here on are for this queue pair, which is ready.
+
+    `again_bytes` is the payload that had been posted, did not complete, and goes out once more.
+    """
 
     qp_num: int
+    again_bytes: int
 
 
 class ResetQueuePair(NamedTuple):

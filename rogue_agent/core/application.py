@@ -16,7 +16,8 @@ class Schedule:
     The first transfer starts at `start_ns`. The next one starts when the one before has ended; with
     `interval_ns` not before the next tick start_ns + k * interval_ns that lies after the start of the one
     before. There are at most `count` transfers, and none starts at or after `repeat_until_ns`; None lifts
-    either limit. A size of 0 makes a latency probe. `verb` moves the bytes.
+    either limit. A size of 0 makes a latency probe. `verb` moves the bytes,
+    in pieces of `verb_bytes` if the application has verbs of its own size.
     """
 
     size_bytes: int
@@ -25,10 +26,15 @@ class Schedule:
     repeat_until_ns: HostNs | None = None
     interval_ns: int | None = None
     verb: Verb = "write"
+    verb_bytes: int | None = None
 
     def __post_init__(self) -> None:
         checks = (("size_bytes", self.size_bytes, 0), ("start_ns", self.start_ns, 0))
-        options = (("count", self.count, 1), ("interval_ns", self.interval_ns, 1))
+        options = (
+            ("count", self.count, 1),
+            ("interval_ns", self.interval_ns, 1),
+            ("verb_bytes", self.verb_bytes, 1),
+        )
         for key, value, minimum in checks + options:
             if value is not None and value < minimum:
                 raise SettingsError(key, value, f"at least {minimum}")
@@ -71,7 +77,13 @@ class Application:
         self.next_start_ns = None
         self._running = TransferRecord(len(self.records) + 1, self._schedule.size_bytes, now)
         self.records.append(self._running)
-        return Transfer(self._running.transfer_id, self._running.size_bytes, verb=self._schedule.verb)
+        schedule = self._schedule
+        return Transfer(
+            self._running.transfer_id,
+            self._running.size_bytes,
+            verb=schedule.verb,
+            verb_bytes=schedule.verb_bytes,
+        )
 
     def on_transfer_done(self, transfer_id: int, now: HostNs, error: str | None = None) -> TransferRecord:
         """The running transfer ended, well or not; `next_start_ns` says when the next one is due."""

@@ -95,6 +95,7 @@ class Connection:
         self._actions: list[Action] = []
         self._messages = 0
         self._retired_messages = 0
+        self._again_bytes = 0
         self._flush_deadline_ns: HostNs | None = None
         self._move_rate(self._writes)
 
@@ -345,8 +346,7 @@ class Connection:
     def _recover(self, now: HostNs, recovery: Recovery) -> None:
         """Take back what did not complete, have the lost queue pair reset, and go on with the other."""
         self._flush_deadline_ns = None
-        for lane in self._lanes:
-            lane.rewind()
+        self._again_bytes += sum(lane.rewind() for lane in self._lanes)
         self._retired_messages = self._messages
         recovery.lose(now, recovery.active_qp_num, self._writes.receipts, self._actions)
         if recovery.is_ready:
@@ -357,7 +357,8 @@ class Connection:
 
     def _take_over(self) -> None:
         """Go on with the queue pair that is active now, as a new flow would start."""
-        self._actions.append(SwitchToShadow(self.active_qp_num))
+        self._actions.append(SwitchToShadow(self.active_qp_num, self._again_bytes))
+        self._again_bytes = 0
         for lane in self._lanes:
             self._move_rate(lane)
             lane.post_batches(self._actions)

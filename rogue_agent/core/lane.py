@@ -160,11 +160,13 @@ class Lane:
         """Nothing that was handed out, but not posted, will be posted."""
         self._unposted.clear()
 
-    def rewind(self) -> None:
+    def rewind(self) -> int:
         """The queue pair is lost: what did not complete is posted again, whole, in order, under new numbers.
 
+        Returns its payload bytes.
         Source: RoGUE, section 3.5: the NIC does not tell how much of a verb has arrived.
         """
+        again_bytes = self._window.inflight_bytes
         batches = self._window.take_all()
         self.reports.suspect(send.transfer_id for batch in batches for send in batch.sends)
         self._unposted.clear()
@@ -172,6 +174,7 @@ class Lane:
         last_wr_id = self._segmenter.renumber(self._again)
         self._retired_wr_id = self._posted_wr_id = self._completed_wr_id = last_wr_id
         self.control.restart()
+        return again_bytes
 
     def clear(self, actions: list[Action]) -> None:
         """Drop everything, and report each transfer with the bytes known to have arrived in order."""

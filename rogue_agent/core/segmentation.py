@@ -17,7 +17,8 @@ class Transfer(NamedTuple):
     """What the application wants moved; to the application it is one verb.
 
     `is_signaled` asks for a signal on the transfer's last verb even if the batch could grow further. `imm`
-    travels with that last verb; READs carry none.
+    travels with that last verb; READs carry none. `verb_bytes`: the application moves it in verbs of this
+    size, which stay whole where they are small.
     """
 
     transfer_id: int
@@ -25,6 +26,7 @@ class Transfer(NamedTuple):
     is_signaled: bool = False
     verb: Verb = "write"
     imm: int | None = None
+    verb_bytes: int | None = None
 
 
 class Segmenter:
@@ -103,15 +105,20 @@ class Segmenter:
 
     def _add_verb(self, batch: Batch) -> None:
         """Move one verb from the head of the queue to the batch."""
-        transfer_id, size_bytes, wants_signal, verb, imm = self._waiting[0]
-        offset_bytes = self._offset_bytes
-        length_bytes = min(size_bytes - offset_bytes, self._segment_bytes)
-        is_end = offset_bytes + length_bytes == size_bytes
+        transfer_id, size_bytes, wants_signal, verb, imm, verb_bytes = self._waiting[0]
+        offset_bytes, segment_bytes = self._offset_bytes, self._segment_bytes
+        remaining_bytes = size_bytes - offset_bytes
+        if verb_bytes is None or verb_bytes >= segment_bytes:
+            verb_bytes, is_cut = segment_bytes, size_bytes >= segment_bytes
+        else:
+            is_cut = False
+        length_bytes = verb_bytes if verb_bytes < remaining_bytes else remaining_bytes
+        is_end = length_bytes == remaining_bytes
         batch.payload_bytes += length_bytes
         self._is_full = is_full = (
-            size_bytes >= self._segment_bytes
-            or batch.payload_bytes >= self._segment_bytes
-            or wants_signal
+            is_cut
+            or batch.payload_bytes >= segment_bytes
+            or (wants_signal and is_end)
             or len(batch.sends) + 1 == self._verbs_max
         )
         wr_id = self._next_wr_id

@@ -93,8 +93,8 @@ def test_misuse_is_caught() -> None:
 
 
 def test_the_schedules_verb_moves_its_transfers() -> None:
-    application = Application(Schedule(1, at(0), verb="read"))
-    assert application.begin(at(0)).verb == "read"
+    transfer = Application(Schedule(1, at(0), verb="read", verb_bytes=1024)).begin(at(0))
+    assert (transfer.verb, transfer.verb_bytes) == ("read", 1024)
 
 
 def test_an_unknown_verb_is_the_users_mistake() -> None:

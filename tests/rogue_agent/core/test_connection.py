@@ -293,7 +293,7 @@ def test_a_failed_verb_moves_everything_to_the_shadow_at_once() -> None:
     assert failed == QueuePairFailed(1, RETRY_EXC_ERR)
     assert reset == ResetQueuePair(QP_NUM)
     assert isinstance(question, SendPeer)
-    assert switch == SwitchToShadow(4)
+    assert switch == SwitchToShadow(4, 2 * SEGMENT)
     assert rate == SetRate(1_769_600_000)
     assert again == [PostSend(4, 1, 0, SEGMENT, True), PostSend(5, 1, SEGMENT, SEGMENT, True)]
     connection.on_completions(NOW, erred([2]))

@@ -67,6 +67,25 @@ def test_verb_and_immediate_reach_the_pieces_the_immediate_only_the_last() -> No
     assert (first.wire_bytes, second.wire_bytes) == (70_784, 10 + 82 + 4)
 
 
+def test_an_application_with_small_verbs_of_its_own_keeps_them_and_gets_a_signal_per_segment() -> None:
+    batches = all_batches(segmenter(Transfer(1, 2 * SEGMENT + 1500, verb_bytes=1024)))
+    assert [len(batch.sends) for batch in batches] == [64, 64, 2]
+    assert lengths(batches)[2] == [1024, 476]
+    assert [send.signaled for send in batches[0].sends] == [False] * 63 + [True]
+
+
+def test_verbs_larger_than_a_segment_are_cut() -> None:
+    assert lengths(all_batches(segmenter(Transfer(1, 2 * SEGMENT, verb_bytes=1 << 20)))) == [
+        [SEGMENT],
+        [SEGMENT],
+    ]
+
+
+def test_a_wanted_signal_is_on_the_last_verb_only() -> None:
+    batches = all_batches(segmenter(Transfer(1, 3000, is_signaled=True, verb_bytes=1024), Transfer(2, 10)))
+    assert lengths(batches) == [[1024, 1024, 952], [10]]
+
+
 def test_renumbered_verbs_go_on_where_numbers_ended() -> None:
     """Batches 1 and 2 are posted again: as 4 and 5, and the piece already cut becomes 6, the next one 7."""
     queue = segmenter(Transfer(1, 4 * SEGMENT))

@@ -133,7 +133,7 @@ def test_time_spent_posting_is_counted(connected: tuple[Endpoint, Endpoint]) -> 
 def test_there_is_no_shadow_to_turn_to(connected: tuple[Endpoint, Endpoint]) -> None:
     flow = flow_over(connected[0], 4096, io.StringIO())
     with pytest.raises(AssertionError, match="no shadow"):
-        flow.recover(SwitchToShadow(3), START)
+        flow.recover(SwitchToShadow(3, 0), START)
 
 
 def test_there_is_no_limiter_to_program(connected: tuple[Endpoint, Endpoint]) -> None:
