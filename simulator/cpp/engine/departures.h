@@ -38,6 +38,7 @@ inline void Engine::catch_up_switch(Port& port) {
   while (port.busy_until <= now_ && !port.waiting.empty()) {
     const PacketIndex index = port.waiting.pop(pool_);
     const std::uint32_t frame_bytes = pool_[index].frame_bytes;
+    if (!port.waiting.empty()) pool_.prefetch(port.waiting.head);
     port.waiting_bytes.value -= frame_bytes;
     if (port.has(Port::kSharedBuffer)) switches_[port.owner].used -= frame_bytes;
     depart(port, index, port.busy_until);
