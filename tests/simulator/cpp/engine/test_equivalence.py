@@ -1,18 +1,20 @@
 """The lazy engine and the eager one must agree on every completion time, counter and sample."""
 
-import csv
+import random
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
+from itertools import islice
 
 import pytest
+from helpers.benchmark_networks import engine_networks
 from helpers.networks import GBPS, MILLISECOND_NS, ReferenceSimulation, Star, connect
 from helpers.random_networks import Network, networks
 from hypothesis import HealthCheck, given, settings
 
-from simulator import CX3PRO, IDEAL, Simulation
+from simulator import CX3PRO, Simulation
 
 SECOND_NS = 10**9
-DATA = Path(__file__).parents[4] / "benchmarks/data"
+WORKLOADS = engine_networks.WORKLOADS
 Builder = Callable[[type[Simulation]], Simulation]
 
 
@@ -61,9 +63,7 @@ def test_w1_at_a_tenth_of_its_size() -> None:
 
 @pytest.mark.long
 def test_w1_whole() -> None:
-    run = assert_equal_runs(
-        incast(Star(hosts=9), 128_000_000, mtu_bytes=1000, ack_every_packets=1), 1000 * MILLISECOND_NS
-    )
+    run = assert_equal_runs(benchmark("W1", 8), 1000 * MILLISECOND_NS)
     assert run.statistics()["packet_hops"] == 4_096_000
 
 
@@ -100,6 +100,32 @@ def test_paced_queue_pairs() -> None:
     assert_equal_runs(incast(Star(hosts=9, profile=CX3PRO), 8_000_000, rate_bps=GBPS), 100 * MILLISECOND_NS)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_queue_pairs_that_share_a_lagging_limiter(seed: int) -> None:
+    """Limits come and go while five queue pairs wait for one limiter: whose turn is it?"""
+    profile = replace(CX3PRO, limiters=1, actuation_lag_bytes_max=3_000)
+
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        stream = random.Random(seed)
+        simulation = Star(hosts=2, profile=profile, delay_ps=100_000).build(simulation_type, seed)
+        for _ in range(5):
+            queue_pair = connect(simulation, "h0", "h1")
+            for wr_id in range(9):
+                length_bytes = stream.choice((100, 1024, 5000))
+                simulation.schedule(
+                    stream.randrange(60_000),
+                    lambda now, q=queue_pair, w=wr_id, size=length_bytes: q.post_write(w, size, True),
+                )
+            for rate_bps in (GBPS, 0, 2 * GBPS, 0):
+                simulation.schedule(
+                    stream.randrange(60_000), lambda now, q=queue_pair, rate=rate_bps: q.set_rate(rate)
+                )
+        return simulation
+
+    run = assert_equal_runs(build, 10 * MILLISECOND_NS)
+    assert run.statistics()["verbs_done"] == 45
+
+
 def test_instants_beyond_the_horizon_of_the_tree() -> None:
     """The tree counts 69 ms from a base that moves along; a gap at 100 b/s lasts 88 s."""
 
@@ -117,53 +143,26 @@ def test_instants_beyond_the_horizon_of_the_tree() -> None:
     assert run.statistics()["verbs_done"] == 6
 
 
-def fat_tree(k: int, flows: Path, count: int) -> Builder:
-    """The first flows of a benchmark on its fat tree: host h under edge switch h // (k / 2)."""
+def benchmark(name: str, flows: int) -> Builder:
+    """The first flows of a benchmark's data, on its network."""
 
     def build(simulation_type: type[Simulation]) -> Simulation:
-        simulation = simulation_type(seed=1)
-        half = k // 2
-        hosts, edges = k * half * half, k * half
-        for host in range(hosts):
-            simulation.add_host(f"h{host}", IDEAL)
-        for switch in (*(f"e{i}" for i in range(edges)), *(f"a{i}" for i in range(edges))):
-            simulation.add_switch(switch, buffer_bytes=None, alpha=1.0)
-        for core in range(half * half):
-            simulation.add_switch(f"c{core}", buffer_bytes=None, alpha=1.0)
-        joined = [(f"h{host}", f"e{host // half}") for host in range(hosts)]
-        for edge in range(edges):
-            pod = edge // half
-            joined += [(f"e{edge}", f"a{pod * half + i}") for i in range(half)]
-            joined += [(f"a{edge}", f"c{edge % half * half + i}") for i in range(half)]
-        for a, b in joined:
-            simulation.add_link(a, b, rate_bps=100 * GBPS, delay_ps=1_000_000)
-        with flows.open() as file:
-            for number, row in zip(range(count), csv.DictReader(file), strict=False):
-                queue_pair = connect(
-                    simulation,
-                    f"h{row['src']}",
-                    f"h{row['dst']}",
-                    mtu_bytes=1000,
-                    ack_every_packets=1,
-                    path_seed=number,
-                )
-                simulation.schedule(
-                    int(row["start_us"]) * 1000,
-                    lambda now, q=queue_pair, size=int(row["size_bytes"]): q.post_write(1, size, True),
-                )
+        workload = WORKLOADS[name]
+        simulation = workload.network(simulation_type)
+        engine_networks.post_without_control(simulation, list(islice(workload.flows(), flows)))
         return simulation
 
     return build
 
 
 def test_a_slice_of_w2() -> None:
-    run = assert_equal_runs(fat_tree(6, DATA / "w2.csv", 100), 20 * MILLISECOND_NS)
+    run = assert_equal_runs(benchmark("W2", 100), 20 * MILLISECOND_NS)
     assert run.statistics()["verbs_done"] == 100
 
 
 @pytest.mark.long
 def test_w2_whole() -> None:
-    run = assert_equal_runs(fat_tree(6, DATA / "w2.csv", 10_000), 100 * MILLISECOND_NS)
+    run = assert_equal_runs(benchmark("W2", 10_000), 100 * MILLISECOND_NS)
     assert run.statistics()["verbs_done"] == 2035
 
 
