@@ -61,6 +61,7 @@ class Experiment(Specification):
             found = mistake("a probe, for latency is to be measured", "add {kind: write0, interval: 1ms}")
             raise mistakes_at({"probe": found})
         self._check_hosts()
+        self._check_probe()
         self._check_targets()
         return self
 
@@ -74,6 +75,13 @@ class Experiment(Specification):
                 f"at least {needed} hosts, {whose}", "add hosts or take senders away", f"{present} hosts"
             )
             raise mistakes_at({"topology": found})
+
+    def _check_probe(self) -> None:
+        target = self.probe.target if self.probe else None
+        if target is not None and target not in self.placement.hosts:
+            expected = f"a host of the topology other than {self.topology.probe_host()}, which probes"
+            found = mistake(expected, "choose one, or leave it out", f"the target {target}")
+            raise mistakes_at({"probe": found})
 
     def _check_targets(self) -> None:
         for fault in self.faults:

@@ -1,6 +1,9 @@
 """What every latency probe says."""
 
 from abc import ABC, abstractmethod
+from typing import Annotated
+
+from pydantic import Field
 
 from workloads.specification import Specification, Time
 from workloads.traffic.workload import Flow
@@ -11,6 +14,8 @@ class Probe(Specification, ABC):
 
     interval_ns: Time
     """Time from one probe to the next."""
+    target: Annotated[str, Field(pattern=r"^h[0-9]+$")] | None = None
+    """Host that is probed; by default the one that most flows end at."""
 
     @abstractmethod
     def flow(self, source: str, destination: str, seed: int) -> Flow:

@@ -138,15 +138,17 @@ def _schedule(flow: Flow) -> Schedule:
         repeat_until_ns=None if flow.repeat_until_ns is None else HostNs(flow.repeat_until_ns),
         interval_ns=flow.interval_ns,
         verb=flow.verb,
+        verb_bytes=flow.verb_bytes,
     )
 
 
 def _start_probe(simulation: Simulation, cell: Cell, timing: Timing) -> RunningFlow | None:
-    """The probe runs to the receiver of most flows."""
+    """The probe runs from a host of its own."""
     experiment = cell.experiment
     if experiment.probe is None:
         return None
     source = experiment.topology.probe_host()
-    flow = experiment.probe.flow(source, busiest_receiver(cell), cell.seed)
+    target = experiment.probe.target or busiest_receiver(cell)
+    flow = experiment.probe.flow(source, target, cell.seed)
     settings = agent_settings(PROBE_TRANSPORT, experiment.topology.host_rate_bps(source), {})
     return _start(simulation, cell, flow, settings, (PROBE_GROUP, PROBE_TRANSPORT))

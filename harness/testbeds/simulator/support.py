@@ -67,8 +67,6 @@ def _unsupported_flow(flow: Flow) -> str | None:
         return f"the simulator's NICs have no verb {flow.verb}; they have {', '.join(VERBS)}"
     if flow.arrivals:
         return "the simulator's agents start a transfer when the one before is done, not at its own time"
-    if flow.verb_bytes is not None:
-        return "the simulator's agents post a transfer as one verb; leave verb_size out"
     return None
 
 

@@ -54,6 +54,12 @@ def test_parking_lot(tmp_path: Path) -> None:
     assert built.probe.flow_id == "probe/h5->h4"
 
 
+def test_the_probe_may_have_a_target(tmp_path: Path) -> None:
+    built = network(tmp_path, "probe.target=h1")
+    assert built.probe is not None
+    assert built.probe.flow_id == "probe/h3->h1"
+
+
 def test_packet_sizes_are_the_same_in_all_boxes() -> None:
     """Three boxes that must not import each other state the frame sizes; here they meet."""
     engine = (

@@ -30,10 +30,6 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
         ),
         ("workload.verb=read", "the simulator's NICs have no verb read; they have write"),
         (
-            "workload.verb_size=1KiB",
-            "the simulator's agents post a transfer as one verb; leave verb_size out",
-        ),
-        (
             "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 10ms}",
             "the simulator's agents start a transfer when the one before is done, not at its own time",
         ),

@@ -1,0 +1,58 @@
+"""A published experiment, run as a user runs it, and its tables."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class ExperimentRun:
+    """The finished cells of one run."""
+
+    directory: Path
+    cells: list[dict[str, object]]
+
+    def table(self, name: str, transport: str = "rogue") -> pd.DataFrame:
+        """One data frame over a transport's cells, with a column `seed` and one per factor."""
+        frames = []
+        for cell in self.cells:
+            if cell["transport"] == transport:
+                file = self.directory / "cells" / str(cell["id"]) / f"{name}.parquet"
+                factors = cell["factors"]
+                assert isinstance(factors, dict)
+                frames.append(pd.read_parquet(file).assign(seed=cell["seed"], **factors))
+        return pd.concat(frames, ignore_index=True)
+
+    def seeds(self) -> set[object]:
+        """Seeds of the finished cells."""
+        return {cell["seed"] for cell in self.cells}
+
+
+def run_experiment(name: str, out: Path, *settings: str) -> ExperimentRun:
+    """Run an experiment of the checkout; every cell must finish."""
+    command = [sys.executable, "-m", "harness", "run", name, "--out", str(out)]
+    command += [word for setting in settings for word in ("--set", setting)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    run = Path(done.stdout.strip().splitlines()[-1])
+    manifest = json.loads((run / "manifest.json").read_text())
+    unfinished = [cell["id"] for cell in manifest["cells"] if cell["status"] != "ok"]
+    assert not unfinished, unfinished
+    return ExperimentRun(run, manifest["cells"])
+
+
+def nearest_rank(values: pd.Series, percent: float) -> float:
+    """Percentile as one of the values."""
+    return float(np.sort(values)[int(np.ceil(percent / 100 * len(values))) - 1])
+
+
+def jain(rates: pd.Series) -> float:
+    """Jain's fairness index."""
+    return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))
