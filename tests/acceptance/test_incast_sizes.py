@@ -2,8 +2,9 @@
 
 Fixed before the first run; a later change needs an ADR that quotes both figures.
   runs       experiments/rogue-paper/incast-sizes.yaml (2 to 8 senders, WRITE and READ) and
-             experiments/rogue-paper/many-senders.yaml (12, 15, 20, 30 senders, WRITE): RC, senders repeating 128 MB
-             for 20 s, MTU 1024, framing `rocev2`, profile `cx3pro`, 1 us links, base-RTT floor 50 us, seeds 1 to 5
+             experiments/rogue-paper/many-senders.yaml (12, 15, 20, 30 senders, WRITE): RC, senders repeating
+             128 MB for 20 s, MTU 1024, framing `rocev2`, profile `cx3pro`, 1 us links, base-RTT floor 50 us,
+             seeds 1 to 5
   share      payload goodput of the port over N: 10 Gb/s * 1024 / 1106 / N
   goodput    payload delivered in order per flow and whole second, all 20 seconds, the first included
   utilisation  mean over the seconds of all flows' sum, over 10 Gb/s * 1024 / 1106; each seed
