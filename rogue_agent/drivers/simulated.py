@@ -1,18 +1,37 @@
-"""Driver over a simulated queue pair: one connection and its application inside a Simulation."""
+"""One flow of a simulation: a connection and its application over simulated queue pairs."""
 
-from typing import cast
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TextIO, cast
 
-from rogue_agent.core.actions import PostSend, QueuePairFailed, RecoveryAction, Trace, TransferDone
+from rogue_agent.core.actions import (
+    ConnectionFailed,
+    PostSend,
+    QueuePairFailed,
+    ReadyQueuePair,
+    RecoveryAction,
+    ResetQueuePair,
+    SendPeer,
+    SwitchToShadow,
+    Trace,
+    TransferDone,
+)
 from rogue_agent.core.application import Application, Schedule, TransferRecord
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import Completion, status_name
 from rogue_agent.core.connection import Connection, QpEvent
 from rogue_agent.core.control import SampleVerdict
-from rogue_agent.core.errors import PostRefused
+from rogue_agent.core.errors import PeerError, PostRefused
+from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.recovery import Peer
 from rogue_agent.core.settings import TransportSettings
+from rogue_agent.drivers.replay import RecordedConnection
+from rogue_agent.drivers.simulated_library import SimulatedLibrary
+from rogue_agent.drivers.simulated_nic import Network, NicQueuePair, WorkCompletion
+from rogue_agent.drivers.simulated_path import SimulatedPath
 from rogue_agent.drivers.step import drain
-from simulator import QueuePair, QueuePairError, Simulation
+from simulator import QueuePair, QueuePairError
 
 IBV_QPS_ERR = 6
 
@@ -20,34 +39,70 @@ RttSample = tuple[HostNs, int, int, int | None, float, int, bool, str]
 """(t_ns, wr_id, rtt_ns, base_rtt_ns, cwnd_packets, limiter_bps, accepted, reason)"""
 
 
+class FlowEvent(NamedTuple):
+    """Something on the way from a failure to recovery; `event` is a word of the `events` table."""
+
+    t_ns: HostNs
+    event: str
+    detail: str
+
+
 class SimulatedFlow:
-    """One flow of a simulation: follows its schedule over a queue pair, and keeps what it saw.
+    """One flow of a simulation: follows its schedule over a path, and keeps what it saw.
 
     The connection is given what `ibv_wc` and a clock query carry, and nothing that only a simulator can
-    know. The NIC calls in from the top of the event loop, once per poll.
+    know; `instruments` are for labelled ablations. The NIC calls in from the top of the event loop, once per
+    poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
     """
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
         self,
-        simulation: Simulation,
-        queue_pair: QueuePair,
+        simulation: Network,
+        path: SimulatedPath | QueuePair,
         *,
         settings: TransportSettings,
         link: LinkFacts,
         schedule: Schedule,
         record_rtt: bool,
+        peer_link: LinkFacts | None = None,
+        instruments: Instruments = NO_INSTRUMENTS,
+        record_inputs: TextIO | None = None,
     ) -> None:
+        if not isinstance(path, SimulatedPath):
+            end = cast("NicQueuePair", path)
+            path = SimulatedPath((end, end))
+            self.library = None
+        else:
+            self.library = SimulatedLibrary(simulation, path)
         self._simulation = simulation
-        self._queue_pair = queue_pair
+        self._path = path
+        self._ends = {end.qp_num: end for end, _ in path.pairs}
+        self._queue_pair = path.main[0]
         self._application = Application(schedule)
-        self._connection = Connection(settings, link, queue_pair.qp_num, tracing=record_rtt)
+        peer = None if self.library is None else path.peer(peer_link or link)
+        self._connection = _connection(
+            settings, link, self._queue_pair.qp_num, record_rtt, peer, instruments, record_inputs
+        )
         self._timer = simulation.timer(self._on_timer)
         self._armed_ns: HostNs | None = None
         self._resent_bytes = 0
+        self._again_bytes = 0
         self._error: str | None = None
         self.rtt_samples: list[RttSample] = []
         self.failures: list[tuple[HostNs, int | None, str]] = []
-        queue_pair.attach(self._on_completions, self._on_qp_event)
+        self.events: list[FlowEvent] = []
+        self.mistakes: list[str] = []
+        self._attach(settings)
+
+    def _attach(self, settings: TransportSettings) -> None:
+        for end in self._ends.values():
+            on_qp_event = self._on_qp_event_of(end.qp_num)
+            if settings.is_answered:
+                end.attach(self._on_completions, on_qp_event, self._on_receives)
+            else:
+                end.attach(self._on_completions, on_qp_event)
+        if self._path.side_channel is not None:
+            self._path.side_channel[0].attach(self._on_datagrams)
 
     @property
     def transfers(self) -> list[TransferRecord]:
@@ -63,12 +118,27 @@ class SimulatedFlow:
         self._application.finish(HostNs(now_ns))
 
     def post_send(self, action: PostSend) -> NicNs:
-        """Post a WRITE; the NIC's clock is read just before."""
-        assert action.verb == "write", f"no {action.verb} yet"
+        """Post a verb; the NIC's clock is read just before."""
         try:
-            return NicNs(self._queue_pair.post_write(action.wr_id, action.length_bytes, action.signaled))
+            if action.verb == "write" and action.imm is None and not self._path.has_memory:
+                return NicNs(self._queue_pair.post_write(action.wr_id, action.length_bytes, action.signaled))
+            return NicNs(self._post(action))
         except QueuePairError as error:
             raise PostRefused from error
+
+    def _post(self, action: PostSend) -> int:
+        """Post any verb, with its place in the memories at both ends."""
+        wr_id, _, offset_bytes, length_bytes, signaled, verb, imm = action
+        end = self._queue_pair
+        if verb == "send":
+            return end.post_send(wr_id, length_bytes, signaled, imm=imm)
+        if verb == "read":
+            return end.post_read(
+                wr_id, length_bytes, signaled, local_offset=offset_bytes, remote_offset=offset_bytes
+            )
+        return end.post_write(
+            wr_id, length_bytes, signaled, imm=imm, local_offset=offset_bytes, remote_offset=offset_bytes
+        )
 
     def set_rate(self, rate_bps: int) -> int:
         """Program the limiter; return its effective rate."""
@@ -87,7 +157,7 @@ class SimulatedFlow:
         """Close the transfer's record, and start the next transfer when it is due."""
         error = None if action.is_ok else self._error
         record = self._application.on_transfer_done(action.transfer_id, now, error)
-        resent_bytes = self._queue_pair.retransmitted_bytes
+        resent_bytes = self._again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
         record.retransmitted_bytes = resent_bytes - self._resent_bytes
         self._resent_bytes = resent_bytes
         self._schedule_next(now)
@@ -96,10 +166,36 @@ class SimulatedFlow:
         """Keep the failure with the name of its status."""
         self._error = "queue pair error" if action.status is None else status_name(action.status)
         self.failures.append((now, action.status, self._error))
+        self._note(now, "qp_failed", f"queue pair {self._queue_pair.qp_num}: {self._error}")
 
     def recover(self, action: RecoveryAction, now: HostNs) -> None:
-        """Never asked: no shadow queue pair is connected yet."""
-        raise AssertionError(f"asked at {now} to {action}, although there is no shadow queue pair")
+        """Move between the path's queue pairs, and take note."""
+        if isinstance(action, SwitchToShadow):
+            self._queue_pair = self._ends[action.qp_num]
+            self._again_bytes += action.again_bytes
+            self._note(now, "shadow_switch", f"queue pair {action.qp_num}: {action.again_bytes} bytes again")
+        elif isinstance(action, ResetQueuePair):
+            self._ends[action.qp_num].reset()
+            self._note(now, "reset", f"queue pair {action.qp_num}")
+        elif isinstance(action, ReadyQueuePair):
+            self._ends[action.qp_num].ready(sq_psn=action.sq_psn, rq_psn=action.rq_psn)
+            self._note(now, "resynchronised", f"queue pair {action.qp_num}")
+        elif isinstance(action, SendPeer):
+            self._send_peer(action.payload)
+        else:
+            self._give_up(action, now)
+
+    def _send_peer(self, payload: bytes) -> None:
+        assert self._path.side_channel is not None, "a question, although there is no side channel"
+        requester, library = self._path.side_channel
+        requester.post_send(0, library, payload)
+
+    def _give_up(self, action: ConnectionFailed, now: HostNs) -> None:
+        self._error = action.reason
+        self._note(now, "gave_up", action.reason)
+
+    def _note(self, now: HostNs, event: str, detail: str) -> None:
+        self.events.append(FlowEvent(now, event, detail))
 
     def trace(self, action: Trace) -> None:
         """Keep an RTT sample."""
@@ -139,14 +235,52 @@ class SimulatedFlow:
         self._connection.on_completions(now, cast("list[Completion]", completions))
         drain(self._connection, self, now)
 
-    def _on_qp_event(self, host_ns: int, qp_state: int) -> None:
+    def _on_receives(self, host_ns: int, completions: list[WorkCompletion]) -> None:
         now = HostNs(host_ns)
-        if qp_state == IBV_QPS_ERR:
-            self._connection.on_qp_event(now, self._queue_pair.qp_num, QpEvent.ERROR)
-            drain(self._connection, self, now)
+        entries = cast("list[Completion]", completions)
+        self._believe(lambda: self._connection.on_receives(now, entries))
+        drain(self._connection, self, now)
+
+    def _on_datagrams(self, host_ns: int, datagrams: Sequence[tuple[int, int, bytes]]) -> None:
+        for _, _, payload in datagrams:
+            self._believe(partial(self._connection.on_peer_message, payload))
+        drain(self._connection, self, HostNs(host_ns))
+
+    def _believe(self, take: Callable[[], None]) -> None:
+        """Pass on what the peer said; what makes no sense is dropped and kept in `mistakes`."""
+        try:
+            take()
+        except PeerError as error:
+            self.mistakes.append(str(error))
+
+    def _on_qp_event_of(self, qp_num: int) -> Callable[[int, int], None]:
+        def on_qp_event(host_ns: int, qp_state: int) -> None:
+            now = HostNs(host_ns)
+            if qp_state == IBV_QPS_ERR:
+                self._connection.on_qp_event(now, qp_num, QpEvent.ERROR)
+                drain(self._connection, self, now)
+
+        return on_qp_event
 
     def _on_timer(self, host_ns: int) -> None:
         now = HostNs(host_ns)
         self._armed_ns = None
         self._connection.on_timer(now)
         drain(self._connection, self, now)
+
+
+def _connection(  # noqa: PLR0913 - as a Connection, and where to record it
+    settings: TransportSettings,
+    link: LinkFacts,
+    qp_num: int,
+    tracing: bool,
+    peer: Peer | None,
+    instruments: Instruments,
+    record_inputs: TextIO | None,
+) -> Connection:
+    """Make a connection that writes down its life if asked to."""
+    if record_inputs is None:
+        return Connection(settings, link, qp_num, tracing=tracing, peer=peer, instruments=instruments)
+    return RecordedConnection(
+        settings, link, qp_num, log=record_inputs, tracing=tracing, peer=peer, instruments=instruments
+    )

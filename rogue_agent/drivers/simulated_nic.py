@@ -1,0 +1,119 @@
+"""The face of a simulated NIC as this driver uses it: what verbs offer."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+WorkCompletion: TypeAlias = tuple[int, int, int, int, int | None]
+"""(wr_id, status, NIC timestamp, byte_len, immediate value or None)"""
+
+OnCompletions: TypeAlias = Callable[[int, list[WorkCompletion]], None]
+OnDatagrams: TypeAlias = Callable[[int, Sequence[tuple[int, int, bytes]]], None]
+
+
+class NicQueuePair(Protocol):
+    """One end of a queue pair. Posting returns the NIC clock read just before."""
+
+    @property
+    def qp_num(self) -> int:
+        """Number of this queue pair."""
+
+    @property
+    def retransmitted_bytes(self) -> int:
+        """Payload bytes that the NIC sent again."""
+
+    def attach(
+        self,
+        on_completions: OnCompletions,
+        on_qp_event: Callable[[int, int], None],
+        on_receives: OnCompletions | None = None,
+    ) -> None:
+        """Name the host software behind this queue pair."""
+
+    def nic_clock_ns(self) -> int:
+        """Read the NIC's free-running clock."""
+
+    def post_write(  # noqa: PLR0913 - as in the engine
+        self,
+        wr_id: int,
+        length_bytes: int,
+        signaled: bool,
+        *,
+        imm: int | None = None,
+        local_offset: int = 0,
+        remote_offset: int = 0,
+    ) -> int:
+        """Post an RDMA WRITE."""
+
+    def post_read(
+        self,
+        wr_id: int,
+        length_bytes: int,
+        signaled: bool,
+        *,
+        local_offset: int = 0,
+        remote_offset: int = 0,
+    ) -> int:
+        """Post an RDMA READ."""
+
+    def post_send(self, wr_id: int, length_bytes: int, signaled: bool, *, imm: int | None = None) -> int:
+        """Post a SEND."""
+
+    def set_rate(self, rate_bps: int) -> int:
+        """Program the limiter; return its effective rate."""
+
+    def reset(self) -> None:
+        """Enter RESET, and drop everything."""
+
+    def ready(self, *, sq_psn: int, rq_psn: int) -> None:
+        """Leave RESET for RTS with these packet numbers."""
+
+
+class NicDatagrams(Protocol):
+    """A UD queue pair."""
+
+    def attach(self, on_receives: OnDatagrams) -> None:
+        """Name the host software behind this queue pair."""
+
+    def post_send(self, wr_id: int, destination: "NicDatagrams", payload: bytes) -> None:
+        """Send a datagram, which may be lost."""
+
+
+class NicTimer(Protocol):
+    """A timer of host software."""
+
+    def set(self, host_ns: int) -> None:
+        """Set or move the deadline."""
+
+    def cancel(self) -> None:
+        """Forget the deadline."""
+
+
+class Network(Protocol):
+    """What a running flow needs of a simulation."""
+
+    def schedule(self, host_ns: int, callback: Callable[[int], None]) -> None:
+        """Call back once, at this instant."""
+
+    def timer(self, callback: Callable[[int], None]) -> NicTimer:
+        """Return a timer that calls back each time it is set."""
+
+
+class Fabric(Network, Protocol):
+    """A simulation in which queue pairs can be connected."""
+
+    def connect(  # noqa: PLR0913 - as in the engine
+        self,
+        a: str,
+        b: str,
+        *,
+        mtu_bytes: int,
+        retry_count: int,
+        timeout_exponent: int,
+        path_seed: int = 0,
+        service: str = "rc",
+        limiter_of: NicQueuePair | None = None,
+    ) -> tuple[NicQueuePair, NicQueuePair]:
+        """Connect two hosts; both ends are ready to send."""
+
+    def datagram_queue_pair(self, host: str) -> NicDatagrams:
+        """Return a UD queue pair on a host."""

@@ -1,0 +1,64 @@
+"""The queue pairs between a requester and the library that serves it."""
+
+from dataclasses import dataclass
+
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.recovery import Ends, Peer
+from rogue_agent.core.settings import TransportSettings
+from rogue_agent.drivers.simulated_nic import Fabric, NicDatagrams, NicQueuePair
+
+Pair = tuple[NicQueuePair, NicQueuePair]
+"""The requester's end and the passive one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedPath:
+    """Everything connected between two hosts for one flow, the requester's end first.
+
+    `has_memory`: the queue pairs are bound to memories, so that verbs need their place in the transfer.
+    """
+
+    main: Pair
+    shadow: Pair | None = None
+    side_channel: tuple[NicDatagrams, NicDatagrams] | None = None
+    has_memory: bool = False
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Main, and shadow if there is one."""
+        return [self.main] if self.shadow is None else [self.main, self.shadow]
+
+    def peer(self, link: LinkFacts) -> Peer:
+        """What the connection is told of the other end, whose NIC port is `link`."""
+        shadow = None if self.shadow is None else Ends(*(end.qp_num for end in self.shadow))
+        return Peer(link, self.main[1].qp_num, shadow)
+
+
+def open_path(  # noqa: PLR0913 - two hosts and what may differ between flows
+    fabric: Fabric,
+    source: str,
+    destination: str,
+    *,
+    settings: TransportSettings,
+    mtu_bytes: int,
+    path_seed: int = 0,
+) -> SimulatedPath:
+    """Connect what the transport's settings ask for; the shadow shares the main pair's limiter and route."""
+
+    def connect(limiter_of: NicQueuePair | None) -> Pair:
+        return fabric.connect(
+            source,
+            destination,
+            mtu_bytes=mtu_bytes,
+            retry_count=settings.retry_count,
+            timeout_exponent=settings.timeout_exponent,
+            path_seed=path_seed,
+            service=settings.service,
+            limiter_of=limiter_of,
+        )
+
+    main = connect(None)
+    if not settings.has_shadow:
+        return SimulatedPath(main)
+    side_channel = (fabric.datagram_queue_pair(source), fabric.datagram_queue_pair(destination))
+    return SimulatedPath(main, connect(main[0]), side_channel)

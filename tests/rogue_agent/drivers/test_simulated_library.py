@@ -1,0 +1,81 @@
+"""The library inside a simulation: when it acts, and what it does with nonsense."""
+
+import pytest
+from helpers.fake_network import DELAY_NS, FakeDatagrams, FakeNetwork
+
+from rogue_agent.core.immediates import batch_immediate, batch_of, rate_immediate
+from rogue_agent.core.messages import Resync, Resynced, decode, encode
+from rogue_agent.core.transports import settings_for
+from rogue_agent.drivers.simulated_library import PROCESSING_NS, SimulatedLibrary
+from rogue_agent.drivers.simulated_path import SimulatedPath, open_path
+
+GBPS = 10**9
+
+
+def served(transport: str) -> tuple[FakeNetwork, SimulatedPath, SimulatedLibrary]:
+    network = FakeNetwork()
+    path = open_path(network, "a", "b", settings=settings_for(transport, 10 * GBPS, {}), mtu_bytes=1024)
+    for requester, _ in path.pairs:
+        requester.attach(lambda now, entries: None, lambda now, state: None)
+    return network, path, SimulatedLibrary(network, path)
+
+
+def test_a_rate_is_applied_a_little_later_to_the_passive_end() -> None:
+    network, path, _ = served("rogue")
+    requester, passive = path.main
+    requester.post_write(1, 0, False, imm=rate_immediate(3 * GBPS))
+    arrival_ns = round(102 * 8 / 10) + DELAY_NS
+    network.run_until(arrival_ns + PROCESSING_NS - 1)
+    assert vars(passive)["rate_bps"] == 10 * GBPS
+    network.run_until(arrival_ns + PROCESSING_NS)
+    assert vars(passive)["rate_bps"] == 3 * GBPS
+
+
+def test_an_answer_over_uc_says_how_long_the_library_took() -> None:
+    network, path, _ = served("rogue-uc")
+    answers: list[int | None] = []
+    requester, _ = path.main
+    requester.attach(
+        lambda now, entries: None,
+        lambda now, state: None,
+        lambda now, entries: answers.extend(imm for *_, imm in entries),
+    )
+    requester.post_write(1, 1000, True, imm=batch_immediate(5))
+    network.run_until(GBPS)
+    (imm,) = answers
+    assert imm is not None
+    assert batch_of(imm) == (5, PROCESSING_NS)
+
+
+def test_a_question_resets_the_passive_end_and_is_answered() -> None:
+    network, path, _ = served("rogue")
+    assert path.side_channel is not None
+    requester, library = path.side_channel
+    heard: list[bytes] = []
+    requester.attach(lambda now, datagrams: heard.extend(payload for *_, payload in datagrams))
+    here, passive = path.main
+    requester.post_send(0, library, encode(Resync(1, here.qp_num, passive.qp_num, 777, 0)))
+    network.run_until(GBPS)
+    answer = decode(heard[0])
+    assert isinstance(answer, Resynced)
+    assert (vars(passive)["sq_psn"], vars(passive)["rq_psn"]) == (answer.psn, 777)
+
+
+@pytest.mark.parametrize("payload", [b"", b"x" * 40])
+def test_nonsense_is_dropped_and_kept(payload: bytes) -> None:
+    network, path, library = served("rogue")
+    assert path.side_channel is not None
+    requester, at_library = path.side_channel
+    assert isinstance(requester, FakeDatagrams)
+    requester.post_send(0, at_library, payload)
+    network.run_until(GBPS)
+    assert len(library.mistakes) == 1
+
+
+def test_messages_of_the_application_are_counted() -> None:
+    network, path, library = served("rogue")
+    requester, _ = path.main
+    for wr_id, size_bytes in enumerate((10, 20, 30)):
+        requester.post_send(wr_id, size_bytes, False)
+    network.run_until(GBPS)
+    assert (library.delivered_messages, library.delivered_bytes) == (3, 60)
