@@ -24,6 +24,7 @@ _TEXTS = {
     "model_type": ("a mapping", _CORRECT),
     "greater_than": ("a number above {gt}", _CORRECT),
     "greater_than_equal": ("a number of at least {ge}", _CORRECT),
+    "less_than": ("a number below {lt}", _CORRECT),
     "less_than_equal": ("a number of at most {le}", _CORRECT),
     "too_short": ("a list of at least {min_length}", _CORRECT),
     "too_long": ("a list of at most {max_length}", _CORRECT),

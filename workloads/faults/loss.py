@@ -27,7 +27,7 @@ class Loss(Fault):
     """Which packets are lost."""
     one_in: Annotated[int, Field(ge=0, le=2**40)] | None = None
     """One packet in so many is lost, in the mean; 0: none."""
-    probability: Annotated[float, Field(ge=0, le=1)] | None = None
+    probability: Annotated[float, Field(ge=0, lt=1)] | None = None
     """The same as a probability; either this or one_in."""
     burst_packets: Annotated[float, Field(ge=1, le=1_000_000)] = 8.0
     """Mean length of a run of losses; for `burst`."""
@@ -41,6 +41,8 @@ class Loss(Fault):
         if (self.one_in is None) == (self.probability is None):
             got = "neither" if self.one_in is None else "both"
             raise mistakes_at({"one_in": mistake("either one_in or probability", "write one", got)})
+        if self.one_in == 1:
+            raise mistakes_at({"one_in": mistake("0, or 2 and more", "to lose all of them, cut the link")})
         if self.until_ns is not None and self.until_ns <= self.from_ns:
             raise mistakes_at({"until": mistake("a time after from", "raise it")})
         if self.model == "identification" and not self._is_identification_mask():

@@ -5,46 +5,15 @@ from dataclasses import dataclass
 from harness.plan.cells import Cell
 from harness.testbeds.simulator.agent import agent_settings
 from harness.testbeds.simulator.faults import loss_probability
+from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, start_flow
 from harness.testbeds.simulator.timing import Timing
 from harness.testbeds.simulator.traffic import busiest_receiver, cell_flows, group_transport
-from rogue_agent.core.application import Schedule
-from rogue_agent.core.clocks import HostNs
-from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.settings import TransportSettings
-from rogue_agent.drivers.simulated import SimulatedFlow
-from simulator import PROFILES, QueuePair, Simulation
+from simulator import PROFILES, Simulation
 from workloads.streams import random_stream
-from workloads.traffic import Flow
 
 PICOSECONDS = 1_000
 PROBE_GROUP = "probe"
 PROBE_TRANSPORT = "roce"
-
-
-@dataclass(frozen=True, slots=True)
-class RunningFlow:
-    """A flow of the workload and what drives it."""
-
-    group: str
-    transport: str
-    """Label in the results."""
-    flow: Flow
-    settings: TransportSettings
-    queue_pair: QueuePair
-    agent: SimulatedFlow
-
-    @property
-    def flow_id(self) -> str:
-        """Group and ends."""
-        return f"{self.group}/{self.flow.source}->{self.flow.destination}"
-
-    @property
-    def is_done(self) -> bool:
-        """Every transfer has ended, or the queue pair is lost and nothing more will start."""
-        transfers = self.agent.transfers
-        if not transfers or any(transfer.status == "unfinished" for transfer in transfers):
-            return False
-        return len(transfers) == self.flow.count or transfers[-1].status == "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +37,8 @@ def build_network(cell: Cell, timing: Timing) -> Network:
         parameters = {} if group.transport else cell.transport.parameters
         for flow in flows_of[group.name]:
             settings = agent_settings(name, experiment.topology.host_rate_bps(flow.initiator), parameters)
-            flows.append(_start(simulation, cell, flow, settings, (group.name, label)))
+            planned = PlannedFlow(group.name, label, flow, settings)
+            flows.append(start_flow(simulation, cell, planned))
     probe = _start_probe(simulation, cell, timing)
     if experiment.measures("throughput"):
         simulation.sample_throughput(timing.throughput_interval_ns)
@@ -100,48 +70,6 @@ def _build_links(cell: Cell) -> Simulation:
     return simulation
 
 
-def _start(
-    simulation: Simulation, cell: Cell, flow: Flow, settings: TransportSettings, names: tuple[str, str]
-) -> RunningFlow:
-    topology = cell.experiment.topology
-    queue_pair, _ = simulation.connect(
-        flow.initiator,
-        flow.responder,
-        mtu_bytes=topology.mtu_bytes,
-        retry_count=settings.retry_count,
-        timeout_exponent=settings.timeout_exponent,
-    )
-    link = LinkFacts(
-        line_rate_bps=topology.host_rate_bps(flow.initiator),
-        mtu_bytes=topology.mtu_bytes,
-        framing=topology.framing,
-        rate_step_bps=PROFILES[topology.nic_of(flow.initiator)].rate_step_bps,
-    )
-    agent = SimulatedFlow(
-        simulation,
-        queue_pair,
-        settings=settings,
-        link=link,
-        schedule=_schedule(flow),
-        record_rtt=cell.experiment.measures("rtt"),
-    )
-    agent.start()
-    group, label = names
-    return RunningFlow(group, label, flow, settings, queue_pair, agent)
-
-
-def _schedule(flow: Flow) -> Schedule:
-    return Schedule(
-        size_bytes=flow.size_bytes,
-        start_ns=HostNs(flow.start_ns),
-        count=flow.count,
-        repeat_until_ns=None if flow.repeat_until_ns is None else HostNs(flow.repeat_until_ns),
-        interval_ns=flow.interval_ns,
-        verb=flow.verb,
-        verb_bytes=flow.verb_bytes,
-    )
-
-
 def _start_probe(simulation: Simulation, cell: Cell, timing: Timing) -> RunningFlow | None:
     """The probe runs from a host of its own."""
     experiment = cell.experiment
@@ -151,4 +79,4 @@ def _start_probe(simulation: Simulation, cell: Cell, timing: Timing) -> RunningF
     target = experiment.probe.target or busiest_receiver(cell)
     flow = experiment.probe.flow(source, target, cell.seed)
     settings = agent_settings(PROBE_TRANSPORT, experiment.topology.host_rate_bps(source), {})
-    return _start(simulation, cell, flow, settings, (PROBE_GROUP, PROBE_TRANSPORT))
+    return start_flow(simulation, cell, PlannedFlow(PROBE_GROUP, PROBE_TRANSPORT, flow, settings))

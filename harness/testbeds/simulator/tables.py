@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from harness.plan.cells import Cell
 from harness.testbeds.base import Columns
 from harness.testbeds.simulator.faults import fault_events
-from harness.testbeds.simulator.network import Network, RunningFlow
+from harness.testbeds.simulator.flows import RunningFlow
+from harness.testbeds.simulator.network import Network
 from rogue_agent.core.application import TransferRecord
 from workloads.ideal import ideal_transfer_ns
 from workloads.records import EVENTS, FLOWS, LATENCY
@@ -91,7 +92,7 @@ def events_table(cell: Cell, network: Network) -> Columns:
     """What happened to queue pairs and links, by time."""
     rows = fault_events(cell, network.simulation.now_ns)
     for running in network.flows:
-        rows += [(running.flow_id, t_ns, "qp_failed", error) for t_ns, _, error in running.agent.failures]
+        rows += [(running.flow_id, *event) for event in running.agent.events]
     by_time: list[tuple[object, ...]] = [*sorted(rows, key=lambda row: row[1])]
     return _columns(EVENTS.column_names(), by_time)
 

@@ -18,7 +18,7 @@ def test_how_often(keys: dict[str, object], probability: float) -> None:
     assert loss(**keys).mean_probability == probability
 
 
-@pytest.mark.parametrize("one_in", [0, 1, 4096, 65536])
+@pytest.mark.parametrize("one_in", [0, 2, 4096, 65536])
 def test_a_filter_on_the_identification(one_in: int) -> None:
     assert loss(model="identification", one_in=one_in).one_in == one_in
 
@@ -26,7 +26,7 @@ def test_a_filter_on_the_identification(one_in: int) -> None:
 @pytest.mark.parametrize(
     "keys",
     [
-        {}, {"one_in": 8, "probability": 0.1}, {"probability": 1.5}, {"one_in": -1},
+        {}, {"one_in": 8, "probability": 0.1}, {"probability": 1}, {"one_in": -1}, {"one_in": 1},
         {"one_in": 8, "model": "all"},
         {"one_in": 8, "from": "2s", "until": "2s"}, {"model": "identification", "one_in": 1000},
         {"model": "identification", "one_in": 131_072}, {"model": "identification", "probability": 0.5},

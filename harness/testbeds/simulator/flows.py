@@ -1,0 +1,99 @@
+"""The agent at the initiating end of each flow."""
+
+from dataclasses import dataclass
+
+from harness.plan.cells import Cell
+from rogue_agent.core.application import Schedule
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue_agent.core.link import LinkFacts
+from rogue_agent.core.settings import TransportSettings
+from rogue_agent.drivers.simulated import SimulatedFlow
+from simulator import PROFILES, QueuePair, Simulation
+from workloads.streams import random_stream
+from workloads.topologies import Topology
+from workloads.traffic import Flow
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFlow:
+    """A flow of the workload and the transport that carries it."""
+
+    group: str
+    transport: str
+    """Label in the results."""
+    flow: Flow
+    settings: TransportSettings
+
+    @property
+    def flow_id(self) -> str:
+        """Group and ends."""
+        return f"{self.group}/{self.flow.source}->{self.flow.destination}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningFlow(PlannedFlow):
+    """A flow and what drives it."""
+
+    queue_pair: QueuePair
+    agent: SimulatedFlow
+
+    @property
+    def is_done(self) -> bool:
+        """Every transfer has ended, or the connection is lost and nothing more will start."""
+        transfers = self.agent.transfers
+        if not transfers or any(transfer.status == "unfinished" for transfer in transfers):
+            return False
+        return len(transfers) == self.flow.count or transfers[-1].status == "error"
+
+
+def start_flow(simulation: Simulation, cell: Cell, planned: PlannedFlow) -> RunningFlow:
+    """Connect the two hosts, and let the agent begin when the flow's time has come."""
+    flow, settings, topology = planned.flow, planned.settings, cell.experiment.topology
+    queue_pair, _ = simulation.connect(
+        flow.initiator,
+        flow.responder,
+        mtu_bytes=topology.mtu_bytes,
+        retry_count=settings.retry_count,
+        timeout_exponent=settings.timeout_exponent,
+    )
+    agent = SimulatedFlow(
+        simulation,
+        queue_pair,
+        settings=settings,
+        link=_link_facts(topology, flow.initiator),
+        schedule=_schedule(flow),
+        record_rtt=cell.experiment.measures("rtt"),
+        peer_link=_link_facts(topology, flow.responder),
+        instruments=_instruments(cell, planned),
+    )
+    agent.start()
+    return RunningFlow(planned.group, planned.transport, flow, settings, queue_pair, agent)
+
+
+def _link_facts(topology: Topology, host: str) -> LinkFacts:
+    return LinkFacts(
+        line_rate_bps=topology.host_rate_bps(host),
+        mtu_bytes=topology.mtu_bytes,
+        framing=topology.framing,
+        rate_step_bps=PROFILES[topology.nic_of(host)].rate_step_bps,
+    )
+
+
+def _schedule(flow: Flow) -> Schedule:
+    return Schedule(
+        size_bytes=flow.size_bytes,
+        start_ns=HostNs(flow.start_ns),
+        count=flow.count,
+        repeat_until_ns=None if flow.repeat_until_ns is None else HostNs(flow.repeat_until_ns),
+        interval_ns=flow.interval_ns,
+        verb=flow.verb,
+        verb_bytes=flow.verb_bytes,
+    )
+
+
+def _instruments(cell: Cell, planned: PlannedFlow) -> Instruments:
+    """Disturbances that the transport's parameters ask for, each flow's from a stream of its own."""
+    if not planned.settings.rtt_noise_ns:
+        return NO_INSTRUMENTS
+    return Instruments(random=random_stream(cell.seed, f"rtt_noise/{planned.flow_id}").random)

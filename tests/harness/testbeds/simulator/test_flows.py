@@ -1,0 +1,64 @@
+"""Agents at the ends of flows."""
+
+from pathlib import Path
+
+import numpy as np
+from helpers.experiments import cell_of
+
+from harness.testbeds.base import CellResult
+from harness.testbeds.simulator import SimulatorTestbed
+from harness.testbeds.simulator.network import build_network
+from harness.testbeds.simulator.timing import cell_timing
+
+ALONE = ("workload.senders=1", "workload.repeat_for=10ms")
+
+
+def run(tmp_path: Path, *settings: str) -> CellResult:
+    return SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None)
+
+
+def errors_ns(result: CellResult) -> np.ndarray:
+    rtt = result.tables["rtt"]
+    return np.asarray(rtt["rtt_ns"], float) - np.asarray(rtt["true_rtt_ns"], float)
+
+
+def test_noise_is_added_to_the_samples(tmp_path: Path) -> None:
+    """Uniform in 0 to 50 us: 25 us in the mean, never more than 50 us beside the exact samples' error."""
+    exact, noisy = (
+        errors_ns(run(tmp_path, *ALONE, f"transports=[{{name: rogue, rtt_noise: {noise}}}]"))
+        for noise in ("0us", "50us")
+    )
+    assert len(noisy) > 50
+    assert 20_000 < noisy.mean() - exact.mean() < 30_000
+    assert noisy.max() <= 50_000 + exact.max()
+
+
+def test_each_flow_has_noise_of_its_own(tmp_path: Path) -> None:
+    result = run(tmp_path, "workload.repeat_for=10ms", "transports=[{name: rogue, rtt_noise: 50us}]")
+    flow_ids, errors = np.asarray(result.tables["rtt"]["flow_id"]), errors_ns(result)
+    first, second = (errors[flow_ids == flow_id][:12] for flow_id in ("main/h0->h2", "main/h1->h2"))
+    assert np.abs(first - second).max() > 1_000
+
+
+def test_a_flow_is_done_when_all_its_transfers_are(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    network = build_network(cell, cell_timing(cell))
+    assert [flow.is_done for flow in network.flows] == [False, False]
+    network.simulation.run_until(100_000)
+    assert [flow.is_done for flow in network.flows] == [False, False]
+    network.simulation.run_until(50_000_000)
+    assert [flow.is_done for flow in network.flows] == [True, True]
+
+
+def test_a_lost_connection_is_done_and_its_failure_an_event(tmp_path: Path) -> None:
+    result = run(
+        tmp_path,
+        "workload.repeat_for=10ms",
+        "transports=[{name: roce, retry_count: 0, timeout_exponent: 8}]",
+        "faults=[{kind: loss, target: h1, probability: 0.999999}]",
+    )
+    events = result.tables["events"]
+    rows = list(zip(events["flow_id"], events["event"], events["detail"], strict=True))
+    assert rows == [("", "loss_begins", "h1"), ("main/h1->h2", "qp_failed", rows[1][2])]
+    assert "RETRY_EXC_ERR" in str(rows[1][2])
+    assert result.facts["qp_failures"] == 1
