@@ -7,7 +7,6 @@ same actions.
 
 from collections.abc import Sequence
 from enum import Enum, unique
-from typing import NamedTuple
 
 from rogue_agent.core.actions import (
     NO_TRANSFER,
@@ -21,6 +20,7 @@ from rogue_agent.core.actions import (
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS, Completion, status_name
 from rogue_agent.core.control import Control
+from rogue_agent.core.deadlines import Deadline, DeadlineReason
 from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.immediates import APPLICATION_MAX, batch_of, rate_immediate
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
@@ -41,22 +41,6 @@ class QpEvent(Enum):
     """What a driver can report about a queue pair apart from completions."""
 
     ERROR = "the queue pair entered the error state"
-
-
-@unique
-class DeadlineReason(Enum):
-    """What a connection waits for when it asks for a timer."""
-
-    FLUSH = "completions of the verbs that a failed queue pair flushes"
-    RESYNC = "the peer's answer about a lost queue pair"
-    ANSWER = "the peer's answer to a batch over UC"
-
-
-class Deadline(NamedTuple):
-    """The next instant at which `on_timer` must be called, and why."""
-
-    host_ns: HostNs
-    reason: DeadlineReason
 
 
 class Connection:
@@ -113,6 +97,11 @@ class Connection:
     def inflight_bytes(self) -> int:
         """Payload bytes of batches that were given to the driver and have not completed."""
         return sum(lane.inflight_bytes for lane in self._lanes)
+
+    @property
+    def is_outstanding(self) -> bool:
+        """Whether a posted verb has neither completed nor failed."""
+        return any(lane.is_outstanding for lane in self._lanes)
 
     def actions(self) -> list[Action]:
         """Hand out what the driver must do, in order, and forget it."""
@@ -171,6 +160,19 @@ class Connection:
         """The limiter applies this rate from now on: the answer to SetRate, or the NIC's own doing."""
         self._enter(Event.RATE_SET)
         self._writes.control.on_rate_set(effective_bps)
+
+    def on_turn(self, has_limiter: bool) -> None:
+        """The NIC has fewer limiters than connections, and lends us one, or wants it back.
+
+        Without one nothing new is posted; what is out completes, as `is_outstanding` tells. The limiter that
+        comes with a turn has served others: it is programmed first, and a hold-off follows.
+        """
+        for lane in self._lanes:
+            lane.control.on_turn(has_limiter=has_limiter)
+        if has_limiter and self._state is State.OPEN:
+            for lane in self._lanes:
+                self._move_rate(lane)
+                lane.post_batches(self._actions)
 
     def on_completions(self, now: HostNs, completions: Sequence[Completion]) -> None:
         """Take the completions of one poll, in the order of the completion queue."""
@@ -328,9 +330,7 @@ class Connection:
 
     def _end_if_empty(self, now: HostNs) -> None:
         """Once each posted verb has its completion, nothing can touch the transfers' memory any more."""
-        if self._state in {State.BROKEN, State.FLUSHING} and not any(
-            lane.is_outstanding for lane in self._lanes
-        ):
+        if self._state in {State.BROKEN, State.FLUSHING} and not self.is_outstanding:
             self._end(now, Event.EMPTIED)
 
     def _end(self, now: HostNs, event: Event) -> None:

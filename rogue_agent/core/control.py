@@ -81,6 +81,17 @@ class Control:
         if self._estimator is not None:
             self._estimator.on_rate_change()
 
+    def on_turn(self, *, has_limiter: bool) -> None:
+        """A limiter was lent to us, at whatever rate, or is wanted back."""
+        if not has_limiter:
+            self._hold_off.pause()
+            return
+        self._hold_off.resume()
+        if self._limiter is not None:
+            self._limiter.restart()
+        if self._estimator is not None:
+            self._estimator.on_rate_change()
+
     def admits(self, *, is_idle: bool) -> bool:
         """Whether a batch may be posted now as far as sampling is concerned."""
         return self._hold_off.admits(is_idle=is_idle)

@@ -19,6 +19,7 @@ class Phase(Enum):
     HOLDING = "batches flow, their samples do not count"
     DRAINING = "nothing is posted until the queue pair is empty"
     SAMPLING = "batches flow, their samples count"
+    PAUSED = "nothing is posted until there is a limiter again"
 
 
 class HoldOff:
@@ -41,18 +42,30 @@ class HoldOff:
         """The limiter was written: start a new epoch, and hold off."""
         self.epoch += 1
         self._remaining_bytes = self._hold_off_bytes
+        if self.phase is not Phase.PAUSED:
+            self.phase = Phase.HOLDING
+
+    def pause(self) -> None:
+        """Nothing more may be posted."""
+        self.phase = Phase.PAUSED
+
+    def resume(self) -> None:
+        """Posting goes on, and begins with a hold-off."""
         self.phase = Phase.HOLDING
+        self.restart()
 
     def admits(self, *, is_idle: bool) -> bool:
         """Move on as far as the bytes posted allow, and say whether a batch may be posted now.
 
         `is_idle`: nothing is posted and uncompleted.
         """
+        if self.phase is Phase.SAMPLING:
+            return True
         if self.phase is Phase.HOLDING and self._remaining_bytes <= 0:
             self.phase = Phase.DRAINING if self._needs_anchor else Phase.SAMPLING
         if self.phase is Phase.DRAINING and is_idle:
             self.phase = Phase.SAMPLING
-        return self.phase is not Phase.DRAINING
+        return self.phase in (Phase.HOLDING, Phase.SAMPLING)
 
     def on_post(self, payload_bytes: int) -> int:
         """Count a batch; return the epoch that its sample belongs to, NO_EPOCH if it does not count."""

@@ -48,6 +48,7 @@ _INPUTS: dict[str, tuple[Callable[[Any], object], ...]] = {
     "on_qp_event": (HostNs, int, QpEvent.__getitem__),
     "on_peer_message": (bytes.fromhex,),
     "on_timer": (HostNs,),
+    "on_turn": (bool,),
 }
 """Inputs of a connection, and how each argument comes back from JSON."""
 

@@ -78,6 +78,7 @@ class SimulatedFlow:
         self._path = path
         self._ends = {end.qp_num: end for end, _ in path.pairs}
         self._queue_pair = path.main[0]
+        self._is_plain = not path.has_memory
         self._application = Application(schedule)
         peer = None if self.library is None else path.peer(peer_link or link)
         self._connection = _connection(
@@ -120,7 +121,7 @@ class SimulatedFlow:
     def post_send(self, action: PostSend) -> NicNs:
         """Post a verb; the NIC's clock is read just before."""
         try:
-            if action.verb == "write" and action.imm is None and not self._path.has_memory:
+            if action.imm is None and self._is_plain and action.verb == "write":
                 return NicNs(self._queue_pair.post_write(action.wr_id, action.length_bytes, action.signaled))
             return NicNs(self._post(action))
         except QueuePairError as error:

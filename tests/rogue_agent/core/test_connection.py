@@ -19,7 +19,8 @@ from rogue_agent.core.actions import (
 )
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion
-from rogue_agent.core.connection import Connection, DeadlineReason, QpEvent
+from rogue_agent.core.connection import Connection, QpEvent
+from rogue_agent.core.deadlines import DeadlineReason
 from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.messages import Resynced, encode

@@ -64,10 +64,23 @@ def test_a_write_while_sampling_makes_batches_on_the_way_worthless() -> None:
 
 @pytest.mark.parametrize("phase", Phase)
 @pytest.mark.parametrize("is_idle", [False, True])
-def test_the_gate_is_closed_only_while_draining_a_busy_queue_pair(phase: Phase, is_idle: bool) -> None:
+def test_the_gate_is_closed_while_draining_a_busy_queue_pair_and_while_paused(
+    phase: Phase, is_idle: bool
+) -> None:
     hold_off = HoldOff(160_000, needs_anchor=True)
     hold_off.restart()
     hold_off.phase = phase
     is_open = hold_off.admits(is_idle=is_idle)
-    assert is_open == (phase is not Phase.DRAINING or is_idle)
+    assert is_open == (phase is not Phase.PAUSED and (phase is not Phase.DRAINING or is_idle))
     assert hold_off.phase is (Phase.SAMPLING if phase is Phase.DRAINING and is_idle else phase)
+
+
+def test_a_pause_ends_only_when_it_is_ended_and_with_a_hold_off() -> None:
+    hold_off = HoldOff(100_000, needs_anchor=False)
+    hold_off.pause()
+    hold_off.restart()
+    assert hold_off.phase is Phase.PAUSED, "a change of the limiter does not end it"
+    epoch = hold_off.epoch
+    hold_off.resume()
+    assert posted_while_held(hold_off) == 2
+    assert hold_off.epoch > epoch

@@ -8,7 +8,8 @@ from helpers.fake_nic import PS_PER_S, FakeDriver, FakeNic
 from rogue_agent.core.actions import Action, PostSend, SetRate, TransferDone
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import RETRY_EXC_ERR, SUCCESS
-from rogue_agent.core.connection import Connection, DeadlineReason
+from rogue_agent.core.connection import Connection
+from rogue_agent.core.deadlines import DeadlineReason
 from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.immediates import batch_immediate, batch_of
 from rogue_agent.core.link import LinkFacts
