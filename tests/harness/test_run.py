@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import MENDED, FakeTestbed
+from helpers.inline_slot import InlineSlot
 
 from harness.errors import NothingToRunError, UsageError
 from harness.execution.cell import Task
@@ -14,6 +15,12 @@ from harness.results.manifest import CellRecord, read_manifest
 from harness.results.run_directory import check_files
 from harness.run import Run, cells_left, reopen_run, replan, start_run, work
 from workloads.records import CellStatus, FailureKind
+
+
+@pytest.fixture
+def inline_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells in this process: starting one for each would take most of the time."""
+    monkeypatch.setattr("harness.execution.scheduler.Slot", InlineSlot)
 
 
 class Silent:
@@ -58,6 +65,7 @@ def statuses(run: Run) -> dict[str, CellStatus]:
     return {cell.id: cell.status for cell in read_manifest(run.directory).cells}
 
 
+@pytest.mark.usefixtures("inline_slots")
 def test_a_whole_run(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
@@ -80,6 +88,7 @@ def test_every_cell_says_how_to_repeat_it(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("inline_slots")
 def test_only_one_cell(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok throws", "repetitions=2")
     run = start(tmp_path, made, only_cell="ok-r2")
@@ -89,6 +98,7 @@ def test_only_one_cell(tmp_path: Path) -> None:
         start(tmp_path, made, only_cell="ok-r3")
 
 
+@pytest.mark.usefixtures("inline_slots")
 def test_what_cannot_run_is_in_the_manifest_with_its_reason(tmp_path: Path) -> None:
     made = make_plan(load_text(tmp_path, SMALL, "transports=[rogue, roce+pfc]"), FakeTestbed())
     run = start(tmp_path, made)
@@ -106,6 +116,7 @@ def test_nothing_that_can_run_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.usefixtures("inline_slots")
 def test_stopped_and_resumed(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=3")
     run = start(tmp_path, made)
@@ -122,6 +133,7 @@ def test_stopped_and_resumed(tmp_path: Path) -> None:
     assert check_files(run.directory, manifest.files) == []
 
 
+@pytest.mark.usefixtures("inline_slots")
 def test_a_manifest_behind_the_times_is_brought_up_to_date(tmp_path: Path) -> None:
     """A killed harness leaves a manifest that says less than the cells' directories."""
     made = plan(tmp_path, "ok throws")
@@ -135,6 +147,7 @@ def test_a_manifest_behind_the_times_is_brought_up_to_date(tmp_path: Path) -> No
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("inline_slots")
 def test_failed_cells_are_tried_again_and_both_attempts_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +165,7 @@ def test_failed_cells_are_tried_again_and_both_attempts_kept(
     assert check_files(run.directory, again.manifest.files) == []
 
 
+@pytest.mark.usefixtures("inline_slots")
 def test_only_failed_leaves_pending_cells_alone(tmp_path: Path) -> None:
     made = plan(tmp_path, "throws ok")
     run = start(tmp_path, made)
