@@ -1,4 +1,4 @@
-"""A sans-IO application: one transfer at a time over a Connection, on a schedule, with a record of each."""
+"""A sans-IO application: transfers over a Connection, on a schedule, with a record of each."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -18,6 +18,9 @@ class Schedule:
     before. There are at most `count` transfers, and none starts at or after `repeat_until_ns`; None lifts
     either limit. A size of 0 makes a latency probe. `verb` moves the bytes,
     in pieces of `verb_bytes` if the application has verbs of its own size.
+
+    With `arrivals`, (instant, size) in ascending order, each transfer starts at its own instant whether or
+    not others still run, and nothing else of the schedule but the verb counts: an open loop.
     """
 
     size_bytes: int
@@ -27,6 +30,7 @@ class Schedule:
     interval_ns: int | None = None
     verb: Verb = "write"
     verb_bytes: int | None = None
+    arrivals: tuple[tuple[HostNs, int], ...] | None = None
 
     def __post_init__(self) -> None:
         checks = (("size_bytes", self.size_bytes, 0), ("start_ns", self.start_ns, 0))
@@ -40,6 +44,9 @@ class Schedule:
                 raise SettingsError(key, value, f"at least {minimum}")
         if self.verb not in get_args(Verb):
             raise SettingsError("verb", self.verb, f"one of {', '.join(get_args(Verb))}")
+        starts = [start_ns for start_ns, _ in self.arrivals or ()]
+        if starts != sorted(starts) or any(size_bytes < 0 for _, size_bytes in self.arrivals or ()):
+            raise SettingsError("arrivals", self.arrivals, "sizes from 0, in the order of their instants")
 
 
 @dataclass(slots=True)
@@ -66,45 +73,55 @@ class Application:
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
-        self._running: TransferRecord | None = None
+        self._running: dict[int, TransferRecord] = {}
         self.records: list[TransferRecord] = []
+        self.is_open_loop = schedule.arrivals is not None
         self.next_start_ns: HostNs | None = schedule.start_ns
-        self._limit_start()
+        if self.is_open_loop:
+            self._await_arrival()
+        else:
+            self._limit_start()
 
     def begin(self, now: HostNs) -> Transfer:
         """Start the transfer that is due; the caller submits it."""
         assert self.next_start_ns is not None, "begin() while no transfer is due"
+        schedule, number = self._schedule, len(self.records)
+        size_bytes = schedule.size_bytes if schedule.arrivals is None else schedule.arrivals[number][1]
+        record = TransferRecord(number + 1, size_bytes, now)
+        self.records.append(record)
+        self._running[record.transfer_id] = record
         self.next_start_ns = None
-        self._running = TransferRecord(len(self.records) + 1, self._schedule.size_bytes, now)
-        self.records.append(self._running)
-        schedule = self._schedule
-        return Transfer(
-            self._running.transfer_id,
-            self._running.size_bytes,
-            verb=schedule.verb,
-            verb_bytes=schedule.verb_bytes,
-        )
+        if self.is_open_loop:
+            self._await_arrival()
+        return Transfer(record.transfer_id, size_bytes, verb=schedule.verb, verb_bytes=schedule.verb_bytes)
 
     def on_transfer_done(self, transfer_id: int, now: HostNs, error: str | None = None) -> TransferRecord:
-        """The running transfer ended, well or not; `next_start_ns` says when the next one is due."""
-        record = self._running
-        assert record is not None, f"transfer {transfer_id} ended, but none was running"
-        assert record.transfer_id == transfer_id, f"transfer {transfer_id} ended, not {record.transfer_id}"
-        self._running = None
+        """A running transfer ended, well or not; `next_start_ns` says when the next one is due."""
+        record = self._running.pop(transfer_id, None)
+        assert record is not None, (
+            f"transfer {transfer_id} ended, but only {list(self._running)} were running"
+        )
         record.end_ns = now
         record.error = error
         record.status = "ok" if error is None else "error"
-        if error is None:
+        if error is not None:
+            self.next_start_ns = None
+        elif not self.is_open_loop:
             self.next_start_ns = max(now, self._next_tick(record.start_ns))
             self._limit_start()
         return record
 
     def finish(self, now: HostNs) -> None:
-        """End the run: a transfer that still runs stays recorded as unfinished, and no other starts."""
+        """End the run: what still runs stays recorded as unfinished, and nothing else starts."""
         self.next_start_ns = None
-        if self._running is not None:
-            self._running.end_ns = now
-            self._running = None
+        for record in self._running.values():
+            record.end_ns = now
+        self._running.clear()
+
+    def _await_arrival(self) -> None:
+        arrivals = self._schedule.arrivals or ()
+        number = len(self.records)
+        self.next_start_ns = arrivals[number][0] if number < len(arrivals) else None
 
     def _next_tick(self, after_ns: HostNs) -> HostNs:
         interval_ns = self._schedule.interval_ns

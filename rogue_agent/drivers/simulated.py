@@ -161,7 +161,8 @@ class SimulatedFlow:
         resent_bytes = self._again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
         record.retransmitted_bytes = resent_bytes - self._resent_bytes
         self._resent_bytes = resent_bytes
-        self._schedule_next(now)
+        if not self._application.is_open_loop:
+            self._schedule_next(now)
 
     def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
         """Keep the failure with the name of its status."""
@@ -216,19 +217,16 @@ class SimulatedFlow:
 
     def _schedule_next(self, now: HostNs | None) -> None:
         """Begin the next transfer at its time; without a delay when that is now."""
-        start_ns = self._application.next_start_ns
-        if start_ns is None:
-            return
-        if start_ns == now:
-            self._connection.submit(self._application.begin(now))
-        else:
-            self._simulation.schedule(start_ns, self._on_start)
+        application = self._application
+        while application.next_start_ns is not None:
+            if application.next_start_ns != now:
+                self._simulation.schedule(application.next_start_ns, self._on_start)
+                return
+            self._connection.submit(application.begin(now))
 
     def _on_start(self, host_ns: int) -> None:
-        if self._application.next_start_ns is None:
-            return
         now = HostNs(host_ns)
-        self._connection.submit(self._application.begin(now))
+        self._schedule_next(now)
         drain(self._connection, self, now)
 
     def _on_completions(self, host_ns: int, completions: list[tuple[int, int, int, int, int | None]]) -> None:

@@ -3,6 +3,7 @@
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.estimators.base import RttEstimator
 from rogue_agent.core.estimators.drained import Drained
+from rogue_agent.core.estimators.drained_followers import DrainedFollowers
 from rogue_agent.core.estimators.literal import Literal
 from rogue_agent.core.estimators.nic_tx_stamp import NicTxStamp
 from rogue_agent.core.estimators.noisy import Noisy
@@ -15,6 +16,7 @@ __all__ = ["ESTIMATORS", "RttEstimator", "build_estimator"]
 
 ESTIMATORS: dict[str, type[RttEstimator]] = {
     "drained": Drained,
+    "drained_followers": DrainedFollowers,
     "literal": Literal,
     "nic_tx_stamp": NicTxStamp,
     "uc": Uc,

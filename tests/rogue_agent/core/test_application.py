@@ -83,7 +83,7 @@ def test_impossible_schedules_are_refused(field: str, value: int) -> None:
 
 def test_misuse_is_caught() -> None:
     application = Application(Schedule(1, at(0)))
-    with pytest.raises(AssertionError, match="none was running"):
+    with pytest.raises(AssertionError, match="transfer 1 ended, but only"):
         application.on_transfer_done(1, at(0))
     application.begin(at(0))
     with pytest.raises(AssertionError, match="no transfer is due"):
@@ -100,3 +100,34 @@ def test_the_schedules_verb_moves_its_transfers() -> None:
 def test_an_unknown_verb_is_the_users_mistake() -> None:
     with pytest.raises(SettingsError, match="expected one of write, read, send"):
         Schedule(1, at(0), verb="fetch")  # type: ignore[arg-type]
+
+
+def test_arrivals_start_at_their_own_time_whatever_still_runs() -> None:
+    arrivals = ((at(10), 100), (at(10), 200), (at(50), 300))
+    application = Application(Schedule(0, at(0), arrivals=arrivals))
+    first, second = (application.begin(at(10)) for _ in range(2))
+    assert (first.size_bytes, second.size_bytes) == (100, 200)
+    assert application.next_start_ns == 50
+    application.on_transfer_done(second.transfer_id, at(20))
+    assert application.next_start_ns == 50, "an end starts nothing"
+    third = application.begin(at(50))
+    assert application.next_start_ns is None
+    application.on_transfer_done(third.transfer_id, at(60))
+    application.finish(at(70))
+    assert [(record.size_bytes, record.end_ns, record.status) for record in application.records] == [
+        (100, 70, "unfinished"),
+        (200, 20, "ok"),
+        (300, 60, "ok"),
+    ]
+
+
+def test_a_lost_connection_ends_an_open_loop() -> None:
+    application = Application(Schedule(0, at(0), arrivals=((at(0), 1), (at(9), 1))))
+    application.on_transfer_done(application.begin(at(0)).transfer_id, at(1), "gone")
+    assert application.next_start_ns is None
+
+
+@pytest.mark.parametrize("arrivals", [((at(5), 1), (at(4), 1)), ((at(5), -1),)])
+def test_arrivals_have_an_order_and_sizes(arrivals: tuple[tuple[HostNs, int], ...]) -> None:
+    with pytest.raises(SettingsError, match="arrivals"):
+        Schedule(0, at(0), arrivals=arrivals)

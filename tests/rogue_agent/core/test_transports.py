@@ -62,7 +62,7 @@ def test_another_congestion_control_brings_its_own_parameters() -> None:
         ("rouge", {}, "transport", "one of roce, roce-uc, rogue, rogue-uc"),
         ("rogue", {"cc": "cubic"}, "cc", "one of fixed, vegas"),
         ("rogue", {"cc": 5}, "cc", "one of fixed, vegas"),
-        ("rogue", {"estimator": "oracle"}, "estimator", "one of drained, literal"),
+        ("rogue", {"estimator": "oracle"}, "estimator", "one of drained, drained_followers, literal"),
         ("rogue", {"alpha": 2}, "alpha", "alpha_packets"),
         ("rogue", {"cc": "fixed", "alpha_packets": 2}, "alpha_packets", "window_packets"),
         ("rogue", {"cc_parameters": {}}, "cc_parameters", "a parameter of rogue"),

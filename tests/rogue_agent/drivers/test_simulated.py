@@ -167,6 +167,20 @@ def test_probes_keep_their_interval() -> None:
     assert all(record.status == "ok" for record in records)
 
 
+def test_arrivals_overlap() -> None:
+    """Three transfers of 10 MB within a millisecond: none waits for the one before, all share the link."""
+    arrivals = tuple((HostNs(start_ns), 10_000_000) for start_ns in (1000, 1000, 900_000))
+    star = Star(1, Schedule(0, HostNs(0), arrivals=arrivals)).run(SECOND_NS)
+    records = star.flows[0][1].transfers
+    assert [(record.start_ns, record.status) for record in records] == [
+        (1000, "ok"),
+        (1000, "ok"),
+        (900_000, "ok"),
+    ]
+    assert records[0].end_ns is not None
+    assert records[0].end_ns > 900_000
+
+
 def test_what_still_runs_at_the_end_is_unfinished() -> None:
     star = Star(1, Schedule(10**9, HostNs(0))).run(10**6)
     (record,) = star.flows[0][1].transfers
