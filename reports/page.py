@@ -47,7 +47,8 @@ class RunSection:
     @property
     def judged(self) -> list[Outcome]:
         """Return the claims that the run can say something about."""
-        return [outcome for outcome in self.outcomes if outcome.verdict is not Verdict.NOT_RUN]
+        apart = (Verdict.NOT_RUN, Verdict.NEEDS_HARDWARE)
+        return [outcome for outcome in self.outcomes if outcome.verdict not in apart]
 
     @property
     def not_run(self) -> list[Outcome]:
@@ -55,11 +56,25 @@ class RunSection:
         return [outcome for outcome in self.outcomes if outcome.verdict is Verdict.NOT_RUN]
 
     @property
+    def needs_hardware(self) -> list[Outcome]:
+        """Return the claims about which no simulation can say anything."""
+        return [outcome for outcome in self.outcomes if outcome.verdict is Verdict.NEEDS_HARDWARE]
+
+    @property
     def verdicts(self) -> str:
-        """Return how many claims have which verdict, as a sentence."""
-        counts = [(verdict, sum(o.verdict is verdict for o in self.outcomes)) for verdict in Verdict]
+        """Return on how many claims the run has something to say, and what, as a sentence."""
+        counts = [(verdict, sum(o.verdict is verdict for o in self.judged)) for verdict in Verdict]
         parts = [f"{count} {verdict.value}" for verdict, count in counts if count]
-        return f"{counted(len(self.outcomes), 'claim')}: {joined(parts)}."
+        claims = len({outcome.claim.id for outcome in self.outcomes})
+        if not parts:
+            return f"This run judges none of {counted(claims, 'claim')}."
+        about = len({outcome.claim.id for outcome in self.judged})
+        points = (
+            f", some at several factor points, {len(self.judged)} verdicts"
+            if len(self.judged) > about
+            else ""
+        )
+        return f"This run judges {about} of {counted(claims, 'claim')}{points}: {joined(parts)}."
 
 
 def run_section(key: str, level: int, results: Results, outcomes: list[Outcome]) -> RunSection:
@@ -86,7 +101,9 @@ def figure_sections(key: str, results: Results) -> list[FigureSection]:
         caption = figure.caption
         hidden = len(figure.settings(results)) - len(figure.shown(results))
         if hidden > 0:
-            caption += f" The first settings are drawn; the tables have the other {hidden} as well."
+            caption += (
+                f" Only some factor points are drawn; the tables have the other {hidden} settings as well."
+            )
         sections.append(FigureSection(name, figure.title, caption, description, picture))
     return sections
 
@@ -103,6 +120,7 @@ def render(sections: list[RunSection], unreadable: list[str]) -> str:
     environment.globals.update(
         summary=summary,
         provenance=provenance,
+        counted=counted,
         duration_text=duration_text,
         mean_text=mean_text,
         interval_text=interval_text,

@@ -7,17 +7,19 @@ import yaml
 from pydantic import JsonValue
 
 from reports.manifest import Git, Manifest
-from reports.quantities import counted, duration_text, size_text
+from reports.quantities import counted, duration_text, joined, size_text
 from workloads.records import CellStatus
 
 Facts = list[tuple[str, str]]
+# Of more cells with the same fate only the first are named.
+CELLS_NAMED_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
 class StatusRow:
-    """A cell that has no result, or needed more than one attempt, and why."""
+    """Cells that have no result, or needed more than one attempt, and why."""
 
-    cell: str
+    cells: str
     status: str
     kind: str
     reason: str
@@ -30,18 +32,24 @@ def counts_by_status(manifest: Manifest) -> Facts:
 
 
 def status_rows(manifest: Manifest) -> list[StatusRow]:
-    """Return the cells of which a reader must know that something is missing."""
-    rows = []
+    """Return the cells of which a reader must know that something is missing, those alike in one row."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
     for cell in manifest.cells:
         if cell.status is not CellStatus.OK:
             reason = cell.message or (
                 "was not run yet" if cell.status is CellStatus.PENDING else "no reason recorded"
             )
-            rows.append(StatusRow(cell.id, cell.status.value, cell.failure_kind or "", reason))
+            alike.setdefault((cell.status.value, cell.failure_kind or "", reason), []).append(cell.id)
         elif cell.failed_attempts:
             reason = f"finished after {counted(len(cell.failed_attempts), 'failed attempt')}, which are kept"
-            rows.append(StatusRow(cell.id, cell.status.value, "", reason))
-    return rows
+            alike.setdefault((cell.status.value, "", reason), []).append(cell.id)
+    return [StatusRow(_some(cells), *what) for what, cells in alike.items()]
+
+
+def _some(cells: list[str]) -> str:
+    """Write the names of cells, the first ones if there are many."""
+    shown, rest = cells[:CELLS_NAMED_MAX], len(cells) - CELLS_NAMED_MAX
+    return joined([*shown, f"{rest} more"]) if rest > 0 else joined(shown)
 
 
 def not_measured(manifest: Manifest) -> list[str]:

@@ -1,5 +1,6 @@
 """The finished cells of a run, grouped and measured."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -101,6 +102,14 @@ def settings_of(cells: list[CellEntry]) -> list[Setting]:
         Setting(transport, entries[0].registry_name, point, tuple(entries))
         for (transport, point), entries in groups.items()
     ]
+
+
+def settings_by_point(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
+    """Group settings by factor point, in words, so that the transports at one point can be compared."""
+    points: dict[str, list[Setting]] = {}
+    for setting in settings:
+        points.setdefault(setting.factor_text, []).append(setting)
+    return points
 
 
 def factor_name(key: str) -> str:

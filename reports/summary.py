@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval
 from reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text, readable
@@ -10,16 +11,6 @@ from reports.style import TransportStyle
 
 # Words for Jain's index, from the first that fits.
 EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
-# Metrics that decide how transports compare, and how a sentence says them.
-COMPARED = (
-    ("aggregate_bps", "all flows together carry {} instead of {}"),
-    (
-        "interval_goodput_p10_share",
-        "the slowest tenth of flow intervals gets {} of the ideal share instead of {}",
-    ),
-    ("probe_p50_ns", "the median probe takes {} instead of {}"),
-    ("queue_p50_bytes", "the median queue is {} instead of {}"),
-)
 # Means that differ by less are level, however narrow their intervals.
 LEVEL_WITHIN = 0.01
 RATIO_MAX = 1000
@@ -63,10 +54,11 @@ def comparison(results: Results) -> list[str]:
 
 def _card(results: Results, settings: list[Setting]) -> Card:
     numbers = (
-        ("All flows together", _range(results, settings, "aggregate_bps")),
-        ("Jain’s index", _range(results, settings, "jain")),
-        ("Probe, median", _range(results, settings, "probe_p50_ns")),
-        ("Queue, median", _range(results, settings, "queue_p50_bytes")),
+        *(
+            (headline.label, _range(results, settings, headline.metric))
+            for headline in headlines_of(results.run.manifest).shown
+            if headline.label and _is_measured(results, headline.metric)
+        ),
         ("Queue pairs failed", _failures(results, settings)),
     )
     sentences = tuple(_sentence(results, setting) for setting in settings)
@@ -76,22 +68,27 @@ def _card(results: Results, settings: list[Setting]) -> Card:
     return Card(settings[0].style, whole, numbers, sentences)
 
 
+def _is_measured(results: Results, metric: str) -> bool:
+    """Return whether any transport has the number, so that no card has a label that is empty on all."""
+    return any(values[metric] is not None for values in results.values.values())
+
+
 def _sentence(results: Results, setting: Setting) -> str:
     """Say in one sentence what a transport did at one factor point; what was not measured is left out."""
     flows = max(len(view.flow_ids) for view in results.views_of(setting))
     parts = []
+    headlines = headlines_of(results.run.manifest)
     rate, share = results.mean(setting, "aggregate_bps"), results.mean(setting, "aggregate_share")
-    if rate and share:
+    if rate and share and headlines.is_about("aggregate_bps"):
         parts.append(
             f"{counted(flows, 'flow')} {'shares' if flows == 1 else 'share'}"
             f" {quantity_text(rate.mean, Unit.RATE)} ({quantity_text(share.mean, Unit.PERCENT)} of the ideal)"
             f"{_evenness(results.mean(setting, 'jain'))}"
         )
-    probe, queue = results.mean(setting, "probe_p50_ns"), results.mean(setting, "queue_p50_bytes")
-    if probe:
-        parts.append(f"a probe takes {readable(probe.mean, Unit.TIME)} at the median")
-    if queue:
-        parts.append(f"{readable(queue.mean, Unit.BYTES)} wait in the queue")
+    for headline in headlines.shown:
+        mean = results.mean(setting, headline.metric)
+        if mean and headline.phrase:
+            parts.append(headline.phrase.format(readable(mean.mean, METRICS[headline.metric].unit)))
     failures = _failures(results, [setting])
     if failures != NO_VALUE:
         parts.append(
@@ -149,7 +146,7 @@ def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
     """Say each measure of both transports at one factor point, and the queue pairs that failed."""
     parts = [
         _difference(one, other, metric, pattern)
-        for metric, pattern in COMPARED
+        for metric, pattern in _compared(results)
         if (one := results.mean(own, metric)) and (other := results.mean(rival, metric))
     ]
     failures = [_failures(results, [side]) for side in (own, rival)]
@@ -158,10 +155,16 @@ def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
     return parts
 
 
+def _compared(results: Results) -> list[tuple[str, str]]:
+    """Return the metrics that decide how transports compare, and how a sentence says them."""
+    shown = headlines_of(results.run.manifest).shown
+    return [(headline.metric, headline.comparison) for headline in shown if headline.comparison]
+
+
 def _orders(results: Results, own: Setting, rival: Setting) -> list[int]:
     return [
         _order(one, other, metric)
-        for metric, _ in COMPARED
+        for metric, _ in _compared(results)
         if (one := results.mean(own, metric)) and (other := results.mean(rival, metric))
     ]
 

@@ -85,11 +85,12 @@ class CellView:
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
-        """Return first start and last end (ns) of each flow that was sampled, in the order of `flow_ids`."""
+        """Return first start and last end (ns) of each flow, in the order of `flow_ids`."""
         flows, rows = self.table("flows"), self.deliveries
-        if flows is None or rows is None:
+        if flows is None:
             return {}
-        spans = spans_of(flows[flows["size_bytes"] > 0], int(rows["t_ns"].max()))
+        moments = [flows["start_ns"].max(), flows["end_ns"].max(), 0 if rows is None else rows["t_ns"].max()]
+        spans = spans_of(flows[flows["size_bytes"] > 0], max(int(t) for t in moments if pd.notna(t)))
         return {flow_id: spans[flow_id] for flow_id in self.flow_ids}
 
     @cached_property

@@ -2,17 +2,23 @@
 
 from typing import Final
 
+from reports.figures.completion_times import CompletionTimes
+from reports.figures.factor_sweep import FactorSweep
 from reports.figures.figure import ReportFigure
 from reports.figures.flow_shares import FlowShares
 from reports.figures.probe_latency import ProbeLatency
 from reports.figures.queue_depth import QueueDistribution, QueueOverTime
 from reports.figures.rate_estimate import RateEstimate
+from reports.figures.recovery import RecoveryTimeline
 from reports.figures.rtt_estimate import RttEstimate
 from reports.figures.throughput import ThroughputOverTime
 from reports.figures.window import WindowOverTime
 
 FIGURES: Final[dict[str, type[ReportFigure]]] = {
+    "factor_sweep": FactorSweep,
     "throughput": ThroughputOverTime,
+    "recovery": RecoveryTimeline,
+    "completion_times": CompletionTimes,
     "flow_shares": FlowShares,
     "probe_latency": ProbeLatency,
     "queue_over_time": QueueOverTime,

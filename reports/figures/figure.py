@@ -5,10 +5,12 @@ from typing import ClassVar, Final
 
 from matplotlib.figure import Figure
 
-from reports.results import Results, Setting
+from reports.results import Results, Setting, settings_by_point
 from reports.view import CellView
 
 PANELS_MAX: Final = 12
+# Of more factor points than this only some are drawn: the first, one in the middle and the last.
+POINTS_MAX: Final = 4
 
 
 class ReportFigure(ABC):
@@ -24,8 +26,12 @@ class ReportFigure(ABC):
         return [setting for setting in results.measured_settings if self.views(results, setting)]
 
     def shown(self, results: Results) -> list[Setting]:
-        """Return the settings that are drawn: the first ones, if there are too many for one figure."""
-        return self.settings(results)[: self.settings_max]
+        """Return the settings that are drawn: those of some factor points, if there are too many."""
+        points = settings_by_point(self.settings(results))
+        names = list(points)
+        if len(names) > POINTS_MAX:
+            names = [names[0], names[len(names) // 2], names[-1]]
+        return [setting for name in names for setting in points[name]][: self.settings_max]
 
     def views(self, results: Results, setting: Setting) -> list[CellView]:
         """Return the cells of a setting that have what the figure needs, in order of repetition."""

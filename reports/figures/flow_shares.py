@@ -29,8 +29,20 @@ class FlowShares(ReportFigure):
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether goodput and ideal share are known."""
-        return super().usable(view) and view.ideal_share_bps is not None and view.window is not None
+        """Return whether goodput and ideal share are known, and the same share is ideal for all."""
+        return (
+            super().usable(view)
+            and view.ideal_share_bps is not None
+            and view.is_simultaneous
+            and bool(view.window)
+        )
+
+    @property
+    def missing(self) -> str:
+        """Return the sentence that stands in the figure’s place if no cell can be drawn."""
+        return (
+            "No finished cell has flows that share a port from the start (flows.parquet, throughput.parquet)."
+        )
 
     def draw(self, results: Results) -> Figure:
         """Draw the marks."""

@@ -19,7 +19,7 @@ Values = NDArray[np.float64]
 
 
 def draw_cdf(axis: Axes, values: Values, colour: str, line: str, label: str | None) -> None:
-    """Draw an empirical CDF, thinned to the values of equally spaced ranks."""
+    """Draw an empirical CDF, thinned to the values of equally spaced ranks; it ends before infinite ones."""
     ordered = np.sort(values)
     count = len(ordered)
     ranks = np.unique(np.linspace(1, count, min(count, POINTS_MAX)).astype(int))

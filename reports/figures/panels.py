@@ -6,7 +6,7 @@ from typing import Final, Literal
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.results import Setting
+from reports.results import Setting, settings_by_point
 
 WIDTH_INCHES: Final = 9.6
 COLUMNS_MAX: Final = 3
@@ -69,14 +69,6 @@ def compared_panels(settings: Sequence[Setting]) -> tuple[list[Setting], int, Sh
     if len(widths) == 1 and 1 < width <= COLUMNS_MAX:
         return ordered, width, "row"
     return ordered, 2, "all"
-
-
-def settings_by_point(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
-    """Group settings by factor point, so that a panel or a row can compare the transports at one point."""
-    points: dict[str, list[Setting]] = {}
-    for setting in settings:
-        points.setdefault(setting.factor_text, []).append(setting)
-    return points
 
 
 def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:

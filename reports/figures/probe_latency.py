@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 
 from reports.figures.figure import ReportFigure
 from reports.figures.marks import Values, draw_cdf, time_axis
-from reports.figures.panels import legend_above, panels, plain, settings_by_point
+from reports.figures.panels import legend_above, panels, plain
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import counted, duration_text
-from reports.results import Results, Setting
+from reports.results import Results, Setting, settings_by_point
 from reports.view import CellView
 from workloads.records import TransferStatus
 

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 
 from reports.figures.figure import ReportFigure
 from reports.figures.marks import POINTS_MAX, Values, draw_cdf, size_axis
-from reports.figures.panels import compared_panels, legend_above, panels, plain, settings_by_point
+from reports.figures.panels import compared_panels, legend_above, panels, plain
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import size_text
-from reports.results import Results, Setting
+from reports.results import Results, Setting, settings_by_point
 from reports.view import CellView
 
 

@@ -53,7 +53,8 @@ class RateEstimate(ReportFigure):
                 values = self._values(results, setting, column)
                 if len(values):
                     draw_cdf(axis, values / 1e9, colour, line, label)
-            share_bps = self.views(results, setting)[0].ideal_share_bps
+            view = self.views(results, setting)[0]
+            share_bps = view.ideal_share_bps if view.is_simultaneous else None
             if share_bps:
                 rule(axis, share_bps / 1e9, "ideal share", vertical=True)
             axis.set_xlabel("per flow (Gb/s)")

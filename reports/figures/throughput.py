@@ -11,9 +11,12 @@ from reports.figures.marks import POINTS_MAX, rule
 from reports.figures.panels import compared_panels, legend_above, panels
 from reports.quantities import Unit, counted, duration_text, quantity_text
 from reports.results import Results
-from reports.style import ALARM
+from reports.style import ALARM, INK
 from reports.view import CellView
 from workloads.records import TransferStatus
+
+# More lines than this are a carpet.
+FLOWS_MAX = 64
 
 
 class ThroughputOverTime(ReportFigure):
@@ -23,24 +26,33 @@ class ThroughputOverTime(ReportFigure):
     needs: ClassVar = ("flows", "throughput")
     caption: ClassVar = (
         "Each line is one flow: payload delivered in order at the receiver. The dashed line is the ideal"
-        " share, the bottleneck’s payload rate divided by the number of flows. Lines that stay close to it"
+        " share, the bottleneck’s payload rate divided by the number of flows; where flows come and go it"
+        " steps with the number of those that have work. Lines that stay close to it"
         " share the port evenly; a cross marks the moment at which a queue pair failed. The first"
         " repetition of each panel is drawn; the tables are over all repetitions."
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether a cell has samples of its flows."""
-        return super().usable(view) and view.deliveries is not None
+        """Return whether a cell has samples of its flows, and not too many flows to draw one by one."""
+        return super().usable(view) and view.deliveries is not None and len(view.flow_ids) <= FLOWS_MAX
+
+    @property
+    def missing(self) -> str:
+        """Return the sentence that stands in the figure’s place if no cell can be drawn."""
+        return (
+            f"No finished cell has samples of at most {FLOWS_MAX} flows (flows.parquet, throughput.parquet)."
+        )
 
     def draw(self, results: Results) -> Figure:
         """Draw the first repetition of each setting."""
         settings, columns, share = compared_panels(self.shown(results))
-        figure, axes = panels([setting.title for setting in settings], columns, share=share)
+        height_inches = 3.4 if len(settings) == 1 else 2.5
+        titles = [setting.title for setting in settings]
+        figure, axes = panels(titles, columns, share=share, height_inches=height_inches)
         for axis, setting in zip(axes, settings, strict=True):
             view = self.views(results, setting)[0]
-            _draw_flows(axis, view, setting.style.colour)
-            if view.ideal_share_bps:
-                rule(axis, view.ideal_share_bps / 1e9, "ideal share")
+            draw_flows(axis, view, setting.style.colour)
+            _draw_share(axis, view)
             _mark_failures(axis, view)
             axis.set_ylabel("goodput (Gb/s)")
         for axis in axes:  # scales are shared: a limit is known once every panel that shares it is drawn
@@ -66,7 +78,7 @@ class ThroughputOverTime(ReportFigure):
         return " ".join(sentences)
 
 
-def _draw_flows(axis: Axes, view: CellView, colour: str) -> None:
+def draw_flows(axis: Axes, view: CellView, colour: str) -> None:
     """Draw one thin line per flow; neighbouring samples are averaged if there are too many to see."""
     rows = view.deliveries
     if rows is None:
@@ -79,10 +91,34 @@ def _draw_flows(axis: Axes, view: CellView, colour: str) -> None:
         np.add.at(delivered, (flow["t_ns"].to_numpy() - 1) // width_ns, flow["delivered_bytes"].to_numpy())
         goodput = delivered * 8 / np.diff(edges_ns)  # bits per ns are Gb/s
         label = "one flow" if flow_id == view.flow_ids[0] else None
-        middles_s = (edges_ns[:-1] + edges_ns[1:]) / 2e9
-        axis.plot(middles_s, goodput, color=colour, linewidth=0.9, alpha=0.75, label=label)
+        middles_ns = (edges_ns[:-1] + edges_ns[1:]) / 2
+        start_ns, done_ns = view.spans[str(flow_id)]
+        goodput[(middles_ns < start_ns - width_ns) | (middles_ns > done_ns + width_ns)] = np.nan
+        axis.plot(middles_ns / 1e9, goodput, color=colour, linewidth=0.9, alpha=0.75, label=label)
     axis.set_xlim(0, end_ns / 1e9)
     axis.set_xlabel(f"time (s), averages over {duration_text(width_ns)}")
+
+
+def _draw_share(axis: Axes, view: CellView) -> None:
+    """Draw the ideal share: one line, or one that steps with the number of flows that have work."""
+    ideal_bps = view.entry.number("ideal_goodput_bps")
+    if not ideal_bps or not view.levels:
+        return
+    if view.is_simultaneous:
+        rule(axis, ideal_bps / len(view.flow_ids) / 1e9, "ideal share")
+        return
+    shares = [ideal_bps / len(level.flow_ids) / 1e9 for level in view.levels]
+    edges_s = [level.start_ns / 1e9 for level in view.levels] + [view.levels[-1].end_ns / 1e9]
+    axis.step(
+        edges_s,
+        [*shares, shares[-1]],
+        where="post",
+        color=INK,
+        linewidth=0.9,
+        linestyle=(0, (8, 4)),
+        label="ideal share",
+        zorder=3,
+    )
 
 
 def drawn_width_ns(sample_ns: int, end_ns: int) -> int:

@@ -105,12 +105,43 @@ def write_pairs_run(directory: Path) -> Path:
         for load in (0.1, 0.75):
             for number, transport in enumerate(("rogue", "roce")):
                 rows = pairs_rows(load, seed=10 * repetition + number)
-                samples = [delivery(str(row["flow_id"]), 2 * SECOND, 10**6, 2 * SECOND) for row in rows[:8]]
                 entry = cell(
                     f"{transport}-load{load}-r{repetition}", transport=transport, repetition=repetition,
                     factors={"workload.load": load}, facts={"nic_profile": "cx3pro"},
                 )  # fmt: skip
-                cells.append((entry, {"flows": rows, "throughput": samples}))
+                cells.append((entry, {"flows": rows}))
     return write_cells(
         directory, cells, {"kind": "many_pairs", "load": 0.1}, topology={"kind": "star", "rate_bps": 10**10}
     )
+
+
+RECOVERY_EVENTS = (
+    ("", 500, "link_cut", "h0-s0"),
+    ("main/h0->h1", 630, "qp_failed", "RETRY_EXC_ERR"),
+    ("main/h0->h1", 630, "shadow_switch", "qp 17"),
+    ("main/h0->h1", 700, "resync_request", "epoch 1"),
+    ("main/h0->h1", 900, "resync_request", "epoch 1"),
+    ("", 2500, "link_restored", "h0-s0"),
+    ("main/h0->h1", 2600, "resync_done", "epoch 1"),
+)
+
+
+def write_recovery_run(directory: Path) -> Path:
+    """A link cut from 0.5 to 2.5 s of a transfer that ends at 4 s; the times of the events are in ms."""
+    flow = "main/h0->h1"
+    cells = []
+    for verb in ("write", "read"):
+        samples = [
+            delivery(flow, n * SECOND // 10, 0 if 5 < n <= 26 else 1_000_000, SECOND // 10)
+            for n in range(1, 41)
+        ]
+        events = [
+            {"flow_id": flow_id, "t_ns": ms * 10**6, "event": event, "detail": detail}
+            for flow_id, ms, event, detail in RECOVERY_EVENTS
+        ]
+        rows = [transfer(flow, start_ns=0, end_ns=4 * SECOND, fct_ns=4 * SECOND, retransmitted_bytes=65_536)]
+        entry = cell(
+            f"rogue-{verb}-r1", factors={"workload.verb": verb}, facts={"ideal_goodput_bps": 80_000_000}
+        )
+        cells.append((entry, {"flows": rows, "throughput": samples, "events": events}))
+    return write_cells(directory, cells, {"kind": "incast", "senders": 1})

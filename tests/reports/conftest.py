@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.sample_kinds import write_pairs_run, write_ping_run, write_staggered_run
+from helpers.sample_kinds import write_pairs_run, write_ping_run, write_recovery_run, write_staggered_run
 from helpers.sample_run import Sample, write_sample_run
 
 from reports import build
@@ -64,3 +64,9 @@ def pings(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Many pairs at two loads."""
     return Results(Run(write_pairs_run(tmp_path_factory.mktemp("pairs"))))
+
+
+@pytest.fixture(scope="session")
+def recovering(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A link cut, by a READ and by a WRITE."""
+    return Results(Run(write_recovery_run(tmp_path_factory.mktemp("recovering"))))

@@ -14,6 +14,8 @@ from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transf
 from reports import build
 from reports.figures import FIGURES
 
+# The sample is one incast: nothing is swept, nothing fails and recovers, no transfer comes at its own time.
+DRAWN = len(FIGURES) - 3
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
@@ -109,9 +111,9 @@ def test_tables_have_captions_and_scoped_headers(page: Page) -> None:
 
 def test_figures_have_text_alternatives(page: Page) -> None:
     pictures = page.all("svg")
-    assert len(pictures) == len(FIGURES)
+    assert len(pictures) == DRAWN
     assert all(picture["role"] == "img" and picture["aria-labelledby"] for picture in pictures)
-    assert len(page.all("figcaption")) == len(FIGURES)
+    assert len(page.all("figcaption")) == DRAWN
 
 
 def test_can_be_used_with_the_keyboard(page: Page) -> None:
@@ -213,5 +215,5 @@ def test_two_runs_on_one_page_do_not_clash(run: Path, tmp_path: Path) -> None:
     counts = Counter(attributes["id"] for _, attributes in page.elements if "id" in attributes)
     assert max(counts.values()) == 1
     assert page.text.count("Published beside measured .") == 2
-    assert len(page.all("svg")) == 2 * len(FIGURES)
+    assert len(page.all("svg")) == 2 * DRAWN
     assert_headings_descend(page)

@@ -87,9 +87,27 @@ def test_what_was_not_measured_is_left_out(tmp_path: Path) -> None:
     view = tiny_view(tmp_path, {"flows": [transfer("main/h0->h1", end_ns=SECOND)]})
     (card,) = cards(Results(view.run))
     assert card.sentence == "No queue pair failed."
-    assert dict(card.numbers)["Probe, median"] == "–"
+    assert dict(card.numbers) == {"Queue pairs failed": "0 of 1"}
 
 
 def test_finished_cell_without_tables_says_so(tmp_path: Path) -> None:
     (card,) = cards(Results(tiny_view(tmp_path, {}).run))
     assert card.sentence == "Finished, but left no table that can be read."
+
+
+def test_flows_that_come_and_go_are_told_by_their_levels(staggered: Results) -> None:
+    (card,) = cards(staggered)
+    assert "Jain’s index of the worst level is 0.941" in card.sentence
+    assert dict(card.numbers)["Most over least, worst level"] == "1.67"
+
+
+def test_many_pairs_are_told_by_their_completion_times(pairs: Results) -> None:
+    rogue, _ = cards(pairs)
+    assert set(dict(rogue.numbers)) == {
+        "Long transfers, median",
+        "Short transfers, p90",
+        "Queue pairs failed",
+    }
+    assert "nine in ten short transfers take at most" in rogue.details[1]
+    (sentence,) = comparison(pairs)
+    assert "of 4 measures over 2 settings. With load 0.75: the median long transfer takes" in sentence

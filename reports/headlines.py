@@ -1,0 +1,126 @@
+"""Which measures matter for which kind of traffic, and the words in which the summary says them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from reports.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A metric in the summary: its label on a card, a phrase about one value, a phrase about two."""
+
+    metric: str
+    label: str | None = None
+    phrase: str | None = None
+    comparison: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headlines:
+    """What the summary says about a kind of traffic, and which metrics are drawn against a factor."""
+
+    shown: tuple[Headline, ...]
+    swept: tuple[str, ...]
+
+    def is_about(self, metric: str) -> bool:
+        """Return whether the summary says this metric."""
+        return any(headline.metric == metric for headline in self.shown)
+
+
+_AGGREGATE: Final = Headline(
+    "aggregate_bps", "All flows together", comparison="all flows together carry {} instead of {}"
+)
+_INTERVALS: Final = Headline(
+    "interval_goodput_p10_share",
+    comparison="the slowest tenth of flow intervals gets {} of the ideal share instead of {}",
+)
+_JAIN: Final = Headline("jain", "Jain’s index")
+_PROBE: Final = Headline(
+    "probe_p50_ns",
+    "Probe, median",
+    "a probe takes {} at the median",
+    "the median probe takes {} instead of {}",
+)
+_QUEUE: Final = Headline(
+    "queue_p50_bytes", "Queue, median", "{} wait in the queue", "the median queue is {} instead of {}"
+)
+_MEAN_TIME: Final = Headline(
+    "fct_mean_ns",
+    "Completion, mean",
+    "a transfer takes {} on average",
+    "the mean transfer takes {} instead of {}",
+)
+_LONG: Final = Headline(
+    "long_fct_p50_ns",
+    "Long transfers, median",
+    "a long transfer takes {} at the median",
+    "the median long transfer takes {} instead of {}",
+)
+_SHORT: Final = Headline(
+    "short_fct_p90_ns",
+    "Short transfers, p90",
+    "nine in ten short transfers take at most {}",
+    "nine in ten short transfers take at most {} instead of {}",
+)
+_LEVEL_SHARE: Final = Headline(
+    "level_aggregate_share",
+    "Of the ideal, worst level",
+    "between changes the flows carry at least {} of the ideal",
+    "the flows of the worst level carry {} of the ideal instead of {}",
+)
+_LEVEL_JAIN: Final = Headline(
+    "level_jain",
+    "Jain’s index, worst level",
+    "Jain’s index of the worst level is {}",
+    "Jain’s index of the worst level is {} instead of {}",
+)
+_LEVEL_RATIO: Final = Headline("level_most_over_least", "Most over least, worst level")
+_ESTIMATE: Final = Headline(
+    "rtt_p50_ns", "RTT estimate, median", "the agent’s median estimate of the round-trip time is {}"
+)
+_ESTIMATE_ERROR: Final = Headline("rtt_error_p50_ns", "Estimate − truth", "it differs from the truth by {}")
+
+DEFAULT: Final = Headlines(
+    (_AGGREGATE, _INTERVALS, _JAIN, _PROBE, _QUEUE),
+    (
+        "aggregate_share",
+        "first_completion_p10_share",
+        "interval_goodput_p10_share",
+        "jain",
+        "probe_p50_ns",
+        "queue_p50_bytes",
+    ),
+)
+
+# By the kind of workload; any other kind has the default.
+HEADLINES: Final[dict[str, Headlines]] = {
+    "staggered": Headlines(
+        (_AGGREGATE, _LEVEL_SHARE, _LEVEL_JAIN, _LEVEL_RATIO, _PROBE, _QUEUE),
+        ("level_aggregate_share", "level_jain", "level_most_over_least", "probe_p50_ns", "queue_p50_bytes"),
+    ),
+    "many_pairs": Headlines(
+        (_LONG, _SHORT, _PROBE, _QUEUE),
+        ("long_fct_p50_ns", "long_fct_p90_ns", "short_fct_p50_ns", "short_fct_p90_ns", "drops_packets"),
+    ),
+    "ping": Headlines((_MEAN_TIME,), ("fct_mean_ns",)),
+    "rtt_accuracy": Headlines(
+        (_AGGREGATE, _ESTIMATE, _ESTIMATE_ERROR, _PROBE),
+        ("rtt_p10_ns", "rtt_p50_ns", "rtt_p90_ns", "rtt_error_p50_ns", "probe_p50_ns"),
+    ),
+}
+
+
+def headlines_of(manifest: Manifest) -> Headlines:
+    """Return what matters for a run: by its first kind of traffic that has headlines of its own."""
+    groups = manifest.experiment.get("traffic")
+    workloads = (
+        [group.get("workload") for group in groups if isinstance(group, dict)]
+        if isinstance(groups, list)
+        else []
+    )
+    for workload in [manifest.experiment.get("workload"), *workloads]:
+        kind = workload.get("kind") if isinstance(workload, dict) else None
+        if kind in HEADLINES:
+            return HEADLINES[str(kind)]
+    return DEFAULT

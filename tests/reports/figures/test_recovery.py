@@ -1,0 +1,46 @@
+"""The timeline of a recovery, on events worked by hand."""
+
+import numpy as np
+
+from reports.figures.recovery import RecoveryTimeline
+from reports.results import Results
+
+
+def test_each_kind_of_event_has_a_row_and_each_event_a_mark(recovering: Results) -> None:
+    axis = RecoveryTimeline().draw(recovering).axes[1]
+    rows = [text.get_text() for text in axis.get_yticklabels()]
+    assert rows == [
+        "link cut",
+        "qp failed",
+        "shadow switch",
+        "resync request",
+        "link restored",
+        "resync done",
+    ]
+    marks = [np.asarray(line.get_xdata(), dtype=float).tolist() for line in axis.get_lines()]
+    assert marks == [[0.5], [0.63], [0.63], [0.7, 0.9], [2.5], [2.6]]
+    assert [line.get_marker() for line in axis.get_lines()] == ["x", "x", "o", "o", "o", "o"]
+
+
+def test_goodput_and_events_share_their_time(recovering: Results) -> None:
+    above, below = RecoveryTimeline().draw(recovering).axes[:2]
+    assert above.get_xlim() == below.get_xlim() == (0, 4)
+
+
+def test_what_was_sent_again_rises_at_the_end_of_its_transfer(recovering: Results) -> None:
+    above = RecoveryTimeline().draw(recovering).axes[0]
+    (line,) = [line for line in above.get_lines() if str(line.get_label()).startswith("sent again")]
+    assert np.asarray(line.get_xdata(), dtype=float).tolist() == [0, 4, 4]
+    assert str(line.get_label()).replace("\u202f", " ") == "sent again so far, of 65.5 KB"
+
+
+def test_words_say_how_often_and_when_first(recovering: Results) -> None:
+    text = RecoveryTimeline().describe(recovering).replace("\u202f", " ")
+    assert "resync_request 2 times, first at 700 ms" in text
+    assert "65.5 KB were sent again." in text
+
+
+def test_run_without_events_is_not_drawn(results: Results) -> None:
+    reason = RecoveryTimeline().skipped_because(results)
+    assert reason is not None
+    assert "events.parquet" in reason

@@ -1,0 +1,54 @@
+"""What the summary says about each kind of traffic."""
+
+import pytest
+
+from reports.headlines import DEFAULT, HEADLINES, Headlines, headlines_of
+from reports.manifest import Manifest
+from reports.metrics import METRICS
+from workloads.traffic import WORKLOADS
+
+ALL = {"default": DEFAULT, **HEADLINES}
+
+
+@pytest.mark.parametrize("headlines", ALL.values(), ids=list(ALL))
+class TestEveryKind:
+    def test_says_and_draws_known_metrics(self, headlines: Headlines) -> None:
+        names = [headline.metric for headline in headlines.shown]
+        assert {*names, *headlines.swept} <= set(METRICS)
+        assert len(set(names)) == len(names)
+
+    def test_has_room_for_each_value_that_it_says(self, headlines: Headlines) -> None:
+        for headline in headlines.shown:
+            assert headline.label or headline.phrase or headline.comparison
+            assert headline.phrase is None or headline.phrase.count("{}") == 1
+            assert headline.comparison is None or headline.comparison.count("{}") == 2
+
+    def test_draws_at_most_two_rows(self, headlines: Headlines) -> None:
+        assert 1 <= len(headlines.swept) <= 6
+
+
+def test_kinds_are_those_of_the_workloads() -> None:
+    assert set(HEADLINES) <= set(WORKLOADS)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "headlines"),
+    [
+        ({"workload": {"kind": "ping"}}, HEADLINES["ping"]),
+        ({"workload": {"kind": "incast"}}, DEFAULT),
+        (
+            {"traffic": [{"workload": {"kind": "incast"}}, {"workload": {"kind": "many_pairs"}}]},
+            HEADLINES["many_pairs"],
+        ),
+        ({"traffic": "damaged", "workload": "damaged"}, DEFAULT),
+        ({}, DEFAULT),
+    ],
+)
+def test_first_kind_with_headlines_decides(experiment: dict[str, object], headlines: Headlines) -> None:
+    manifest = Manifest.model_validate(
+        {
+            "schema_version": 1, "run_id": "r", "status": "complete", "testbed": "simulator",
+            "created_utc": "2026-11-20T10:15:00Z", "experiment": experiment, "cells": [],
+        }
+    )  # fmt: skip
+    assert headlines_of(manifest) is headlines
