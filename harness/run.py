@@ -21,7 +21,7 @@ from harness.results.manifest import CellRecord, Manifest, Session, Source, read
 from harness.results.provenance import git_facts, host_facts, versions
 from harness.results.run_directory import CELLS, cell_checksums, create_run_directory, locked
 from harness.testbeds.base import Testbed
-from workloads.records import CellStatus
+from workloads.records import SCHEMA_VERSION, CellStatus
 
 MANIFEST_SECONDS: Final = 1.0
 """The manifest is rewritten at most this often while cells finish."""
@@ -108,9 +108,13 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
 
 
 def reopen_run(directory: Path, command: Sequence[str]) -> Run:
-    """Take up a run: what its cells' directories say is what was done."""
+    """Take up a run: what its cells' directories say is what was done.
+
+    Cells that are added follow the present schema, so that from now on the run does.
+    """
     run = Run(directory, read_manifest(directory))
     run.note_stored()
+    run.manifest.schema_version = SCHEMA_VERSION
     run.manifest.sessions.append(_session(command, datetime.now(UTC)))
     return run
 

@@ -14,7 +14,7 @@ from harness.plan.plan import Plan, make_plan
 from harness.results.manifest import CellRecord, read_manifest
 from harness.results.run_directory import check_files
 from harness.run import Run, cells_left, reopen_run, replan, start_run, work
-from workloads.records import CellStatus, FailureKind
+from workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 
 @pytest.fixture
@@ -131,6 +131,18 @@ def test_stopped_and_resumed(tmp_path: Path) -> None:
     assert (manifest.status, [cell.session for cell in manifest.cells]) == ("complete", [0, 1, 1])
     assert (run.directory / "cells/ok-r1/flows.parquet").stat() == first
     assert check_files(run.directory, manifest.files) == []
+
+
+@pytest.mark.usefixtures("inline_slots")
+def test_a_run_of_an_older_schema_goes_on_with_the_present_one(tmp_path: Path) -> None:
+    made = plan(tmp_path, "ok", "repetitions=2")
+    run = start(tmp_path, made)
+    finish(run, made, stop_after=1)
+    data = json.loads((run.directory / "manifest.json").read_text())
+    (run.directory / "manifest.json").write_text(json.dumps(data | {"schema_version": 1}))
+    again = reopen_run(run.directory, ["rogue"])
+    assert finish(again, made) == ["ok-r2"]
+    assert read_manifest(run.directory).schema_version == SCHEMA_VERSION
 
 
 @pytest.mark.usefixtures("inline_slots")

@@ -29,6 +29,11 @@ def test_the_example_can_be_read(tmp_path: Path) -> None:
     assert manifest.sessions[0].git == manifest.git
 
 
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
+def test_runs_of_older_schemas_are_read(tmp_path: Path, version: int) -> None:
+    assert read_manifest(run_with(tmp_path, schema_version=version)).schema_version == version
+
+
 def test_writing_and_reading(tmp_path: Path) -> None:
     manifest = read_manifest(run_with(tmp_path))
     write_manifest(tmp_path, manifest)
