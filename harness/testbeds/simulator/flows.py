@@ -89,6 +89,7 @@ def _schedule(flow: Flow) -> Schedule:
         interval_ns=flow.interval_ns,
         verb=flow.verb,
         verb_bytes=flow.verb_bytes,
+        arrivals=tuple((HostNs(each.start_ns), each.size_bytes) for each in flow.arrivals) or None,
     )
 
 

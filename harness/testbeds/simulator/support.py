@@ -65,8 +65,6 @@ def _unsupported_traffic(cell: Cell) -> str | None:
 def _unsupported_flow(flow: Flow) -> str | None:
     if flow.verb not in VERBS:
         return f"the simulator's NICs have no verb {flow.verb}; they have {', '.join(VERBS)}"
-    if flow.arrivals:
-        return "the simulator's agents start a transfer when the one before is done, not at its own time"
     return None
 
 

@@ -1,5 +1,6 @@
 """Agents at the ends of flows."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.network import build_network
 from harness.testbeds.simulator.timing import cell_timing
+from harness.testbeds.simulator.traffic import cell_flows
 
 ALONE = ("workload.senders=1", "workload.repeat_for=10ms")
 
@@ -48,6 +50,28 @@ def test_a_flow_is_done_when_all_its_transfers_are(tmp_path: Path) -> None:
     assert [flow.is_done for flow in network.flows] == [False, False]
     network.simulation.run_until(50_000_000)
     assert [flow.is_done for flow in network.flows] == [True, True]
+
+
+def test_arrivals_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    """Three hosts at 90 % load: some transfers start while another of the same pair still runs."""
+    many = "workload={kind: many_pairs, hosts: 3, load: 0.9, arrive_for: 20ms}"
+    cell = cell_of(tmp_path, many, "transports=[roce]")
+    result = SimulatorTestbed().run(cell, lambda _fraction: None)
+    flows = result.tables["flows"]
+    columns = [flows[name] for name in ("flow_id", "start_ns", "end_ns", "size_bytes", "status")]
+    rows = sorted(zip(*columns, strict=True))  # type: ignore[type-var]
+    planned = sorted(
+        (f"main/{flow.source}->{flow.destination}", *arrival)
+        for flow in cell_flows(cell)["main"]
+        for arrival in flow.arrivals
+    )
+    assert [(flow_id, start_ns, size) for flow_id, start_ns, _, size, _ in rows] == planned
+    assert {status for *_, status in rows} == {"ok"}
+    assert any(
+        one[0] == other[0] and other[1] < one[2]  # type: ignore[operator]
+        for one, other in pairwise(rows)
+    )
+    assert "ideal_goodput_bps" not in result.facts
 
 
 def test_a_lost_connection_is_done_and_its_failure_an_event(tmp_path: Path) -> None:
