@@ -1,6 +1,7 @@
 """The packet simulator: a C++ engine with a Python face."""
 
 from simulator._core import QueuePair, Timer
+from simulator.datagram import DatagramQueuePair
 from simulator.errors import InvariantViolation, QueuePairError, SimulationError
 from simulator.framing import ROCEV2, Framing
 from simulator.profiles import CX3PRO, IDEAL, PROFILES, NicProfile
@@ -11,6 +12,7 @@ __all__ = [
     "IDEAL",
     "PROFILES",
     "ROCEV2",
+    "DatagramQueuePair",
     "Framing",
     "InvariantViolation",
     "NicProfile",

@@ -14,7 +14,7 @@ class QueuePair:
 
     @property
     def state(self) -> int:
-        """State as in ibv_qp_state: ready to send 3, error 6."""
+        """State as in ibv_qp_state: reset 0, ready to send 3, error 6."""
 
     @property
     def retransmitted_bytes(self) -> int:
@@ -50,6 +50,20 @@ class QueuePair:
         Raises QueuePairError if the queue pair is not ready to send.
         """
 
+    def reset(self) -> None:
+        """Put the queue pair into state RESET: it forgets all verbs, and discards all packets that come.
+
+        No completion is delivered any more, not even one that has already been produced.
+        """
+
+    def ready(self, *, sq_psn: int, rq_psn: int) -> None:
+        """Make a queue pair ready to send again, from state RESET.
+
+        The next packet that leaves has sequence number ``sq_psn`` (24 bits); the next one that is accepted
+        must have ``rq_psn``. As with real cards, nothing else tells packets from before the reset.
+        Raises QueuePairError in any other state.
+        """
+
     def set_rate(self, rate_bps: int) -> int:
         """Program the limiter of this queue pair (0 = no limit); return the rate after rounding up."""
 
@@ -73,6 +87,7 @@ class Engine:
         first_overhead_bytes: int,
         ack_frame_bytes: int,
         wire_overhead_bytes: int,
+        datagram_overhead_bytes: int = ...,
     ) -> None: ...
     def add_host(
         self,
@@ -97,7 +112,17 @@ class Engine:
         ack_every_packets: int,
         retry_count: int,
         timeout_exponent: int,
+        limiter_of: int | None,
     ) -> tuple[QueuePair, QueuePair]: ...
+    def add_datagram_queue_pair(self, host: int) -> int: ...
+    def attach_datagrams(
+        self, qp_num: int, on_receives: Callable[[int, list[tuple[int, int, bytes]]], object]
+    ) -> None: ...
+    def add_route(self, links: list[int]) -> int: ...
+    def post_datagram(
+        self, *, qp_num: int, wr_id: int, destination_qp_num: int, route: int, payload: bytes
+    ) -> None: ...
+    def cut_link(self, *, link: int, start_ns: int, end_ns: int) -> None: ...
     def schedule(self, host_ns: int, callback: Callable[[int], object]) -> None: ...
     def timer(self, callback: Callable[[int], object]) -> Timer: ...
     def run_until(self, host_ns: int) -> None: ...

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._core import Engine, QueuePair, Timer
+from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
 from simulator.framing import ROCEV2, Framing
 from simulator.parameters import (
@@ -45,7 +46,9 @@ class Simulation:
             first_overhead_bytes=framing.first_overhead_bytes,
             ack_frame_bytes=framing.ack_frame_bytes,
             wire_overhead_bytes=framing.wire_overhead_bytes,
+            datagram_overhead_bytes=framing.datagram_overhead_bytes,
         )
+        self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
 
     def add_host(self, name: str, profile: NicProfile) -> None:
         """Add a host with one NIC."""
@@ -97,12 +100,14 @@ class Simulation:
         timeout_exponent: int,
         ack_every_packets: int | None = None,
         path_seed: int = 0,
+        limiter_of: QueuePair | None = None,
     ) -> tuple[QueuePair, QueuePair]:
         """Connect a queue pair of host a with one of host b (type RC, both ready to send).
 
         The retransmission timeout is 4.096 us * 2^timeout_exponent (exponent 0: never). Besides the last
         packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
-        a's NIC). ``path_seed`` chooses among equally short routes.
+        a's NIC). ``path_seed`` chooses among equally short routes. On cards with limiters per priority the
+        two ends take turns with the limiters, or use those of ``limiter_of`` (either end) and its peer.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
@@ -114,10 +119,13 @@ class Simulation:
         require_integer(where, "retry_count", retry_count, 0, 7)
         require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
+        hosts = frozenset((host_a, host_b))
+        if limiter_of is not None and self._hosts_of.get(limiter_of.qp_num) != hosts:
+            raise SimulationError(f"{where}: expected limiter_of to connect the same two hosts")
         route_ab = self._topology.route(where, host_a, host_b, path_seed)
         route_ba = self._topology.route(where, host_b, host_a, ~path_seed)
         self._check_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
-        return self._engine.connect(
+        ends = self._engine.connect(
             a=host_a,
             b=host_b,
             route_ab=route_ab,
@@ -126,7 +134,30 @@ class Simulation:
             ack_every_packets=ack_every,
             retry_count=retry_count,
             timeout_exponent=timeout_exponent,
+            limiter_of=None if limiter_of is None else limiter_of.qp_num,
         )
+        self._hosts_of |= {end.qp_num: hosts for end in ends}
+        return ends
+
+    def datagram_queue_pair(self, host: str, *, mtu_bytes: int = 1024) -> DatagramQueuePair:
+        """Create a queue pair of type UD on a host. Its messages have at most ``mtu_bytes``."""
+        where = f"datagram_queue_pair {host}"
+        number, _ = self._topology.host(where, host)
+        require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX)
+        self._topology.close()
+        return DatagramQueuePair(self._engine, self._topology, number, mtu_bytes)
+
+    def cut_link(self, a: str, b: str, *, start_ns: int, duration_ns: int) -> None:
+        """Cut the cable between two nodes for a while, from now on or later.
+
+        Packets that are on it meanwhile are lost, in both directions; the ports at its ends go on sending.
+        """
+        where = f"cut_link {a}-{b}"
+        ends = self._topology.node(where, a), self._topology.node(where, b)
+        require_integer(where, "start_ns", start_ns, self.now_ns, INTERVAL_NS_MAX)
+        require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
+        for link in (self._topology.link_between(where, *way) for way in (ends, ends[::-1])):
+            self._engine.cut_link(link=link, start_ns=start_ns, end_ns=start_ns + duration_ns)
 
     def schedule(self, host_ns: int, callback: Callable[[int], object]) -> None:
         """Call ``callback(host_ns)`` once, at that time of the host clock."""

@@ -59,15 +59,26 @@ class Topology:
             raise SimulationError(f"{where}: expected the name of a host, got switch {name!r}")
         return node, profile
 
-    def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:
-        """Return the numbers of the links from one host to another. From then on the topology is fixed."""
+    def close(self) -> Router:
+        """Fix the topology."""
         if self._router is None:
             self._router = Router(self._neighbours, [profile is not None for profile in self._profiles])
-        route = self._router.route(source, destination, entropy)
+        return self._router
+
+    def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:
+        """Return the numbers of the links from one host to another. From then on the topology is fixed."""
+        route = self.close().route(source, destination, entropy)
         if route is None:
             ends = f"{self.names[source]!r} to {self.names[destination]!r}"
             raise SimulationError(f"{where}: there is no way from {ends}")
         return route
+
+    def link_between(self, where: str, a: int, b: int) -> int:
+        """Return the number of the link from a to b."""
+        for neighbour, link in self._neighbours[a]:
+            if neighbour == b:
+                return link
+        raise SimulationError(f"{where}: {self.names[a]!r} and {self.names[b]!r} are not joined by a link")
 
     def delay_ps(self, route: list[int]) -> int:
         """Return the propagation delay along a route."""

@@ -36,6 +36,17 @@ class Flow:
     verbs: tuple[tuple[int, bool], ...]  # length in bytes, signalled
     rates_bps: tuple[int, ...]
     is_closed_loop: bool
+    resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
+    sends_datagrams: bool
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A cable that carries nothing for a while."""
+
+    host: int
+    start_ns: int
+    duration_ns: int
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,7 @@ class Network:
     trunks: tuple[Link, ...]
     hosts: tuple[tuple[int, Link], ...]  # switch and link of each
     flows: tuple[Flow, ...]
+    cuts: tuple[Cut, ...]
     seed: int
 
     def build(self, simulation_type: type[Simulation]) -> Simulation:
@@ -67,27 +79,60 @@ class Network:
         simulation.sample_throughput(50_000)
         simulation.sample_queues(30_000)
         simulation.record_oracle_rtt()
+        for cut in self.cuts:
+            simulation.cut_link(
+                f"h{cut.host}",
+                f"s{self.hosts[cut.host][0]}",
+                start_ns=cut.start_ns,
+                duration_ns=cut.duration_ns,
+            )
+        shadowed: dict[frozenset[int], QueuePair] = {}
         for flow in self.flows:
-            _Application(simulation, flow)
+            hosts = frozenset((flow.source, flow.destination))
+            application = _Application(simulation, flow, shadowed.get(hosts))
+            shadowed[hosts] = application.ends[0]
         return simulation
 
 
 class _Application:
-    def __init__(self, simulation: Simulation, flow: Flow) -> None:
-        self._queue_pair: QueuePair = simulation.connect(
+    def __init__(self, simulation: Simulation, flow: Flow, limiter_of: QueuePair | None) -> None:
+        self.ends = simulation.connect(
             f"h{flow.source}",
             f"h{flow.destination}",
             mtu_bytes=flow.mtu_bytes,
             retry_count=flow.retry_count,
             timeout_exponent=flow.timeout_exponent,
             ack_every_packets=flow.ack_every_packets,
-        )[0]
+            limiter_of=limiter_of,
+        )
+        self._queue_pair = self.ends[0]
         self._verbs = list(enumerate(flow.verbs))
         self._rates_bps = list(flow.rates_bps)
         self._at_once = 1 if flow.is_closed_loop else len(self._verbs)
         self._queue_pair.attach(lambda now, completions: self._go_on(now), lambda now, state: None)
         self._timer = simulation.timer(self._go_on)
         simulation.schedule(flow.starts_ns, self._go_on)
+        for number, reset_ns in enumerate(flow.resets_ns):
+            simulation.schedule(reset_ns, lambda now, number=number: self._reset(number))
+        if flow.sends_datagrams:
+            sender, receiver = (
+                simulation.datagram_queue_pair(f"h{host}") for host in (flow.source, flow.destination)
+            )
+            receiver.attach(lambda now, datagrams: receiver.post_send(now, sender, datagrams[0][2]))
+            for wr_id in range(4):
+                simulation.schedule(
+                    1_700 * wr_id,
+                    lambda now, wr_id=wr_id: sender.post_send(wr_id, receiver, bytes(100 * wr_id)),
+                )
+
+    def _reset(self, number: int) -> None:
+        """Reset one end or both in turn, and start again with numbers that agree if both were reset."""
+        ends = self.ends[: 1 + number % 2]
+        for end in ends:
+            end.reset()
+        self.ends[0].ready(sq_psn=1000 * number, rq_psn=2**24 - 1)
+        if len(ends) == 2:
+            ends[1].ready(sq_psn=2**24 - 1, rq_psn=1000 * number)
 
     def _go_on(self, now_ns: int) -> None:
         try:
@@ -131,12 +176,19 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
                 tuple
             ),
             is_closed_loop=st.booleans(),
+            resets_ns=st.just(()) | st.lists(st.integers(1_000, 100_000), max_size=3).map(tuple),
+            sends_datagrams=st.booleans(),
         ),
     )
 
 
 def _flow_between(order: list[int], flow: Flow) -> Flow:
     return replace(flow, source=order[0], destination=order[1])
+
+
+def cuts(hosts: int) -> st.SearchStrategy[Cut]:
+    times = st.integers(0, 60_000)
+    return st.builds(Cut, host=st.integers(0, hosts - 1), start_ns=times, duration_ns=st.integers(1, 20_000))
 
 
 @st.composite
@@ -151,5 +203,6 @@ def networks(draw: st.DrawFn) -> Network:
         trunks=draw(st.tuples(*[links()] * (switches - 1))),
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),
+        cuts=tuple(draw(st.just([]) | st.lists(cuts(len(hosts)), max_size=3))),
         seed=draw(st.integers(0, 2**64 - 1)),
     )

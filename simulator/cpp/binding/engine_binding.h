@@ -16,6 +16,7 @@
 #include "binding/columns_to_numpy.h"
 #include "binding/session.h"
 #include "protocol/framing.h"
+#include "protocol/psn.h"
 
 namespace simulator {
 
@@ -130,6 +131,20 @@ void bind_queue_pair(nb::module_& module) {
                                           signaled);
           },
           nb::arg("wr_id"), nb::arg("length_bytes"), nb::arg("signaled"))
+      .def("reset", [](const QueuePair& qp) { qp.engine().reset(qp.index); })
+      .def(
+          "ready",
+          [](const QueuePair& qp, std::int64_t sq_psn, std::int64_t rq_psn) {
+            for (const std::int64_t psn : {sq_psn, rq_psn}) {
+              if (psn < 0 || psn >= static_cast<std::int64_t>(kPsnRound)) {
+                throw SimulationError("ready: expected sq_psn and rq_psn from 0 to 2^24 - 1, got " +
+                                      std::to_string(psn));
+              }
+            }
+            qp.engine().ready(qp.index, static_cast<std::uint32_t>(sq_psn),
+                              static_cast<std::uint32_t>(rq_psn));
+          },
+          nb::kw_only(), nb::arg("sq_psn"), nb::arg("rq_psn"))
       .def(
           "set_rate",
           [](const QueuePair& qp, std::int64_t rate_bps) {
@@ -193,18 +208,54 @@ void bind_topology(Class& engine) {
           "connect",
           [](nb::handle_t<Bound> self, std::uint32_t a, std::uint32_t b, std::vector<std::uint32_t> route_ab,
              std::vector<std::uint32_t> route_ba, std::uint32_t mtu_bytes, std::uint32_t ack_every_packets,
-             std::uint32_t retry_count, std::uint32_t timeout_exponent) {
+             std::uint32_t retry_count, std::uint32_t timeout_exponent,
+             std::optional<std::uint32_t> limiter_of) {
             Bound* const session = nb::inst_ptr<Bound>(self);
+            if (limiter_of) *limiter_of -= queue_pair_number(0);
             const std::uint32_t first =
                 session->engine.connect({a, b, std::move(route_ab), std::move(route_ba), mtu_bytes,
-                                         ack_every_packets, retry_count, timeout_exponent});
+                                         ack_every_packets, retry_count, timeout_exponent, limiter_of});
             const nb::object owner = nb::borrow(self);
             return nb::make_tuple(BoundQueuePair<EngineType>{{owner, session, first}},
                                   BoundQueuePair<EngineType>{{owner, session, first + 1}});
           },
           nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("route_ab"), nb::arg("route_ba"),
           nb::arg("mtu_bytes"), nb::arg("ack_every_packets"), nb::arg("retry_count"),
-          nb::arg("timeout_exponent"));
+          nb::arg("timeout_exponent"), nb::arg("limiter_of").none());
+}
+
+template <class EngineType, class Class>
+void bind_datagrams(Class& engine) {
+  using Bound = Session<EngineType>;
+  engine
+      .def(
+          "add_datagram_queue_pair",
+          [](Bound& self, std::uint32_t host) {
+            return datagram_queue_pair_number(self.engine.add_datagram_queue_pair(host));
+          },
+          nb::arg("host"))
+      .def(
+          "attach_datagrams",
+          [](Bound& self, std::uint32_t qp_num, nb::callable on_receives) {
+            const std::uint32_t qp = qp_num - datagram_queue_pair_number(0);
+            self.engine.mailbox().attach_datagrams(qp);
+            self.hosts.attach_datagrams(qp, std::move(on_receives));
+          },
+          nb::arg("qp_num"), nb::arg("on_receives"))
+      .def(
+          "add_route",
+          [](Bound& self, const std::vector<std::uint32_t>& links) { return self.engine.add_route(links); },
+          nb::arg("links"))
+      .def(
+          "post_datagram",
+          [](Bound& self, std::uint32_t qp_num, std::uint64_t wr_id, std::uint32_t destination_qp_num,
+             std::uint32_t route, const nb::bytes& payload) {
+            const std::uint32_t zero = datagram_queue_pair_number(0);
+            self.engine.post_datagram({qp_num - zero, destination_qp_num - zero, route, wr_id,
+                                       std::string(payload.c_str(), payload.size())});
+          },
+          nb::kw_only(), nb::arg("qp_num"), nb::arg("wr_id"), nb::arg("destination_qp_num"), nb::arg("route"),
+          nb::arg("payload"));
 }
 
 template <class EngineType, class Class>
@@ -234,6 +285,12 @@ void bind_running(Class& engine) {
             self.engine.sample_queues(Bound::to_picoseconds(interval_ns));
           },
           nb::arg("interval_ns"))
+      .def(
+          "cut_link",
+          [](Bound& self, std::uint32_t link, std::int64_t start_ns, std::int64_t end_ns) {
+            self.engine.cut_link(link, Bound::to_picoseconds(start_ns), Bound::to_picoseconds(end_ns));
+          },
+          nb::kw_only(), nb::arg("link"), nb::arg("start_ns"), nb::arg("end_ns"))
       .def("record_oracle_rtt", [](Bound& self) { self.engine.recorder().record_oracle(); });
 }
 
@@ -278,13 +335,14 @@ void bind_engine(nb::module_& module) {
       "__init__",
       [](Bound* self, std::uint64_t seed, std::uint32_t data_overhead_bytes,
          std::uint32_t first_overhead_bytes, std::uint32_t ack_frame_bytes,
-         std::uint32_t wire_overhead_bytes) {
-        new (self)
-            Bound(seed, {data_overhead_bytes, first_overhead_bytes, ack_frame_bytes, wire_overhead_bytes});
+         std::uint32_t wire_overhead_bytes, std::uint32_t datagram_overhead_bytes) {
+        new (self) Bound(seed, {data_overhead_bytes, first_overhead_bytes, ack_frame_bytes,
+                                wire_overhead_bytes, datagram_overhead_bytes});
       },
       nb::kw_only(), nb::arg("seed"), nb::arg("data_overhead_bytes"), nb::arg("first_overhead_bytes"),
-      nb::arg("ack_frame_bytes"), nb::arg("wire_overhead_bytes"));
+      nb::arg("ack_frame_bytes"), nb::arg("wire_overhead_bytes"), nb::arg("datagram_overhead_bytes") = 8);
   bind_topology<EngineType>(engine);
+  bind_datagrams<EngineType>(engine);
   bind_running<EngineType>(engine);
   bind_results<EngineType>(engine);
 }

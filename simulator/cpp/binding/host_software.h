@@ -23,11 +23,14 @@ class HostSoftware {
     nb::object on_qp_event;
   };
 
-  bool empty() const { return queue_pairs_.empty() && timers_.empty() && once_.empty(); }
+  bool empty() const {
+    return queue_pairs_.empty() && datagrams_.empty() && timers_.empty() && once_.empty();
+  }
 
   void attach(std::uint32_t qp, nb::object on_completions, nb::object on_qp_event) {
     queue_pairs_[qp] = {std::move(on_completions), std::move(on_qp_event)};
   }
+  void attach_datagrams(std::uint32_t qp, nb::object on_receives) { datagrams_[qp] = std::move(on_receives); }
   void add_timer(std::uint32_t timer, nb::object callback) { timers_[timer] = std::move(callback); }
   std::uint32_t add_once(nb::object callback) {
     once_[next_once_] = std::move(callback);
@@ -46,6 +49,10 @@ class HostSoftware {
           nb::object(found->second.on_qp_event)(host_ns, call.state);
         }
         break;
+      case HostCallKind::kDatagrams:
+        mailbox.swap_datagrams(call.subject, received_);
+        nb::object(datagrams_.at(call.subject))(host_ns, to_list(received_));
+        break;
       case HostCallKind::kTimer:
         nb::object(timers_.at(call.subject))(host_ns);
         break;
@@ -61,7 +68,7 @@ class HostSoftware {
       Py_VISIT(callbacks.on_completions.ptr());
       Py_VISIT(callbacks.on_qp_event.ptr());
     }
-    for (const auto* table : {&timers_, &once_}) {
+    for (const auto* table : {&datagrams_, &timers_, &once_}) {
       for (const auto& [id, callback] : *table) Py_VISIT(callback.ptr());
     }
     return 0;
@@ -69,6 +76,7 @@ class HostSoftware {
 
   void clear() {
     const auto queue_pairs = std::exchange(queue_pairs_, {});
+    const auto datagrams = std::exchange(datagrams_, {});
     const auto timers = std::exchange(timers_, {});
     const auto once = std::exchange(once_, {});
   }
@@ -84,10 +92,22 @@ class HostSoftware {
     return result;
   }
 
+  // [(source_qp_num, nic_ns, payload), ...]
+  static nb::list to_list(const std::vector<ReceivedDatagram>& datagrams) {
+    nb::list result;
+    for (const ReceivedDatagram& datagram : datagrams) {
+      const nb::bytes payload(datagram.payload.data(), datagram.payload.size());
+      result.append(nb::make_tuple(datagram.source_qp_num, datagram.nic_ns, payload));
+    }
+    return result;
+  }
+
   std::unordered_map<std::uint32_t, QueuePairCallbacks> queue_pairs_;
+  std::unordered_map<std::uint32_t, nb::object> datagrams_;
   std::unordered_map<std::uint32_t, nb::object> timers_;
   std::unordered_map<std::uint32_t, nb::object> once_;
   std::vector<Completion> completions_;
+  std::vector<ReceivedDatagram> received_;
   std::uint32_t next_once_ = 0;
 };
 

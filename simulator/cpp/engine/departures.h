@@ -26,6 +26,15 @@ inline void Engine::start_now(std::uint32_t link, PacketIndex index) {
   if (was_empty) tree_.set_link(link, pool_[index].arrival);
 }
 
+// Acknowledgements and datagrams leave a NIC before the packets of verbs.
+inline void Engine::send_before_data(std::uint32_t link, PacketIndex index) {
+  Port& port = ports_[link];
+  catch_up_nic(port);
+  if (port.busy_until <= now_) return start_now(link, index);
+  port.waiting.push(pool_, index);
+  port.waiting_bytes.value += pool_[index].frame_bytes;
+}
+
 inline void Engine::catch_up(Port& port) {
   if (port.has(Port::kOwnerIsHost)) {
     catch_up_nic(port);

@@ -43,7 +43,7 @@ void Engine::fire_link(std::uint32_t link) {
   port.in_flight.pop(pool_);
   set_slot(link);
   ++packet_hops_;
-  if (port.has(Port::kLossy) && loses(link)) [[unlikely]]
+  if (port.has(Port::kLossy) && loses(link, pool_[index])) [[unlikely]]
     return lose(link, index);
   if (port.has(Port::kPeerIsHost)) {
     arrive_at_host(index);
@@ -66,8 +66,8 @@ inline void Engine::enqueue_at_switch(std::uint32_t link, PacketIndex index) {
   port.waiting_bytes_max = std::max(port.waiting_bytes_max, port.waiting_bytes);
 }
 
-// Dynamic threshold: a port holds at most alpha times the free buffer. Source: reference 3.4 (Choudhury,
-// Hahne 1998). The buffer seems fuller than it is while other ports lag behind, so only a refusal needs them
+// Dynamic threshold: a port holds at most alpha times the free buffer. Source: Choudhury and
+// Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998. The buffer seems fuller than it is while other ports lag behind, so only a refusal needs them
 // caught up.
 bool Engine::admits(Port& port, std::uint32_t frame_bytes) {
   Switch& element = switches_[port.owner];
@@ -86,9 +86,11 @@ void Engine::drop(std::uint32_t link, PacketIndex index) {
   forget(index);
 }
 
-bool Engine::loses(std::uint32_t link) {
-  LinkRecord& record = links_[link];
-  return record.loss.next_fraction() < record.loss_probability;
+bool Engine::loses(std::uint32_t link, const Packet& packet) {
+  const LinkSpeed& speed = speeds_[ports_[link].speed];
+  const Picoseconds serialisation =
+      duration_of(framing_.wire_bytes(packet.frame_bytes), speed.ps_per_byte);
+  return links_[link].loss.loses(now_ - speed.delay - serialisation, now_);
 }
 
 void Engine::lose(std::uint32_t link, PacketIndex index) {
@@ -100,14 +102,22 @@ void Engine::lose(std::uint32_t link, PacketIndex index) {
 // A packet ends here without reaching its queue pair.
 void Engine::forget(PacketIndex index) {
   const Packet& packet = pool_[index];
-  Sender& origin = senders_[senders_[packet.qp].peer];
-  ++(packet.kind == PacketKind::kWrite ? origin.missing_packets : origin.missing_replies);
+  if (packet.kind == PacketKind::kDatagram) {
+    datagrams_.under_way.erase(index);
+    ++datagrams_.missing;
+  } else {
+    Sender& origin = senders_[senders_[packet.qp].peer];
+    ++(packet.kind == PacketKind::kWrite ? origin.missing_packets : origin.missing_replies);
+  }
   pool_.free(index);
 }
 
 inline void Engine::arrive_at_host(PacketIndex index) {
-  if (pool_[index].kind == PacketKind::kWrite) {
+  const PacketKind kind = pool_[index].kind;
+  if (kind == PacketKind::kWrite) {
     on_write(index);
+  } else if (kind == PacketKind::kDatagram) [[unlikely]] {
+    on_datagram(index);
   } else {
     on_reply(index);
   }
@@ -119,7 +129,7 @@ inline void Engine::on_write(PacketIndex index) {
   const bool is_first = (packet.flags & Packet::kFirst) != 0;
   const bool wants_ack = (packet.flags & Packet::kWantsAck) != 0;
   const Bytes payload{framing_.write_payload_bytes(packet.frame_bytes, is_first)};
-  if (senders_[packet.qp].is_failed) [[unlikely]] {
+  if (!senders_[packet.qp].is_operational()) [[unlikely]] {
     receiver.responder.discard();
     pool_.free(index);
     return;
@@ -132,7 +142,7 @@ inline void Engine::on_write(PacketIndex index) {
   }
 }
 
-// The data packet turns into its acknowledgement. Acknowledgements leave a NIC before data.
+// The data packet turns into its acknowledgement.
 inline void Engine::reply(PacketIndex index, const Reply& answer) {
   Packet& packet = pool_[index];
   Sender& sender = senders_[packet.qp];
@@ -142,11 +152,7 @@ inline void Engine::reply(PacketIndex index, const Reply& answer) {
   packet.frame_bytes = static_cast<std::uint16_t>(framing_.ack_frame_bytes);
   packet.kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
   ++sender.sent_replies;
-  Port& port = ports_[sender.link];
-  catch_up_nic(port);
-  if (port.busy_until <= now_) return start_now(sender.link, index);
-  port.waiting.push(pool_, index);
-  port.waiting_bytes.value += framing_.ack_frame_bytes;
+  send_before_data(sender.link, index);
 }
 
 inline void Engine::on_reply(PacketIndex index) {
@@ -154,7 +160,7 @@ inline void Engine::on_reply(PacketIndex index) {
   pool_.free(index);
   Sender& sender = senders_[packet.qp];
   ++receivers_[packet.qp].received_replies;
-  if (sender.is_failed) [[unlikely]]
+  if (!sender.is_operational()) [[unlikely]]
     return;
   change_nic(sender.link, [&] {
     RcRequester& requester = sender.requester;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/check.h"
@@ -19,6 +20,7 @@
 #include "engine/port.h"
 #include "engine/timer_queue.h"
 #include "engine/winner_tree.h"
+#include "protocol/datagram.h"
 #include "protocol/framing.h"
 #include "results/mailbox.h"
 #include "results/outcome.h"
@@ -36,15 +38,21 @@ class Engine {
   std::uint32_t add_link(std::uint32_t a, std::uint32_t b, const LinkConfiguration& configuration);
   std::uint32_t connect(
       const ConnectionConfiguration& configuration);  // two queue pairs: the result and the next one
+  std::uint32_t add_datagram_queue_pair(std::uint32_t host);
+  std::uint32_t add_route(const std::vector<std::uint32_t>& links);
 
   // What host software does between two instants.
   std::int64_t post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled);
+  void post_datagram(Datagram datagram);
+  void reset(std::uint32_t qp);
+  void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
   std::int64_t nic_clock_ns(std::uint32_t qp) const;
   std::uint32_t create_timer();
   void set_timer(std::uint32_t timer, Picoseconds at);
   void cancel_timer(std::uint32_t timer);
   void call_once(std::uint32_t call, Picoseconds at);
+  void cut_link(std::uint32_t link, Picoseconds start, Picoseconds end);  // one direction
 
   RunState run(Picoseconds limit, std::uint64_t events_max);
   Picoseconds now() const { return now_; }
@@ -74,6 +82,13 @@ class Engine {
     std::vector<std::uint32_t> links;  // that it sends on
   };
 
+  struct Datagrams {
+    std::unordered_map<PacketIndex, Datagram> under_way;
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::uint64_t missing = 0;  // lost on a link or refused by a buffer
+  };
+
   // Events.
   void fire_link(std::uint32_t link);
   void fire_timers();
@@ -83,6 +98,7 @@ class Engine {
 
   // Ports.
   void depart(Port& port, PacketIndex index, Picoseconds start);
+  void send_before_data(std::uint32_t link, PacketIndex index);
   void start_now(std::uint32_t link, PacketIndex index);
   void catch_up(Port& port);
   void catch_up_switch(Port& port);
@@ -90,7 +106,7 @@ class Engine {
   void enqueue_at_switch(std::uint32_t link, PacketIndex index);
   bool admits(Port& port, std::uint32_t frame_bytes);
   void drop(std::uint32_t link, PacketIndex index);
-  bool loses(std::uint32_t link);
+  bool loses(std::uint32_t link, const Packet& packet);
   void lose(std::uint32_t link, PacketIndex index);
   void forget(PacketIndex index);
   Picoseconds instant_of(const Port& port);
@@ -106,6 +122,7 @@ class Engine {
   void arrive_at_host(PacketIndex index);
   void on_write(PacketIndex index);
   void on_reply(PacketIndex index);
+  void on_datagram(PacketIndex index);
   void on_retransmit_timer(std::uint32_t qp);
   void fail(std::uint32_t qp);
   void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
@@ -113,11 +130,13 @@ class Engine {
   void change_nic(std::uint32_t link, Change&& change);
 
   // Set-up. Links have their slots in the tree from the first connection on.
-  bool is_connected() const { return !senders_.empty(); }
+  bool is_connected() const { return is_complete_; }
+  void complete_topology();
   std::uint16_t speed_index(const LinkConfiguration& configuration);
   void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration);
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                       const ConnectionConfiguration& configuration);
+  std::uint32_t limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration);
 
   // Results.
   void catch_up_link(std::uint32_t link);
@@ -128,6 +147,7 @@ class Engine {
   Bytes received_bytes(std::uint32_t link) const;
   void check_buffers() const;
   void check_queue_pairs() const;
+  void check_datagrams() const;
 
   WinnerTree tree_;
   Picoseconds now_;
@@ -142,6 +162,9 @@ class Engine {
   std::vector<Receiver> receivers_;
   std::vector<Nic> nics_;
   std::vector<Switch> switches_;
+  std::vector<std::uint32_t> datagram_hosts_;  // NIC of each datagram queue pair
+  Datagrams datagrams_;
+  bool is_complete_ = false;
   std::uint64_t packet_hops_ = 0;
   std::uint64_t events_ = 0;
   TimerQueue timers_;

@@ -40,7 +40,7 @@ void Engine::reconsider(std::uint32_t qp) {
 
 void Engine::fail(std::uint32_t qp) {
   Sender& sender = senders_[qp];
-  sender.is_failed = true;
+  sender.state = QueuePairState::kError;
   sender.requester.fail([&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); });
   reconsider(qp);
   mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});
@@ -73,9 +73,9 @@ void Engine::on_retransmit_timer(std::uint32_t qp) {
 
 std::int64_t Engine::post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled) {
   Sender& sender = senders_[qp];
-  if (sender.is_failed) {
-    throw QueuePairError("queue pair " + std::to_string(queue_pair_number(qp)) +
-                         " is in state ERR (6): post_write needs RTS (3)");
+  if (!sender.is_operational()) {
+    throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(sender.state)) +
+                         ": post_write needs RTS (3)");
   }
   const std::int64_t nic_ns = nic_clock_ns(qp);
   change_nic(sender.link, [&] {
@@ -84,6 +84,29 @@ std::int64_t Engine::post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes len
     return true;
   });
   return nic_ns;
+}
+
+void Engine::reset(std::uint32_t qp) {
+  Sender& sender = senders_[qp];
+  change_nic(sender.link, [&] {
+    sender.state = QueuePairState::kReset;
+    sender.has_been_reset = true;
+    sender.requester.restart(0);
+    mailbox_.forget(qp);
+    reconsider(qp);
+    return true;
+  });
+}
+
+void Engine::ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn) {
+  Sender& sender = senders_[qp];
+  if (sender.state != QueuePairState::kReset) {
+    throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(sender.state)) +
+                         ": ready needs RESET (0)");
+  }
+  sender.requester.restart(sq_psn);
+  receivers_[qp].responder.restart(rq_psn);
+  sender.state = QueuePairState::kReadyToSend;
 }
 
 BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {

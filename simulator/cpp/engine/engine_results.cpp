@@ -37,7 +37,7 @@ void Engine::on_queue_timer() {
 QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) {
   const Sender& sender = senders_[qp];
   catch_up_link(sender.link);
-  return {.state = sender.is_failed ? QueuePairState::kError : QueuePairState::kReadyToSend,
+  return {.state = sender.state,
           .retransmitted = sender.requester.counters().retransmitted_bytes,
           .delivered = receivers_[sender.peer].responder.delivered(),
           .posted = sender.requester.posted_bytes()};
@@ -93,6 +93,7 @@ void Engine::check_invariants() {
   catch_up_all();
   check_buffers();
   check_queue_pairs();
+  check_datagrams();
 }
 
 void Engine::check_buffers() const {
@@ -128,6 +129,7 @@ void Engine::check_queue_pairs() const {
   std::vector<std::uint64_t> replies(senders_.size(), 0);
   const auto count = [&](PacketIndex at) {
     for (; at != kNoPacket; at = pool_[at].next) {
+      if (pool_[at].kind == PacketKind::kDatagram) continue;
       const bool is_write = pool_[at].kind == PacketKind::kWrite;
       ++(is_write ? packets : replies)[senders_[pool_[at].qp].peer];
     }
@@ -140,19 +142,25 @@ void Engine::check_queue_pairs() const {
     const Sender& sender = senders_[qp];
     const RcRequester& requester = sender.requester;
     const RcResponder& responder = receivers_[sender.peer].responder;
-    const std::string name = "queue pair " + std::to_string(queue_pair_number(qp));
-    const std::uint64_t sent = requester.sent_psn() + requester.counters().retransmitted_packets;
+    const std::string name = queue_pair_name(qp);
     const std::uint64_t found =
         responder.accepted_packets() + responder.discarded_packets() + sender.missing_packets + packets[qp];
-    SIM_CHECK(sent == found, now_, name, "packets sent differ from packets accounted for");
+    SIM_CHECK(requester.sent_packets() == found, now_, name, "packets sent differ from packets accounted for");
     SIM_CHECK(sender.sent_replies ==
                   receivers_[sender.peer].received_replies + sender.missing_replies + replies[qp],
               now_, name, "replies sent differ from replies accounted for");
-    SIM_CHECK(sender.is_failed || requester.unacknowledged_psn() <= responder.accepted_packets(), now_, name,
+    if (sender.state == QueuePairState::kError || sender.has_been_reset) continue;
+    if (senders_[sender.peer].has_been_reset) continue;
+    SIM_CHECK(requester.unacknowledged_psn() <= responder.expected_psn(), now_, name,
               "more is acknowledged than was accepted");
-    SIM_CHECK(!requester.is_idle() || sender.is_failed || responder.delivered() == requester.posted_bytes(),
-              now_, name, "everything is acknowledged, but not all bytes were delivered");
+    SIM_CHECK(!requester.is_idle() || responder.delivered() == requester.posted_bytes(), now_, name,
+              "everything is acknowledged, but not all bytes were delivered");
   }
+}
+
+void Engine::check_datagrams() const {
+  const std::uint64_t found = datagrams_.received + datagrams_.missing + datagrams_.under_way.size();
+  SIM_CHECK(datagrams_.sent == found, now_, "datagrams", "datagrams sent differ from those accounted for");
 }
 
 }  // namespace simulator

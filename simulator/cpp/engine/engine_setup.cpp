@@ -54,7 +54,6 @@ void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfigurat
   port.speed = speed_index(configuration);
   port.owner = nodes_[from].index;
   if (nodes_[to].is_host) port.flags |= Port::kPeerIsHost;
-  if (configuration.loss_probability > 0) port.flags |= Port::kLossy;
   if (nodes_[from].is_host) {
     port.flags |= Port::kOwnerIsHost;
     nics_[port.owner].link = link;
@@ -62,23 +61,42 @@ void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfigurat
     if (switches_[port.owner].is_bounded) port.flags |= Port::kSharedBuffer;
     switches_[port.owner].links.push_back(link);
   }
+  const RandomStream stream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
+  links_.push_back(
+      {.from = from, .to = to, .loss = LinkLoss(configuration.loss_probability, stream), .lost_bytes = {}});
+  if (links_.back().loss.is_possible()) port.flags |= Port::kLossy;
   ports_.push_back(port);
-  links_.push_back({.from = from,
-                    .to = to,
-                    .loss_probability = configuration.loss_probability,
-                    .loss = RandomStream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name),
-                    .lost_bytes = {}});
+}
+
+void Engine::cut_link(std::uint32_t link, Picoseconds start, Picoseconds end) {
+  links_[link].loss.cut(start, end);
+  ports_[link].flags |= Port::kLossy;
+}
+
+void Engine::complete_topology() {
+  if (is_complete_) return;
+  is_complete_ = true;
+  tree_.reset(static_cast<std::uint32_t>(ports_.size()));
+  set_timer_slot();
 }
 
 std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
   const auto first = static_cast<std::uint32_t>(senders_.size());
-  if (!is_connected()) {  // the topology is complete
-    tree_.reset(static_cast<std::uint32_t>(ports_.size()));
-    set_timer_slot();
-  }
+  complete_topology();
   add_queue_pair(configuration.host_a, first + 1, configuration.route_ab, configuration);
   add_queue_pair(configuration.host_b, first, configuration.route_ba, configuration);
   return first;
+}
+
+// The limiter of a new queue pair: the next priority's, its own, or that of the same host's end of a pair that
+// lends its limiters.
+std::uint32_t Engine::limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration) {
+  const std::uint32_t index = nodes_[host].index;
+  Nic& nic = nics_[index];
+  if (nic.profile.limiters == 0) return static_cast<std::uint32_t>(nic.limiters.size());
+  if (!configuration.limiter_of) return nic.queue_pairs++ % nic.profile.limiters;
+  const Sender& lender = senders_[*configuration.limiter_of];
+  return lender.nic == index ? lender.limiter : senders_[lender.peer].limiter;
 }
 
 void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
@@ -86,9 +104,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   const auto qp = static_cast<std::uint32_t>(senders_.size());
   const std::uint32_t index = nodes_[host].index;
   Nic& nic = nics_[index];
-  const std::uint32_t limiter =
-      nic.profile.limiters == 0 ? nic.queue_pairs : nic.queue_pairs % nic.profile.limiters;
-  ++nic.queue_pairs;
+  const std::uint32_t limiter = limiter_for(host, configuration);
   if (limiter == nic.limiters.size()) {
     nic.limiters.emplace_back(nic.clock.second());
     nic.lags.emplace_back(seed_, "limiter-lag:" + nic.name + ":" + std::to_string(limiter));

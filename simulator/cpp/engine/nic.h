@@ -13,6 +13,7 @@
 #include "protocol/nic_clock.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
+#include "results/outcome.h"
 
 namespace simulator {
 
@@ -38,7 +39,7 @@ struct Nic {
   std::vector<Limiter> limiters;
   std::vector<RandomStream> lags;  // one per limiter
   std::uint32_t link = kNoLink;    // it has exactly one
-  std::uint32_t queue_pairs = 0;
+  std::uint32_t queue_pairs = 0;   // that took a limiter of a priority
 };
 
 // The sending half of a queue pair and where it is plugged in.
@@ -57,7 +58,10 @@ struct Sender {
   std::uint64_t missing_replies = 0;
   bool is_ready = false;  // it is in the NIC's heap
   bool is_timer_pending = false;
-  bool is_failed = false;
+  bool has_been_reset = false;
+  QueuePairState state = QueuePairState::kReadyToSend;
+
+  bool is_operational() const { return state == QueuePairState::kReadyToSend; }
 };
 
 struct Receiver {

@@ -12,7 +12,7 @@ namespace simulator {
 using PacketIndex = std::uint32_t;
 inline constexpr PacketIndex kNoPacket = std::numeric_limits<PacketIndex>::max();
 
-enum class PacketKind : std::uint8_t { kWrite, kAck, kNak };
+enum class PacketKind : std::uint8_t { kWrite, kAck, kNak, kDatagram };
 
 struct Packet {
   static constexpr std::uint8_t kFirst = 1;
@@ -21,7 +21,7 @@ struct Packet {
   Picoseconds arrival;     // at the far end of the link it is on
   PacketIndex next;        // in the queue, on the link, or in the free list
   std::uint32_t position;  // in the table of routes: entry of the link it is on
-  std::uint32_t qp;        // receiving queue pair
+  std::uint32_t qp;        // receiving queue pair, or datagram queue pair
   std::uint32_t psn;
   std::uint16_t frame_bytes;
   PacketKind kind;

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "base/random_stream.h"
 #include "base/units.h"
 #include "engine/packet_pool.h"
+#include "protocol/link_loss.h"
 
 namespace simulator {
 
@@ -41,8 +41,7 @@ struct LinkSpeed {
 struct LinkRecord {
   std::uint32_t from;
   std::uint32_t to;
-  double loss_probability;
-  RandomStream loss;
+  LinkLoss loss;
   std::int64_t lost_packets = 0;
   Bytes lost_bytes;
   std::int64_t dropped_packets = 0;  // refused by the buffer in front of it

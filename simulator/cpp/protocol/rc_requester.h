@@ -1,12 +1,14 @@
 // The sending half of a reliable connection: go-back-N with retry counter and timeout. It does no I/O and
 // keeps no clock: an engine asks for the next packet, reports what left and what came back, and wakes it at
-// `deadline()`. Source: reference 2.3; InfiniBand "RC requester" as in Linux rxe.
+// `deadline()`. Source: InfiniBand architecture, volume 1, 9.7 (reliable service); Linux rxe (rxe_req.c,
+// rxe_comp.c).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 #include "base/units.h"
+#include "protocol/psn.h"
 #include "protocol/verb_ring.h"
 
 namespace simulator {
@@ -21,7 +23,8 @@ struct PacketPlan {
   bool wants_ack;
 };
 
-// 4.096 us * 2^exponent; exponent 0 means never. Source: InfiniBand, "local ACK timeout"; reference 2.3.
+// 4.096 us * 2^exponent; exponent 0 means never. Source: InfiniBand architecture, volume 1, 9.7.6.1.3
+// (transport timer).
 constexpr Picoseconds retransmit_timeout(std::uint32_t exponent) {
   return exponent == 0 ? kNever : Picoseconds{std::int64_t{4'096'000} << exponent};
 }
@@ -69,6 +72,7 @@ class alignas(64) RcRequester {
   std::uint64_t unacknowledged_psn() const { return unacknowledged_psn_; }
   bool is_idle() const { return verbs_.empty(); }
   bool has_ever_posted() const { return verbs_.tail() != 0; }
+  std::uint64_t sent_packets() const { return sent_psn_ - skipped_psns_ + counters_.retransmitted_packets; }
   Bytes posted_bytes() const { return posted_bytes_; }
   Picoseconds deadline() const { return deadline_; }
   const RequesterCounters& counters() const { return counters_; }
@@ -130,15 +134,25 @@ class alignas(64) RcRequester {
     deadline_ = kNever;
   }
 
+  // Forgets all verbs, without a word to anybody. The first packet of the next one is number `psn`.
+  void restart(std::uint32_t psn) {
+    verbs_.clear();
+    const std::uint64_t first_psn = kPsnRound + psn;
+    skipped_psns_ += first_psn - sent_psn_;
+    unacknowledged_psn_ = next_psn_ = posted_psn_ = sent_psn_ = first_psn;
+    retries_left_ = retry_count_;
+    deadline_ = kNever;
+  }
+
  private:
   Picoseconds after_timeout(Picoseconds from) const {
     return retransmit_timeout_ == kNever ? kNever : from + retransmit_timeout_;
   }
 
-  // The running number whose low 32 bits are `psn` and which is nearest to what is outstanding.
+  // The running number of `psn` that is nearest to what is outstanding.
   std::uint64_t widen(std::uint32_t psn) const {
-    const auto distance = static_cast<std::int32_t>(psn - static_cast<std::uint32_t>(unacknowledged_psn_));
-    return unacknowledged_psn_ + static_cast<std::uint64_t>(std::int64_t{distance});
+    const std::int64_t distance = psn_distance(psn, unacknowledged_psn_);
+    return unacknowledged_psn_ + static_cast<std::uint64_t>(distance);
   }
 
   template <class OnDone>
@@ -196,6 +210,7 @@ class alignas(64) RcRequester {
   Picoseconds retransmit_timeout_;
   VerbRing verbs_;
   Bytes posted_bytes_;
+  std::uint64_t skipped_psns_ = 0;  // numbers below sent_psn_ that no packet had
   RequesterCounters counters_;
 };
 

@@ -1,10 +1,11 @@
-// The receiving half of a reliable connection: accepts in order, one NAK per gap. Source: reference 2.4
-// (rxe).
+// The receiving half of a reliable connection: accepts in order, one NAK per gap. Source: InfiniBand
+// architecture, volume 1, 9.7.5 (responder); Linux rxe (rxe_resp.c).
 #pragma once
 
 #include <cstdint>
 
 #include "base/units.h"
+#include "protocol/psn.h"
 
 namespace simulator {
 
@@ -18,7 +19,7 @@ struct Reply {
 class RcResponder {
  public:
   Reply on_write(std::uint32_t psn, Bytes payload, bool wants_ack) {
-    const auto distance = static_cast<std::int32_t>(psn - static_cast<std::uint32_t>(expected_psn_));
+    const std::int32_t distance = psn_distance(psn, expected_psn_);
     if (distance == 0) [[likely]] {
       ++expected_psn_;
       delivered_ += payload;
@@ -32,15 +33,25 @@ class RcResponder {
     return {ReplyKind::kNak, static_cast<std::uint32_t>(expected_psn_)};
   }
 
-  // A packet that came to a queue pair in its error state.
+  // A packet that came to a queue pair which is not connected (any more).
   void discard() { ++discarded_packets_; }
 
+  // From now on packet `psn` is the next one.
+  void restart(std::uint32_t psn) {
+    const std::uint64_t first_psn = kPsnRound + psn;
+    skipped_psns_ += first_psn - expected_psn_;
+    expected_psn_ = first_psn;
+    nak_sent_ = false;
+  }
+
   Bytes delivered() const { return delivered_; }
-  std::uint64_t accepted_packets() const { return expected_psn_; }
+  std::uint64_t expected_psn() const { return expected_psn_; }
+  std::uint64_t accepted_packets() const { return expected_psn_ - skipped_psns_; }
   std::uint64_t discarded_packets() const { return discarded_packets_; }
 
  private:
   std::uint64_t expected_psn_ = 0;
+  std::uint64_t skipped_psns_ = 0;  // numbers below expected_psn_ that no accepted packet had
   Bytes delivered_;
   std::uint64_t discarded_packets_ = 0;
   bool nak_sent_ = false;

@@ -35,6 +35,7 @@ class VerbRing {
     (*this)[tail_++] = verb;
   }
   void pop() { ++head_; }
+  void clear() { head_ = tail_; }
 
  private:
   void grow() {

@@ -86,7 +86,8 @@ void Engine::start(std::uint32_t number, const Packet& packet) {
   const Picoseconds end = now_ + duration_of(wire, picoseconds_per_byte(link.configuration.rate));
   link.is_busy = true;
   link.sent_bytes += packet.frame_bytes;
-  if (packet.kind == PacketKind::kWrite && packet.hop == 0) packets_max_ = std::max(packets_max_, ++packets_);
+  const bool is_new = packet.kind == PacketKind::kWrite && packet.hop == 0;
+  if (is_new) packets_max_ = std::max(packets_max_, ++packets_);
   events_.push({end, EventKind::kDeparture, number, number, 0, {}});
   const Picoseconds arrival = end + link.configuration.delay;
   events_.push({arrival, EventKind::kArrival,
@@ -96,8 +97,9 @@ void Engine::start(std::uint32_t number, const Packet& packet) {
 void Engine::arrive(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
   ++packet_hops_;
-  if (link.configuration.loss_probability > 0 &&
-      link.loss.next_fraction() < link.configuration.loss_probability) {
+  const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
+  const Picoseconds serialisation = duration_of(wire, picoseconds_per_byte(link.configuration.rate));
+  if (link.loss.loses(now_ - link.configuration.delay - serialisation, now_)) {
     ++link.lost_packets;
     --packets_;
     return;
@@ -105,7 +107,7 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
   link.received_bytes += packet.frame_bytes;
   if (nodes_[link.to].is_host) return receive(packet);
   ++packet.hop;
-  enqueue(queue_pairs_[packet.from].route[packet.hop], packet);
+  enqueue(route_of(packet)[packet.hop], packet);
 }
 
 void Engine::enqueue(std::uint32_t number, const Packet& packet) {
@@ -133,6 +135,10 @@ bool Engine::admits(const Link& link, std::uint32_t frame_bytes) const {
 }
 
 void Engine::receive(const Packet& packet) {
+  if (packet.kind == PacketKind::kDatagram) {
+    --packets_;
+    return on_datagram(*packet.datagram);
+  }
   const std::uint32_t qp = queue_pairs_[packet.from].peer;
   if (packet.kind == PacketKind::kWrite) {
     on_write(qp, packet);
@@ -145,7 +151,7 @@ void Engine::receive(const Packet& packet) {
 void Engine::on_write(std::uint32_t qp, const Packet& packet) {
   QueuePair& receiver = queue_pairs_[qp];
   Reply answer{ReplyKind::kNone, 0};
-  if (receiver.is_failed) {
+  if (receiver.state != QueuePairState::kReadyToSend) {
     receiver.responder.discard();
   } else {
     const Bytes payload{framing_.write_payload_bytes(packet.frame_bytes, packet.is_first)};
@@ -161,7 +167,7 @@ void Engine::on_write(std::uint32_t qp, const Packet& packet) {
 
 void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   QueuePair& sender = queue_pairs_[qp];
-  if (sender.is_failed) return;
+  if (sender.state != QueuePairState::kReadyToSend) return;
   const bool had_packet = sender.requester.has_packet();
   const auto on_done = [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); };
   bool is_alive = true;
@@ -193,7 +199,7 @@ void Engine::follow_deadline(std::uint32_t qp) {
 
 void Engine::fail(std::uint32_t qp) {
   QueuePair& sender = queue_pairs_[qp];
-  sender.is_failed = true;
+  sender.state = QueuePairState::kError;
   sender.requester.fail([&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); });
   follow_deadline(qp);
   mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <memory>
 #include <queue>
 #include <string>
 #include <tuple>
@@ -18,8 +18,10 @@
 #include "base/configuration.h"
 #include "base/random_stream.h"
 #include "base/tie_break.h"
+#include "protocol/datagram.h"
 #include "protocol/framing.h"
 #include "protocol/limiter.h"
+#include "protocol/link_loss.h"
 #include "protocol/nic_clock.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
@@ -29,7 +31,7 @@
 
 namespace simulator::reference {
 
-enum class PacketKind { kWrite, kAck, kNak };
+enum class PacketKind { kWrite, kAck, kNak, kDatagram };
 
 struct Packet {
   PacketKind kind;
@@ -39,6 +41,7 @@ struct Packet {
   std::uint32_t frame_bytes;
   bool is_first;
   bool wants_ack;
+  std::shared_ptr<const Datagram> datagram{};
 };
 
 class Engine {
@@ -49,8 +52,16 @@ class Engine {
   std::uint32_t add_switch(const std::string& name, const SwitchConfiguration& configuration);
   std::uint32_t add_link(std::uint32_t a, std::uint32_t b, const LinkConfiguration& configuration);
   std::uint32_t connect(const ConnectionConfiguration& configuration);
+  std::uint32_t add_datagram_queue_pair(std::uint32_t host);
+  std::uint32_t add_route(const std::vector<std::uint32_t>& links);
 
   std::int64_t post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled);
+  void post_datagram(Datagram datagram);
+  void reset(std::uint32_t qp);
+  void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
+  void cut_link(std::uint32_t link, Picoseconds start, Picoseconds end) {
+    links_[link].loss.cut(start, end);
+  }
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
   std::int64_t nic_clock_ns(std::uint32_t qp) const { return node_of(qp).clock.read_ns(now_); }
   std::uint32_t create_timer();
@@ -105,13 +116,14 @@ class Engine {
     std::vector<RandomStream> lags;
     std::vector<std::uint32_t> queue_pairs;
     std::uint64_t served = 0;
+    std::uint32_t lent = 0;  // queue pairs that use the limiter of another one
   };
 
   struct Link {
     std::uint32_t from;
     std::uint32_t to;
     LinkConfiguration configuration;
-    RandomStream loss;
+    LinkLoss loss;
     std::deque<Packet> waiting;
     bool is_busy = false;
     std::int64_t waiting_bytes = 0;
@@ -134,7 +146,7 @@ class Engine {
     Picoseconds ready;
     std::uint64_t served = 0;
     Bytes delivered_sampled;
-    bool is_failed = false;
+    QueuePairState state = QueuePairState::kReadyToSend;
   };
 
   Node& node_of(std::uint32_t qp) { return nodes_[queue_pairs_[qp].node]; }
@@ -143,6 +155,8 @@ class Engine {
   void add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration);
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                       const ConnectionConfiguration& configuration);
+  std::uint32_t limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration);
+  const std::vector<std::uint32_t>& route_of(const Packet& packet) const;
   std::uint32_t add_timer(TimerKind kind, std::uint32_t subject);
 
   void fire(const Event& event);
@@ -156,6 +170,7 @@ class Engine {
   void receive(const Packet& packet);
   void on_write(std::uint32_t qp, const Packet& packet);
   void on_reply(std::uint32_t qp, const Packet& packet);
+  void on_datagram(const Datagram& datagram);
   void on_retransmit_timer(std::uint32_t qp);
   void follow_deadline(std::uint32_t qp);
   void fail(std::uint32_t qp);
@@ -174,6 +189,8 @@ class Engine {
   std::vector<Node> nodes_;
   std::vector<Link> links_;
   std::vector<QueuePair> queue_pairs_;
+  std::vector<std::uint32_t> datagram_hosts_;
+  std::vector<std::vector<std::uint32_t>> routes_;  // of datagrams
   std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};
   std::uint64_t next_order_ = 2;
   Picoseconds throughput_interval_;

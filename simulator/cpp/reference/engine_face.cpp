@@ -31,7 +31,8 @@ std::uint32_t Engine::add_link(std::uint32_t a, std::uint32_t b, const LinkConfi
 }
 
 void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration) {
-  const RandomStream loss(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
+  const RandomStream stream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
+  const LinkLoss loss(configuration.loss_probability, stream);
   links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss, .waiting = {}});
 }
 
@@ -42,12 +43,32 @@ std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
   return first;
 }
 
+std::uint32_t Engine::add_datagram_queue_pair(std::uint32_t host) {
+  mailbox_.add_datagram_queue_pair();
+  datagram_hosts_.push_back(host);
+  return static_cast<std::uint32_t>(datagram_hosts_.size() - 1);
+}
+
+std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
+  routes_.push_back(links);
+  return static_cast<std::uint32_t>(routes_.size() - 1);
+}
+
+std::uint32_t Engine::limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration) {
+  Node& node = nodes_[host];
+  const auto nth = static_cast<std::uint32_t>(node.queue_pairs.size());
+  if (node.profile.limiters == 0) return nth;
+  if (!configuration.limiter_of) return (nth - node.lent) % node.profile.limiters;
+  ++node.lent;
+  const QueuePair& lender = queue_pairs_[*configuration.limiter_of];
+  return lender.node == host ? lender.limiter : queue_pairs_[lender.peer].limiter;
+}
+
 void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                             const ConnectionConfiguration& configuration) {
   const auto qp = static_cast<std::uint32_t>(queue_pairs_.size());
   Node& node = nodes_[host];
-  const auto nth = static_cast<std::uint32_t>(node.queue_pairs.size());
-  const std::uint32_t limiter = node.profile.limiters == 0 ? nth : nth % node.profile.limiters;
+  const std::uint32_t limiter = limiter_for(host, configuration);
   if (limiter == node.limiters.size()) {
     node.limiters.emplace_back(node.clock.second());
     node.lags.emplace_back(seed_, "limiter-lag:" + node.name + ":" + std::to_string(limiter));
@@ -71,12 +92,47 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
 
 std::int64_t Engine::post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled) {
   QueuePair& sender = queue_pairs_[qp];
-  if (sender.is_failed)
-    throw QueuePairError("queue pair " + std::to_string(queue_pair_number(qp)) + " is in state ERR");
+  if (sender.state != QueuePairState::kReadyToSend)
+    throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(sender.state)));
   if (!sender.requester.has_packet()) sender.ready = std::max(sender.ready, now_);
   sender.requester.post(wr_id, length, is_signaled);
   send_if_possible(sender.route.front());
   return nic_clock_ns(qp);
+}
+
+void Engine::post_datagram(Datagram datagram) {
+  const std::uint32_t link = routes_[datagram.route].front();
+  const std::uint32_t frame_bytes = framing_.datagram_frame_bytes(datagram.payload.size());
+  packets_max_ = std::max(packets_max_, ++packets_);
+  const auto shared = std::make_shared<const Datagram>(std::move(datagram));
+  enqueue(link, {PacketKind::kDatagram, 0, 0, 0, frame_bytes, false, false, shared});
+}
+
+void Engine::on_datagram(const Datagram& datagram) {
+  const std::uint32_t source = datagram_queue_pair_number(datagram.source);
+  recorder_.on_datagram(datagram_queue_pair_number(datagram.destination), source, datagram.wr_id, now_);
+  const std::int64_t nic_ns = nodes_[datagram_hosts_[datagram.destination]].clock.read_ns(now_);
+  mailbox_.receive_datagram(datagram.destination, {source, nic_ns, datagram.payload});
+}
+
+const std::vector<std::uint32_t>& Engine::route_of(const Packet& packet) const {
+  return packet.datagram ? routes_[packet.datagram->route] : queue_pairs_[packet.from].route;
+}
+
+void Engine::reset(std::uint32_t qp) {
+  queue_pairs_[qp].state = QueuePairState::kReset;
+  queue_pairs_[qp].requester.restart(0);
+  follow_deadline(qp);
+  mailbox_.forget(qp);
+}
+
+void Engine::ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn) {
+  QueuePair& queue_pair = queue_pairs_[qp];
+  if (queue_pair.state != QueuePairState::kReset)
+    throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(queue_pair.state)));
+  queue_pair.requester.restart(sq_psn);
+  queue_pair.responder.restart(rq_psn);
+  queue_pair.state = QueuePairState::kReadyToSend;
 }
 
 BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
@@ -169,7 +225,7 @@ void Engine::on_queue_timer() {
 
 QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) const {
   const QueuePair& sender = queue_pairs_[qp];
-  return {.state = sender.is_failed ? QueuePairState::kError : QueuePairState::kReadyToSend,
+  return {.state = sender.state,
           .retransmitted = sender.requester.counters().retransmitted_bytes,
           .delivered = queue_pairs_[sender.peer].responder.delivered(),
           .posted = sender.requester.posted_bytes()};

@@ -3,7 +3,11 @@
 // instant at once.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace simulator {
@@ -15,11 +19,17 @@ struct Completion {
   int status;
 };
 
-enum class HostCallKind : std::uint8_t { kCompletions, kQueuePairEvent, kTimer, kOnce };
+struct ReceivedDatagram {
+  std::uint32_t source_qp_num;
+  std::int64_t nic_ns;
+  std::string payload;
+};
+
+enum class HostCallKind : std::uint8_t { kCompletions, kQueuePairEvent, kDatagrams, kTimer, kOnce };
 
 struct HostCall {
   HostCallKind kind;
-  std::uint32_t subject;  // queue pair or timer
+  std::uint32_t subject;  // queue pair, datagram queue pair or timer
   int state = 0;          // new state of the queue pair
 };
 
@@ -27,14 +37,16 @@ class Mailbox {
  public:
   void add_queue_pair() { queues_.emplace_back(); }
   void attach(std::uint32_t qp) { queues_[qp].is_attached = true; }
+  void add_datagram_queue_pair() { datagrams_.emplace_back(); }
+  void attach_datagrams(std::uint32_t qp) { datagrams_[qp].is_attached = true; }
 
   bool has_calls() const { return next_ < calls_.size(); }
 
   void complete(std::uint32_t qp, const Completion& completion) {
-    Queue& queue = queues_[qp];
-    if (!queue.is_attached) return;
-    if (queue.completions.empty()) calls_.push_back({HostCallKind::kCompletions, qp});
-    queue.completions.push_back(completion);
+    put(queues_[qp], {HostCallKind::kCompletions, qp}, completion);
+  }
+  void receive_datagram(std::uint32_t qp, ReceivedDatagram datagram) {
+    put(datagrams_[qp], {HostCallKind::kDatagrams, qp}, std::move(datagram));
   }
 
   void call(const HostCall& call) { calls_.push_back(call); }
@@ -48,19 +60,43 @@ class Mailbox {
     return call;
   }
 
-  // Takes all completions of a queue pair, into a vector whose memory is then used for the next ones.
-  void swap_completions(std::uint32_t qp, std::vector<Completion>& into) {
-    into.clear();
-    queues_[qp].completions.swap(into);
+  // Nothing that this queue pair has done so far reaches host software any more.
+  void forget(std::uint32_t qp) {
+    queues_[qp].items.clear();
+    const auto is_its = [&](const HostCall& call) {
+      return call.subject == qp &&
+             (call.kind == HostCallKind::kCompletions || call.kind == HostCallKind::kQueuePairEvent);
+    };
+    calls_.erase(std::remove_if(calls_.begin() + static_cast<std::ptrdiff_t>(next_), calls_.end(), is_its),
+                 calls_.end());
   }
 
+  // Takes everything of a queue, into a vector whose memory is then used for what comes next.
+  void swap_completions(std::uint32_t qp, std::vector<Completion>& into) { swap(queues_[qp], into); }
+  void swap_datagrams(std::uint32_t qp, std::vector<ReceivedDatagram>& into) { swap(datagrams_[qp], into); }
+
  private:
+  template <class Item>
   struct Queue {
-    std::vector<Completion> completions;
+    std::vector<Item> items;
     bool is_attached = false;
   };
 
-  std::vector<Queue> queues_;
+  template <class Item>
+  void put(Queue<Item>& queue, const HostCall& call, Item item) {
+    if (!queue.is_attached) return;
+    if (queue.items.empty()) calls_.push_back(call);
+    queue.items.push_back(std::move(item));
+  }
+
+  template <class Item>
+  static void swap(Queue<Item>& queue, std::vector<Item>& into) {
+    into.clear();
+    queue.items.swap(into);
+  }
+
+  std::vector<Queue<Completion>> queues_;
+  std::vector<Queue<ReceivedDatagram>> datagrams_;
   std::vector<HostCall> calls_;
   std::size_t next_ = 0;
 };

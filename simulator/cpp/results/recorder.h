@@ -23,6 +23,13 @@ class Recorder {
     oracle.add({qp_num, static_cast<std::int64_t>(verb.wr_id), verb.left_nic.value, now.value});
   }
 
+  void on_datagram(std::uint32_t qp_num, std::uint32_t source_qp_num, std::uint64_t wr_id, Picoseconds now) {
+    fold(qp_num);
+    fold(source_qp_num);
+    fold(wr_id);
+    fold(static_cast<std::uint64_t>(now.value));
+  }
+
   std::uint64_t digest() const { return digest_; }
   std::uint64_t verbs_done() const { return verbs_done_; }
 

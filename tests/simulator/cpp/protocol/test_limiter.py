@@ -8,7 +8,7 @@ import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect
 from numpy.typing import NDArray
 
-from simulator import CX3PRO, IDEAL, NicProfile, QueuePair, Simulation
+from simulator import CX3PRO, IDEAL, NicProfile, QueuePair, Simulation, SimulationError
 
 MTU = 1024
 SECOND_NS = 10**9
@@ -131,6 +131,34 @@ def test_connectx3_gives_the_ninth_queue_pair_the_first_limiter() -> None:
     assert left_ps(simulation, queue_pairs[7].qp_num).tolist() == [897_600, 3 * 897_600]
     # The ninth waits for the line, then one gap of the first one's limiter from when it could have started.
     assert left_ps(simulation, queue_pairs[8].qp_num).tolist() == [2 * 897_600, ONLY_WIRE * 8_000 + 897_600]
+
+
+def test_a_shadow_shares_the_limiter_of_its_main_pair() -> None:
+    profile = replace(CX3PRO, actuation_lag_bytes_max=0, clock_drift_ppm_max=0.0)
+    simulation = Star(hosts=2, profile=profile).build()
+    simulation.record_oracle_rtt()
+    mains = [
+        simulation.connect("h0", "h1", mtu_bytes=MTU, retry_count=1, timeout_exponent=14) for _ in range(2)
+    ]
+    shadow = simulation.connect(
+        "h1", "h0", mtu_bytes=MTU, retry_count=1, timeout_exponent=14, limiter_of=mains[1][0]
+    )
+    third = connect(simulation, "h0", "h1")
+    mains[1][0].set_rate(GBPS)
+    for queue_pair in (shadow[1], third):
+        for wr_id in range(2):
+            queue_pair.post_write(wr_id, MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    # h0's end of the shadow obeys its main pair's limiter; the next pair has the next one, which is free.
+    assert np.diff(left_ps(simulation, shadow[1].qp_num)).tolist() == [ONLY_WIRE * 8_000]
+    assert np.diff(left_ps(simulation, third.qp_num)).tolist() == [897_600]
+
+
+def test_only_a_pair_between_the_same_hosts_lends_its_limiter() -> None:
+    simulation = Star(hosts=3).build()
+    main = connect(simulation, "h0", "h1")
+    with pytest.raises(SimulationError, match="expected limiter_of to connect the same two hosts"):
+        simulation.connect("h0", "h2", mtu_bytes=MTU, retry_count=1, timeout_exponent=14, limiter_of=main)
 
 
 def test_unlimited_queue_pairs_take_turns_per_packet() -> None:
