@@ -13,14 +13,14 @@ from rogue_agent.core.segmentation import Transfer
 class Schedule:
     """When to move what.
 
-    The first transfer starts at `start_ns`. The next one starts when the one before has ended; with
-    `interval_ns` not before the next tick start_ns + k * interval_ns that lies after the start of the one
-    before. There are at most `count` transfers, and none starts at or after `repeat_until_ns`; None lifts
-    either limit. A size of 0 makes a latency probe. `verb` moves the bytes,
-    in pieces of `verb_bytes` if the application has verbs of its own size.
+    The first transfer starts at `start_ns`. The next one starts when the one before has ended. There are at
+    most `count` transfers, and none starts at or after `repeat_until_ns`; None lifts either limit. `verb`
+    moves the bytes, in pieces of `verb_bytes` if the application has verbs of its own size.
 
-    With `arrivals`, (instant, size) in ascending order, each transfer starts at its own instant whether or
-    not others still run, and nothing else of the schedule but the verb counts: an open loop.
+    Two ways make an open loop, in which a transfer starts whether or not others still run. With
+    `interval_ns` transfer k starts at start_ns + k * interval_ns; with size 0 that is a latency probe, which
+    asks just as often while the network is slow. With `arrivals`, (instant, size) in ascending order, each
+    transfer has its own instant, and nothing else of the schedule but the verb counts.
     """
 
     size_bytes: int
@@ -75,12 +75,9 @@ class Application:
         self._schedule = schedule
         self._running: dict[int, TransferRecord] = {}
         self.records: list[TransferRecord] = []
-        self.is_open_loop = schedule.arrivals is not None
-        self.next_start_ns: HostNs | None = schedule.start_ns
-        if self.is_open_loop:
-            self._await_arrival()
-        else:
-            self._limit_start()
+        self.is_open_loop = schedule.arrivals is not None or schedule.interval_ns is not None
+        self.next_start_ns: HostNs | None = None
+        self._await(schedule.start_ns)
 
     def begin(self, now: HostNs) -> Transfer:
         """Start the transfer that is due; the caller submits it."""
@@ -92,7 +89,7 @@ class Application:
         self._running[record.transfer_id] = record
         self.next_start_ns = None
         if self.is_open_loop:
-            self._await_arrival()
+            self._await(HostNs(schedule.start_ns + len(self.records) * (schedule.interval_ns or 0)))
         return Transfer(record.transfer_id, size_bytes, verb=schedule.verb, verb_bytes=schedule.verb_bytes)
 
     def on_transfer_done(self, transfer_id: int, now: HostNs, error: str | None = None) -> TransferRecord:
@@ -107,8 +104,7 @@ class Application:
         if error is not None:
             self.next_start_ns = None
         elif not self.is_open_loop:
-            self.next_start_ns = max(now, self._next_tick(record.start_ns))
-            self._limit_start()
+            self._await(now)
         return record
 
     def finish(self, now: HostNs) -> None:
@@ -118,22 +114,12 @@ class Application:
             record.end_ns = now
         self._running.clear()
 
-    def _await_arrival(self) -> None:
-        arrivals = self._schedule.arrivals or ()
-        number = len(self.records)
-        self.next_start_ns = arrivals[number][0] if number < len(arrivals) else None
-
-    def _next_tick(self, after_ns: HostNs) -> HostNs:
-        interval_ns = self._schedule.interval_ns
-        if interval_ns is None:
-            return after_ns
-        ticks = (after_ns - self._schedule.start_ns) // interval_ns + 1
-        return HostNs(self._schedule.start_ns + ticks * interval_ns)
-
-    def _limit_start(self) -> None:
-        """Cancel a start that the schedule no longer allows."""
-        count, until_ns = self._schedule.count, self._schedule.repeat_until_ns
-        if count is not None and len(self.records) >= count:
-            self.next_start_ns = None
-        if until_ns is not None and self.next_start_ns is not None and self.next_start_ns >= until_ns:
-            self.next_start_ns = None
+    def _await(self, start_ns: HostNs) -> None:
+        """Start the next transfer then, or at its arrival, unless the schedule allows no more."""
+        schedule, number = self._schedule, len(self.records)
+        if schedule.arrivals is not None:
+            self.next_start_ns = schedule.arrivals[number][0] if number < len(schedule.arrivals) else None
+            return
+        is_over = schedule.count is not None and number >= schedule.count
+        is_late = schedule.repeat_until_ns is not None and start_ns >= schedule.repeat_until_ns
+        self.next_start_ns = None if is_over or is_late else start_ns

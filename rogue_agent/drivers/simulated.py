@@ -115,8 +115,11 @@ class SimulatedFlow:
         self._schedule_next(None)
 
     def finish(self, now_ns: int) -> None:
-        """End the run; what still runs stays unfinished."""
+        """End the run; what still runs stays unfinished, with the bytes sent again so far."""
+        running = [record for record in self.transfers if record.end_ns is None]
         self._application.finish(HostNs(now_ns))
+        for record in running:
+            record.retransmitted_bytes = self._newly_resent_bytes()
 
     def post_send(self, action: PostSend) -> NicNs:
         """Post a verb; the NIC's clock is read just before."""
@@ -158,11 +161,15 @@ class SimulatedFlow:
         """Close the transfer's record, and start the next transfer when it is due."""
         error = None if action.is_ok else self._error
         record = self._application.on_transfer_done(action.transfer_id, now, error)
-        resent_bytes = self._again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
-        record.retransmitted_bytes = resent_bytes - self._resent_bytes
-        self._resent_bytes = resent_bytes
+        record.retransmitted_bytes = self._newly_resent_bytes()
         if not self._application.is_open_loop:
             self._schedule_next(now)
+
+    def _newly_resent_bytes(self) -> int:
+        """Bytes that NIC and software sent again since the last call; overlapping transfers share them."""
+        before = self._resent_bytes
+        self._resent_bytes = self._again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
+        return self._resent_bytes - before
 
     def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
         """Keep the failure with the name of its status."""

@@ -13,7 +13,7 @@ class Write0(Probe):
     kind: Literal["write0"] = "write0"
 
     def flow(self, source: str, destination: str, seed: int) -> Flow:
-        """Probes on a grid of `interval`; a late one waits for the one before."""
+        """Probes on a grid of `interval`, posted whether or not those before are back."""
         return Flow(
             source=source,
             destination=destination,

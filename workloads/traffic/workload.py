@@ -21,8 +21,8 @@ class Arrival(NamedTuple):
 class Flow:
     """A sequence of transfers from one host to another.
 
-    With `arrivals` each starts at its own time (open loop); without, the next one starts when the one before
-    is done (closed loop).
+    With `arrivals` or `interval_ns` each starts at its own time (open loop); without, the next one starts
+    when the one before is done (closed loop).
     """
 
     source: str
@@ -39,7 +39,7 @@ class Flow:
     repeat_until_ns: int | None = None
     """No transfer starts at or after this instant; None: no limit but the count."""
     interval_ns: int | None = None
-    """Transfers start on this grid, counted from `start_ns`; None: back to back."""
+    """Open loop: a transfer at each point of this grid, counted from `start_ns`; None: back to back."""
     verb_bytes: int | None = None
     """The application posts each transfer as verbs of this size; None: as one verb."""
     arrivals: tuple[Arrival, ...] = ()

@@ -91,7 +91,7 @@ def flows_table(cell: Cell, network: Network) -> Columns:
 def events_table(cell: Cell, network: Network) -> Columns:
     """What happened to queue pairs and links, by time."""
     rows = fault_events(cell, network.simulation.now_ns)
-    for running in network.flows:
+    for running in (*network.flows, *([network.probe] if network.probe else [])):
         rows += [(running.flow_id, *event) for event in running.agent.events]
     by_time: list[tuple[object, ...]] = [*sorted(rows, key=lambda row: row[1])]
     return _columns(EVENTS.column_names(), by_time)

@@ -107,6 +107,7 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "mtu_bytes": topology.mtu_bytes,
         **_bottleneck(cell, network),
         "probe_host": network.probe.flow.source if network.probe else None,
+        "probe_failures": len(network.probe.agent.failures) if network.probe else None,
         "base_rtt_floor_ns": floor_ns,
         "replaced_verbs": replaced_verbs(cell),
         "throughput_interval_ns": timing.throughput_interval_ns,

@@ -226,3 +226,11 @@ def test_the_core_is_told_what_verbs_tell_and_nothing_else(monkeypatch: pytest.M
     entries = [entry for poll in polls for entry in poll]
     assert len(entries) > 100
     assert {tuple(map(type, entry)) for entry in entries} == {(int, int, int, int, type(None))}
+
+
+def test_bytes_sent_again_are_booked_on_an_unfinished_transfer_too() -> None:
+    star = Star(1, Schedule(10**9, HostNs(0)), transport="roce", loss_probability=1e-4).run(200 * 10**6)
+    for queue_pair, flow in star.flows:
+        (record,) = flow.transfers
+        assert record.status == "unfinished"
+        assert record.retransmitted_bytes == queue_pair.retransmitted_bytes > 0
