@@ -30,7 +30,9 @@ class ManyPairs(Workload):
     load: Annotated[float, Field(gt=0, le=1)]
     """Large transfers' share of what a host's link can carry."""
     arrive_for_ns: Time
-    """Transfers arrive for this long; the run ends when the last is done."""
+    """Transfers arrive for this long."""
+    drain_for_ns: Time = SECOND_NS
+    """How long transfers may still run after that; what is not done then stays unfinished."""
     size_bytes: Size = 1_000_000
     """Payload of a large transfer."""
     small_size_bytes: Size = 1_000
@@ -86,6 +88,6 @@ class ManyPairs(Workload):
         )
 
     @property
-    def duration_ns(self) -> None:
-        """Until the last transfer is done."""
-        return None
+    def duration_ns(self) -> int:
+        """`arrive_for` and `drain_for`: overload is a result, so nobody waits for the last transfer."""
+        return self.arrive_for_ns + self.drain_for_ns

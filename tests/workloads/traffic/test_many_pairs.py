@@ -64,6 +64,11 @@ def test_arrivals_of_a_flow_are_in_order_and_in_time() -> None:
         assert (flow.start_ns, flow.size_bytes, flow.count) == (*flow.arrivals[0], len(starts_ns))
 
 
+def test_it_ends_whether_or_not_the_network_keeps_up() -> None:
+    assert many_pairs().duration_ns == 2 * SECOND_NS
+    assert many_pairs(arrive_for="2s", drain_for="500ms").duration_ns == 2_500_000_000
+
+
 def test_more_hosts_do_not_change_what_the_first_one_does() -> None:
     few, many = (sent_by("h3", hosts=hosts) for hosts in (8, 16))
     assert few == many

@@ -57,10 +57,17 @@ def test_time_limit(tmp_path: Path) -> None:
     assert cell_timing(cell_of(tmp_path, "time_limit=5ms")).limit_ns == 5_000_000
 
 
+def test_an_open_loop_lasts_for_its_time(tmp_path: Path) -> None:
+    many = "workload={kind: many_pairs, hosts: 3, load: 0.2, arrive_for: 50ms, drain_for: 10ms}"
+    timing = cell_timing(cell_of(tmp_path, many))
+    assert (timing.traffic_ns, timing.limit_ns, timing.is_open_ended) == (60_000_000, 60_000_000, True)
+
+
 def test_traffic_is_not_over_before_the_last_arrival(tmp_path: Path) -> None:
-    many = cell_of(tmp_path, "workload={kind: many_pairs, hosts: 3, load: 0.2, arrive_for: 50ms}")
-    arrivals = [each.start_ns for flow in cell_flows(many)["main"] for each in flow.arrivals]
-    assert cell_timing(many).traffic_ns == max(arrivals) > 25_000_000
+    many = "workload={kind: many_pairs, hosts: 3, load: 0.001, arrive_for: 9s, drain_for: 1ns}"
+    cell = cell_of(tmp_path, many)
+    arrivals = [each.start_ns for flow in cell_flows(cell)["main"] for each in flow.arrivals]
+    assert cell_timing(cell).traffic_ns > max(arrivals) > 1_000_000_000
 
 
 def test_pings_follow_each_other(tmp_path: Path) -> None:
