@@ -59,11 +59,15 @@ class Control:
         return rate_bps
 
     def on_rate_set(self, effective_bps: int) -> None:
-        """The limiter now applies this rate; a change that nobody asked for starts a hold-off as well."""
-        if not self._is_rate_pending and effective_bps != self.rate_bps:
+        """The limiter now applies this rate; a change that nobody asked for starts a hold-off as well.
+
+        A limiter that rounds up may name a rate above the line's, which the line does not carry.
+        """
+        rate_bps = min(effective_bps, self.link.line_rate_bps)
+        if not self._is_rate_pending and rate_bps != self.rate_bps:
             self._start_epoch()
         self._is_rate_pending = False
-        self.rate_bps = effective_bps
+        self.rate_bps = rate_bps
 
     def rounded_up(self, rate_bps: int) -> int:
         """Return what the limiter makes of a rate, where nobody answers with the effective one."""

@@ -122,3 +122,13 @@ def test_native_roce_has_no_estimator_and_no_rate() -> None:
     assert not control.has_estimator
     assert control.next_rate() is None
     assert control.admits(is_idle=False)
+
+
+def test_a_limiter_that_rounds_above_the_line_leaves_the_line_rate() -> None:
+    """Steps of 100 Mb/s on a line of 2.55 Gb/s: a rate of 2.6 Gb/s is one that the line does not carry."""
+    control = control_over(LinkFacts(2_550 * MBPS, 1024, rate_step_bps=100 * MBPS))
+    control.next_rate()
+    control.on_rate_set(2_600 * MBPS)
+    assert post(control, 0, is_idle=True).rate_bps == 2_550 * MBPS
+    control.cc.cwnd_packets = 100
+    assert control.next_rate() is None, "there is nothing faster to ask for"
