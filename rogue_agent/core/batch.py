@@ -16,15 +16,20 @@ class Batch:
     Known once it is posted: `enqueued_ns`, the NIC's clock just before the first verb was posted;
     `rate_bps`, the rate in force then; `is_anchored`, whether the limiter was settled and nothing was
     before the batch in the queue pair; `epoch`, the limiter setting that a sample can be attributed to.
+    `is_followed` says whether another batch was posted before this one completed.
     Only over UC: `number`, which the peer's library repeats, and `signaled_before_ns`, when the last byte of
     the batch before had left the NIC, None until that is known.
     """
+
+    number: int
+    signaled_before_ns: NicNs | None
 
     __slots__ = (
         "ended_transfers",
         "enqueued_ns",
         "epoch",
         "is_anchored",
+        "is_followed",
         "last_packet_wire_bytes",
         "number",
         "payload_bytes",
@@ -47,6 +52,5 @@ class Batch:
         self.enqueued_ns = NicNs(0)
         self.rate_bps = 0
         self.is_anchored = False
+        self.is_followed = False
         self.epoch = NO_EPOCH
-        self.number = 0
-        self.signaled_before_ns: NicNs | None = None

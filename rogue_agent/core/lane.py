@@ -84,6 +84,8 @@ class Lane:
             else:
                 segmenter.take()
             control.on_post(batch, is_idle=is_idle)
+            if not is_idle:
+                window.batches[-1].is_followed = True
             window.push(batch)
             self._unposted.append(batch)
             actions += batch.sends

@@ -168,6 +168,7 @@ class AnsweredSegmenter(Segmenter):
         """Hand out the batch last returned by `peek`, with its number as the immediate of its last verb."""
         batch = super().take()
         batch.number = self.next_number()
+        batch.signaled_before_ns = None
         imm = batch_immediate(batch.number)
         last = batch.sends[-1]
         if last.verb == "write" and last.imm is None:

@@ -1,4 +1,4 @@
-"""A variant of the default estimator: what is sent to an empty queue pair only anchors."""
+"""A variant of the default estimator: what is sent to an empty queue pair only anchors what follows."""
 
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import NicNs
@@ -6,11 +6,12 @@ from rogue_agent.core.estimators.drained import Drained
 
 
 class DrainedFollowers(Drained):
-    """Gives the samples of the batches behind an anchored one only.
+    """Gives the samples of the batches behind an anchored one, and its own only if nothing follows it.
 
-    An anchored batch leaves after its flow has been silent for an RTT, and finds the queue without the
-    flow's own share. Its successors find the queue as it is under load, but each carries the errors since
-    the anchor. A flow that never has two batches out gets no sample at all: an ablation, not a default.
+    The anchored batch of a backlogged flow leaves after the flow has been silent for an RTT, and finds the
+    queue without the flow's own share; the more the flow sends, the more is missing, and the better the
+    path looks. Its successors find the queue as it is under load. A batch that nobody follows has no share
+    that could be missing.
 
     Source: RoGUE, section 3.3; the anchor is ours.  Test: test_drained_followers.py::test_worked_example.
     """
@@ -18,6 +19,6 @@ class DrainedFollowers(Drained):
     __slots__ = ()
 
     def sample(self, batch: Batch, completed_ns: NicNs) -> float | None:
-        """Return the batch's RTT, None for the anchor itself."""
+        """Return the batch's RTT, None for an anchor that others follow."""
         rtt_ns = super().sample(batch, completed_ns)
-        return None if batch.is_anchored else rtt_ns
+        return None if batch.is_anchored and batch.is_followed else rtt_ns

@@ -56,6 +56,15 @@ def test_what_did_not_complete_is_posted_again_from_its_beginning_and_in_order()
     assert not lane.is_retired(5)
 
 
+def test_a_batch_knows_whether_another_was_posted_behind_it() -> None:
+    lane, actions = lane_with(Transfer(1, 2 * SEGMENT)), list[Action]()
+    posted(lane, actions)
+    first, last = (lane.release(wr_id, actions) for wr_id in (1, 2))
+    assert first is not None
+    assert last is not None
+    assert (first.is_followed, last.is_followed) == (True, False)
+
+
 def test_a_second_loss_keeps_the_order() -> None:
     lane, actions = lane_with(Transfer(1, 4 * SEGMENT)), list[Action]()
     posted(lane, actions)

@@ -13,6 +13,7 @@ def batch_at(nic_ns: int, *, is_anchored: bool) -> Batch:
     batch = Batch()
     batch.wire_bytes, batch.last_packet_wire_bytes, batch.rate_bps = 70_800, 1106, 2 * GBPS
     batch.enqueued_ns, batch.is_anchored = NicNs(nic_ns), is_anchored
+    batch.is_followed = True
     return batch
 
 
@@ -28,6 +29,15 @@ def test_worked_example() -> None:
         assert default_ns is not None
         assert abs(default_ns - rtt_ns) < 1
         assert follower_ns == (None if number == 1 else default_ns)
+
+
+def test_an_anchor_that_nobody_follows_is_a_sample() -> None:
+    batch = batch_at(0, is_anchored=True)
+    batch.is_followed = False
+    completed_ns = NicNs(400_000)
+    assert DrainedFollowers(10 * GBPS).sample(batch, completed_ns) == Drained(10 * GBPS).sample(
+        batch, completed_ns
+    )
 
 
 def test_it_needs_the_same_anchor() -> None:
