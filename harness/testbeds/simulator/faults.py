@@ -3,6 +3,7 @@
 from typing import Final
 
 from harness.plan.cells import Cell
+from simulator import Simulation
 from workloads.faults import Fault, LinkCut, Loss
 from workloads.topologies import Link
 
@@ -21,10 +22,8 @@ def unsupported_fault(cell: Cell) -> str | None:
 
 
 def _unsupported(fault: Fault) -> str | None:
-    if isinstance(fault, LinkCut):
-        return "the simulator cannot cut a link"
     if not isinstance(fault, Loss):
-        return f"the simulator has no such fault as {type(fault).__name__}"
+        return None if isinstance(fault, LinkCut) else f"the simulator has no {type(fault).__name__}"
     if fault.model not in LOSS_MODELS:
         return f"the simulator has no {fault.model} loss; it has {', '.join(LOSS_MODELS)}"
     if fault.from_ns or fault.until_ns is not None:
@@ -38,6 +37,14 @@ def loss_probability(cell: Cell, link: Link) -> float:
         if isinstance(fault, Loss) and fault.link(cell.experiment.topology) == link:
             return fault.mean_probability
     return 0.0
+
+
+def arrange_cuts(cell: Cell, simulation: Simulation) -> None:
+    """Let links go down when their time has come."""
+    for fault in cell.experiment.faults:
+        link = fault.link(cell.experiment.topology)
+        if isinstance(fault, LinkCut) and link is not None:
+            simulation.cut_link(link.a, link.b, start_ns=fault.at_ns, duration_ns=fault.duration_ns)
 
 
 def fault_events(cell: Cell, until_ns: int) -> list[tuple[str, int, str, str]]:

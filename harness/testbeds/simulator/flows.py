@@ -9,7 +9,7 @@ from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated import SimulatedFlow
-from simulator import PROFILES, QueuePair, Simulation
+from simulator import PROFILES, Simulation
 from workloads.streams import random_stream
 from workloads.topologies import Topology
 from workloads.traffic import Flow
@@ -35,7 +35,8 @@ class PlannedFlow:
 class RunningFlow(PlannedFlow):
     """A flow and what drives it."""
 
-    queue_pair: QueuePair
+    qp_nums: tuple[int, ...]
+    """Queue pairs at the initiating end."""
     agent: SimulatedFlow
 
     @property
@@ -68,7 +69,7 @@ def start_flow(simulation: Simulation, cell: Cell, planned: PlannedFlow) -> Runn
         instruments=_instruments(cell, planned),
     )
     agent.start()
-    return RunningFlow(planned.group, planned.transport, flow, settings, queue_pair, agent)
+    return RunningFlow(planned.group, planned.transport, flow, settings, (queue_pair.qp_num,), agent)
 
 
 def _link_facts(topology: Topology, host: str) -> LinkFacts:

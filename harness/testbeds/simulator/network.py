@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from harness.plan.cells import Cell
 from harness.testbeds.simulator.agent import agent_settings
-from harness.testbeds.simulator.faults import loss_probability
+from harness.testbeds.simulator.faults import arrange_cuts, loss_probability
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, start_flow
 from harness.testbeds.simulator.timing import Timing
 from harness.testbeds.simulator.traffic import busiest_receiver, cell_flows, group_transport
@@ -40,6 +40,7 @@ def build_network(cell: Cell, timing: Timing) -> Network:
             planned = PlannedFlow(group.name, label, flow, settings)
             flows.append(start_flow(simulation, cell, planned))
     probe = _start_probe(simulation, cell, timing)
+    arrange_cuts(cell, simulation)
     if experiment.measures("throughput"):
         simulation.sample_throughput(timing.throughput_interval_ns)
     if experiment.measures("queues"):

@@ -144,15 +144,13 @@ def throughput_table(cell: Cell, network: Network, samples: dict[str, Samples]) 
     table = network.simulation.throughput_table()
     parts: list[dict[str, Array]] = []
     for running in network.flows:
-        rows = np.flatnonzero(table["qp_num"] == running.queue_pair.qp_num)
-        ends_ns, delivered_bytes = table["t_ns"][rows], table["delivered_bytes"][rows]
-        starts_ns = ends_ns - table["interval_ns"][rows]
+        ends_ns, starts_ns, delivered_bytes = _delivered(table, running.qp_nums)
         own = samples[running.flow_id]
         parts.append(
             {
-                "flow_id": _repeated(running.flow_id, len(rows)),
-                "src": _repeated(running.flow.source, len(rows)),
-                "dst": _repeated(running.flow.destination, len(rows)),
+                "flow_id": _repeated(running.flow_id, len(ends_ns)),
+                "src": _repeated(running.flow.source, len(ends_ns)),
+                "dst": _repeated(running.flow.destination, len(ends_ns)),
                 "t_ns": ends_ns,
                 "interval_ns": ends_ns - starts_ns,
                 "delivered_bytes": delivered_bytes,
@@ -164,6 +162,15 @@ def throughput_table(cell: Cell, network: Network, samples: dict[str, Samples]) 
             }
         )
     return _joined(parts)
+
+
+def _delivered(table: dict[str, Integers], qp_nums: Sequence[int]) -> tuple[Integers, Integers, Integers]:
+    """End, start and delivered bytes of each interval, all queue pairs of a flow together."""
+    rows = np.flatnonzero(np.isin(table["qp_num"], qp_nums))
+    ends_ns, first, place = np.unique(table["t_ns"][rows], return_index=True, return_inverse=True)
+    delivered_bytes = np.zeros(len(ends_ns), np.int64)
+    np.add.at(delivered_bytes, place, table["delivered_bytes"][rows])
+    return ends_ns, ends_ns - table["interval_ns"][rows][first], delivered_bytes
 
 
 def _mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:
@@ -200,15 +207,18 @@ def rtt_table(network: Network, samples: dict[str, Samples]) -> Columns:
                 "limiter_bps": own.limiter_bps,
                 "accepted": own.accepted,
                 "reason": own.reason,
-                "true_rtt_ns": _true_rtt_ns(oracle, running.queue_pair.qp_num, own.wr_id),
+                "true_rtt_ns": _true_rtt_ns(oracle, running.qp_nums, own.wr_id),
             }
         )
     return _joined(parts)
 
 
-def _true_rtt_ns(oracle: dict[str, Integers], qp_num: int, wr_ids: Integers) -> Array:
-    """Completion minus last byte out of the NIC, per verb; NaN where the simulator has no such verb."""
-    rows = np.flatnonzero(oracle["qp_num"] == qp_num)
+def _true_rtt_ns(oracle: dict[str, Integers], qp_nums: Sequence[int], wr_ids: Integers) -> Array:
+    """Completion minus last byte out of the NIC, per verb; NaN where the simulator has no such verb.
+
+    No two verbs of a flow have the same number, whichever queue pair they are on.
+    """
+    rows = np.flatnonzero(np.isin(oracle["qp_num"], qp_nums))
     rows = rows[np.argsort(oracle["wr_id"][rows], kind="stable")]
     known = np.append(oracle["wr_id"][rows], -1)
     true_ns = np.append(

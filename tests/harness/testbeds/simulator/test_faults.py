@@ -47,6 +47,19 @@ def test_lost_packets_are_sent_again(tmp_path: Path) -> None:
     assert retransmitted["h1"] >= 1024
 
 
+def test_a_cut_stops_a_sender_until_its_timer_notices(tmp_path: Path) -> None:
+    """The link is down from 1 ms to 3 ms; the NIC sends again 4.19 ms after the last acknowledgement."""
+    settings = (
+        CUT.replace("h1", "h0"), "transports=[{name: roce, timeout_exponent: 10}]", "workload.senders=1",
+        "workload.repeat_for=12ms", "measure=[{kind: throughput, interval: 500us}]",
+    )  # fmt: skip
+    table = SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None).tables["throughput"]
+    delivered = dict(zip(table["t_ns"], table["delivered_bytes"], strict=True))
+    silent = [t_ns for t_ns, size_bytes in delivered.items() if size_bytes == 0]
+    assert silent == list(range(1_500_000, 5_000_001, 500_000))
+    assert delivered[12_000_000] > 500_000
+
+
 def test_changes_of_links_by_time(tmp_path: Path) -> None:
     assert fault_events(cell_of(tmp_path, CUT), 10**9) == [
         ("", 1_000_000, "link_cut", "h1"),
