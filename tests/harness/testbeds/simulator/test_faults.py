@@ -56,7 +56,7 @@ def test_a_cut_stops_a_sender_until_its_timer_notices(tmp_path: Path) -> None:
     table = SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None).tables["throughput"]
     delivered = dict(zip(table["t_ns"], table["delivered_bytes"], strict=True))
     silent = [t_ns for t_ns, size_bytes in delivered.items() if size_bytes == 0]
-    assert silent == list(range(1_500_000, 5_000_001, 500_000))
+    assert silent == list(range(2_000_000, 5_000_001, 500_000))
     assert delivered[12_000_000] > 500_000
 
 
