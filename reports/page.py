@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from reports import provenance, summary
-from reports.claims import VERDICT_MEANINGS, Outcome, Verdict, interval_text, mean_text
+from reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, rows_of
 from reports.figures import FIGURES
 from reports.quantities import counted, duration_text, joined
 from reports.results import Results
@@ -49,6 +49,11 @@ class RunSection:
         """Return the claims that the run can say something about."""
         apart = (Verdict.NOT_RUN, Verdict.NEEDS_HARDWARE)
         return [outcome for outcome in self.outcomes if outcome.verdict not in apart]
+
+    @property
+    def claim_rows(self) -> list[ClaimRow]:
+        """Return the same claim by claim."""
+        return rows_of(self.judged)
 
     @property
     def not_run(self) -> list[Outcome]:
@@ -122,8 +127,6 @@ def render(sections: list[RunSection], unreadable: list[str]) -> str:
         provenance=provenance,
         counted=counted,
         duration_text=duration_text,
-        mean_text=mean_text,
-        interval_text=interval_text,
         verdict_meanings=VERDICT_MEANINGS,
         css_variable=css_variable,
     )

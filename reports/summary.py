@@ -4,15 +4,13 @@ from dataclasses import dataclass
 
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
-from reports.metrics.intervals import MeanInterval
+from reports.metrics.intervals import LEVEL_WITHIN, MeanInterval
 from reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text, readable
 from reports.results import Results, Setting
 from reports.style import TransportStyle
 
 # Words for Jain's index, from the first that fits.
 EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
-# Means that differ by less are level, however narrow their intervals.
-LEVEL_WITHIN = 0.01
 RATIO_MAX = 1000
 
 

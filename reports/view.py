@@ -15,6 +15,8 @@ from workloads.records import TransferStatus
 # Goodput is read over the longest of these that fits at least INTERVALS_MIN times into the traffic.
 INTERVALS_NS = (1_000_000_000, 100_000_000, 10_000_000)
 INTERVALS_MIN = 5
+# The event of a queue pair that went to the error state.
+QP_FAILED = "qp_failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,13 @@ class CellView:
 
     @cached_property
     def failed_flow_ids(self) -> tuple[str, ...]:
-        """Return the flows whose queue pair failed."""
-        flows = self.table("flows")
+        """Return the flows of which a queue pair failed, whether or not they recovered."""
+        flows, events = self.table("flows"), self.table("events")
         if flows is None:
             return ()
         failed = set(flows.loc[flows["status"] == TransferStatus.ERROR, "flow_id"].astype(str))
+        if events is not None:
+            failed |= set(events.loc[events["event"] == QP_FAILED, "flow_id"].astype(str))
         return tuple(flow_id for flow_id in self.flow_ids if flow_id in failed)
 
     @property

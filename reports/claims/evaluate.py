@@ -8,7 +8,7 @@ from reports.claims.claim import Claim, ClaimKind, Verdict
 from reports.claims.conditions import mismatch
 from reports.claims.reference import ratio_to, reference_setting, reference_text
 from reports.metrics import METRICS
-from reports.metrics.intervals import MeanInterval
+from reports.metrics.intervals import LEVEL_WITHIN, MeanInterval
 from reports.quantities import NO_VALUE, Unit, counted, number_text, quantity_text
 from reports.results import Results, Setting
 
@@ -17,13 +17,18 @@ TESTBEDS_WITHOUT_HARDWARE = ("simulator", "virtual")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A claim, what was measured, the verdict, and a sentence that says why."""
+    """A claim, what was measured, the verdict, and what it rests on: the numbers, or why there are none."""
 
     claim: Claim
     verdict: Verdict
-    sentence: str
+    numbers: str
     setting: Setting | None = None
     measured: MeanInterval | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Return why the verdict is what it is: the numbers, and the claim's note where there are some."""
+        return f"{self.numbers} {self.claim.note}" if self.measured else self.numbers
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return what `claims.json` says about the claim; numbers in the metric's base unit."""
@@ -99,11 +104,11 @@ def _judge_number(claim: Claim, results: Results, setting: Setting, measured: Me
     bound = {"at_least": "at least ", "at_most": "at most ", "equals": ""}[claim.bound]
     ratio = f" Numbers are ratios to {reference_text(claim.relative_to)}." if claim.relative_to else ""
     tolerance = f", tolerance {quantity_text(claim.tolerance, unit)}" if claim.tolerance else ""
-    sentence = (
+    numbers = (
         f"Published: {bound}{quantity_text(claim.published, unit)}{tolerance}."
-        f" Measured: {measured_text(claim, measured)}.{ratio}{caution} {claim.note}"
+        f" Measured: {measured_text(claim, measured)}.{ratio}{caution}"
     )
-    return Outcome(claim, verdict, sentence, setting, measured)
+    return Outcome(claim, verdict, numbers, setting, measured)
 
 
 def _verdict(claim: Claim, value: float) -> Verdict:
@@ -127,11 +132,11 @@ def _judge_direction(claim: Claim, results: Results, setting: Setting, measured:
         return _not_run(claim, f"the run has no {than}to compare with", setting)
     verdict = Verdict.DIRECTION if _holds(claim, measured, reference) else Verdict.MISSED
     rival = f" ({reference_text(claim.direction.than)})" if claim.direction.than else ""
-    sentence = (
+    numbers = (
         f"Expected: {claim.direction.sign} {quantity_text(reference, _unit(claim))}{rival}."
-        f" Measured: {measured_text(claim, measured)}. {claim.note}"
+        f" Measured: {measured_text(claim, measured)}."
     )
-    return Outcome(claim, verdict, sentence, setting, measured)
+    return Outcome(claim, verdict, numbers, setting, measured)
 
 
 def measured_text(claim: Claim, measured: MeanInterval) -> str:
@@ -172,6 +177,9 @@ def _absent_because(metric: str, setting: Setting) -> str:
 
 
 def _holds(claim: Claim, measured: MeanInterval, reference: float) -> bool:
+    """Return whether a value is on the side that was claimed; means that are level are on no side."""
+    if abs(measured.mean - reference) < LEVEL_WITHIN * max(abs(measured.mean), abs(reference)):
+        return False
     above = claim.direction is not None and claim.direction.sign == "above"
     return measured.mean > reference if above else measured.mean < reference
 

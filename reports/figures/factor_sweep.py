@@ -14,7 +14,7 @@ from reports.figures.panels import COLUMNS_MAX, legend_above, panels, plain
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.metric import Metric
-from reports.quantities import quantity_text
+from reports.quantities import Unit, quantity_text
 from reports.results import Results, Setting, factor_name
 
 LINES_MAX: Final = 8
@@ -162,6 +162,8 @@ def _draw_metric(
         drawn += [*heights, *(min(h + a, 1.4 * max(heights)) for h, a in zip(heights, above, strict=True))]
     apply(axis, across)
     _height_axis(axis, drawn)
+    if metric.unit is Unit.INDEX:
+        axis.set_ylim(0, 1.05)
     axis.set_ylabel(metric.unit.symbol or "index")
 
 

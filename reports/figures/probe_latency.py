@@ -21,11 +21,11 @@ class ProbeLatency(ReportFigure):
     title: ClassVar = "Latency of a probe beside the traffic"
     needs: ClassVar = ("latency",)
     caption: ClassVar = (
-        "A host that sends no bulk traffic posts a WRITE of 0 bytes to the receiver at regular instants, so"
-        " it feels the queue that the traffic builds; the next probe waits until the one before is back, so"
-        " where probes are slow there are fewer of them. Height: fraction of probes that took at most the"
-        " time below; further left is better. The time axis is logarithmic. All repetitions together;"
-        " probes that did not complete are not part of the line."
+        "A host that sends no bulk traffic posts a WRITE of 0 bytes to the receiver at regular instants, also"
+        " while earlier ones are on their way. So it feels the queue that the traffic builds, and the"
+        " timeouts of probes that were dropped. Height: fraction of probes that took at most the time below;"
+        " further left is better. The time axis is logarithmic. All repetitions together; probes that did"
+        " not complete are not part of the line."
     )
 
     def usable(self, view: CellView) -> bool:

@@ -13,11 +13,11 @@ from reports.figures.throughput import draw_flows
 from reports.quantities import counted, duration_text, size_text
 from reports.results import Results
 from reports.style import ALARM, INK
-from reports.view import CellView
+from reports.view import QP_FAILED, CellView
 
 KINDS_MAX: Final = 8
 # Events that mean harm have the colour of alarm; all others are steps of the recovery.
-HARMFUL: Final = ("qp_failed", "link_cut", "connection_failed", "gave_up")
+HARMFUL: Final = (QP_FAILED, "link_cut", "connection_failed", "gave_up")
 
 
 class RecoveryTimeline(ReportFigure):
@@ -34,8 +34,19 @@ class RecoveryTimeline(ReportFigure):
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether something happened in a cell whose flows were sampled."""
-        return super().usable(view) and view.deliveries is not None
+        """Return whether a link or a queue pair failed in a cell whose flows were sampled."""
+        events = view.table("events")
+        return (
+            super().usable(view)
+            and view.deliveries is not None
+            and events is not None
+            and bool(events["event"].isin(HARMFUL).any())
+        )
+
+    @property
+    def missing(self) -> str:
+        """Return the sentence that stands in the figure’s place if no cell can be drawn."""
+        return "In no finished cell did a link or a queue pair fail (events.parquet)."
 
     def draw(self, results: Results) -> Figure:
         """Draw both panels of each setting."""

@@ -47,8 +47,8 @@ METRICS = (
         "probe_p50_ns",
         "Probe p50",
         Unit.TIME,
-        "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port. The next"
-        " probe waits for the one before, so where probes are slow there are fewer of them.",
+        "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port. Probes"
+        " are posted at every tick, also while the one before is still on its way.",
         ("latency",),
         lambda view, _interval_ns: probe_rtt_percentile(view, 50),
     ),

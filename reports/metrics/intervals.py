@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+# Means that differ by less, as a fraction of the larger one, are level, however narrow their intervals.
+LEVEL_WITHIN = 0.01
+
 
 class MeanInterval(NamedTuple):
     """The mean of `n` runs and its 95 % confidence interval; no interval for a single run."""

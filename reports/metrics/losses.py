@@ -38,7 +38,7 @@ def delivered_share(view: CellView, _interval_ns: int) -> float | None:
 
 
 def failed_queue_pairs(view: CellView, _interval_ns: int) -> float | None:
-    """Return how many queue pairs of the traffic failed."""
+    """Return of how many flows of the traffic a queue pair failed."""
     return float(len(view.failed_flow_ids)) if view.flow_ids else None
 
 
@@ -78,8 +78,8 @@ METRICS = (
         "failed_queue_pairs",
         "QPs failed",
         Unit.COUNT,
-        "Queue pairs that exhausted their retries and went to the error state; without recovery the flow is"
-        " dead from then on.",
+        "Flows of which a queue pair exhausted its retries and went to the error state, whether or not the"
+        " agent recovered; without recovery the flow is dead from then on.",
         ("flows",),
         failed_queue_pairs,
     ),

@@ -1,5 +1,6 @@
 """What a metric is: one number per run, with a name, a unit and a meaning."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -25,5 +26,6 @@ class Metric:
     better: Literal["higher", "lower", "near"] = "lower"
 
     def of(self, view: CellView, interval_ns: int) -> float | None:
-        """Measure one cell; None if a table that the metric needs has no rows."""
-        return self.measure(view, interval_ns) if view.has(self.needs) else None
+        """Measure one cell; None if a table that the metric needs has no rows, or holds no number for it."""
+        value = self.measure(view, interval_ns) if view.has(self.needs) else None
+        return value if value is not None and math.isfinite(value) else None

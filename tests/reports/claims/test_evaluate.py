@@ -77,7 +77,12 @@ def test_missed_number_may_have_the_right_order(
 
 @pytest.mark.parametrize(
     ("value", "sign", "verdict"),
-    [(0.3, "above", "direction"), (0.0, "above", "missed"), (-1.0, "below", "direction")],
+    [
+        (0.3, "above", "direction"),
+        (0.0, "above", "missed"),
+        (-1.0, "below", "direction"),
+        (0.0, "below", "missed"),
+    ],
 )
 def test_statement_without_a_number(
     results: Results, measured: dict[str, MeanInterval | None], value: float, sign: str, verdict: str
@@ -252,3 +257,14 @@ def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) 
     claim = Claim.model_validate({**FIELDS, "metric": None, "kind": "hardware_only", "published": None})
     (outcome,) = evaluate([claim], Results(Run(tmp_path)))
     assert outcome.sentence == "Not run: no metric of this version holds it."
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(0.995, Verdict.MISSED), (0.985, Verdict.DIRECTION), (1.0, Verdict.MISSED)]
+)
+def test_less_than_one_percent_is_no_direction(
+    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
+) -> None:
+    measured["rogue"], measured["roce"] = narrow(value), narrow(1.0)
+    direction = {"sign": "below", "than": {"transport": "roce"}}
+    assert judge(results, kind="direction_only", published=None, direction=direction).verdict is verdict

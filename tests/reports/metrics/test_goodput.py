@@ -69,3 +69,9 @@ def test_first_transfers_that_start_apart_are_not_compared(tmp_path: Path) -> No
     ]
     view = tiny_view(tmp_path, {"flows": [{"fct_ns": SECOND, **row} for row in rows]}, ideal_goodput_bps=1600)
     assert METRICS["first_completion_p10_share"].of(view, SECOND) is None
+
+
+def test_finished_transfer_without_its_rate_is_no_number(tmp_path: Path) -> None:
+    rows = [transfer(A, goodput_bps=None, fct_ns=SECOND)]
+    view = tiny_view(tmp_path, {"flows": rows}, ideal_goodput_bps=1600)
+    assert METRICS["first_completion_p10_share"].of(view, SECOND) is None

@@ -6,6 +6,7 @@ import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
 from reports.metrics import METRICS
+from reports.results import Results
 
 A, B, C = "main/h0->h3", "main/h1->h3", "main/h2->h3"
 
@@ -51,3 +52,10 @@ def test_arrived_is_payload_delivered_of_payload_whose_transfers_ended(tmp_path:
         "throughput": [delivery(A, SECOND, 1900), delivery(B, SECOND, 1000), delivery(C, SECOND, 7)],
     }  # fmt: skip
     assert METRICS["delivered_share"].of(tiny_view(tmp_path, tables), SECOND) == 2900 / 3000
+
+
+def test_queue_pair_that_failed_counts_though_its_flow_recovered(recovering: Results) -> None:
+    (read, write) = recovering.views.values()
+    assert read.failed_flow_ids == write.failed_flow_ids == ("main/h0->h1",)
+    assert METRICS["failed_queue_pair_share"].of(read, SECOND) == 1.0
+    assert METRICS["unfinished_share"].of(read, SECOND) == 0.0

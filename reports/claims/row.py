@@ -1,0 +1,63 @@
+"""One claim on the page: what was measured at each factor point, and the verdicts together."""
+
+from dataclasses import dataclass
+
+from reports.claims.claim import Claim, Verdict
+from reports.claims.evaluate import Outcome, interval_text, mean_text
+from reports.quantities import joined
+
+# From the best verdict to the worst one; the worst one decides how a row looks.
+_ORDER = (Verdict.REPRODUCED, Verdict.CLOSE, Verdict.DIRECTION, Verdict.MISSED)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim with its outcomes, one per factor point to which it applies."""
+
+    claim: Claim
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether there is only one outcome."""
+        return len(self.outcomes) == 1
+
+    @property
+    def measured(self) -> str:
+        """Return the mean, or the least and the largest of the means."""
+        known = [outcome for outcome in self.outcomes if outcome.measured is not None]
+        known.sort(key=lambda outcome: outcome.measured.mean if outcome.measured else 0.0)
+        ends = [mean_text(self.claim, outcome.measured) for outcome in (known[0], known[-1])]
+        return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+    @property
+    def interval(self) -> str:
+        """Return the 95 % interval of a single outcome; several stand in the words of each."""
+        return interval_text(self.claim, self.outcomes[0].measured) if self.is_single else ""
+
+    @property
+    def runs(self) -> str:
+        """Return over how many runs the means are."""
+        counts = sorted({outcome.measured.n for outcome in self.outcomes if outcome.measured})
+        return joined([str(count) for count in counts])
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict, or how many factor points have which."""
+        if self.is_single:
+            return self.outcomes[0].verdict.value
+        counts = [(verdict, sum(o.verdict is verdict for o in self.outcomes)) for verdict in _ORDER]
+        return joined([f"{count} {verdict.value}" for verdict, count in counts if count])
+
+    @property
+    def worst(self) -> Verdict:
+        """Return the worst of the verdicts."""
+        return max((outcome.verdict for outcome in self.outcomes), key=_ORDER.index)
+
+
+def rows_of(judged: list[Outcome]) -> list[ClaimRow]:
+    """Return one row per claim, in the order of the outcomes; each of them has been judged."""
+    by_claim: dict[str, list[Outcome]] = {}
+    for outcome in judged:
+        by_claim.setdefault(outcome.claim.id, []).append(outcome)
+    return [ClaimRow(outcomes[0].claim, tuple(outcomes)) for outcomes in by_claim.values()]
