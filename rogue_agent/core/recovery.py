@@ -150,7 +150,10 @@ class Recovery:
         return None
 
     def on_peer_message(self, payload: bytes, actions: list[Action]) -> None:
-        """Take an answer; the first one of its epoch makes a queue pair ready again."""
+        """Take an answer; the first one of its epoch makes a queue pair ready again.
+
+        The peer can be heard, so that there is no reason to wait with what else is open.
+        """
         message = decode(payload)
         if not isinstance(message, Resynced) or not self.knows(message.requester_qp_num):
             raise PeerError(f"a message that is not for this connection: {message}")
@@ -159,6 +162,7 @@ class Recovery:
             end.enter(EndEvent.READIED)
             actions.append(ReadyQueuePair(end.qp_num, sq_psn=end.client.psn, rq_psn=message.psn))
             self._find_deadline()
+            self._ask_about_others(actions)
 
     def stop(self, actions: list[Action]) -> None:
         """The connection is lost for good: nothing that is still on its way may start again."""
@@ -171,6 +175,11 @@ class Recovery:
 
     def _end(self, qp_num: int) -> End:
         return next(end for end in self._ends if end.qp_num == qp_num)
+
+    def _ask_about_others(self, actions: list[Action]) -> None:
+        for end in self._ends:
+            if end.client.state is ClientState.ASKING:
+                actions.append(SendPeer(encode(end.client.request)))
 
     def _find_deadline(self) -> None:
         deadlines = [end.client.deadline_ns for end in self._ends if end.client.deadline_ns is not None]

@@ -55,7 +55,8 @@ def first_psn(qp_num: int, epoch: int) -> int:
 class ResyncClient:
     """Asks about one queue pair; the caller sends what `lose` and `on_timer` return.
 
-    The wait before a repetition doubles from `resync_wait_ns` to `resync_wait_max_ns`.
+    The wait before a repetition doubles from `resync_wait_ns` to `resync_wait_max_ns`. `request` is the
+    question that is open, or was last.
     Test: test_resync.py::test_back_off_worked_example.
     """
 
@@ -67,24 +68,24 @@ class ResyncClient:
         self._limit_ns = settings.resync_limit_ns
         self._wait_ns = 0
         self._expiry_ns = HostNs(0)
-        self._request = Resync(0, qp_num, peer_qp_num, 0, 0)
+        self.request = Resync(0, qp_num, peer_qp_num, 0, 0)
         self.state = ClientState.IDLE
         self.deadline_ns: HostNs | None = None
 
     @property
     def psn(self) -> int:
         """First packet number that we will send once the exchange is over."""
-        return self._request.psn
+        return self.request.psn
 
     def lose(self, now: HostNs, epoch: int, receipts: int) -> Resync:
         """The queue pair was lost: return the question."""
         self._enter(ClientEvent.LOST)
         psn = first_psn(self.qp_num, epoch)
-        self._request = Resync(epoch, self.qp_num, self._peer_qp_num, psn, receipts)
+        self.request = Resync(epoch, self.qp_num, self._peer_qp_num, psn, receipts)
         self._expiry_ns = HostNs(now + self._limit_ns)
         self._wait_ns = self._first_wait_ns
         self._wait(now)
-        return self._request
+        return self.request
 
     def on_timer(self, now: HostNs) -> Resync | None:
         """Return the question again when it is time; `state` says whether this was given up."""
@@ -97,11 +98,11 @@ class ResyncClient:
         self._enter(ClientEvent.OVERDUE)
         self._wait_ns = min(2 * self._wait_ns, self._wait_max_ns)
         self._wait(now)
-        return self._request
+        return self.request
 
     def on_answer(self, answer: Resynced) -> bool:
         """Return whether this is the answer that was waited for."""
-        if self.state is not ClientState.ASKING or answer.epoch != self._request.epoch:
+        if self.state is not ClientState.ASKING or answer.epoch != self.request.epoch:
             self._enter(ClientEvent.STALE)
             return False
         self._enter(ClientEvent.ANSWERED)

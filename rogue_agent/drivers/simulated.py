@@ -73,7 +73,8 @@ class SimulatedFlow:
             path = SimulatedPath((end, end))
             self.library = None
         else:
-            self.library = SimulatedLibrary(simulation, path)
+            has_receives = settings.is_answered or schedule.verb != "write"
+            self.library = SimulatedLibrary(simulation, path, has_receives=has_receives)
         self._simulation = simulation
         self._path = path
         self._ends = {end.qp_num: end for end, _ in path.pairs}

@@ -19,11 +19,12 @@ PROCESSING_NS = 3_000
 class SimulatedLibrary:
     """Serves the passive ends of a path's queue pairs, a little later than their news arrives.
 
+    Plain WRITEs over RC bring it no receives, and need no such callback.
     `delivered_messages` and `delivered_bytes` are what SENDs and immediates brought to the application;
     `mistakes` are messages of the peer that made no sense, and were dropped.
     """
 
-    def __init__(self, network: Network, path: SimulatedPath) -> None:
+    def __init__(self, network: Network, path: SimulatedPath, *, has_receives: bool = True) -> None:
         self._network = network
         self._ends = {end.qp_num: end for _, end in path.pairs}
         self._side_channel = path.side_channel
@@ -32,11 +33,11 @@ class SimulatedLibrary:
         self.delivered_bytes = 0
         self.mistakes: list[str] = []
         for end in self._ends.values():
-            self._attach(end)
+            self._attach(end, has_receives=has_receives)
         if path.side_channel is not None:
             path.side_channel[1].attach(self._on_datagrams)
 
-    def _attach(self, end: NicQueuePair) -> None:
+    def _attach(self, end: NicQueuePair, *, has_receives: bool) -> None:
         def on_receives(host_ns: int, completions: list[WorkCompletion]) -> None:
             def process(_now_ns: int) -> None:
                 nic_now = NicNs(end.nic_clock_ns())
@@ -51,7 +52,10 @@ class SimulatedLibrary:
         def on_qp_event(_host_ns: int, _qp_state: int) -> None:
             """The requester notices as well, and asks for a reset."""
 
-        end.attach(on_completions, on_qp_event, on_receives)
+        if has_receives:
+            end.attach(on_completions, on_qp_event, on_receives)
+        else:
+            end.attach(on_completions, on_qp_event)
 
     def _on_datagrams(self, host_ns: int, datagrams: Sequence[tuple[int, int, bytes]]) -> None:
         payloads = [payload for _, _, payload in datagrams]

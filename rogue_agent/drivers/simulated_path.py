@@ -1,6 +1,7 @@
 """The queue pairs between a requester and the library that serves it."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.recovery import Ends, Peer
@@ -45,15 +46,16 @@ def open_path(  # noqa: PLR0913 - two hosts and what may differ between flows
 ) -> SimulatedPath:
     """Connect what the transport's settings ask for; the shadow shares the main pair's limiter and route."""
 
+    connect_service = fabric.connect if settings.service == "rc" else partial(fabric.connect, service="uc")
+
     def connect(limiter_of: NicQueuePair | None) -> Pair:
-        return fabric.connect(
+        return connect_service(
             source,
             destination,
             mtu_bytes=mtu_bytes,
             retry_count=settings.retry_count,
             timeout_exponent=settings.timeout_exponent,
             path_seed=path_seed,
-            service=settings.service,
             limiter_of=limiter_of,
         )
 

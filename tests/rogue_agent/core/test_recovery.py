@@ -58,6 +58,14 @@ def test_they_strictly_take_turns() -> None:
     assert (pair.active_qp_num, pair.is_ready, pair.is_settled) == (1, True, True)
 
 
+def test_an_answer_makes_it_ask_about_the_other_one_at_once() -> None:
+    pair, actions = lost(1, 2)
+    pair.on_peer_message(resynced(1, 1), actions)
+    assert isinstance(actions[-1], SendPeer)
+    assert decode(actions[-1].payload) == Resync(2, 2, 12, first_psn(2, 2), 0)
+    assert pair.deadline_ns == 10_000_000, "which does not change the waiting"
+
+
 def test_a_repeated_or_old_answer_changes_nothing() -> None:
     pair, actions = lost(1)
     pair.on_peer_message(resynced(1, 1), actions)

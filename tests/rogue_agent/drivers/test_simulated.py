@@ -7,6 +7,7 @@ instead of the effective rate, that same figure is not.
 
 from collections.abc import Callable
 from statistics import median
+from typing import cast
 
 import pytest
 
@@ -18,6 +19,8 @@ from rogue_agent.core.connection import Connection
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.transports import settings_for
 from rogue_agent.drivers.simulated import SimulatedFlow
+from rogue_agent.drivers.simulated_nic import Fabric
+from rogue_agent.drivers.simulated_path import open_path
 from simulator import CX3PRO, IDEAL, NicProfile, Simulation
 
 RATE_BPS = 10**10
@@ -25,6 +28,7 @@ MTU_BYTES = 1024
 PAYLOAD_SHARE = MTU_BYTES / 1106
 ERROR_NS_MAX = 3000
 SECOND_NS = 10**9
+MS = 10**6
 
 
 class Star:
@@ -193,6 +197,55 @@ def test_a_dead_path_is_reported_once_with_its_status() -> None:
     assert [(status, name) for _, status, name in flow.failures] == [(12, "IBV_WC_RETRY_EXC_ERR")]
     (record,) = flow.transfers
     assert (record.status, record.error) == ("error", "IBV_WC_RETRY_EXC_ERR")
+
+
+def cut_flow(duration_ns: int, until_ns: int) -> SimulatedFlow:
+    """A transfer of 200 MB through one switch, whose receiver's cable is cut after 50 ms."""
+    simulation = Simulation(seed=1)
+    simulation.add_switch("s0", buffer_bytes=9_000_000, alpha=1.0)
+    for host in ("h0", "h1"):
+        simulation.add_host(host, CX3PRO)
+    for host in ("h0", "h1"):
+        simulation.add_link(host, "s0", rate_bps=RATE_BPS, delay_ps=10**6)
+    settings = settings_for("rogue", RATE_BPS, {})
+    path = open_path(cast("Fabric", simulation), "h0", "h1", settings=settings, mtu_bytes=MTU_BYTES)
+    link = LinkFacts(RATE_BPS, MTU_BYTES, rate_step_bps=CX3PRO.rate_step_bps)
+    schedule = Schedule(200_000_000, HostNs(0))
+    flow = SimulatedFlow(simulation, path, settings=settings, link=link, schedule=schedule, record_rtt=False)
+    flow.start()
+    simulation.cut_link("h1", "s0", start_ns=50 * MS, duration_ns=duration_ns)
+    simulation.run_until(until_ns)
+    simulation.check_invariants()
+    return flow
+
+
+def test_a_cut_that_kills_one_queue_pair_costs_little_more_than_itself() -> None:
+    flow = cut_flow(150 * MS, SECOND_NS)
+    assert [event.event for event in flow.events] == ["qp_failed", "reset", "shadow_switch", "resynchronised"]
+    (record,) = flow.transfers
+    assert record.status == "ok"
+    assert record.end_ns is not None
+    assert record.end_ns < 400 * MS, "173 ms of data, 134 ms until the NIC gives up, a slow start"
+
+
+def test_a_cut_of_two_seconds_kills_both_and_the_transfer_survives() -> None:
+    flow = cut_flow(2000 * MS, 4 * SECOND_NS)
+    assert [event.event for event in flow.events] == [
+        *("qp_failed", "reset", "shadow_switch"),
+        *("qp_failed", "reset"),
+        *("resynchronised", "shadow_switch", "resynchronised"),
+    ]
+    assert flow.transfers[0].status == "ok"
+    assert [status for _, status, _ in flow.failures] == [12, 12]
+
+
+def test_a_cut_that_does_not_end_is_given_up() -> None:
+    flow = cut_flow(100 * SECOND_NS, 60 * SECOND_NS)
+    (record,) = flow.transfers
+    assert (record.status, record.error) == (
+        "error",
+        "queue pair 2: resynchronisation not answered for 30 s",
+    )
 
 
 def test_losses_that_the_nic_repairs_are_counted() -> None:
