@@ -8,6 +8,7 @@ from typing import Final
 import typer
 
 from harness.exit_codes import ExitCode
+from harness.program import call_again
 from harness.results.files import TEMPORARY_PREFIX, checksum
 from harness.results.manifest import read_manifest, write_manifest
 from harness.results.run_directory import CELLS, locked
@@ -35,7 +36,7 @@ def try_to_report(runs: Sequence[Path]) -> Path | None:
     except Exception as error:
         trace = runs[0] / TRACEBACK
         trace.write_text(traceback.format_exc())
-        again = " ".join(["rogue report", *map(str, runs)])
+        again = call_again("report", *runs)
         text = f"the results are stored, but the report failed ({type(error).__name__}: {error}); see {trace}"
         typer.echo(f"rogue: {text}; to try again: {again}", err=True)
         path = None

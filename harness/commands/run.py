@@ -16,6 +16,7 @@ from harness.errors import HarnessError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment
 from harness.plan.plan import Plan, make_plan
+from harness.program import call_again
 from harness.progress import ProgressDisplay
 from harness.results.manifest import read_manifest
 from harness.results.provenance import available_cores
@@ -115,7 +116,7 @@ def _finish(run: Run) -> ExitCode:
     report = try_to_report([run.directory])
     failed = _count(run, CellStatus.FAILED)
     if failed:
-        again = f"{_resume(run)} --only-failed"
+        again = call_again("run", "--resume", run.directory, "--only-failed")
         typer.echo(f"rogue: {failed} of {_all(run)} cells failed; to try them again: {again}", err=True)
     if report is not None:
         typer.echo(f"report: {report}", err=True)
@@ -129,7 +130,7 @@ def _stopped(run: Run, stop: KeyboardInterrupt) -> StoppedError:
     """Say what is kept and how to go on: with the cells that are left, else with the report."""
     finished = _count(run, CellStatus.OK)
     left = run.manifest.status != "complete"
-    again = _resume(run) if left else f"rogue report {run.directory}"
+    again = call_again(*(("run", "--resume") if left else ("report",)), run.directory)
     code = ExitCode.TERMINATED if isinstance(stop, _Terminated) else ExitCode.INTERRUPTED
     text = f"stopped; {finished} of {_all(run)} cells are finished and kept; to go on: {again}"
     return StoppedError(text, code)
@@ -141,10 +142,6 @@ def _count(run: Run, status: CellStatus) -> int:
 
 def _all(run: Run) -> int:
     return len(run.manifest.cells)
-
-
-def _resume(run: Run) -> str:
-    return f"rogue run --resume {run.directory}"
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def rogue(directory: Path, *arguments: str, **environment: str) -> Finished:
     done = subprocess.run(
         [sys.executable, str(SCRIPT), *arguments],
         cwd=directory,
-        env=os.environ | environment,
+        env=_with_the_command() | environment,
         capture_output=True,
         text=True,
         check=False,
@@ -41,9 +41,15 @@ def start_rogue(directory: Path, *arguments: str, **environment: str) -> subproc
     return subprocess.Popen(
         [sys.executable, str(SCRIPT), *arguments],
         cwd=directory,
-        env=os.environ | environment,
+        env=_with_the_command() | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         process_group=0,
     )
+
+
+def _with_the_command() -> dict[str, str]:
+    """The environment of a person whose path has `rogue` on it."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return os.environ | {"PATH": path}

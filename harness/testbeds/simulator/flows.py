@@ -1,6 +1,7 @@
 """The agent at the initiating end of each flow."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from harness.plan.cells import Cell
 from rogue_agent.core.application import Schedule
@@ -9,6 +10,8 @@ from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated import SimulatedFlow
+from rogue_agent.drivers.simulated_nic import Fabric
+from rogue_agent.drivers.simulated_path import open_path
 from simulator import PROFILES, Simulation
 from workloads.streams import random_stream
 from workloads.topologies import Topology
@@ -51,16 +54,16 @@ class RunningFlow(PlannedFlow):
 def start_flow(simulation: Simulation, cell: Cell, planned: PlannedFlow) -> RunningFlow:
     """Connect the two hosts, and let the agent begin when the flow's time has come."""
     flow, settings, topology = planned.flow, planned.settings, cell.experiment.topology
-    queue_pair, _ = simulation.connect(
+    path = open_path(
+        cast("Fabric", simulation),
         flow.initiator,
         flow.responder,
+        settings=settings,
         mtu_bytes=topology.mtu_bytes,
-        retry_count=settings.retry_count,
-        timeout_exponent=settings.timeout_exponent,
     )
     agent = SimulatedFlow(
         simulation,
-        queue_pair,
+        path,
         settings=settings,
         link=_link_facts(topology, flow.initiator),
         schedule=_schedule(flow),
@@ -69,7 +72,8 @@ def start_flow(simulation: Simulation, cell: Cell, planned: PlannedFlow) -> Runn
         instruments=_instruments(cell, planned),
     )
     agent.start()
-    return RunningFlow(planned.group, planned.transport, flow, settings, (queue_pair.qp_num,), agent)
+    qp_nums = tuple(own_end.qp_num for own_end, _ in path.pairs)
+    return RunningFlow(planned.group, planned.transport, flow, settings, qp_nums, agent)
 
 
 def _link_facts(topology: Topology, host: str) -> LinkFacts:

@@ -1,0 +1,41 @@
+"""Commands that a person can paste."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.program import call_again
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with the command in .venv/bin, which is not on the path."""
+    command = tmp_path / ".venv/bin/rogue"
+    command.parent.mkdir(parents=True)
+    command.write_text("")
+    command.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(sys, "argv", [str(command)])
+    return command
+
+
+def test_the_command_is_named_as_it_can_be_called_from_here(environment: Path) -> None:
+    assert call_again("run", "--resume", Path("results/x")) == ".venv/bin/rogue run --resume results/x"
+
+
+def test_words_survive_the_shell(environment: Path) -> None:
+    assert call_again("report", "my run; rm") == ".venv/bin/rogue report 'my run; rm'"
+
+
+def test_from_elsewhere_the_whole_path_is_given(
+    environment: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert call_again("list") == f"{environment} list"
+
+
+def test_a_command_on_the_path_needs_no_path(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(environment.parent))
+    assert call_again("list") == "rogue list"
