@@ -22,6 +22,7 @@ from rogue_agent.core.completions import Completion, status_name
 from rogue_agent.core.connection import Connection, QpEvent
 from rogue_agent.core.control import SampleVerdict
 from rogue_agent.core.errors import PeerError, PostRefused
+from rogue_agent.core.estimators import ESTIMATORS
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.recovery import Peer
@@ -51,8 +52,8 @@ class SimulatedFlow:
     """One flow of a simulation: follows its schedule over a path, and keeps what it saw.
 
     The connection is given what `ibv_wc` and a clock query carry, and nothing that only a simulator can
-    know; `instruments` are for labelled ablations. The NIC calls in from the top of the event loop, once per
-    poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
+    know; `instruments` are for labelled ablations, and the engine's oracle joins them for an estimator that
+    asks for it by name. The NIC calls in from the top of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
     """
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
@@ -82,6 +83,8 @@ class SimulatedFlow:
         self._is_plain = not path.has_memory
         self._application = Application(schedule)
         peer = None if self.library is None else path.peer(peer_link or link)
+        if settings.estimator is not None and ESTIMATORS[settings.estimator].is_oracle:
+            instruments = instruments._replace(left_ns=self._left_ns)
         self._connection = _connection(
             settings, link, self._queue_pair.qp_num, record_rtt, peer, instruments, record_inputs
         )
@@ -130,6 +133,9 @@ class SimulatedFlow:
             return NicNs(self._post(action))
         except QueuePairError as error:
             raise PostRefused from error
+
+    def _left_ns(self, wr_id: int) -> float:
+        return self._queue_pair.left_ns(wr_id)
 
     def _post(self, action: PostSend) -> int:
         """Post any verb, with its place in the memories at both ends."""

@@ -29,6 +29,9 @@ class NicQueuePair(Protocol):
     ) -> None:
         """Name the host software behind this queue pair."""
 
+    def left_ns(self, wr_id: int) -> float:
+        """Oracle: when the last byte of the verb that has just completed left the NIC, on its clock."""
+
     def nic_clock_ns(self) -> int:
         """Read the NIC's free-running clock."""
 

@@ -149,6 +149,7 @@ class FakeEnd:
     life: int = 0
     timer: int = 0
     posted: list[FakeVerb] = field(default_factory=list)
+    left_at_ns: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.peer: FakeEnd
@@ -162,6 +163,9 @@ class FakeEnd:
         on_receives: OnCompletions | None = None,
     ) -> None:
         self.on_completions, self.on_qp_event, self.on_receives = on_completions, on_qp_event, on_receives
+
+    def left_ns(self, wr_id: int) -> float:
+        return self.left_at_ns[wr_id]
 
     def nic_clock_ns(self) -> int:
         return self.network.now_ns + OFFSET_NS
@@ -225,6 +229,7 @@ class FakeEnd:
         left_ns, free_ns = (0.0, 0.0) if verb.verb == "read" else verb.serialisation_ns(self.rate_bps)
 
         def leave() -> None:
+            self.left_at_ns[verb.wr_id] = self.nic_clock_ns()
             self.network.after(DELAY_NS, lambda: self._arrive(number, verb, psn, life))
             if self.life == life and self.service == "uc":
                 self.acked = number + 1

@@ -148,6 +148,18 @@ def test_what_happened_can_be_replayed(transport: str) -> None:
     assert replay(log.getvalue().splitlines()) > 500
 
 
+@pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
+def test_the_oracle_is_asked_by_the_estimator_of_its_name_only(transport: str) -> None:
+    """It tells the two delays and nothing else, to the rounding of one nanosecond."""
+    schedule = Schedule(10_000_000, HostNs(0))
+    flow = flow_over(network := FakeNetwork(), schedule, transport, estimator="nic_tx_stamp")
+    network.run_until(SECOND_NS)
+    answer_ns = 102 * 8 / 10 if transport == "rogue-uc" else 0
+    accepted = [rtt_ns for _, _, rtt_ns, _, _, _, is_accepted, _ in flow.rtt_samples if is_accepted]
+    assert accepted
+    assert all(abs(rtt_ns - 2 * DELAY_NS - answer_ns) <= 5 for rtt_ns in accepted)
+
+
 def test_noise_comes_from_the_stream_that_is_passed_in() -> None:
     settings = settings_for("rogue", LINE_RATE_BPS, {"rtt_noise_ns": 40_000})
     network = FakeNetwork()
