@@ -53,7 +53,8 @@ class SimulatedFlow:
 
     The connection is given what `ibv_wc` and a clock query carry, and nothing that only a simulator can
     know; `instruments` are for labelled ablations, and the engine's oracle joins them for an estimator that
-    asks for it by name. The NIC calls in from the top of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
+    asks for it by name. The NIC calls in from the top of the event loop, once per poll. A queue pair alone
+    makes a flow that only WRITEs, without a shadow.
     """
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
