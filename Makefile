@@ -48,7 +48,7 @@ format: setup ## rewrite the code in the house format
 	@$(BIN)/ruff check --fix $(CODE)
 
 bench: setup ## measure the engine's speed
-	@$(BIN)/python benchmarks/engine.py
+	@$(BIN)/python benchmarks/engine.py --rogue
 
 clean: ## remove what the targets made, except results
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis
