@@ -1,6 +1,7 @@
 """The house rules that a machine can check: sizes, names, banned calls, mirrored tests."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +13,14 @@ FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 50
 BANNED_NAMES = {"utils", "misc", "common", "helpers"}
 # The core and the engine get time and randomness from outside; only the command line talks to a person.
-BANNED_CALLS = {
-    "rogue_agent/core": {"time", "random", "print", "open", "socket", "subprocess"},
-    "workloads": {"time", "print", "open", "socket", "subprocess"},
-    "simulator": {"time", "random", "print", "open", "socket", "subprocess"},
-    "reports": {"random", "socket", "subprocess"},
+BANNED_MODULES = {
+    "rogue_agent/core": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
+    "workloads": {"time", "datetime", "secrets", "socket", "subprocess", "os", "uuid"},
+    "simulator": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
+    "reports": {"random", "secrets", "socket", "subprocess", "uuid"},
 }
+BANNED_CALLS = {"print", "open", "input"}
+PURE = ("rogue_agent/core", "workloads", "simulator")
 
 
 def code_files() -> list[Path]:
@@ -57,14 +60,22 @@ def test_a_function_fits_on_a_screen(path: Path) -> None:
 
 @pytest.mark.parametrize("path", code_files(), ids=relative)
 def test_nothing_reads_a_clock_or_a_global_random_stream(path: Path) -> None:
-    banned = next((calls for place, calls in BANNED_CALLS.items() if relative(path).startswith(place)), set())
+    banned = next(
+        (names for place, names in BANNED_MODULES.items() if relative(path).startswith(place)), set()
+    )
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call):
-            root = node.func
-            while isinstance(root, ast.Attribute):
-                root = root.value
-            if isinstance(root, ast.Name):
-                assert root.id not in banned, f"{relative(path)}:{node.lineno} calls {ast.unparse(node.func)}"
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        for name in names:
+            assert name.split(".")[0] not in banned, f"{relative(path)}:{node.lineno} imports {name}"
+
+
+@pytest.mark.parametrize("path", [p for p in code_files() if relative(p).startswith(PURE)], ids=relative)
+def test_pure_boxes_do_no_io(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in BANNED_CALLS, f"{relative(path)}:{node.lineno} calls {node.func.id}"
 
 
 @pytest.mark.parametrize("path", code_files(), ids=relative)
@@ -84,3 +95,12 @@ def test_each_module_has_its_test(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "rogue_agent/core/cc").glob("[a-z]*.py")), ids=relative)
 def test_a_congestion_control_cites_its_source(path: Path) -> None:
     assert "Source:" in path.read_text(), f"{relative(path)} cites no source"
+
+
+NAMED_PATH = re.compile(rf"`((?:{'|'.join(PACKAGES)}|tests|benchmarks|docs|experiments|scripts)/[\w./-]+)`")
+
+
+@pytest.mark.parametrize("page", sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]), ids=relative)
+def test_docs_name_files_that_exist(page: Path) -> None:
+    for path in NAMED_PATH.findall(page.read_text()):
+        assert (ROOT / path).exists(), f"{relative(page)} names {path}"
