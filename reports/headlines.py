@@ -63,6 +63,7 @@ _SHORT: Final = Headline(
     "nine in ten short transfers take at most {}",
     "nine in ten short transfers take at most {} instead of {}",
 )
+_UNFINISHED: Final = Headline("unfinished_share", "Not completed", "{} of the transfers did not complete")
 _LEVEL_SHARE: Final = Headline(
     "level_aggregate_share",
     "Of the ideal, worst level",
@@ -100,8 +101,8 @@ HEADLINES: Final[dict[str, Headlines]] = {
         ("level_aggregate_share", "level_jain", "level_most_over_least", "probe_p50_ns", "queue_p50_bytes"),
     ),
     "many_pairs": Headlines(
-        (_LONG, _SHORT, _PROBE, _QUEUE),
-        ("long_fct_p50_ns", "long_fct_p90_ns", "short_fct_p50_ns", "short_fct_p90_ns", "drops_packets"),
+        (_LONG, _SHORT, _UNFINISHED, _PROBE),
+        ("long_fct_p50_ns", "long_fct_p90_ns", "short_fct_p50_ns", "short_fct_p90_ns", "unfinished_share"),
     ),
     "ping": Headlines((_MEAN_TIME,), ("fct_mean_ns",)),
     "rtt_accuracy": Headlines(

@@ -79,9 +79,9 @@ def _sentence(results: Results, setting: Setting) -> str:
     rate, share = results.mean(setting, "aggregate_bps"), results.mean(setting, "aggregate_share")
     if rate and share and headlines.is_about("aggregate_bps"):
         parts.append(
-            f"{counted(flows, 'flow')} {'shares' if flows == 1 else 'share'}"
+            f"{counted(flows, 'flow')} {'gets' if flows == 1 else 'share'}"
             f" {quantity_text(rate.mean, Unit.RATE)} ({quantity_text(share.mean, Unit.PERCENT)} of the ideal)"
-            f"{_evenness(results.mean(setting, 'jain'))}"
+            f"{_evenness(results.mean(setting, 'jain')) if flows > 1 else ''}"
         )
     for headline in headlines.shown:
         mean = results.mean(setting, headline.metric)

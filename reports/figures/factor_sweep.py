@@ -14,12 +14,21 @@ from reports.figures.panels import COLUMNS_MAX, legend_above, panels, plain
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.metric import Metric
-from reports.quantities import Unit, quantity_text
+from reports.quantities import Unit, number_text, quantity_text, readable
 from reports.results import Results, Setting, factor_name
 
 LINES_MAX: Final = 8
 # From this ratio of the largest to the smallest value a linear axis would hide the small ones.
 LOG_FROM_RATIO: Final = 30.0
+# Units of which each tick is written in the multiple that suits it, and what stands beside an axis.
+READABLE: Final = (Unit.TIME, Unit.BYTES, Unit.COUNT)
+HEIGHTS: Final = {
+    Unit.TIME: "time",
+    Unit.BYTES: "bytes",
+    Unit.COUNT: "number",
+    Unit.INDEX: "index",
+    Unit.RATIO: "ratio",
+}
 OTHER_LINES: Final = ("-", "--", ":", "-.")
 
 
@@ -142,7 +151,7 @@ def _draw_metric(
         if not points:
             continue
         points.sort(key=lambda point: point[0])
-        unit = metric.unit.value.base_units
+        unit = 1.0 if metric.unit in READABLE else metric.unit.value.base_units
         heights = [mean.mean / unit for _, mean in points]
         below = [(mean.mean - mean.low) / unit if mean.low is not None else 0.0 for _, mean in points]
         above = [(mean.high - mean.mean) / unit if mean.high is not None else 0.0 for _, mean in points]
@@ -164,7 +173,14 @@ def _draw_metric(
     _height_axis(axis, drawn)
     if metric.unit is Unit.INDEX:
         axis.set_ylim(0, 1.05)
-    axis.set_ylabel(metric.unit.symbol or "index")
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _height_text(value, metric.unit)))
+    axis.set_ylabel(HEIGHTS.get(metric.unit, metric.unit.symbol))
+
+
+def _height_text(height: float, unit: Unit) -> str:
+    if unit is Unit.COUNT:
+        return number_text(height, unit)
+    return ("0" if height == 0 else readable(height, unit)) if unit in READABLE else f"{height:g}"
 
 
 def _height_axis(axis: Axes, heights: Sequence[float]) -> None:
@@ -172,7 +188,6 @@ def _height_axis(axis: Axes, heights: Sequence[float]) -> None:
     low, high = min(heights), max(heights)
     if low > 0 and high / low >= LOG_FROM_RATIO:
         axis.set_yscale("log")
-        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.yaxis.set_minor_formatter(FuncFormatter(lambda _value, _: ""))
         axis.set_ylim(low / 2, high * 2)
     elif low >= 0:

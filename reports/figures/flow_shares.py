@@ -29,9 +29,10 @@ class FlowShares(ReportFigure):
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether goodput and ideal share are known, and the same share is ideal for all."""
+        """Return whether there are flows to compare, their goodput and one ideal share for all of them."""
         return (
             super().usable(view)
+            and len(view.flow_ids) > 1
             and view.ideal_share_bps is not None
             and view.is_simultaneous
             and bool(view.window)

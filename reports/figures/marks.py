@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator
 from numpy.typing import NDArray
 
 from reports.quantities import duration_text, size_text
@@ -13,6 +13,8 @@ from reports.style import INK
 
 # More points than this per line add bytes to the page and nothing to the eye. Statistics use every sample.
 POINTS_MAX: Final = 240
+# A logarithmic axis that spans more than this has room for powers of ten only.
+LONG_AXIS: Final = 100.0
 LINEAR_BELOW_BYTES: Final = 1000
 
 Values = NDArray[np.float64]
@@ -35,8 +37,17 @@ def rule(axis: Axes, value: float, label: str, *, vertical: bool = False) -> Non
 
 
 def time_axis(axis: Axes) -> None:
-    """Make a horizontal axis logarithmic in ns, with ticks such as `10 µs` and `1 ms`."""
+    """Make a horizontal axis logarithmic in ns, with ticks such as `10 µs` and `1 ms`.
+
+    It spans at least a factor of four around what is drawn, and has ticks at 2 and 5 unless it is long.
+    """
     axis.set_xscale("log")
+    low, high = axis.get_xlim()
+    if high < 4 * low:
+        middle = math.sqrt(low * high)
+        low, high = middle / 2, 2 * middle
+        axis.set_xlim(low, high)
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high > LONG_AXIS * low else (1.0, 2.0, 5.0)))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: duration_text(value)))
     axis.xaxis.set_minor_formatter(FuncFormatter(lambda _value, _: ""))
 

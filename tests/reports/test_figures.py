@@ -10,7 +10,7 @@ from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transf
 from matplotlib.figure import Figure
 
 from reports.figures import FIGURES
-from reports.figures.marks import POINTS_MAX, draw_cdf, size_axis
+from reports.figures.marks import POINTS_MAX, draw_cdf, size_axis, time_axis
 from reports.figures.panels import compared_panels, panels, plain
 from reports.figures.throughput import ThroughputOverTime, drawn_width_ns
 from reports.load import Run
@@ -95,8 +95,8 @@ class TestEveryFigure:
 
 
 def test_page_of_a_campaign_stays_small(tmp_path: Path) -> None:
-    """Eight cells of 1000 samples per flow: what is drawn does not grow with what was measured."""
-    sample = Sample(senders=(2, 4, 6, 8), repetitions=1, seconds=20.0, sample_ns=20_000_000)
+    """Six cells of 1000 samples per flow: what is drawn does not grow with what was measured."""
+    sample = Sample(senders=(2, 4, 8), repetitions=1, seconds=10.0, sample_ns=10_000_000)
     results = Results(Run(write_sample_run(tmp_path, sample)))
     sizes = {}
     for name, kind in FIGURES.items():
@@ -185,3 +185,20 @@ def test_axis_of_sizes_holds_an_empty_queue(low: float, high: float, limits: tup
 def test_drawn_names_are_printable_and_short() -> None:
     assert plain("a\x00b\nc") == "a b c"
     assert plain("x" * 200) == "x" * 69 + "…"
+
+
+@pytest.mark.parametrize(
+    ("times_ns", "labels"),
+    [
+        ([2000.0, 2001.0], ["2 µs", "4 µs"]),
+        ([1e4, 1e7], ["10 µs", "100 µs", "1 ms", "10 ms"]),
+        ([4e3, 9e4], ["5 µs", "10 µs", "20 µs", "50 µs"]),
+    ],
+)
+def test_axis_of_times_always_has_labels(times_ns: list[float], labels: list[str]) -> None:
+    axis = Figure().subplots()
+    axis.plot(times_ns, [0, 1])
+    time_axis(axis)
+    low, high = axis.get_xlim()
+    drawn = [axis.xaxis.get_major_formatter()(tick) for tick in axis.get_xticks() if low <= tick <= high]
+    assert set(labels) <= {text.replace("\u202f", " ") for text in drawn}

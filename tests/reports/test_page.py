@@ -176,8 +176,8 @@ def test_hostile_strings_are_text(tmp_path: Path, place: str) -> None:
 def test_hostile_names_in_the_tables_are_text(tmp_path: Path) -> None:
     flow = f"main/{HOSTILE}"
     tables = {
-        "flows": [transfer(flow, src="</text><script>", status="error")],
-        "throughput": [delivery(flow, n * SECOND, 5) for n in (1, 2)],
+        "flows": [transfer(f"{flow}{n}", src="</text><script>", status="error") for n in (1, 2)],
+        "throughput": [delivery(f"{flow}{n}", t * SECOND, 5) for n in (1, 2) for t in (1, 2)],
         "queues": [{"node": "s0", "port": HOSTILE, "t_ns": SECOND, "bytes": 5000, "max_bytes": 6000}],
     }
     view = tiny_view(tmp_path, tables, ideal_goodput_bps=100)

@@ -106,6 +106,7 @@ def test_many_pairs_are_told_by_their_completion_times(pairs: Results) -> None:
     assert set(dict(rogue.numbers)) == {
         "Long transfers, median",
         "Short transfers, p90",
+        "Not completed",
         "Queue pairs failed",
     }
     assert "nine in ten short transfers take at most" in rogue.details[1]
