@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
+from harness.testbeds.simulator import support
 from harness.testbeds.simulator.support import not_measured, parameter_mistake, unsupported
 from rogue_agent.core.transports import TRANSPORTS
+from simulator import PROFILES
 
 HAS = ", ".join(TRANSPORTS)
 GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
@@ -22,13 +24,10 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
     [
         ("transports=[roce+dcqcn]", f"the simulator has no roce+dcqcn; it has {HAS}"),
         ("topology.framing=ns3", "the simulator has no framing ns3; it has rocev2"),
-        ("topology.nic=cx4", "the simulator has no NIC cx4; it has cx3pro, ideal: set topology.nic"),
-        ("topology.rate=100Gbps", "the simulator has no NIC cx4; it has cx3pro, ideal: set topology.nic"),
         (
             "measure=[{kind: queues, interval: 1ns}]",
             "queues would have 4000000000 samples, expected at most 50000000; raise its interval",
         ),
-        ("workload.verb=read", "the simulator's NICs have no verb read; they have write"),
         (
             "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 1ns}",
             "nothing happens in main: its first transfer would come after its end; let it run longer",
@@ -49,6 +48,22 @@ def test_what_it_cannot_and_what_it_has_instead(tmp_path: Path, setting: str, re
 def test_groups_are_asked_too(tmp_path: Path, group: str, reason: str) -> None:
     text = "name: x\ntopology: {kind: star, hosts: 3, rate: 10Gbps}\ntransports: [rogue]\n"
     assert unsupported(cell_of(tmp_path, GROUP % group, text=text)) == reason
+
+
+def test_a_card_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "PROFILES", {"ideal": PROFILES["ideal"]})
+    assert unsupported(cell_of(tmp_path)) == "the simulator has no NIC cx3pro; it has ideal: set topology.nic"
+    assert unsupported(cell_of(tmp_path, "topology.nic=ideal")) is None
+
+
+def test_a_verb_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "VERBS", ("send",))
+    assert unsupported(cell_of(tmp_path)) == "the simulator's NICs have no verb write; they have send"
+
+
+def test_a_service_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "SERVICES", ("uc",))
+    assert unsupported(cell_of(tmp_path)) == "the simulator has no service rc for rogue; it has uc"
 
 
 def test_parameters(tmp_path: Path) -> None:
