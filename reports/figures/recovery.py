@@ -8,14 +8,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.figures.figure import ReportFigure
-from reports.figures.panels import panels, plain
+from reports.figures.panels import WIDTH_INCHES, panels, plain
 from reports.figures.throughput import draw_flows
 from reports.quantities import counted, duration_text, size_text
-from reports.results import Results
+from reports.results import Results, Setting
 from reports.style import ALARM, INK
 from reports.view import QP_FAILED, CellView
 
 KINDS_MAX: Final = 8
+# Room for the names of events beside their rows.
+EVENT_NAME_INCHES: Final = 1.35
 # Events that mean harm have the colour of alarm; all others are steps of the recovery.
 HARMFUL: Final = (QP_FAILED, "link_cut", "connection_failed", "gave_up")
 
@@ -28,9 +30,8 @@ class RecoveryTimeline(ReportFigure):
     settings_max: ClassVar = 4
     caption: ClassVar = (
         "Above: payload delivered in order, one line per flow. Below, on the same time axis: each mark is one"
-        " event, a row per kind of event; crosses are harm, circles are steps of the recovery. The step line"
-        " in the upper panel is the payload sent again so far, as a fraction of all that is sent again; it"
-        " rises where a transfer ends. The first repetition of each setting is drawn."
+        " event, a row per kind of event; crosses are harm, circles are steps of the recovery. The title says"
+        " how much payload was sent again in all. The first repetition of each setting is drawn."
     )
 
     def usable(self, view: CellView) -> bool:
@@ -51,17 +52,16 @@ class RecoveryTimeline(ReportFigure):
     def draw(self, results: Results) -> Figure:
         """Draw both panels of each setting."""
         settings = self.shown(results)
-        titles = [text for setting in settings for text in (setting.title, "")]
+        titles = [text for setting in settings for text in (self._panel_title(results, setting), "")]
         figure, axes = panels(titles, 1, share="none", height_inches=2.1, legend=False)
+        figure.subplots_adjust(left=EVENT_NAME_INCHES / WIDTH_INCHES)
         for row, setting in enumerate(settings):
             view = self.views(results, setting)[0]
             above, below = axes[2 * row], axes[2 * row + 1]
             draw_flows(above, view, setting.style.colour)
-            _draw_sent_again(above, view)
             _draw_events(below, view)
             above.set_ylabel("goodput (Gb/s)")
-            above.set_ylim(bottom=0)
-            above.legend(loc="upper right", ncols=2)
+            above.set_ylim(0, 1.06 * float(above.dataLim.ymax) or 1.0)
             below.set_xlim(above.get_xlim())
         return figure
 
@@ -75,10 +75,16 @@ class RecoveryTimeline(ReportFigure):
                 f"{kind} {counted(len(rows), 'time')}, first at {duration_text(int(rows['t_ns'].min()))}"
                 for kind, rows in events.groupby("event", sort=False)
             ]
-            again = _sent_again(view)
-            total = f" {size_text(float(again.iloc[-1]))} were sent again." if len(again) else ""
+            again_bytes = _sent_again_bytes(view)
+            total = "" if again_bytes is None else f" {size_text(again_bytes)} were sent again."
             sentences.append(f"{setting.title}: {'; '.join(parts)}.{total}")
         return " ".join(sentences)
+
+    def _panel_title(self, results: Results, setting: Setting) -> str:
+        again_bytes = _sent_again_bytes(self.views(results, setting)[0])
+        return (
+            setting.title if again_bytes is None else f"{setting.title}: {size_text(again_bytes)} sent again"
+        )
 
 
 def _events(view: CellView) -> pd.DataFrame:
@@ -88,26 +94,12 @@ def _events(view: CellView) -> pd.DataFrame:
     return events.sort_values("t_ns", kind="stable").astype({"event": str, "flow_id": str})
 
 
-def _sent_again(view: CellView) -> "pd.Series[float]":
-    """Return the payload sent again so far, by the time (ns) at which it became known; empty if none was."""
+def _sent_again_bytes(view: CellView) -> float | None:
+    """Return the payload that was sent again in all; None where nobody knows."""
     flows = view.table("flows")
     assert flows is not None, "only cells with flows are drawn"
-    known = flows[flows["retransmitted_bytes"].notna()].copy()
-    known["end_ns"] = known["end_ns"].fillna(max(end for _, end in view.spans.values()))
-    known = known.sort_values("end_ns", kind="stable")
-    total = known.set_index("end_ns")["retransmitted_bytes"].astype(np.float64).cumsum()
-    return total if len(total) and total.iloc[-1] > 0 else total.iloc[:0]
-
-
-def _draw_sent_again(axis: Axes, view: CellView) -> None:
-    again = _sent_again(view)
-    if again.empty:
-        return
-    top = float(axis.dataLim.ymax) or 1.0
-    times_s = [0.0, *(again.index.to_numpy(dtype=np.float64) / 1e9), axis.get_xlim()[1]]
-    heights = [0.0, *(top * again.to_numpy() / float(again.iloc[-1])), top]
-    label = f"sent again so far, of {size_text(float(again.iloc[-1]))}"
-    axis.step(times_s, heights, where="post", color=INK, linewidth=1.0, linestyle=":", label=label)
+    known = flows["retransmitted_bytes"].dropna()
+    return float(known.sum()) if len(known) else None
 
 
 def _draw_events(axis: Axes, view: CellView) -> None:
