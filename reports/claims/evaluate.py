@@ -11,6 +11,7 @@ from reports.metrics import METRICS
 from reports.metrics.intervals import LEVEL_WITHIN, MeanInterval
 from reports.quantities import NO_VALUE, Unit, counted, number_text, quantity_text
 from reports.results import Results, Setting
+from workloads.records import CellStatus
 
 TESTBEDS_WITHOUT_HARDWARE = ("simulator", "virtual")
 
@@ -172,7 +173,9 @@ def _absent_because(metric: str, setting: Setting) -> str:
     reasons = [
         entry.not_measured[name] for entry in setting.entries for name in needs if name in entry.not_measured
     ]
-    why = f": {reasons[0]}" if reasons else ""
+    if all(entry.status is not CellStatus.OK for entry in setting.entries):
+        reasons = [entry.message for entry in setting.entries if entry.message]
+    why = f": {reasons[0].rstrip('.')}" if reasons else ""
     return f"no finished cell of {setting.title} has this number{why}"
 
 

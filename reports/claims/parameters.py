@@ -10,6 +10,8 @@ from workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 # A parameter of the measurement itself, which no experiment file names.
 INTERVAL: Final = "measured.interval_ns"
+# Before what a testbed found out while it ran.
+FACTS: Final = "facts."
 _PART: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _OF_A_TRANSPORT: Final = re.compile(r"^transports\[\d+\]\.")
 
@@ -19,9 +21,9 @@ def parameter_value(results: Results, setting: Setting, parameter: str) -> JsonV
     if parameter == INTERVAL:
         return results.interval_ns
     entry = setting.entries[0]
-    if parameter.startswith("facts."):
+    if parameter.startswith(FACTS):
         done = results.views_of(setting)
-        return (done[0].entry if done else entry).facts.get(parameter.removeprefix("facts."))
+        return (done[0].entry if done else entry).facts.get(parameter.removeprefix(FACTS))
     for key, value in entry.factors.items():
         if is_same_parameter(key, parameter):
             return _in_base_units(parameter, value)
