@@ -36,10 +36,8 @@ void Engine::fire_link(std::uint32_t link) {
   Port& port = ports_[link];
   catch_up(port);
   const PacketIndex index = port.in_flight.head;
-  if (index == kNoPacket || pool_[index].arrival > now_) [[unlikely]] {
-    set_slot(link);  // the packet that was expected has been slowed down
-    return;
-  }
+  SIM_CHECK(index != kNoPacket && pool_[index].arrival == now_, now_, port_name(link),
+            "the packet that the link waited for does not arrive now");
   port.in_flight.pop(pool_);
   set_slot(link);
   ++packet_hops_;
