@@ -63,7 +63,12 @@ _SHORT: Final = Headline(
     "nine in ten short transfers take at most {}",
     "nine in ten short transfers take at most {} instead of {}",
 )
-_UNFINISHED: Final = Headline("unfinished_share", "Not completed", "{} of the transfers did not complete")
+_UNFINISHED: Final = Headline(
+    "unfinished_share",
+    "Not completed",
+    "{} of the transfers did not complete",
+    "{} of the transfers do not complete instead of {}",
+)
 _LEVEL_SHARE: Final = Headline(
     "level_aggregate_share",
     "Of the ideal, worst level",
@@ -94,6 +99,12 @@ DEFAULT: Final = Headlines(
     ),
 )
 
+# Where a link is cut: a rate says nothing, for the flow that dies at once has no outage to average over.
+CUT: Final = Headlines(
+    (_UNFINISHED, _MEAN_TIME),
+    ("unfinished_share", "fct_mean_ns", "retransmitted_share"),
+)
+
 # By the kind of workload; any other kind has the default.
 HEADLINES: Final[dict[str, Headlines]] = {
     "staggered": Headlines(
@@ -113,7 +124,11 @@ HEADLINES: Final[dict[str, Headlines]] = {
 
 
 def headlines_of(manifest: Manifest) -> Headlines:
-    """Return what matters for a run: by its first kind of traffic that has headlines of its own."""
+    """Return what matters for a run: by a cut link, else by its first kind of traffic with headlines."""
+    faults = manifest.experiment.get("faults")
+    for fault in faults if isinstance(faults, list) else []:
+        if isinstance(fault, dict) and fault.get("kind") == "link_cut":
+            return CUT
     groups = manifest.experiment.get("traffic")
     workloads = (
         [group.get("workload") for group in groups if isinstance(group, dict)]

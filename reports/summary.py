@@ -188,4 +188,4 @@ def _difference(own: MeanInterval, other: MeanInterval, metric: str, pattern: st
     small, large = sorted((own.mean, other.mean))
     if small <= 0 or not 1.5 <= large / small < RATIO_MAX:
         return text
-    return f"{text} ({large / small:.2g} times {'more' if own.mean > other.mean else 'less'})"
+    return f"{text} ({float(f'{large / small:.2g}'):g} times {'more' if own.mean > other.mean else 'less'})"

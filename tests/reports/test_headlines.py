@@ -2,12 +2,12 @@
 
 import pytest
 
-from reports.headlines import DEFAULT, HEADLINES, Headlines, headlines_of
+from reports.headlines import CUT, DEFAULT, HEADLINES, Headlines, headlines_of
 from reports.manifest import Manifest
 from reports.metrics import METRICS
 from workloads.traffic import WORKLOADS
 
-ALL = {"default": DEFAULT, **HEADLINES}
+ALL = {"default": DEFAULT, "cut": CUT, **HEADLINES}
 
 
 @pytest.mark.parametrize("headlines", ALL.values(), ids=list(ALL))
@@ -36,6 +36,8 @@ def test_kinds_are_those_of_the_workloads() -> None:
     [
         ({"workload": {"kind": "ping"}}, HEADLINES["ping"]),
         ({"workload": {"kind": "incast"}}, DEFAULT),
+        ({"workload": {"kind": "incast"}, "faults": [{"kind": "link_cut"}]}, CUT),
+        ({"workload": {"kind": "incast"}, "faults": [{"kind": "loss"}, "damaged"]}, DEFAULT),
         (
             {"traffic": [{"workload": {"kind": "incast"}}, {"workload": {"kind": "many_pairs"}}]},
             HEADLINES["many_pairs"],

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from helpers.sample_kinds import write_cells
 from helpers.sample_run import Sample, write_manifest, write_sample_run
-from helpers.tiny_run import SECOND, cell, manifest, tiny_view, transfer
+from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
 
 from reports.load import Run
 from reports.metrics.intervals import MeanInterval
 from reports.results import Results
-from reports.summary import _order, cards, comparison
+from reports.summary import _difference, _order, cards, comparison
 
 
 def ascii_spaces(text: str) -> str:
@@ -111,4 +112,31 @@ def test_many_pairs_are_told_by_their_completion_times(pairs: Results) -> None:
     }
     assert "nine in ten short transfers take at most" in rogue.details[1]
     (sentence,) = comparison(pairs)
-    assert "of 4 measures over 2 settings. With load 0.75: the median long transfer takes" in sentence
+    assert "of 6 measures over 2 settings. With load 0.75: the median long transfer takes" in sentence
+
+
+def test_flow_that_dies_at_once_does_not_win_by_its_rate(tmp_path: Path) -> None:
+    """RoGUE is cut for 2 of 4 s and arrives; RoCE delivers at full rate for 1 s and dies."""
+    flow = "main/h0->h1"
+    done = [transfer(flow, end_ns=4 * SECOND, fct_ns=4 * SECOND)]
+    dead = [transfer(flow, end_ns=SECOND, status="error")]
+    cells = [
+        (
+            cell("rogue-r1"),
+            {"flows": done, "throughput": [delivery(flow, n * SECOND, 500) for n in range(1, 5)]},
+        ),
+        (cell("roce-r1", transport="roce"), {"flows": dead, "throughput": [delivery(flow, SECOND, 1000)]}),
+    ]
+    run = write_cells(tmp_path, cells, {"kind": "incast"}, faults=[{"kind": "link_cut"}])
+    (sentence,) = comparison(Results(Run(run)))
+    text = ascii_spaces(sentence)
+    assert text.startswith(
+        "Against Native RoCE, RoGUE is better on 1 of 1 measure: 0 % of the transfers do not"
+    )
+    assert "instead of 100.0 % and 0 of 1 queue pairs fail instead of 1 of 1" in text
+
+
+@pytest.mark.parametrize(("large", "times"), [(35e6, "350 times more"), (2e5, "2 times more")])
+def test_how_many_times_is_no_power_of_ten(large: float, times: str) -> None:
+    text = _difference(interval(large, 0), interval(1e5, 0), "probe_p50_ns", "{} instead of {}")
+    assert times in text
