@@ -10,6 +10,7 @@ them. With `--rogue` W1 also runs under RoGUE (see engine_rogue.py).
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -79,7 +80,8 @@ def measure_once(name: str) -> dict[str, float]:
 def measure_in_fresh_process(name: str) -> dict[str, float]:
     """Run one workload once, in a process of its own."""
     command = [sys.executable, __file__, "--once", name]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # numpy's idle threads would count as work
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     figures: dict[str, float] = json.loads(output)
     return figures
 
