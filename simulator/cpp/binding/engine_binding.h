@@ -334,8 +334,8 @@ void bind_engine(nb::module_& module) {
   engine.def(
       "__init__",
       [](Bound* self, std::uint64_t seed, std::uint32_t data_overhead_bytes,
-         std::uint32_t first_overhead_bytes, std::uint32_t ack_frame_bytes,
-         std::uint32_t wire_overhead_bytes, std::uint32_t datagram_overhead_bytes) {
+         std::uint32_t first_overhead_bytes, std::uint32_t ack_frame_bytes, std::uint32_t wire_overhead_bytes,
+         std::uint32_t datagram_overhead_bytes) {
         new (self) Bound(seed, {data_overhead_bytes, first_overhead_bytes, ack_frame_bytes,
                                 wire_overhead_bytes, datagram_overhead_bytes});
       },

@@ -65,8 +65,8 @@ inline void Engine::enqueue_at_switch(std::uint32_t link, PacketIndex index) {
 }
 
 // Dynamic threshold: a port holds at most alpha times the free buffer. Source: Choudhury and
-// Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998. The buffer seems fuller than it is while other ports lag behind, so only a refusal needs them
-// caught up.
+// Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998. The buffer seems fuller
+// than it is while other ports lag behind, so only a refusal needs them caught up.
 bool Engine::admits(Port& port, std::uint32_t frame_bytes) {
   Switch& element = switches_[port.owner];
   const auto fits = [&] {
@@ -86,8 +86,7 @@ void Engine::drop(std::uint32_t link, PacketIndex index) {
 
 bool Engine::loses(std::uint32_t link, const Packet& packet) {
   const LinkSpeed& speed = speeds_[ports_[link].speed];
-  const Picoseconds serialisation =
-      duration_of(framing_.wire_bytes(packet.frame_bytes), speed.ps_per_byte);
+  const Picoseconds serialisation = duration_of(framing_.wire_bytes(packet.frame_bytes), speed.ps_per_byte);
   return links_[link].loss.loses(now_ - speed.delay - serialisation, now_);
 }
 

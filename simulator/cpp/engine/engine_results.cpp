@@ -145,7 +145,8 @@ void Engine::check_queue_pairs() const {
     const std::string name = queue_pair_name(qp);
     const std::uint64_t found =
         responder.accepted_packets() + responder.discarded_packets() + sender.missing_packets + packets[qp];
-    SIM_CHECK(requester.sent_packets() == found, now_, name, "packets sent differ from packets accounted for");
+    SIM_CHECK(requester.sent_packets() == found, now_, name,
+              "packets sent differ from packets accounted for");
     SIM_CHECK(sender.sent_replies ==
                   receivers_[sender.peer].received_replies + sender.missing_replies + replies[qp],
               now_, name, "replies sent differ from replies accounted for");

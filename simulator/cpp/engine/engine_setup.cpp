@@ -88,8 +88,8 @@ std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
   return first;
 }
 
-// The limiter of a new queue pair: the next priority's, its own, or that of the same host's end of a pair that
-// lends its limiters.
+// The limiter of a new queue pair: the next priority's, its own, or that of the same host's end of a pair
+// that lends its limiters.
 std::uint32_t Engine::limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration) {
   const std::uint32_t index = nodes_[host].index;
   Nic& nic = nics_[index];
