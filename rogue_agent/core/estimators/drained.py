@@ -1,7 +1,5 @@
 """The default estimator: RoGUE's two formulas, anchored by a batch that was posted to an empty queue pair."""
 
-import math
-
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.estimators.base import RttEstimator
@@ -25,27 +23,24 @@ class Drained(RttEstimator):
     batch before.
 
     The paper's recursion keeps any error for ever. Here it ends with each change of the limiter, which
-    forgets the anchor, and with each batch posted to an empty queue pair. In between, samples are clipped at
-    the smallest anchored one so far. Verbs do not tell the path's propagation time; this is the smallest RTT
-    that was ever observed without recursion, and so the best bound from below that software has. While a
-    queue that every anchor met is draining the bound is too high, by no more than that queue. Therefore only
-    the sample is clipped, not t_left: the error does not outlive the sample.
+    forgets the anchor, and with each batch posted to an empty queue pair. An estimate below zero is an error
+    for certain, and counts as zero. Nothing else is clipped: verbs do not tell the path's propagation time,
+    and the smallest anchored sample is no substitute where anchors are rare, for one that met a busy moment
+    would then hide every better one after it. The congestion control has its own floor.
 
     Not seen: a limiter that still owes a gap to the packet before an anchored batch. The gap is shorter
     than the RTT just waited for, unless the rate is far below that of one packet per RTT.
 
     Source: RoGUE, section 3.3 and figure 4.  Test: test_drained.py::test_worked_example.
-    Deviation: anchoring, packet gaps and the floor are ours; the paper does not say how the recursion
-    starts anew.
+    Deviation: anchoring and packet gaps are ours; the paper does not say how the recursion starts anew.
     """
 
-    __slots__ = ("_floor_ns", "_gap_ns", "_left_ns", "_line_bits_per_ns", "_origin_ns")
+    __slots__ = ("_gap_ns", "_left_ns", "_line_bits_per_ns", "_origin_ns")
 
     needs_anchor = True
 
     def __init__(self, line_rate_bps: int, instruments: Instruments = NO_INSTRUMENTS) -> None:
         self._line_bits_per_ns = line_rate_bps / 1e9
-        self._floor_ns = math.inf
         self._origin_ns: NicNs | None = None
         self._left_ns = 0.0
         self._gap_ns = 0.0
@@ -69,10 +64,4 @@ class Drained(RttEstimator):
         left_ns = first_ns + (8 * batch.wire_bytes - last_packet_bits) / bits_per_ns + last_packet_ns
         self._left_ns = left_ns
         self._gap_ns = last_packet_bits / bits_per_ns - last_packet_ns
-        return self._clipped(completed_ns - self._origin_ns - left_ns, is_anchored=batch.is_anchored)
-
-    def _clipped(self, rtt_ns: float, *, is_anchored: bool) -> float:
-        """Let an anchored sample lower the floor, and clip at it."""
-        if is_anchored:
-            self._floor_ns = max(0.0, min(self._floor_ns, rtt_ns))
-        return max(rtt_ns, self._floor_ns)
+        return max(0.0, completed_ns - self._origin_ns - left_ns)

@@ -55,19 +55,19 @@ def test_at_line_rate_there_are_no_gaps() -> None:
     assert estimator.sample(second, NicNs(START_NS + 2 * 56_640 + 8000)) == pytest.approx(8000)
 
 
-def test_samples_are_clipped_at_the_smallest_anchored_one_and_only_they() -> None:
+def test_a_better_sample_than_the_anchor_s_stands() -> None:
     """The second batch left at 5 562 860.8, the third 3539.2 + 279 660.8 later."""
     estimator = Drained(10 * GBPS)
-    estimator.sample(batch_at(START_NS, is_anchored=True), NicNs(5_339_661))
-    assert estimator.sample(batch_at(START_NS), NicNs(5_620_000)) == pytest.approx(60_000.2)
+    assert estimator.sample(batch_at(START_NS, is_anchored=True), NicNs(5_339_661)) == pytest.approx(60_000.2)
+    assert estimator.sample(batch_at(START_NS), NicNs(5_570_000)) == pytest.approx(7_139.2)
     assert estimator.sample(batch_at(START_NS), NicNs(5_910_000)) == pytest.approx(63_939.2)
 
 
-def test_a_smaller_anchored_sample_lowers_the_floor() -> None:
+def test_an_estimate_below_zero_counts_as_zero_and_spoils_nothing() -> None:
     estimator = Drained(10 * GBPS)
     estimator.sample(batch_at(START_NS, is_anchored=True), NicNs(5_339_661))
-    assert estimator.sample(batch_at(START_NS, is_anchored=True), NicNs(5_309_661)) == pytest.approx(30_000.2)
-    assert estimator.sample(batch_at(START_NS), NicNs(5_593_000)) == pytest.approx(30_139.2)
+    assert estimator.sample(batch_at(START_NS), NicNs(5_550_000)) == 0
+    assert estimator.sample(batch_at(START_NS), NicNs(5_910_000)) == pytest.approx(63_939.2)
 
 
 def test_without_an_anchor_there_is_no_estimate() -> None:
