@@ -43,8 +43,9 @@ class Slot:
 
     def start(self, task: Task) -> Future[CellRecord]:
         """Hand a cell to the process; the slot must be free."""
-        if self._worker is not None:
+        if self._worker is not None and self._worker.process.is_alive():
             return self._worker.executor.submit(_run, task)
+        self.close()
         messages, to_parent = _CONTEXT.Pipe(duplex=False)
         with _signals_kept_from_children():
             executor = ProcessPoolExecutor(1, _CONTEXT, _prepare_worker, (to_parent,))

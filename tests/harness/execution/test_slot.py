@@ -1,5 +1,6 @@
 """One worker process at a time."""
 
+import multiprocessing
 import os
 from pathlib import Path
 
@@ -45,3 +46,16 @@ def test_closing_ends_a_cell_that_never_would(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     slot.close()
+
+
+def test_a_process_that_dies_between_two_cells_is_replaced(tmp_path: Path) -> None:
+    slot = Slot()
+    try:
+        assert slot.result(slot.start(task(tmp_path, "ok"))).status is CellStatus.OK
+        (worker,) = multiprocessing.active_children()
+        worker.kill()
+        worker.join()
+        future = slot.start(task(tmp_path, "throws"))
+        assert slot.result(future).status is CellStatus.FAILED
+    finally:
+        slot.close()
