@@ -39,7 +39,7 @@ class ExperimentRun:
 
 
 def run_experiment(name: str, out: Path, *settings: str) -> ExperimentRun:
-    """Run an experiment of the checkout; every cell must finish. Skips, with the reason, if one cannot run."""
+    """Run an experiment of the checkout; every cell must finish. Skips with the reason if one cannot run."""
     command = [sys.executable, "-m", "harness", "run", name, "--out", str(out)]
     command += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
