@@ -1,9 +1,13 @@
 """The C++ engine. Use simulator.Simulation, which checks what it is given."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from numpy import int64
 from numpy.typing import NDArray
+
+OnCompletions: TypeAlias = Callable[[int, list[tuple[int, int, int, int, int | None]]], object]
+OnEvent: TypeAlias = Callable[[int, int], object]
 
 class QueuePair:
     """One end of a connection: what verbs offer, and nothing more."""
@@ -18,11 +22,15 @@ class QueuePair:
 
     @property
     def retransmitted_bytes(self) -> int:
-        """Payload bytes that this queue pair sent again."""
+        """Payload bytes that this queue pair sent again or, of READs, asked for again."""
 
     @property
     def delivered_bytes(self) -> int:
-        """Payload bytes of this queue pair that the other end accepted in order."""
+        """Payload bytes of this queue pair that arrived: in order, or in whole messages (type UC)."""
+
+    @property
+    def delivered_messages(self) -> int:
+        """Verbs of this queue pair that arrived whole, if it is of type UC; otherwise 0."""
 
     @property
     def posted_bytes(self) -> int:
@@ -30,24 +38,63 @@ class QueuePair:
 
     def attach(
         self,
-        on_completions: Callable[[int, list[tuple[int, int, int, int, int | None]]], object],
-        on_qp_event: Callable[[int, int], object],
+        on_completions: OnCompletions,
+        on_qp_event: OnEvent,
+        on_receives: OnCompletions | None = None,
     ) -> None:
         """Name the host software behind this queue pair.
 
         ``on_completions(host_ns, [(wr_id, status, nic_ns, byte_len, imm), ...])`` gets all completions of an
         instant at once; status as in ibv_wc_status: success 0, flushed 5, retries exceeded 12. Successful
         unsignalled verbs are not among them. ``on_qp_event(host_ns, state)`` is called when the queue pair
-        has changed its state.
+        has changed its state. ``on_receives(host_ns, [(wr_id, status, nic_ns, byte_len, imm), ...])`` gets
+        what the other end's SENDs and immediates complete here: receive requests 0, 1, ..., of which there
+        are always enough.
         """
 
     def nic_clock_ns(self) -> int:
         """Read the free-running clock of the NIC, in its own nanoseconds."""
 
-    def post_write(self, wr_id: int, length_bytes: int, signaled: bool) -> int:
+    def left_ns(self, wr_id: int) -> float:
+        """Return when a verb's last packet first left the NIC, in nanoseconds of its clock: an oracle.
+
+        For a READ it is the instant from which request and last response together needed until completion.
+        Known for verbs that are not done, and during the call that delivers a verb's completion.
+        """
+
+    def post_write(
+        self,
+        wr_id: int,
+        length_bytes: int,
+        signaled: bool,
+        *,
+        imm: int | None = None,
+        local_offset: int = 0,
+        remote_offset: int = 0,
+    ) -> int:
         """Post an RDMA WRITE; return the NIC clock read just before, in its nanoseconds.
 
+        ``imm`` (32 bits) completes a receive request at the other end. On a queue pair of type UC the verb is
+        done when its last packet has left, otherwise when that has been acknowledged.
         Raises QueuePairError if the queue pair is not ready to send.
+        """
+
+    def post_send(self, wr_id: int, length_bytes: int, signaled: bool, *, imm: int | None = None) -> int:
+        """Post a SEND, which completes a receive request at the other end; otherwise as post_write."""
+
+    def post_read(
+        self,
+        wr_id: int,
+        length_bytes: int,
+        signaled: bool,
+        *,
+        local_offset: int = 0,
+        remote_offset: int = 0,
+    ) -> int:
+        """Post an RDMA READ, which type UC does not have; otherwise as post_write.
+
+        The other end's NIC sends the responses, as fast as the limiter of the queue pair there permits. At
+        most 16 READs are under way at once; the next one waits.
         """
 
     def reset(self) -> None:
@@ -88,6 +135,7 @@ class Engine:
         ack_frame_bytes: int,
         wire_overhead_bytes: int,
         datagram_overhead_bytes: int = ...,
+        immediate_overhead_bytes: int = ...,
     ) -> None: ...
     def add_host(
         self,
@@ -112,6 +160,7 @@ class Engine:
         ack_every_packets: int,
         retry_count: int,
         timeout_exponent: int,
+        is_unreliable: bool,
         limiter_of: int | None,
     ) -> tuple[QueuePair, QueuePair]: ...
     def add_datagram_queue_pair(self, host: int) -> int: ...

@@ -9,6 +9,7 @@ BTH_BYTES = 12
 RETH_BYTES = 16
 AETH_BYTES = 4
 DETH_BYTES = 8
+IMMEDIATE_BYTES = 4
 ICRC_BYTES = 4
 FCS_BYTES = 4
 PREAMBLE_BYTES = 8
@@ -29,6 +30,7 @@ class Framing:
     ack_frame_bytes: int
     wire_overhead_bytes: int
     datagram_overhead_bytes: int = DETH_BYTES
+    immediate_overhead_bytes: int = IMMEDIATE_BYTES
 
     def write_frame_bytes(self, payload_bytes: int, *, is_first: bool) -> int:
         """Return the frame bytes of one packet of an RDMA WRITE; the first one carries the RETH."""

@@ -1,7 +1,7 @@
 """A simulated network of hosts and switches, and the clock that drives it."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ class Simulation:
             ack_frame_bytes=framing.ack_frame_bytes,
             wire_overhead_bytes=framing.wire_overhead_bytes,
             datagram_overhead_bytes=framing.datagram_overhead_bytes,
+            immediate_overhead_bytes=framing.immediate_overhead_bytes,
         )
         self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
 
@@ -100,10 +101,12 @@ class Simulation:
         timeout_exponent: int,
         ack_every_packets: int | None = None,
         path_seed: int = 0,
+        service: Literal["rc", "uc"] = "rc",
         limiter_of: QueuePair | None = None,
     ) -> tuple[QueuePair, QueuePair]:
-        """Connect a queue pair of host a with one of host b (type RC, both ready to send).
+        """Connect a queue pair of host a with one of host b, both ready to send.
 
+        ``service`` is reliable (RC) or not (UC: no acknowledgements, whole messages or nothing).
         The retransmission timeout is 4.096 us * 2^timeout_exponent (exponent 0: never). Besides the last
         packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
         a's NIC). ``path_seed`` chooses among equally short routes. On cards with limiters per priority the
@@ -119,6 +122,8 @@ class Simulation:
         require_integer(where, "retry_count", retry_count, 0, 7)
         require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
+        if service not in {"rc", "uc"}:
+            raise SimulationError(f"{where}: expected service rc or uc, got {service!r}")
         hosts = frozenset((host_a, host_b))
         if limiter_of is not None and self._hosts_of.get(limiter_of.qp_num) != hosts:
             raise SimulationError(f"{where}: expected limiter_of to connect the same two hosts")
@@ -134,6 +139,7 @@ class Simulation:
             ack_every_packets=ack_every,
             retry_count=retry_count,
             timeout_exponent=timeout_exponent,
+            is_unreliable=service == "uc",
             limiter_of=None if limiter_of is None else limiter_of.qp_num,
         )
         self._hosts_of |= {end.qp_num: hosts for end in ends}

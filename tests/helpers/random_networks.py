@@ -1,6 +1,7 @@
 """Random small networks with random host software, for Hypothesis."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from hypothesis import strategies as st
 
@@ -23,6 +24,22 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Verb:
+    kind: str  # write, send, read
+    length_bytes: int
+    is_signaled: bool
+    imm: int | None
+
+    def post(self, queue_pair: QueuePair, wr_id: int) -> None:
+        if self.kind == "read":
+            queue_pair.post_read(wr_id, self.length_bytes, self.is_signaled)
+        elif self.kind == "send":
+            queue_pair.post_send(wr_id, self.length_bytes, self.is_signaled, imm=self.imm)
+        else:
+            queue_pair.post_write(wr_id, self.length_bytes, self.is_signaled, imm=self.imm)
+
+
+@dataclass(frozen=True)
 class Flow:
     """A connection, and host software that answers a completion with the next verb and a new rate."""
 
@@ -33,7 +50,9 @@ class Flow:
     retry_count: int
     timeout_exponent: int
     starts_ns: int
-    verbs: tuple[tuple[int, bool], ...]  # length in bytes, signalled
+    service: Literal["rc", "uc"]
+    verbs: tuple[Verb, ...]
+    answer: Verb | None  # that the other end posts for each receive
     rates_bps: tuple[int, ...]
     is_closed_loop: bool
     resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
@@ -104,6 +123,7 @@ class _Application:
             timeout_exponent=flow.timeout_exponent,
             ack_every_packets=flow.ack_every_packets,
             limiter_of=limiter_of,
+            service=flow.service,
         )
         self._queue_pair = self.ends[0]
         self._verbs = list(enumerate(flow.verbs))
@@ -111,6 +131,10 @@ class _Application:
         self._at_once = 1 if flow.is_closed_loop else len(self._verbs)
         self._queue_pair.attach(lambda now, completions: self._go_on(now), lambda now, state: None)
         self._timer = simulation.timer(self._go_on)
+        self.ends[1].attach(
+            lambda now, completions: None, lambda now, state: None, lambda now, receives: self._answer(now)
+        )
+        self._answer_with = flow.answer
         simulation.schedule(flow.starts_ns, self._go_on)
         for number, reset_ns in enumerate(flow.resets_ns):
             simulation.schedule(reset_ns, lambda now, number=number: self._reset(number))
@@ -125,6 +149,11 @@ class _Application:
                     lambda now, wr_id=wr_id: sender.post_send(wr_id, receiver, bytes(100 * wr_id)),
                 )
 
+    def _answer(self, now_ns: int) -> None:
+        if self._answer_with is not None and self.ends[1].state == 3:
+            self.ends[1].set_rate(10**9 * (1 + now_ns % 5))
+            self._answer_with.post(self.ends[1], now_ns)
+
     def _reset(self, number: int) -> None:
         """Reset one end or both in turn, and start again with numbers that agree if both were reset."""
         ends = self.ends[: 1 + number % 2]
@@ -138,8 +167,8 @@ class _Application:
         try:
             if self._rates_bps:
                 self._queue_pair.set_rate(self._rates_bps.pop())
-            for wr_id, (length_bytes, is_signaled) in self._verbs[: self._at_once]:
-                self._queue_pair.post_write(wr_id, length_bytes, is_signaled)
+            for wr_id, verb in self._verbs[: self._at_once]:
+                verb.post(self._queue_pair, wr_id)
         except QueuePairError:
             return
         del self._verbs[: self._at_once]
@@ -169,9 +198,9 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             retry_count=st.sampled_from((0, 1, 3, 7)),
             timeout_exponent=st.sampled_from((4, 5, 7)),
             starts_ns=st.integers(0, 20_000),
-            verbs=st.lists(
-                st.tuples(st.sampled_from((0, 1, 1024, 5_000, 65_536)), st.booleans()), min_size=1, max_size=8
-            ).map(tuple),
+            service=st.sampled_from(("rc", "rc", "uc")),
+            verbs=st.lists(verbs(), min_size=1, max_size=24).map(tuple),
+            answer=st.none() | verbs(),
             rates_bps=st.lists(st.sampled_from((0, 10**8, 333_333_333, 5 * 10**9, 10**11)), max_size=4).map(
                 tuple
             ),
@@ -182,8 +211,27 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
     )
 
 
+def verbs() -> st.SearchStrategy[Verb]:
+    return st.builds(
+        Verb,
+        kind=st.sampled_from(("write", "write", "send", "read")),
+        length_bytes=st.sampled_from((0, 1, 1024, 5_000, 65_536)),
+        is_signaled=st.booleans(),
+        imm=st.sampled_from((None, None, 0, 2**32 - 1)),
+    )
+
+
 def _flow_between(order: list[int], flow: Flow) -> Flow:
-    return replace(flow, source=order[0], destination=order[1])
+    """Put the flow between two hosts; type UC has no READ."""
+    flow = replace(flow, source=order[0], destination=order[1])
+    if flow.service == "rc":
+        return flow
+    answer = None if flow.answer is None else _unreliable(flow.answer)
+    return replace(flow, verbs=tuple(map(_unreliable, flow.verbs)), answer=answer)
+
+
+def _unreliable(verb: Verb) -> Verb:
+    return replace(verb, kind="write") if verb.kind == "read" else verb
 
 
 def cuts(hosts: int) -> st.SearchStrategy[Cut]:

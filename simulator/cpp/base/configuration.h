@@ -38,6 +38,7 @@ struct ConnectionConfiguration {
   std::uint32_t ack_every_packets = 0;
   std::uint32_t retry_count = 0;
   std::uint32_t timeout_exponent = 0;         // 0 = never
+  bool is_unreliable = false;                 // type UC instead of RC
   std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters
 };
 

@@ -14,60 +14,14 @@
 
 #include "base/configuration.h"
 #include "binding/columns_to_numpy.h"
-#include "binding/session.h"
+#include "binding/part_of_engine.h"
+#include "binding/queue_pair_binding.h"
 #include "protocol/framing.h"
-#include "protocol/psn.h"
 
 namespace simulator {
 
-// An object that keeps its engine alive, visibly for the garbage collector.
-template <class EngineType>
-struct PartOfEngine {
-  nb::object owner;  // the Python object of `session`
-  Session<EngineType>* session;
-  std::uint32_t index;
-
-  EngineType& engine() const { return session->engine; }
-};
-
-template <class EngineType>
-struct BoundQueuePair : PartOfEngine<EngineType> {};
-
 template <class EngineType>
 struct BoundTimer : PartOfEngine<EngineType> {};
-
-template <class Part>
-PyType_Slot* part_slots() {
-  static PyType_Slot slots[] = {
-      {Py_tp_traverse, reinterpret_cast<void*>(+[](PyObject* self, visitproc visit, void* arg) -> int {
-         Py_VISIT(Py_TYPE(self));
-         if (!nb::inst_ready(self)) return 0;
-         Py_VISIT(nb::inst_ptr<Part>(self)->owner.ptr());
-         return 0;
-       })},
-      {Py_tp_clear, reinterpret_cast<void*>(+[](PyObject* self) -> int {
-         nb::inst_ptr<Part>(self)->owner.reset();
-         return 0;
-       })},
-      {0, nullptr}};
-  return slots;
-}
-
-template <class EngineType>
-PyType_Slot* session_slots() {
-  static PyType_Slot slots[] = {
-      {Py_tp_traverse, reinterpret_cast<void*>(+[](PyObject* self, visitproc visit, void* arg) -> int {
-         Py_VISIT(Py_TYPE(self));
-         if (!nb::inst_ready(self)) return 0;
-         return nb::inst_ptr<Session<EngineType>>(self)->hosts.traverse(visit, arg);
-       })},
-      {Py_tp_clear, reinterpret_cast<void*>(+[](PyObject* self) -> int {
-         nb::inst_ptr<Session<EngineType>>(self)->hosts.clear();
-         return 0;
-       })},
-      {0, nullptr}};
-  return slots;
-}
 
 // C++ exceptions become the classes of simulator/errors.py.
 inline void register_exceptions() {
@@ -91,71 +45,6 @@ inline std::string hexadecimal(std::uint64_t value) {
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
   return text;
-}
-
-template <class EngineType>
-void bind_queue_pair(nb::module_& module) {
-  using QueuePair = BoundQueuePair<EngineType>;
-  nb::class_<QueuePair>(module, "QueuePair", nb::type_slots(part_slots<QueuePair>()),
-                        "One end of a connection.")
-      .def_prop_ro("qp_num", [](const QueuePair& qp) { return queue_pair_number(qp.index); })
-      .def_prop_ro(
-          "state",
-          [](QueuePair& qp) { return static_cast<int>(qp.engine().queue_pair_figures(qp.index).state); })
-      .def_prop_ro("retransmitted_bytes",
-                   [](QueuePair& qp) { return qp.engine().queue_pair_figures(qp.index).retransmitted.value; })
-      .def_prop_ro("delivered_bytes",
-                   [](QueuePair& qp) { return qp.engine().queue_pair_figures(qp.index).delivered.value; })
-      .def_prop_ro("posted_bytes",
-                   [](QueuePair& qp) { return qp.engine().queue_pair_figures(qp.index).posted.value; })
-      .def("nic_clock_ns", [](const QueuePair& qp) { return qp.engine().nic_clock_ns(qp.index); })
-      .def(
-          "attach",
-          [](const QueuePair& qp, nb::callable on_completions, nb::callable on_qp_event) {
-            qp.engine().mailbox().attach(qp.index);
-            qp.session->hosts.attach(qp.index, std::move(on_completions), std::move(on_qp_event));
-          },
-          nb::arg("on_completions"), nb::arg("on_qp_event"))
-      .def(
-          "post_write",
-          [](const QueuePair& qp, std::int64_t wr_id, std::int64_t length_bytes, bool signaled) {
-            constexpr std::int64_t kLengthMax = std::int64_t{1} << 40;
-            if (wr_id < 0)
-              throw SimulationError("post_write: expected a wr_id from 0 to 2^63 - 1, got " +
-                                    std::to_string(wr_id));
-            if (length_bytes < 0 || length_bytes > kLengthMax) {
-              throw SimulationError("post_write: expected length_bytes from 0 to 2^40, got " +
-                                    std::to_string(length_bytes));
-            }
-            return qp.engine().post_write(qp.index, static_cast<std::uint64_t>(wr_id), Bytes{length_bytes},
-                                          signaled);
-          },
-          nb::arg("wr_id"), nb::arg("length_bytes"), nb::arg("signaled"))
-      .def("reset", [](const QueuePair& qp) { qp.engine().reset(qp.index); })
-      .def(
-          "ready",
-          [](const QueuePair& qp, std::int64_t sq_psn, std::int64_t rq_psn) {
-            for (const std::int64_t psn : {sq_psn, rq_psn}) {
-              if (psn < 0 || psn >= static_cast<std::int64_t>(kPsnRound)) {
-                throw SimulationError("ready: expected sq_psn and rq_psn from 0 to 2^24 - 1, got " +
-                                      std::to_string(psn));
-              }
-            }
-            qp.engine().ready(qp.index, static_cast<std::uint32_t>(sq_psn),
-                              static_cast<std::uint32_t>(rq_psn));
-          },
-          nb::kw_only(), nb::arg("sq_psn"), nb::arg("rq_psn"))
-      .def(
-          "set_rate",
-          [](const QueuePair& qp, std::int64_t rate_bps) {
-            constexpr std::int64_t kRateMax = 10'000'000'000'000;
-            if (rate_bps < 0 || rate_bps > kRateMax) {
-              throw SimulationError("set_rate: expected rate_bps from 1 to 10^13, or 0 for no limit, got " +
-                                    std::to_string(rate_bps));
-            }
-            return qp.engine().set_rate(qp.index, BitsPerSecond{rate_bps}).value;
-          },
-          nb::arg("rate_bps"));
 }
 
 template <class EngineType>
@@ -208,20 +97,20 @@ void bind_topology(Class& engine) {
           "connect",
           [](nb::handle_t<Bound> self, std::uint32_t a, std::uint32_t b, std::vector<std::uint32_t> route_ab,
              std::vector<std::uint32_t> route_ba, std::uint32_t mtu_bytes, std::uint32_t ack_every_packets,
-             std::uint32_t retry_count, std::uint32_t timeout_exponent,
+             std::uint32_t retry_count, std::uint32_t timeout_exponent, bool is_unreliable,
              std::optional<std::uint32_t> limiter_of) {
             Bound* const session = nb::inst_ptr<Bound>(self);
             if (limiter_of) *limiter_of -= queue_pair_number(0);
-            const std::uint32_t first =
-                session->engine.connect({a, b, std::move(route_ab), std::move(route_ba), mtu_bytes,
-                                         ack_every_packets, retry_count, timeout_exponent, limiter_of});
+            const std::uint32_t first = session->engine.connect(
+                {a, b, std::move(route_ab), std::move(route_ba), mtu_bytes, ack_every_packets, retry_count,
+                 timeout_exponent, is_unreliable, limiter_of});
             const nb::object owner = nb::borrow(self);
             return nb::make_tuple(BoundQueuePair<EngineType>{{owner, session, first}},
                                   BoundQueuePair<EngineType>{{owner, session, first + 1}});
           },
           nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("route_ab"), nb::arg("route_ba"),
           nb::arg("mtu_bytes"), nb::arg("ack_every_packets"), nb::arg("retry_count"),
-          nb::arg("timeout_exponent"), nb::arg("limiter_of").none());
+          nb::arg("timeout_exponent"), nb::arg("is_unreliable"), nb::arg("limiter_of").none());
 }
 
 template <class EngineType, class Class>
@@ -335,12 +224,13 @@ void bind_engine(nb::module_& module) {
       "__init__",
       [](Bound* self, std::uint64_t seed, std::uint32_t data_overhead_bytes,
          std::uint32_t first_overhead_bytes, std::uint32_t ack_frame_bytes, std::uint32_t wire_overhead_bytes,
-         std::uint32_t datagram_overhead_bytes) {
+         std::uint32_t datagram_overhead_bytes, std::uint32_t immediate_overhead_bytes) {
         new (self) Bound(seed, {data_overhead_bytes, first_overhead_bytes, ack_frame_bytes,
-                                wire_overhead_bytes, datagram_overhead_bytes});
+                                wire_overhead_bytes, datagram_overhead_bytes, immediate_overhead_bytes});
       },
       nb::kw_only(), nb::arg("seed"), nb::arg("data_overhead_bytes"), nb::arg("first_overhead_bytes"),
-      nb::arg("ack_frame_bytes"), nb::arg("wire_overhead_bytes"), nb::arg("datagram_overhead_bytes") = 8);
+      nb::arg("ack_frame_bytes"), nb::arg("wire_overhead_bytes"), nb::arg("datagram_overhead_bytes") = 8,
+      nb::arg("immediate_overhead_bytes") = 4);
   bind_topology<EngineType>(engine);
   bind_datagrams<EngineType>(engine);
   bind_running<EngineType>(engine);

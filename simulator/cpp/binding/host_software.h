@@ -3,8 +3,10 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -21,16 +23,22 @@ class HostSoftware {
   struct QueuePairCallbacks {
     nb::object on_completions;
     nb::object on_qp_event;
+    nb::object on_receives;  // or None
   };
 
   bool empty() const {
     return queue_pairs_.empty() && datagrams_.empty() && timers_.empty() && once_.empty();
   }
 
-  void attach(std::uint32_t qp, nb::object on_completions, nb::object on_qp_event) {
-    queue_pairs_[qp] = {std::move(on_completions), std::move(on_qp_event)};
-  }
+  void attach(std::uint32_t qp, QueuePairCallbacks callbacks) { queue_pairs_[qp] = std::move(callbacks); }
   void attach_datagrams(std::uint32_t qp, nb::object on_receives) { datagrams_[qp] = std::move(on_receives); }
+  // Among the completions that are being delivered, or were last.
+  std::optional<Picoseconds> left_nic(std::uint32_t qp, std::uint64_t wr_id) const {
+    for (const Completion& completion : completions_) {
+      if (qp == delivered_qp_ && completion.wr_id == wr_id) return completion.left_nic;
+    }
+    return {};
+  }
   void add_timer(std::uint32_t timer, nb::object callback) { timers_[timer] = std::move(callback); }
   std::uint32_t add_once(nb::object callback) {
     once_[next_once_] = std::move(callback);
@@ -42,7 +50,12 @@ class HostSoftware {
     switch (call.kind) {
       case HostCallKind::kCompletions:
         mailbox.swap_completions(call.subject, completions_);
+        delivered_qp_ = call.subject;
         nb::object(queue_pairs_.at(call.subject).on_completions)(host_ns, to_list(completions_));
+        break;
+      case HostCallKind::kReceives:
+        mailbox.swap_receives(call.subject, receives_);
+        nb::object(queue_pairs_.at(call.subject).on_receives)(host_ns, to_list(receives_));
         break;
       case HostCallKind::kQueuePairEvent:
         if (const auto found = queue_pairs_.find(call.subject); found != queue_pairs_.end()) {
@@ -67,6 +80,7 @@ class HostSoftware {
     for (const auto& [qp, callbacks] : queue_pairs_) {
       Py_VISIT(callbacks.on_completions.ptr());
       Py_VISIT(callbacks.on_qp_event.ptr());
+      Py_VISIT(callbacks.on_receives.ptr());
     }
     for (const auto* table : {&datagrams_, &timers_, &once_}) {
       for (const auto& [id, callback] : *table) Py_VISIT(callback.ptr());
@@ -87,7 +101,7 @@ class HostSoftware {
     nb::list result;
     for (const Completion& completion : completions) {
       result.append(nb::make_tuple(completion.wr_id, completion.status, completion.nic_ns,
-                                   completion.byte_len, nb::none()));
+                                   completion.byte_len, completion.immediate));
     }
     return result;
   }
@@ -107,6 +121,8 @@ class HostSoftware {
   std::unordered_map<std::uint32_t, nb::object> timers_;
   std::unordered_map<std::uint32_t, nb::object> once_;
   std::vector<Completion> completions_;
+  std::uint32_t delivered_qp_ = 0;  // whose they are
+  std::vector<Completion> receives_;
   std::vector<ReceivedDatagram> received_;
   std::uint32_t next_once_ = 0;
 };

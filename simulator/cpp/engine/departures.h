@@ -82,9 +82,7 @@ inline Picoseconds Engine::first_ready(Nic& nic) {
   }
 }
 
-inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
-  ReadyQueuePair entry = nic.ready.top();
-  Sender& sender = senders_[entry.qp];
+inline PacketIndex Engine::send_write(Sender& sender, Port& port, Picoseconds start) {
   RcRequester& requester = sender.requester;
   const PacketPlan plan = requester.plan();
   const PacketIndex index = pool_.allocate();
@@ -95,11 +93,20 @@ inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
   packet.frame_bytes =
       static_cast<std::uint16_t>(framing_.write_frame_bytes(plan.payload_bytes, plan.is_first));
   packet.kind = PacketKind::kWrite;
-  packet.flags = static_cast<std::uint8_t>((plan.is_first ? Packet::kFirst : 0) |
-                                           (plan.wants_ack ? Packet::kWantsAck : 0));
-  const std::uint32_t frame_bytes = packet.frame_bytes;
+  packet.flags = static_cast<std::uint8_t>((plan.is_first ? PacketFlags::kFirst : 0) |
+                                           (plan.wants_ack ? PacketFlags::kWantsAck : 0));
   depart(port, index, start);
   requester.on_sent(plan, port.busy_until);
+  return index;
+}
+
+inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
+  ReadyQueuePair entry = nic.ready.top();
+  Sender& sender = senders_[entry.qp];
+  RcRequester& requester = sender.requester;
+  const PacketIndex index = sender.is_plain() ? send_write(sender, port, start)  //
+                                              : send_described(entry.qp, port, start);
+  const std::uint32_t frame_bytes = pool_[index].frame_bytes;
   if (!sender.is_timer_pending && requester.deadline() != kNever) [[unlikely]]
     arm_retransmit_timer(sender);
   Limiter& limiter = nic.limiters[sender.limiter];
@@ -107,7 +114,7 @@ inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
   sender.ready = limiter.own_after(entry.ready, start, port.busy_until - start);
   entry.ready = limiter.earliest(sender.ready);
   entry.served = sender.served = ++nic.served;
-  if (requester.has_packet()) {
+  if (sender.has_packet()) {
     nic.ready.replace_top(entry);
   } else {
     sender.is_ready = false;
@@ -117,6 +124,16 @@ inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
     refresh_ready(nic, sender.limiter, Picoseconds{});
 }
 
+inline std::uint32_t Engine::next_frame_bytes(std::uint32_t qp) {
+  const Sender& sender = senders_[qp];
+  if (sender.is_plain()) [[likely]] {
+    const PacketPlan plan = sender.requester.plan();
+    return framing_.write_frame_bytes(plan.payload_bytes, plan.is_first);
+  }
+  const PacketDescription next = describe_next(qp);
+  return framing_.frame_bytes(next.kind, next.flags, next.payload_bytes);
+}
+
 // The arrival of the first packet in flight. If there is none, that of the packet which will be sent next.
 inline Picoseconds Engine::instant_of(const Port& port) {
   if (!port.in_flight.empty()) return pool_[port.in_flight.head].arrival;
@@ -124,8 +141,7 @@ inline Picoseconds Engine::instant_of(const Port& port) {
   Nic& nic = nics_[port.owner];
   if (nic.ready.empty()) return kNever;
   const Picoseconds start = std::max(port.busy_until, first_ready(nic));
-  const PacketPlan plan = senders_[nic.ready.top().qp].requester.plan();
-  const Bytes wire = framing_.wire_bytes(framing_.write_frame_bytes(plan.payload_bytes, plan.is_first));
+  const Bytes wire = framing_.wire_bytes(next_frame_bytes(nic.ready.top().qp));
   const LinkSpeed& speed = speeds_[port.speed];
   return start + duration_of(wire, speed.ps_per_byte) + speed.delay;
 }
@@ -137,6 +153,27 @@ inline void Engine::change_nic(std::uint32_t link, Change&& change) {
   Port& port = ports_[link];
   catch_up_nic(port);
   if (change() && port.in_flight.empty()) set_slot(link);
+}
+
+// Something came back: `apply(requester, on_done)` tells the requester, and returns false if its retries are
+// exhausted.
+template <class Apply>
+inline void Engine::on_progress(std::uint32_t qp, Apply&& apply) {
+  Sender& sender = senders_[qp];
+  change_nic(sender.link, [&] {
+    RcRequester& requester = sender.requester;
+    const std::uint64_t next_psn = requester.next_psn();
+    const bool had_packet = requester.has_packet();
+    const auto on_done = [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); };
+    if (!apply(requester, on_done)) [[unlikely]] {
+      fail(qp);
+      return true;
+    }
+    if (requester.next_psn() == next_psn && requester.has_packet() == had_packet) [[likely]]
+      return false;
+    reconsider(qp);
+    return true;
+  });
 }
 
 }  // namespace simulator

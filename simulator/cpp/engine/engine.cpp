@@ -104,7 +104,7 @@ void Engine::forget(PacketIndex index) {
     ++datagrams_.missing;
   } else {
     Sender& origin = senders_[senders_[packet.qp].peer];
-    ++(packet.kind == PacketKind::kWrite ? origin.missing_packets : origin.missing_replies);
+    ++(is_reply(packet.kind) ? origin.missing_replies : origin.missing_packets);
   }
   pool_.free(index);
 }
@@ -113,18 +113,18 @@ inline void Engine::arrive_at_host(PacketIndex index) {
   const PacketKind kind = pool_[index].kind;
   if (kind == PacketKind::kWrite) {
     on_write(index);
-  } else if (kind == PacketKind::kDatagram) [[unlikely]] {
-    on_datagram(index);
-  } else {
+  } else if (kind == PacketKind::kAck || kind == PacketKind::kNak) {
     on_reply(index);
+  } else {
+    arrive_described(index);
   }
 }
 
 inline void Engine::on_write(PacketIndex index) {
   const Packet& packet = pool_[index];
   Receiver& receiver = receivers_[packet.qp];
-  const bool is_first = (packet.flags & Packet::kFirst) != 0;
-  const bool wants_ack = (packet.flags & Packet::kWantsAck) != 0;
+  const bool is_first = (packet.flags & PacketFlags::kFirst) != 0;
+  const bool wants_ack = (packet.flags & PacketFlags::kWantsAck) != 0;
   const Bytes payload{framing_.write_payload_bytes(packet.frame_bytes, is_first)};
   if (!senders_[packet.qp].is_operational()) [[unlikely]] {
     receiver.responder.discard();
@@ -140,14 +140,17 @@ inline void Engine::on_write(PacketIndex index) {
 }
 
 // The data packet turns into its acknowledgement.
-inline void Engine::reply(PacketIndex index, const Reply& answer) {
+void Engine::reply(PacketIndex index, const Reply& answer) {
   Packet& packet = pool_[index];
   Sender& sender = senders_[packet.qp];
+  if (sender.has_responses && reply_after_responses(index, answer)) [[unlikely]]
+    return;
   packet.position = sender.route;
   packet.qp = sender.peer;
   packet.psn = answer.psn;
   packet.frame_bytes = static_cast<std::uint16_t>(framing_.ack_frame_bytes);
   packet.kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
+  packet.flags = 0;
   ++sender.sent_replies;
   send_before_data(sender.link, index);
 }
@@ -155,24 +158,12 @@ inline void Engine::reply(PacketIndex index, const Reply& answer) {
 inline void Engine::on_reply(PacketIndex index) {
   const Packet packet = pool_[index];
   pool_.free(index);
-  Sender& sender = senders_[packet.qp];
   ++receivers_[packet.qp].received_replies;
-  if (!sender.is_operational()) [[unlikely]]
+  if (!senders_[packet.qp].is_operational()) [[unlikely]]
     return;
-  change_nic(sender.link, [&] {
-    RcRequester& requester = sender.requester;
-    const std::uint64_t next_psn = requester.next_psn();
-    const auto on_done = [&](const Verb& verb) { complete(packet.qp, verb, VerbStatus::kSuccess); };
-    if (packet.kind == PacketKind::kAck) {
-      requester.on_ack(packet.psn, now_, on_done);
-    } else if (!requester.on_nak(packet.psn, now_, on_done)) {
-      fail(packet.qp);
-      return true;
-    }
-    if (requester.next_psn() == next_psn) [[likely]]
-      return false;
-    reconsider(packet.qp);
-    return true;
+  on_progress(packet.qp, [&](RcRequester& requester, const auto& on_done) {
+    return packet.kind == PacketKind::kAck ? requester.on_ack(packet.psn, now_, on_done)
+                                           : requester.on_nak(packet.psn, now_, on_done);
   });
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -42,12 +43,14 @@ class Engine {
   std::uint32_t add_route(const std::vector<std::uint32_t>& links);
 
   // What host software does between two instants.
-  std::int64_t post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled);
+  std::int64_t post(std::uint32_t qp, const Verb& verb);
   void post_datagram(Datagram datagram);
   void reset(std::uint32_t qp);
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
   std::int64_t nic_clock_ns(std::uint32_t qp) const;
+  double nic_clock_at(std::uint32_t qp, Picoseconds at) const;
+  Picoseconds left_nic(std::uint32_t qp, std::uint64_t wr_id);
   std::uint32_t create_timer();
   void set_timer(std::uint32_t timer, Picoseconds at);
   void cancel_timer(std::uint32_t timer);
@@ -115,6 +118,10 @@ class Engine {
   // NICs.
   Picoseconds first_ready(Nic& nic);
   void send_next(Nic& nic, Port& port, Picoseconds start);
+  PacketIndex send_write(Sender& sender, Port& port, Picoseconds start);
+  PacketIndex send_described(std::uint32_t qp, Port& port, Picoseconds start);
+  PacketDescription describe_next(std::uint32_t qp);
+  std::uint32_t next_frame_bytes(std::uint32_t qp);
   void refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest);
   void arm_retransmit_timer(Sender& sender);
   void reconsider(std::uint32_t qp);
@@ -123,9 +130,28 @@ class Engine {
   void on_write(PacketIndex index);
   void on_reply(PacketIndex index);
   void on_datagram(PacketIndex index);
+  void arrive_described(PacketIndex index);
+  void on_message(PacketIndex index);
+  void on_unreliable(PacketIndex index, bool is_operational);
+  void on_read_request(PacketIndex index);
+  void on_read_response(PacketIndex index);
+  bool reply_after_responses(PacketIndex index, const Reply& answer);
+  void forget_responses(std::uint32_t qp);
+  void receive(PacketIndex index);
+  template <class Apply>
+  void on_progress(std::uint32_t qp, Apply&& apply);
+  void watch_departure(std::uint32_t qp);
+  void on_departure_timer(std::uint32_t qp);
   void on_retransmit_timer(std::uint32_t qp);
   void fail(std::uint32_t qp);
   void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
+  QueuePairExtras& extras(std::uint32_t qp);
+  const QueuePairExtras* extras_of(std::uint32_t qp) const {
+    return qp < extras_.size() ? extras_[qp].get() : nullptr;
+  }
+  PacketDetails& details_of(PacketIndex index);
+  Bytes payload_of(const Packet& packet) const;
+  Bytes delivered_by(std::uint32_t qp) const;
   template <class Change>
   void change_nic(std::uint32_t link, Change&& change);
 
@@ -160,6 +186,8 @@ class Engine {
   std::vector<std::uint32_t> routes_;  // link numbers, route after route
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
+  std::vector<std::unique_ptr<QueuePairExtras>> extras_;
+  std::vector<PacketDetails> details_;  // by packet, of those that have any
   std::vector<Nic> nics_;
   std::vector<Switch> switches_;
   std::vector<std::uint32_t> datagram_hosts_;  // NIC of each datagram queue pair
@@ -176,7 +204,7 @@ class Engine {
   std::uint32_t queue_timer_;
   Picoseconds throughput_interval_;
   Picoseconds queue_interval_;
-  std::vector<Bytes> delivered_sampled_;  // per receiving queue pair
+  std::vector<Bytes> delivered_sampled_;  // by queue pair
 };
 
 }  // namespace simulator

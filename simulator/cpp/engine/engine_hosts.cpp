@@ -27,7 +27,7 @@ void Engine::arm_retransmit_timer(Sender& sender) {
 // Puts a queue pair into the NIC's heap, or takes it out, as it has something to send or not.
 void Engine::reconsider(std::uint32_t qp) {
   Sender& sender = senders_[qp];
-  if (sender.is_ready == sender.requester.has_packet()) return;
+  if (sender.is_ready == sender.has_packet()) return;
   sender.is_ready = !sender.is_ready;
   Nic& nic = nics_[sender.nic];
   if (!sender.is_ready) {
@@ -41,6 +41,7 @@ void Engine::reconsider(std::uint32_t qp) {
 void Engine::fail(std::uint32_t qp) {
   Sender& sender = senders_[qp];
   sender.state = QueuePairState::kError;
+  forget_responses(qp);
   sender.requester.fail([&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); });
   reconsider(qp);
   mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});
@@ -50,13 +51,17 @@ void Engine::fail(std::uint32_t qp) {
 void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
   recorder_.on_verb_done(queue_pair_number(qp), verb, status, now_);
   if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
-  mailbox_.complete(qp, {verb.wr_id, nics_[senders_[qp].nic].clock.read_ns(now_), verb.length.value,
-                         static_cast<int>(status)});
+  mailbox_.complete(qp, {.wr_id = verb.wr_id,
+                         .nic_ns = nic_clock_ns(qp),
+                         .byte_len = verb.length.value,
+                         .status = static_cast<int>(status),
+                         .left_nic = verb.left_nic});
   if (mailbox_.has_calls()) horizon_ = now_;
 }
 
 void Engine::on_retransmit_timer(std::uint32_t qp) {
   Sender& sender = senders_[qp];
+  if (sender.is_unreliable) return on_departure_timer(qp);
   sender.is_timer_pending = false;
   change_nic(sender.link, [&] {
     RcRequester& requester = sender.requester;
@@ -71,18 +76,21 @@ void Engine::on_retransmit_timer(std::uint32_t qp) {
   if (!sender.is_timer_pending && sender.requester.deadline() != kNever) arm_retransmit_timer(sender);
 }
 
-std::int64_t Engine::post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled) {
+std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
   Sender& sender = senders_[qp];
   if (!sender.is_operational()) {
     throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(sender.state)) +
-                         ": post_write needs RTS (3)");
+                         ": posting needs RTS (3)");
   }
+  if (sender.is_unreliable && verb.kind == VerbKind::kRead)
+    throw QueuePairError(queue_pair_name(qp) + " is of type UC, which has no READ");
   const std::int64_t nic_ns = nic_clock_ns(qp);
   change_nic(sender.link, [&] {
-    sender.requester.post(wr_id, length, is_signaled);
+    sender.requester.post(verb);
     reconsider(qp);
     return true;
   });
+  if (sender.is_unreliable && !sender.is_timer_pending) watch_departure(qp);
   return nic_ns;
 }
 
@@ -92,6 +100,9 @@ void Engine::reset(std::uint32_t qp) {
     sender.state = QueuePairState::kReset;
     sender.has_been_reset = true;
     sender.requester.restart(0);
+    forget_responses(qp);
+    timers_.cancel(sender.timer);
+    sender.is_timer_pending = false;
     mailbox_.forget(qp);
     reconsider(qp);
     return true;
@@ -106,6 +117,7 @@ void Engine::ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn)
   }
   sender.requester.restart(sq_psn);
   receivers_[qp].responder.restart(rq_psn);
+  if (sender.is_unreliable) extras(qp).unreliable.restart();
   sender.state = QueuePairState::kReadyToSend;
 }
 
@@ -122,6 +134,17 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
     return true;
   });
   return effective;
+}
+
+// When the last packet of a verb first left, while the verb is not done. Then it is the host software's
+// business.
+Picoseconds Engine::left_nic(std::uint32_t qp, std::uint64_t wr_id) {
+  catch_up_link(senders_[qp].link);
+  return senders_[qp].requester.left_nic(wr_id);
+}
+
+double Engine::nic_clock_at(std::uint32_t qp, Picoseconds at) const {
+  return nics_[senders_[qp].nic].clock.exact_ns(at);
 }
 
 std::int64_t Engine::nic_clock_ns(std::uint32_t qp) const {

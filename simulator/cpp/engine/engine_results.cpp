@@ -10,10 +10,9 @@ void Engine::on_throughput_timer() {
   const std::int64_t now_ns = now_.value / kPicosecondsPerNanosecond;
   for (std::uint32_t qp = 0; qp < senders_.size(); ++qp) {
     if (!senders_[qp].requester.has_ever_posted()) continue;
-    const std::uint32_t peer = senders_[qp].peer;
-    const Bytes delivered = receivers_[peer].responder.delivered();
-    const Bytes since = delivered - delivered_sampled_[peer];
-    delivered_sampled_[peer] = delivered;
+    const Bytes delivered = delivered_by(qp);
+    const Bytes since = delivered - delivered_sampled_[qp];
+    delivered_sampled_[qp] = delivered;
     recorder_.throughput.add({queue_pair_number(qp), now_ns, interval_ns, since.value});
   }
   timers_.set(throughput_timer_, now_ + throughput_interval_);
@@ -34,13 +33,22 @@ void Engine::on_queue_timer() {
   timers_.set(queue_timer_, now_ + queue_interval_);
 }
 
+Bytes Engine::delivered_by(std::uint32_t qp) const {
+  const Sender& sender = senders_[qp];
+  const Bytes delivered = receivers_[sender.peer].responder.delivered() + sender.requester.read_bytes();
+  const QueuePairExtras* const extras = extras_of(sender.peer);
+  return extras == nullptr ? delivered : delivered + extras->unreliable.delivered();
+}
+
 QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) {
   const Sender& sender = senders_[qp];
   catch_up_link(sender.link);
   return {.state = sender.state,
           .retransmitted = sender.requester.counters().retransmitted_bytes,
-          .delivered = receivers_[sender.peer].responder.delivered(),
-          .posted = sender.requester.posted_bytes()};
+          .delivered = delivered_by(qp),
+          .posted = sender.requester.posted_bytes(),
+          .delivered_messages =
+              extras_of(sender.peer) ? extras_of(sender.peer)->unreliable.delivered_messages() : 0};
 }
 
 std::string Engine::port_name(std::uint32_t link) const {
@@ -77,6 +85,9 @@ std::vector<Counter> Engine::counters() {
                       static_cast<std::int64_t>(counters.retransmitted_packets)});
     result.push_back({node, port, prefix + "naks", static_cast<std::int64_t>(counters.naks)});
     result.push_back({node, port, prefix + "timeouts", static_cast<std::int64_t>(counters.timeouts)});
+    if (!sender.is_unreliable) continue;
+    const std::uint64_t messages = queue_pair_figures(qp).delivered_messages;
+    result.push_back({node, port, prefix + "delivered_messages", static_cast<std::int64_t>(messages)});
   }
   return result;
 }
@@ -130,8 +141,7 @@ void Engine::check_queue_pairs() const {
   const auto count = [&](PacketIndex at) {
     for (; at != kNoPacket; at = pool_[at].next) {
       if (pool_[at].kind == PacketKind::kDatagram) continue;
-      const bool is_write = pool_[at].kind == PacketKind::kWrite;
-      ++(is_write ? packets : replies)[senders_[pool_[at].qp].peer];
+      ++(is_reply(pool_[at].kind) ? replies : packets)[senders_[pool_[at].qp].peer];
     }
   };
   for (const Port& port : ports_) {
@@ -143,18 +153,18 @@ void Engine::check_queue_pairs() const {
     const RcRequester& requester = sender.requester;
     const RcResponder& responder = receivers_[sender.peer].responder;
     const std::string name = queue_pair_name(qp);
-    const std::uint64_t found =
-        responder.accepted_packets() + responder.discarded_packets() + sender.missing_packets + packets[qp];
+    std::uint64_t found = responder.packets() + sender.missing_packets + packets[qp];
+    if (extras_of(sender.peer) != nullptr) found += extras_of(sender.peer)->unreliable.packets();
     SIM_CHECK(requester.sent_packets() == found, now_, name,
               "packets sent differ from packets accounted for");
     SIM_CHECK(sender.sent_replies ==
                   receivers_[sender.peer].received_replies + sender.missing_replies + replies[qp],
               now_, name, "replies sent differ from replies accounted for");
     if (sender.state == QueuePairState::kError || sender.has_been_reset) continue;
-    if (senders_[sender.peer].has_been_reset) continue;
+    if (senders_[sender.peer].has_been_reset || sender.is_unreliable) continue;
     SIM_CHECK(requester.unacknowledged_psn() <= responder.expected_psn(), now_, name,
               "more is acknowledged than was accepted");
-    SIM_CHECK(!requester.is_idle() || responder.delivered() == requester.posted_bytes(), now_, name,
+    SIM_CHECK(!requester.is_idle() || delivered_by(qp) == requester.posted_bytes(), now_, name,
               "everything is acknowledged, but not all bytes were delivered");
   }
 }

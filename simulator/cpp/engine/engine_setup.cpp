@@ -112,7 +112,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   const RequesterSettings settings{.mtu_bytes = configuration.mtu_bytes,
                                    .ack_every_packets = configuration.ack_every_packets,
                                    .retry_count = configuration.retry_count,
-                                   .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent)};
+                                   .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
+                                   .is_unreliable = configuration.is_unreliable};
   senders_.push_back({.requester = RcRequester(settings),
                       .route = static_cast<std::uint32_t>(routes_.size()),
                       .link = route.front(),
@@ -120,7 +121,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                       .nic = index,
                       .limiter = limiter,
                       .timer = timers_.create(TimerKind::kRetransmit, qp),
-                      .ready = {}});
+                      .ready = {},
+                      .is_unreliable = configuration.is_unreliable});
   receivers_.emplace_back();
   delivered_sampled_.emplace_back();
   mailbox_.add_queue_pair();

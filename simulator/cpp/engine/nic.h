@@ -13,6 +13,8 @@
 #include "protocol/nic_clock.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
+#include "protocol/response_queue.h"
+#include "protocol/uc_responder.h"
 #include "results/outcome.h"
 
 namespace simulator {
@@ -59,9 +61,22 @@ struct Sender {
   bool is_ready = false;  // it is in the NIC's heap
   bool is_timer_pending = false;
   bool has_been_reset = false;
+  bool is_unreliable = false;
+  bool has_responses = false;  // to READs, waiting to be sent
+  bool has_responded = false;  // the last packet was one: now it is the requester's turn
   QueuePairState state = QueuePairState::kReadyToSend;
 
+  bool has_packet() const { return requester.has_packet() || has_responses; }
+  bool is_plain() const { return !has_responses && !has_responded && requester.is_plain(); }
+  bool is_response_next() const { return has_responses && !(has_responded && requester.has_packet()); }
   bool is_operational() const { return state == QueuePairState::kReadyToSend; }
+};
+
+// What only some queue pairs need.
+struct QueuePairExtras {
+  UcResponder unreliable;
+  ResponseQueue responses;
+  std::uint64_t receives = 0;  // receive requests that have been used
 };
 
 struct Receiver {

@@ -6,18 +6,14 @@
 #include <limits>
 
 #include "base/units.h"
+#include "protocol/packet_kind.h"
 
 namespace simulator {
 
 using PacketIndex = std::uint32_t;
 inline constexpr PacketIndex kNoPacket = std::numeric_limits<PacketIndex>::max();
 
-enum class PacketKind : std::uint8_t { kWrite, kAck, kNak, kDatagram };
-
 struct Packet {
-  static constexpr std::uint8_t kFirst = 1;
-  static constexpr std::uint8_t kWantsAck = 2;
-
   Picoseconds arrival;     // at the far end of the link it is on
   PacketIndex next;        // in the queue, on the link, or in the free list
   std::uint32_t position;  // in the table of routes: entry of the link it is on

@@ -1,13 +1,15 @@
-// The sending half of a reliable connection: go-back-N with retry counter and timeout. It does no I/O and
-// keeps no clock: an engine asks for the next packet, reports what left and what came back, and wakes it at
-// `deadline()`. Source: InfiniBand architecture, volume 1, 9.7 (reliable service); Linux rxe (rxe_req.c,
-// rxe_comp.c).
+// The sending half of a connection: go-back-N with retry counter and timeout. It does no I/O and keeps no
+// clock: an engine asks for the next packet, reports what left and what came back, and wakes it at
+// `deadline()`. On an unreliable connection nothing comes back: the engine acknowledges what has left.
+// Source: InfiniBand architecture, volume 1, 9.7 (reliable service); Linux rxe (rxe_req.c, rxe_comp.c).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "base/units.h"
+#include "protocol/packet_kind.h"
 #include "protocol/psn.h"
 #include "protocol/verb_ring.h"
 
@@ -34,38 +36,46 @@ struct RequesterSettings {
   std::uint32_t ack_every_packets = 0;
   std::uint32_t retry_count = 0;
   Picoseconds retransmit_timeout = kNever;
+  bool is_unreliable = false;
 };
 
 struct RequesterCounters {
-  Bytes retransmitted_bytes;
+  Bytes retransmitted_bytes;  // sent again, or asked for again
   std::uint64_t retransmitted_packets = 0;
-  std::uint64_t naks = 0;
+  std::uint64_t naks = 0;  // and gaps in the responses to READs, which stand for one
   std::uint64_t timeouts = 0;
 };
 
 class alignas(64) RcRequester {
  public:
+  // READs that may be under way at once (max_rd_atomic). Source: limit of ConnectX cards.
+  static constexpr std::uint32_t kReadsMax = 16;
+
   explicit RcRequester(const RequesterSettings& settings)
       : mtu_bytes_(settings.mtu_bytes),
         ack_every_packets_(settings.ack_every_packets),
+        is_unreliable_(settings.is_unreliable),
         retry_count_(settings.retry_count),
         retries_left_(settings.retry_count),
-        retransmit_timeout_(settings.retransmit_timeout) {}
+        retransmit_timeout_(settings.is_unreliable ? kNever : settings.retransmit_timeout) {}
 
-  void post(std::uint64_t wr_id, Bytes length, bool is_signaled) {
-    const auto mtu = std::int64_t{mtu_bytes_};
-    const std::int64_t packets = length.value == 0 ? 1 : (length.value + mtu - 1) / mtu;
-    Verb verb{.wr_id = wr_id, .first_psn = posted_psn_, .length = length, .is_signaled = is_signaled};
+  // Takes what the caller says about the verb; numbers and sizes of its packets follow from it.
+  void post(Verb verb) {
+    const std::int64_t packets = packets_of(verb.length);
+    verb.first_psn = posted_psn_;
     verb.last_psn = posted_psn_ + static_cast<std::uint64_t>(packets) - 1;
-    verb.last_payload_bytes = static_cast<std::uint32_t>(length.value - (packets - 1) * mtu);
-    const bool was_idle = !has_packet();
+    verb.last_payload_bytes = static_cast<std::uint32_t>(verb.length.value - (packets - 1) * mtu_bytes_);
+    const bool is_next = next_psn_ == posted_psn_;
+    const bool is_free = sendable_psn_ == posted_psn_;
     verbs_.push(verb);
     posted_psn_ = verb.last_psn + 1;
-    posted_bytes_ += length;
-    if (was_idle) load_verb(verbs_.tail() - 1);
+    posted_bytes_ += verb.length;
+    reads_posted_ += verb.kind == VerbKind::kRead;
+    if (is_free) sendable_psn_ = posted_psn_;
+    if (is_next) load_verb();
   }
 
-  bool has_packet() const { return next_psn_ < posted_psn_; }
+  bool has_packet() const { return next_psn_ < sendable_psn_; }
   bool has_outstanding() const { return unacknowledged_psn_ < sent_psn_; }
   std::uint64_t next_psn() const { return next_psn_; }
   std::uint64_t sent_psn() const { return sent_psn_; }
@@ -74,8 +84,23 @@ class alignas(64) RcRequester {
   bool has_ever_posted() const { return verbs_.tail() != 0; }
   std::uint64_t sent_packets() const { return sent_psn_ - skipped_psns_ + counters_.retransmitted_packets; }
   Bytes posted_bytes() const { return posted_bytes_; }
+  Bytes read_bytes() const { return read_bytes_; }  // that came back in order
   Picoseconds deadline() const { return deadline_; }
   const RequesterCounters& counters() const { return counters_; }
+  Picoseconds left_nic(std::uint64_t wr_id) const {
+    for (std::uint64_t number = verbs_.head(); number != verbs_.tail(); ++number) {
+      if (verbs_[number].wr_id == wr_id) return verbs_[number].left_nic;
+    }
+    return kNever;
+  }
+  std::uint32_t mtu_bytes() const { return mtu_bytes_; }
+  std::int64_t packets_of(Bytes length) const {
+    return std::max<std::int64_t>(1, (length.value + mtu_bytes_ - 1) / mtu_bytes_);
+  }
+
+  // The next packet is one of an RC WRITE without anything special: then plan() and on_sent(), else
+  // describe() and on_described_sent().
+  bool is_plain() const { return is_plain_; }
 
   PacketPlan plan() const {
     const bool is_first = next_psn_ == verb_first_psn_;
@@ -85,37 +110,78 @@ class alignas(64) RcRequester {
     return {is_last ? verb_last_payload_bytes_ : mtu_bytes_, is_first, is_last, wants_ack};
   }
 
+  PacketDescription describe() const;
+
   // The planned packet's last byte left the NIC at `end`.
   void on_sent(const PacketPlan& plan, Picoseconds end) {
     if (!has_outstanding()) deadline_ = after_timeout(end);
     if (next_psn_ == sent_psn_) {
       ++sent_psn_;
-      if (plan.is_last) verbs_[verb_].left_nic = end;
+      if (plan.is_last) verbs_[next_verb_].left_nic = end;
     } else {
       counters_.retransmitted_bytes.value += plan.payload_bytes;
       ++counters_.retransmitted_packets;
     }
     ++next_psn_;
-    if (plan.is_last && has_packet()) load_verb(verb_ + 1);
+    if (plan.is_last) load_next_verb();
   }
 
-  // ACK of `psn` and everything before it. `on_done(verb)` is called for each verb it completes.
+  void on_described_sent(const PacketDescription& packet, Picoseconds end) {
+    if (packet.kind == PacketKind::kReadRequest) return on_read_sent(packet, end);
+    on_sent(plan(), end);
+  }
+
+  // ACK of `psn` and everything before it. `on_done(verb)` is called for each verb it completes. Like the
+  // next two, returns false when the retries are exhausted: call fail() then.
   template <class OnDone>
-  void on_ack(std::uint32_t psn, Picoseconds now, OnDone&& on_done) {
-    acknowledge_below(widen(psn) + 1, now, on_done);
+  [[nodiscard]] bool on_ack(std::uint32_t psn, Picoseconds now, OnDone&& on_done) {
+    const std::uint64_t end = widen(psn) + 1;
+    if (reads_posted_ == 0) [[likely]] {
+      acknowledge_below(end, now, on_done);
+      return true;
+    }
+    if (end > sent_psn_) return true;  // stale
+    const std::uint64_t missing = missing_response();
+    acknowledge_below(std::min(end, missing), now, on_done);
+    return end <= missing || on_gap();
   }
 
-  // NAK: the responder expects `psn`. Returns false when the retries are exhausted: call fail() then.
+  // NAK: the responder expects `psn`.
   template <class OnDone>
   [[nodiscard]] bool on_nak(std::uint32_t psn, Picoseconds now, OnDone&& on_done) {
     const std::uint64_t expected = widen(psn);
     if (expected < unacknowledged_psn_ || expected >= sent_psn_) return true;  // stale
     ++counters_.naks;
-    acknowledge_below(expected, now, on_done);
+    acknowledge_below(std::min(expected, missing_response()), now, on_done);
     return retry();
   }
 
-  // Call when `deadline()` has come. Returns false when the retries are exhausted: call fail() then.
+  // A response to a READ; if it is the last one, `left` is its left_nic. Sets `is_accepted` if its bytes
+  // count.
+  template <class OnDone>
+  [[nodiscard]] bool on_response(std::uint32_t psn, Bytes payload, Picoseconds left, Picoseconds now,
+                                 bool& is_accepted, OnDone&& on_done) {
+    const std::uint64_t number = widen(psn);
+    const std::uint64_t missing = missing_response();
+    if (number < missing || number >= sent_psn_) return true;  // stale
+    if (number > missing) return on_gap();
+    is_accepted = true;
+    Verb& read = verbs_[first_read()];
+    if (number == read.last_psn) read.left_nic = left;
+    read_bytes_ += payload;
+    acknowledge_below(number + 1, now, on_done);
+    return true;
+  }
+
+  // On an unreliable connection a verb is done when its last packet has left.
+  template <class OnDone>
+  void on_left(Picoseconds now, OnDone&& on_done) {
+    while (oldest_left() <= now) {
+      acknowledge_below(verbs_.front().last_psn + 1, now, on_done);
+    }
+  }
+
+  // Call when `deadline()` has come.
   [[nodiscard]] bool on_timeout(Picoseconds now) {
     ++counters_.timeouts;
     deadline_ = after_timeout(now);
@@ -130,21 +196,38 @@ class alignas(64) RcRequester {
       on_failed(verbs_.front(), status);
       status = VerbStatus::kFlushed;
     }
-    unacknowledged_psn_ = next_psn_ = posted_psn_ = sent_psn_;
-    deadline_ = kNever;
+    start_at(sent_psn_);
   }
 
   // Forgets all verbs, without a word to anybody. The first packet of the next one is number `psn`.
   void restart(std::uint32_t psn) {
-    verbs_.clear();
     const std::uint64_t first_psn = kPsnRound + psn;
     skipped_psns_ += first_psn - sent_psn_;
-    unacknowledged_psn_ = next_psn_ = posted_psn_ = sent_psn_ = first_psn;
+    verbs_.clear();
+    start_at(first_psn);
     retries_left_ = retry_count_;
-    deadline_ = kNever;
+  }
+
+  // When the last packet of the oldest verb left; kNever while it has not.
+  Picoseconds oldest_left() const {
+    return !verbs_.empty() && verbs_.front().last_psn < sent_psn_ ? verbs_.front().left_nic : kNever;
+  }
+
+  // The same; but while it has not, an instant at which it cannot have, if nothing of this queue pair starts
+  // before `from`.
+  Picoseconds oldest_left_after(Picoseconds from, std::int64_t overhead_bytes, double ps_per_byte) const {
+    const Verb& verb = verbs_.front();
+    if (verb.last_psn < sent_psn_) return verb.left_nic;
+    const std::uint64_t sent = std::max(next_psn_, verb.first_psn) - verb.first_psn;
+    const auto packets = static_cast<std::int64_t>(verb.last_psn + 1 - verb.first_psn - sent);
+    const std::int64_t payload = verb.length.value - static_cast<std::int64_t>(sent) * mtu_bytes_;
+    // Each packet's duration is rounded to a picosecond.
+    return from + duration_of({payload + packets * overhead_bytes}, ps_per_byte) - Picoseconds{packets};
   }
 
  private:
+  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+
   Picoseconds after_timeout(Picoseconds from) const {
     return retransmit_timeout_ == kNever ? kNever : from + retransmit_timeout_;
   }
@@ -155,63 +238,163 @@ class alignas(64) RcRequester {
     return unacknowledged_psn_ + static_cast<std::uint64_t>(distance);
   }
 
+  // A READ is one packet, and has the numbers of all its responses.
+  void on_read_sent(const PacketDescription& packet, Picoseconds end) {
+    if (!has_outstanding()) deadline_ = after_timeout(end);
+    const std::uint64_t end_psn = verb_last_psn_ + 1;
+    if (next_psn_ == sent_psn_) {
+      skipped_psns_ += end_psn - sent_psn_ - 1;
+      sent_psn_ = end_psn;
+    } else {
+      counters_.retransmitted_bytes += packet.details.length;
+      ++counters_.retransmitted_packets;
+    }
+    ++reads_under_way_;
+    next_psn_ = end_psn;
+    load_next_verb();
+  }
+
+  std::uint64_t first_read() const {
+    std::uint64_t number = verbs_.head();
+    while (number != verbs_.tail() && verbs_[number].kind != VerbKind::kRead) ++number;
+    return number;
+  }
+
+  // Number of the response that must come next; nothing from there on can be acknowledged.
+  std::uint64_t missing_response() const {
+    if (reads_posted_ == 0) return kNone;
+    return std::max(unacknowledged_psn_, verbs_[first_read()].first_psn);
+  }
+
+  // Replies keep their order, so a later one means that a response was lost. Only the first one after a gap
+  // counts, as with NAKs.
+  [[nodiscard]] bool on_gap() {
+    if (is_gap_known_) return true;
+    ++counters_.naks;
+    return retry();
+  }
+
   template <class OnDone>
   void acknowledge_below(std::uint64_t psn, Picoseconds now, OnDone&& on_done) {
     if (psn <= unacknowledged_psn_ || psn > sent_psn_) return;
     unacknowledged_psn_ = psn;
     retries_left_ = retry_count_;
+    is_gap_known_ = false;
     deadline_ = has_outstanding() ? after_timeout(now) : kNever;
     while (!verbs_.empty() && verbs_.front().last_psn < psn) {
       on_done(verbs_.front());
+      if (verbs_.front().kind == VerbKind::kRead) on_read_done();
       verbs_.pop();
     }
     if (next_psn_ < psn) [[unlikely]]
-      go_to(psn);
+      return go_to(psn);
+    if (sendable_psn_ != posted_psn_) [[unlikely]]
+      load_verb();
+  }
+
+  void on_read_done() {
+    --reads_posted_;
+    if (verbs_.head() < next_verb_) --reads_under_way_;
   }
 
   bool retry() {
     if (retries_left_ == 0) return false;
     --retries_left_;
+    is_gap_known_ = true;
     go_to(unacknowledged_psn_);
     return true;
   }
 
   void go_to(std::uint64_t psn) {
     next_psn_ = psn;
-    if (!has_packet()) return;
-    std::uint64_t number = verbs_.head();
-    while (verbs_[number].last_psn < psn) ++number;
-    load_verb(number);
+    reads_under_way_ = 0;
+    for (next_verb_ = verbs_.head(); next_verb_ != verbs_.tail(); ++next_verb_) {
+      const Verb& verb = verbs_[next_verb_];
+      if (verb.last_psn >= psn) return load_verb();
+      reads_under_way_ += verb.kind == VerbKind::kRead;
+    }
+    sendable_psn_ = posted_psn_;
   }
 
-  void load_verb(std::uint64_t number) {
-    const Verb& verb = verbs_[number];
-    verb_ = number;
+  void start_at(std::uint64_t psn) {
+    unacknowledged_psn_ = next_psn_ = sent_psn_ = posted_psn_ = sendable_psn_ = psn;
+    next_verb_ = verbs_.tail();
+    reads_posted_ = reads_under_way_ = 0;
+    is_gap_known_ = false;
+    deadline_ = kNever;
+  }
+
+  void load_next_verb() {
+    ++next_verb_;
+    if (next_psn_ != posted_psn_) load_verb();
+  }
+
+  // Takes up the verb that the next packet belongs to, unless it has to wait.
+  void load_verb() {
+    const Verb& verb = verbs_[next_verb_];
     verb_first_psn_ = verb.first_psn;
     verb_last_psn_ = verb.last_psn;
     verb_last_payload_bytes_ = verb.last_payload_bytes;
+    is_plain_ = verb.kind == VerbKind::kWrite && !verb.immediate && !is_unreliable_;
+    const bool has_to_wait = verb.kind == VerbKind::kRead && reads_under_way_ == kReadsMax;
+    sendable_psn_ = has_to_wait ? next_psn_ : posted_psn_;
   }
 
   // What a departure needs, in one cache line.
-  std::uint64_t next_psn_ = 0;    // to be sent next
-  std::uint64_t sent_psn_ = 0;    // one past the highest ever sent
-  std::uint64_t posted_psn_ = 0;  // one past the last posted
+  std::uint64_t next_psn_ = 0;      // to be sent next
+  std::uint64_t sent_psn_ = 0;      // one past the highest ever sent
+  std::uint64_t sendable_psn_ = 0;  // one past the last posted, or next_psn_ while that has to wait
   std::uint64_t verb_first_psn_ = 0;
   std::uint64_t verb_last_psn_ = 0;
   std::uint64_t unacknowledged_psn_ = 0;
   std::uint32_t verb_last_payload_bytes_ = 0;
   std::uint32_t mtu_bytes_;
   std::uint32_t ack_every_packets_;
-  std::uint32_t retry_count_;
+  bool is_plain_ = true;
+  bool is_unreliable_;
   // What an acknowledgement needs as well.
+  std::uint64_t posted_psn_ = 0;  // one past the last posted
   Picoseconds deadline_ = kNever;
+  std::uint32_t retry_count_;
   std::uint32_t retries_left_;
-  std::uint64_t verb_ = 0;  // running number of the verb that next_psn_ lies in
+  std::uint32_t reads_posted_ = 0;
+  std::uint32_t reads_under_way_ = 0;  // their requests have been sent
+  bool is_gap_known_ = false;
+  std::uint64_t next_verb_ = 0;  // running number of the verb that next_psn_ lies in
   Picoseconds retransmit_timeout_;
   VerbRing verbs_;
   Bytes posted_bytes_;
+  Bytes read_bytes_;
   std::uint64_t skipped_psns_ = 0;  // numbers below sent_psn_ that no packet had
   RequesterCounters counters_;
 };
+
+inline PacketDescription RcRequester::describe() const {
+  const Verb& verb = verbs_[next_verb_];
+  const auto offset = static_cast<std::int64_t>(next_psn_ - verb.first_psn) * mtu_bytes_;
+  PacketDescription packet{.kind = PacketKind::kMessage,
+                           .flags = PacketFlags::kFirst,
+                           .psn = static_cast<std::uint32_t>(next_psn_),
+                           .payload_bytes = 0,
+                           .details = {.length = verb.length,
+                                       .local_offset = verb.local_offset + offset,
+                                       .remote_offset = verb.remote_offset + offset,
+                                       .left = {},
+                                       .immediate = verb.immediate.value_or(0)}};
+  if (verb.kind == VerbKind::kRead) {
+    packet.kind = PacketKind::kReadRequest;
+    packet.details.length.value -= offset;
+    return packet;
+  }
+  const PacketPlan plan = this->plan();
+  if (is_unreliable_) packet.kind = PacketKind::kUnreliable;
+  packet.payload_bytes = plan.payload_bytes;
+  packet.flags = static_cast<std::uint8_t>((plan.is_first ? PacketFlags::kFirst : 0) |
+                                           (plan.is_last ? PacketFlags::kLast : 0) |
+                                           (plan.wants_ack ? PacketFlags::kWantsAck : 0) |
+                                           (verb.kind == VerbKind::kSend ? PacketFlags::kSend : 0) |
+                                           (plan.is_last && verb.immediate ? PacketFlags::kImmediate : 0));
+  return packet;
+}
 
 }  // namespace simulator

@@ -9,7 +9,7 @@
 
 namespace simulator {
 
-enum class ReplyKind : std::uint8_t { kNone, kAck, kNak };
+enum class ReplyKind : std::uint8_t { kNone, kAck, kNak, kReadResponses };
 
 struct Reply {
   ReplyKind kind;
@@ -33,6 +33,20 @@ class RcResponder {
     return {ReplyKind::kNak, static_cast<std::uint32_t>(expected_psn_)};
   }
 
+  // A READ request, which has as many numbers as it has responses. A duplicate is executed again.
+  Reply on_read(std::uint32_t psn, std::uint32_t responses) {
+    const std::int32_t distance = psn_distance(psn, expected_psn_);
+    if (distance > 0) return on_write(psn, Bytes{}, false);
+    if (distance < 0) {
+      ++discarded_packets_;
+      return {ReplyKind::kReadResponses, psn};
+    }
+    expected_psn_ += responses;
+    skipped_psns_ += responses - 1;
+    nak_sent_ = false;
+    return {ReplyKind::kReadResponses, psn};
+  }
+
   // A packet that came to a queue pair which is not connected (any more).
   void discard() { ++discarded_packets_; }
 
@@ -46,8 +60,7 @@ class RcResponder {
 
   Bytes delivered() const { return delivered_; }
   std::uint64_t expected_psn() const { return expected_psn_; }
-  std::uint64_t accepted_packets() const { return expected_psn_ - skipped_psns_; }
-  std::uint64_t discarded_packets() const { return discarded_packets_; }
+  std::uint64_t packets() const { return expected_psn_ - skipped_psns_ + discarded_packets_; }
 
  private:
   std::uint64_t expected_psn_ = 0;

@@ -3,21 +3,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/units.h"
 
 namespace simulator {
 
+enum class VerbKind : std::uint8_t { kWrite, kSend, kRead };
+
 struct Verb {
   std::uint64_t wr_id = 0;
   std::uint64_t first_psn = 0;
   std::uint64_t last_psn = 0;
   Bytes length;
-  Picoseconds left_nic =
-      kNever;  // end of the first transmission of the last packet: an oracle, no verb delivers it
+  // End of the first transmission of the last packet: an oracle, no verb delivers it. For a READ, what lies
+  // between it and the completion is the time that request and last response were under way.
+  Picoseconds left_nic = kNever;
   std::uint32_t last_payload_bytes = 0;
   bool is_signaled = false;
+  VerbKind kind = VerbKind::kWrite;
+  std::optional<std::uint32_t> immediate{};
+  std::int64_t local_offset = 0;
+  std::int64_t remote_offset = 0;
 };
 
 class VerbRing {
@@ -29,6 +37,7 @@ class VerbRing {
   Verb& operator[](std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
   const Verb& operator[](std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
   Verb& front() { return (*this)[head_]; }
+  const Verb& front() const { return (*this)[head_]; }
 
   void push(const Verb& verb) {
     if (tail_ - head_ == slots_.size()) grow();

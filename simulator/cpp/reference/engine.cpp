@@ -58,7 +58,7 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   Key first{kNever, 0, 0};
   for (const std::uint32_t qp : node.queue_pairs) {
     const QueuePair& candidate = queue_pairs_[qp];
-    if (!candidate.requester.has_packet()) continue;
+    if (!candidate.has_packet()) continue;
     const Picoseconds ready = node.limiters[candidate.limiter].earliest(candidate.ready);
     first = std::min(first, Key{ready, candidate.served, qp});
   }
@@ -66,14 +66,15 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   if (ready == kNever) return;
   if (ready > now_) return events_.push({ready, EventKind::kDeparture, number, number, 1, {}});
   QueuePair& sender = queue_pairs_[qp];
-  const PacketPlan plan = sender.requester.plan();
-  const std::uint32_t frame_bytes = framing_.write_frame_bytes(plan.payload_bytes, plan.is_first);
+  const PacketDescription next = describe_next(sender);
+  const std::uint32_t frame_bytes = framing_.frame_bytes(next.kind, next.flags, next.payload_bytes);
   const Bytes wire = framing_.wire_bytes(frame_bytes);
-  const auto psn = static_cast<std::uint32_t>(sender.requester.next_psn());
-  start(number, {PacketKind::kWrite, qp, 0, psn, frame_bytes, plan.is_first, plan.wants_ack});
   const Picoseconds serialisation =
       duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
-  sender.requester.on_sent(plan, now_ + serialisation);
+  Packet packet{next.kind, qp, 0, next.psn, frame_bytes, next.flags, next.details};
+  packet.details.left = now_ + serialisation - next.details.left;
+  start(number, packet);
+  on_described_sent(sender, next, now_ + serialisation);
   follow_deadline(qp);
   limiter_of(qp).on_sent(ready, now_, wire);
   sender.ready = limiter_of(qp).own_after(ready, now_, serialisation);
@@ -86,8 +87,7 @@ void Engine::start(std::uint32_t number, const Packet& packet) {
   const Picoseconds end = now_ + duration_of(wire, picoseconds_per_byte(link.configuration.rate));
   link.is_busy = true;
   link.sent_bytes += packet.frame_bytes;
-  const bool is_new = packet.kind == PacketKind::kWrite && packet.hop == 0;
-  if (is_new) packets_max_ = std::max(packets_max_, ++packets_);
+  if (packet.hop == 0) packets_max_ = std::max(packets_max_, ++packets_);
   events_.push({end, EventKind::kDeparture, number, number, 0, {}});
   const Picoseconds arrival = end + link.configuration.delay;
   events_.push({arrival, EventKind::kArrival,
@@ -140,51 +140,48 @@ void Engine::receive(const Packet& packet) {
     return on_datagram(*packet.datagram);
   }
   const std::uint32_t qp = queue_pairs_[packet.from].peer;
-  if (packet.kind == PacketKind::kWrite) {
-    on_write(qp, packet);
-  } else {
-    --packets_;
+  --packets_;
+  if (is_reply(packet.kind)) {
     on_reply(qp, packet);
+  } else {
+    on_request(qp, packet);
   }
 }
 
-void Engine::on_write(std::uint32_t qp, const Packet& packet) {
+void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   QueuePair& receiver = queue_pairs_[qp];
-  Reply answer{ReplyKind::kNone, 0};
-  if (receiver.state != QueuePairState::kReadyToSend) {
-    receiver.responder.discard();
-  } else {
-    const Bytes payload{framing_.write_payload_bytes(packet.frame_bytes, packet.is_first)};
-    answer = receiver.responder.on_write(packet.psn, payload, packet.wants_ack);
-  }
-  if (answer.kind == ReplyKind::kNone) {
-    --packets_;
-    return;
-  }
+  if (receiver.state != QueuePairState::kReadyToSend) return;
+  const Reply answer = accept(qp, packet);
+  if (answer.kind == ReplyKind::kNone) return;
+  if (!receiver.responses.empty()) return receiver.responses.add_reply(answer);
   const PacketKind kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
-  enqueue(receiver.route.front(), {kind, qp, 0, answer.psn, framing_.ack_frame_bytes, false, false});
+  enqueue(receiver.route.front(), {kind, qp, 0, answer.psn, framing_.ack_frame_bytes, 0, {}});
 }
 
 void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   QueuePair& sender = queue_pairs_[qp];
   if (sender.state != QueuePairState::kReadyToSend) return;
-  const bool had_packet = sender.requester.has_packet();
-  const auto on_done = [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); };
-  bool is_alive = true;
-  if (packet.kind == PacketKind::kAck) {
-    sender.requester.on_ack(packet.psn, now_, on_done);
-  } else {
-    is_alive = sender.requester.on_nak(packet.psn, now_, on_done);
-  }
-  if (!is_alive) return fail(qp);
-  if (!had_packet && sender.requester.has_packet()) sender.ready = std::max(sender.ready, now_);
+  const bool had_packet = sender.has_packet();
+  if (!apply_reply(qp, packet)) return fail(qp);
+  if (!had_packet && sender.has_packet()) sender.ready = std::max(sender.ready, now_);
   follow_deadline(qp);
   send_if_possible(sender.route.front());
 }
 
+bool Engine::apply_reply(std::uint32_t qp, const Packet& packet) {
+  RcRequester& requester = queue_pairs_[qp].requester;
+  const auto on_done = [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); };
+  if (packet.kind == PacketKind::kAck) return requester.on_ack(packet.psn, now_, on_done);
+  if (packet.kind == PacketKind::kNak) return requester.on_nak(packet.psn, now_, on_done);
+  bool is_accepted = false;
+  return requester.on_response(packet.psn, payload_of(packet), packet.details.left, now_, is_accepted,
+                               on_done);
+}
+
 void Engine::on_retransmit_timer(std::uint32_t qp) {
   QueuePair& sender = queue_pairs_[qp];
-  const bool had_packet = sender.requester.has_packet();
+  if (sender.is_unreliable) return on_departure_timer(qp);
+  const bool had_packet = sender.has_packet();
   if (!sender.requester.on_timeout(now_)) return fail(qp);
   if (!had_packet) sender.ready = std::max(sender.ready, now_);
   follow_deadline(qp);
@@ -193,6 +190,7 @@ void Engine::on_retransmit_timer(std::uint32_t qp) {
 
 void Engine::follow_deadline(std::uint32_t qp) {
   const QueuePair& sender = queue_pairs_[qp];
+  if (sender.is_unreliable) return follow_departures(qp);
   if (timers_[sender.timer].deadline == sender.requester.deadline()) return;
   set_timer(sender.timer, sender.requester.deadline());
 }
@@ -200,6 +198,7 @@ void Engine::follow_deadline(std::uint32_t qp) {
 void Engine::fail(std::uint32_t qp) {
   QueuePair& sender = queue_pairs_[qp];
   sender.state = QueuePairState::kError;
+  sender.responses.clear();
   sender.requester.fail([&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); });
   follow_deadline(qp);
   mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});
@@ -208,7 +207,11 @@ void Engine::fail(std::uint32_t qp) {
 void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
   recorder_.on_verb_done(queue_pair_number(qp), verb, status, now_);
   if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
-  mailbox_.complete(qp, {verb.wr_id, nic_clock_ns(qp), verb.length.value, static_cast<int>(status)});
+  mailbox_.complete(qp, {.wr_id = verb.wr_id,
+                         .nic_ns = nic_clock_ns(qp),
+                         .byte_len = verb.length.value,
+                         .status = static_cast<int>(status),
+                         .left_nic = verb.left_nic});
 }
 
 }  // namespace simulator::reference

@@ -25,13 +25,13 @@
 #include "protocol/nic_clock.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
+#include "protocol/response_queue.h"
+#include "protocol/uc_responder.h"
 #include "results/mailbox.h"
 #include "results/outcome.h"
 #include "results/recorder.h"
 
 namespace simulator::reference {
-
-enum class PacketKind { kWrite, kAck, kNak, kDatagram };
 
 struct Packet {
   PacketKind kind;
@@ -39,8 +39,8 @@ struct Packet {
   std::uint32_t hop;   // how many links of its route lie behind it
   std::uint32_t psn;
   std::uint32_t frame_bytes;
-  bool is_first;
-  bool wants_ack;
+  std::uint8_t flags;
+  PacketDetails details;
   std::shared_ptr<const Datagram> datagram{};
 };
 
@@ -55,7 +55,11 @@ class Engine {
   std::uint32_t add_datagram_queue_pair(std::uint32_t host);
   std::uint32_t add_route(const std::vector<std::uint32_t>& links);
 
-  std::int64_t post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled);
+  std::int64_t post(std::uint32_t qp, const Verb& verb);
+  double nic_clock_at(std::uint32_t qp, Picoseconds at) const { return node_of(qp).clock.exact_ns(at); }
+  Picoseconds left_nic(std::uint32_t qp, std::uint64_t wr_id) const {
+    return queue_pairs_[qp].requester.left_nic(wr_id);
+  }
   void post_datagram(Datagram datagram);
   void reset(std::uint32_t qp);
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
@@ -145,6 +149,14 @@ class Engine {
     std::uint64_t served = 0;
     Bytes delivered_sampled;
     QueuePairState state = QueuePairState::kReadyToSend;
+    bool is_unreliable = false;
+    UcResponder unreliable{};
+    ResponseQueue responses{};
+    bool has_responded = false;
+    std::uint64_t receives = 0;
+
+    bool has_packet() const { return requester.has_packet() || !responses.empty(); }
+    bool is_response_next() const { return !responses.empty() && !(has_responded && requester.has_packet()); }
   };
 
   Node& node_of(std::uint32_t qp) { return nodes_[queue_pairs_[qp].node]; }
@@ -166,9 +178,18 @@ class Engine {
   void enqueue(std::uint32_t link, const Packet& packet);
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
   void receive(const Packet& packet);
-  void on_write(std::uint32_t qp, const Packet& packet);
+  void on_request(std::uint32_t qp, const Packet& packet);
+  Reply accept(std::uint32_t qp, const Packet& packet);
+  void receive_message(std::uint32_t qp, const Packet& packet);
+  PacketDescription describe_next(const QueuePair& queue_pair) const;
+  void on_described_sent(QueuePair& sender, const PacketDescription& packet, Picoseconds end);
+  Bytes payload_of(const Packet& packet) const;
+  Bytes delivered_by(std::uint32_t qp) const;
+  void follow_departures(std::uint32_t qp);
+  void on_departure_timer(std::uint32_t qp);
   void on_reply(std::uint32_t qp, const Packet& packet);
   void on_datagram(const Datagram& datagram);
+  bool apply_reply(std::uint32_t qp, const Packet& packet);
   void on_retransmit_timer(std::uint32_t qp);
   void follow_deadline(std::uint32_t qp);
   void fail(std::uint32_t qp);

@@ -77,7 +77,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   const RcRequester requester({.mtu_bytes = configuration.mtu_bytes,
                                .ack_every_packets = configuration.ack_every_packets,
                                .retry_count = configuration.retry_count,
-                               .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent)});
+                               .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
+                               .is_unreliable = configuration.is_unreliable});
   queue_pairs_.push_back({.requester = requester,
                           .responder = {},
                           .route = route,
@@ -86,16 +87,17 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                           .limiter = limiter,
                           .timer = add_timer(TimerKind::kRetransmit, qp),
                           .ready = {},
-                          .delivered_sampled = {}});
+                          .delivered_sampled = {},
+                          .is_unreliable = configuration.is_unreliable});
   mailbox_.add_queue_pair();
 }
 
-std::int64_t Engine::post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes length, bool is_signaled) {
+std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
   QueuePair& sender = queue_pairs_[qp];
   if (sender.state != QueuePairState::kReadyToSend)
     throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(sender.state)));
-  if (!sender.requester.has_packet()) sender.ready = std::max(sender.ready, now_);
-  sender.requester.post(wr_id, length, is_signaled);
+  if (!sender.has_packet()) sender.ready = std::max(sender.ready, now_);
+  sender.requester.post(verb);
   send_if_possible(sender.route.front());
   return nic_clock_ns(qp);
 }
@@ -103,9 +105,8 @@ std::int64_t Engine::post_write(std::uint32_t qp, std::uint64_t wr_id, Bytes len
 void Engine::post_datagram(Datagram datagram) {
   const std::uint32_t link = routes_[datagram.route].front();
   const std::uint32_t frame_bytes = framing_.datagram_frame_bytes(datagram.payload.size());
-  packets_max_ = std::max(packets_max_, ++packets_);
   const auto shared = std::make_shared<const Datagram>(std::move(datagram));
-  enqueue(link, {PacketKind::kDatagram, 0, 0, 0, frame_bytes, false, false, shared});
+  enqueue(link, {PacketKind::kDatagram, 0, 0, 0, frame_bytes, 0, {}, shared});
 }
 
 void Engine::on_datagram(const Datagram& datagram) {
@@ -122,7 +123,8 @@ const std::vector<std::uint32_t>& Engine::route_of(const Packet& packet) const {
 void Engine::reset(std::uint32_t qp) {
   queue_pairs_[qp].state = QueuePairState::kReset;
   queue_pairs_[qp].requester.restart(0);
-  follow_deadline(qp);
+  queue_pairs_[qp].responses.clear();
+  cancel_timer(queue_pairs_[qp].timer);
   mailbox_.forget(qp);
 }
 
@@ -132,6 +134,7 @@ void Engine::ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn)
     throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(queue_pair.state)));
   queue_pair.requester.restart(sq_psn);
   queue_pair.responder.restart(rq_psn);
+  queue_pair.unreliable.restart();
   queue_pair.state = QueuePairState::kReadyToSend;
 }
 
@@ -202,9 +205,8 @@ void Engine::sample_queues(Picoseconds interval) {
 void Engine::on_throughput_timer() {
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     if (!queue_pairs_[qp].requester.has_ever_posted()) continue;
-    QueuePair& receiver = queue_pairs_[queue_pairs_[qp].peer];
-    const Bytes since = receiver.responder.delivered() - receiver.delivered_sampled;
-    receiver.delivered_sampled = receiver.responder.delivered();
+    const Bytes since = delivered_by(qp) - queue_pairs_[qp].delivered_sampled;
+    queue_pairs_[qp].delivered_sampled = delivered_by(qp);
     recorder_.throughput.add(
         {queue_pair_number(qp), now_.value / 1000, throughput_interval_.value / 1000, since.value});
   }
@@ -223,12 +225,19 @@ void Engine::on_queue_timer() {
   set_timer(1, now_ + queue_interval_);
 }
 
+Bytes Engine::delivered_by(std::uint32_t qp) const {
+  const QueuePair& receiver = queue_pairs_[queue_pairs_[qp].peer];
+  return receiver.responder.delivered() + receiver.unreliable.delivered() +
+         queue_pairs_[qp].requester.read_bytes();
+}
+
 QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) const {
   const QueuePair& sender = queue_pairs_[qp];
   return {.state = sender.state,
           .retransmitted = sender.requester.counters().retransmitted_bytes,
-          .delivered = queue_pairs_[sender.peer].responder.delivered(),
-          .posted = sender.requester.posted_bytes()};
+          .delivered = delivered_by(qp),
+          .posted = sender.requester.posted_bytes(),
+          .delivered_messages = queue_pairs_[sender.peer].unreliable.delivered_messages()};
 }
 
 std::vector<Counter> Engine::counters() const {
@@ -251,6 +260,7 @@ std::vector<Counter> Engine::counters() const {
     add("retransmitted_packets", counters.retransmitted_packets);
     add("naks", counters.naks);
     add("timeouts", counters.timeouts);
+    if (queue_pairs_[qp].is_unreliable) add("delivered_messages", queue_pair_figures(qp).delivered_messages);
   }
   return result;
 }

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/units.h"
 
 namespace simulator {
 
@@ -17,6 +20,8 @@ struct Completion {
   std::int64_t nic_ns;
   std::int64_t byte_len;
   int status;
+  std::optional<std::uint32_t> immediate{};
+  Picoseconds left_nic{};
 };
 
 struct ReceivedDatagram {
@@ -25,7 +30,14 @@ struct ReceivedDatagram {
   std::string payload;
 };
 
-enum class HostCallKind : std::uint8_t { kCompletions, kQueuePairEvent, kDatagrams, kTimer, kOnce };
+enum class HostCallKind : std::uint8_t {
+  kCompletions,
+  kReceives,
+  kQueuePairEvent,
+  kDatagrams,
+  kTimer,
+  kOnce
+};
 
 struct HostCall {
   HostCallKind kind;
@@ -35,15 +47,24 @@ struct HostCall {
 
 class Mailbox {
  public:
-  void add_queue_pair() { queues_.emplace_back(); }
-  void attach(std::uint32_t qp) { queues_[qp].is_attached = true; }
+  void add_queue_pair() {
+    completions_.emplace_back();
+    receives_.emplace_back();
+  }
+  void attach(std::uint32_t qp, bool takes_receives) {
+    completions_[qp].is_attached = true;
+    receives_[qp].is_attached = takes_receives;
+  }
   void add_datagram_queue_pair() { datagrams_.emplace_back(); }
   void attach_datagrams(std::uint32_t qp) { datagrams_[qp].is_attached = true; }
 
   bool has_calls() const { return next_ < calls_.size(); }
 
   void complete(std::uint32_t qp, const Completion& completion) {
-    put(queues_[qp], {HostCallKind::kCompletions, qp}, completion);
+    put(completions_[qp], {HostCallKind::kCompletions, qp}, completion);
+  }
+  void receive(std::uint32_t qp, const Completion& completion) {
+    put(receives_[qp], {HostCallKind::kReceives, qp}, completion);
   }
   void receive_datagram(std::uint32_t qp, ReceivedDatagram datagram) {
     put(datagrams_[qp], {HostCallKind::kDatagrams, qp}, std::move(datagram));
@@ -62,17 +83,18 @@ class Mailbox {
 
   // Nothing that this queue pair has done so far reaches host software any more.
   void forget(std::uint32_t qp) {
-    queues_[qp].items.clear();
+    completions_[qp].items.clear();
+    receives_[qp].items.clear();
     const auto is_its = [&](const HostCall& call) {
-      return call.subject == qp &&
-             (call.kind == HostCallKind::kCompletions || call.kind == HostCallKind::kQueuePairEvent);
+      return call.subject == qp && call.kind <= HostCallKind::kQueuePairEvent;
     };
     calls_.erase(std::remove_if(calls_.begin() + static_cast<std::ptrdiff_t>(next_), calls_.end(), is_its),
                  calls_.end());
   }
 
   // Takes everything of a queue, into a vector whose memory is then used for what comes next.
-  void swap_completions(std::uint32_t qp, std::vector<Completion>& into) { swap(queues_[qp], into); }
+  void swap_completions(std::uint32_t qp, std::vector<Completion>& into) { swap(completions_[qp], into); }
+  void swap_receives(std::uint32_t qp, std::vector<Completion>& into) { swap(receives_[qp], into); }
   void swap_datagrams(std::uint32_t qp, std::vector<ReceivedDatagram>& into) { swap(datagrams_[qp], into); }
 
  private:
@@ -95,7 +117,8 @@ class Mailbox {
     queue.items.swap(into);
   }
 
-  std::vector<Queue<Completion>> queues_;
+  std::vector<Queue<Completion>> completions_;
+  std::vector<Queue<Completion>> receives_;
   std::vector<Queue<ReceivedDatagram>> datagrams_;
   std::vector<HostCall> calls_;
   std::size_t next_ = 0;

@@ -36,8 +36,9 @@ inline std::string queue_pair_name(std::uint32_t qp) {
 struct QueuePairFigures {
   QueuePairState state;
   Bytes retransmitted;
-  Bytes delivered;  // to the other end, in order
+  Bytes delivered;  // to the other end or, by READs, from there: in order, or in whole messages
   Bytes posted;
+  std::uint64_t delivered_messages;  // of an unreliable connection
 };
 
 struct Counter {

@@ -23,6 +23,13 @@ class Recorder {
     oracle.add({qp_num, static_cast<std::int64_t>(verb.wr_id), verb.left_nic.value, now.value});
   }
 
+  void on_receive(std::uint32_t qp_num, std::uint64_t wr_id, std::uint32_t immediate, Picoseconds now) {
+    fold(qp_num);
+    fold(wr_id);
+    fold(immediate);
+    fold(static_cast<std::uint64_t>(now.value));
+  }
+
   void on_datagram(std::uint32_t qp_num, std::uint32_t source_qp_num, std::uint64_t wr_id, Picoseconds now) {
     fold(qp_num);
     fold(source_qp_num);

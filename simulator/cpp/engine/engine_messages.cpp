@@ -1,0 +1,138 @@
+// Packets that are more than a number and a size: SEND and immediate data, unreliable connections.
+#include <memory>
+
+#include "engine/departures.h"
+
+namespace simulator {
+
+QueuePairExtras& Engine::extras(std::uint32_t qp) {
+  if (extras_.size() < senders_.size()) extras_.resize(senders_.size());
+  if (!extras_[qp]) extras_[qp] = std::make_unique<QueuePairExtras>();
+  return *extras_[qp];
+}
+
+PacketDetails& Engine::details_of(PacketIndex index) {
+  if (details_.size() <= index) details_.resize(pool_.peak());
+  return details_[index];
+}
+
+PacketDescription Engine::describe_next(std::uint32_t qp) {
+  const Sender& sender = senders_[qp];
+  if (sender.is_response_next()) return extras(qp).responses.next(sender.requester.mtu_bytes());
+  return sender.requester.describe();
+}
+
+PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds start) {
+  Sender& sender = senders_[qp];
+  const PacketDescription next = describe_next(qp);
+  const PacketIndex index = pool_.allocate();
+  Packet& packet = pool_[index];
+  packet.position = sender.route;
+  packet.qp = sender.peer;
+  packet.psn = next.psn;
+  packet.frame_bytes =
+      static_cast<std::uint16_t>(framing_.frame_bytes(next.kind, next.flags, next.payload_bytes));
+  packet.kind = next.kind;
+  packet.flags = next.flags;
+  depart(port, index, start);
+  PacketDetails& details = details_of(index);
+  details = next.details;
+  details.left = port.busy_until - next.details.left;
+  sender.has_responded = sender.is_response_next();
+  if (!sender.has_responded) {
+    sender.requester.on_described_sent(next, port.busy_until);
+    return index;
+  }
+  ++sender.sent_replies;
+  ResponseQueue& responses = extras(qp).responses;
+  responses.on_sent(next);
+  sender.has_responses = !responses.empty();
+  return index;
+}
+
+void Engine::arrive_described(PacketIndex index) {
+  const Packet packet = pool_[index];
+  if (packet.kind == PacketKind::kDatagram) return on_datagram(index);
+  if (packet.kind == PacketKind::kReadResponse) return on_read_response(index);
+  const bool is_operational = senders_[packet.qp].is_operational();
+  if (packet.kind == PacketKind::kUnreliable) return on_unreliable(index, is_operational);
+  if (!is_operational) {
+    receivers_[packet.qp].responder.discard();
+    pool_.free(index);
+  } else if (packet.kind == PacketKind::kMessage) {
+    on_message(index);
+  } else {
+    on_read_request(index);
+  }
+}
+
+Bytes Engine::payload_of(const Packet& packet) const {
+  return {std::int64_t{framing_.payload_bytes(packet.kind, packet.flags, packet.frame_bytes)}};
+}
+
+void Engine::on_message(PacketIndex index) {
+  const Packet& packet = pool_[index];
+  RcResponder& responder = receivers_[packet.qp].responder;
+  const std::uint64_t expected = responder.expected_psn();
+  const bool wants_ack = (packet.flags & PacketFlags::kWantsAck) != 0;
+  const Reply answer = responder.on_write(packet.psn, payload_of(packet), wants_ack);
+  if (responder.expected_psn() != expected && (packet.flags & PacketFlags::kLast) != 0) receive(index);
+  if (answer.kind == ReplyKind::kNone) {
+    pool_.free(index);
+  } else {
+    reply(index, answer);
+  }
+}
+
+void Engine::on_unreliable(PacketIndex index, bool is_operational) {
+  const Packet& packet = pool_[index];
+  UcResponder& responder = extras(packet.qp).unreliable;
+  if (!is_operational) {
+    responder.discard();
+  } else if (responder.on_packet(packet.psn, packet.flags, payload_of(packet)) ==
+             UcResponder::Outcome::kMessageComplete) {
+    receive(index);
+  }
+  pool_.free(index);
+}
+
+// The last packet of a verb has been accepted. A SEND, and any immediate, completes a receive request.
+void Engine::receive(PacketIndex index) {
+  const Packet& packet = pool_[index];
+  const bool has_immediate = (packet.flags & PacketFlags::kImmediate) != 0;
+  if (!has_immediate && (packet.flags & PacketFlags::kSend) == 0) return;
+  const PacketDetails& details = details_of(index);
+  Completion completion{.wr_id = extras(packet.qp).receives++,
+                        .nic_ns = nic_clock_ns(packet.qp),
+                        .byte_len = details.length.value,
+                        .status = static_cast<int>(VerbStatus::kSuccess)};
+  if (has_immediate) completion.immediate = details.immediate;
+  recorder_.on_receive(queue_pair_number(packet.qp), completion.wr_id, completion.immediate.value_or(0),
+                       now_);
+  mailbox_.receive(packet.qp, completion);
+  if (mailbox_.has_calls()) horizon_ = now_;
+}
+
+// Verbs of an unreliable connection are done when their last packet has left. Departures are only booked when
+// somebody looks, so a timer looks: at the earliest instant at which the oldest verb can have left, and
+// again.
+void Engine::watch_departure(std::uint32_t qp) {
+  Sender& sender = senders_[qp];
+  if (sender.requester.is_idle()) return;
+  const Port& port = ports_[sender.link];
+  const std::int64_t overhead = framing_.wire_bytes(framing_.data_overhead_bytes).value;
+  sender.is_timer_pending = true;
+  timers_.set(sender.timer, sender.requester.oldest_left_after(std::max(now_, port.busy_until), overhead,
+                                                               speeds_[port.speed].ps_per_byte));
+  set_timer_slot();
+}
+
+void Engine::on_departure_timer(std::uint32_t qp) {
+  Sender& sender = senders_[qp];
+  sender.is_timer_pending = false;
+  catch_up_nic(ports_[sender.link]);
+  sender.requester.on_left(now_, [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); });
+  watch_departure(qp);
+}
+
+}  // namespace simulator

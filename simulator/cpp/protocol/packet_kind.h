@@ -1,0 +1,50 @@
+// Kinds of packets, and what comes with those that are more than a number and a size.
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.h"
+
+namespace simulator {
+
+enum class PacketKind : std::uint8_t {
+  kWrite,  // of an RC WRITE that nothing more need be known about: the fast path
+  kAck,
+  kNak,
+  kMessage,     // of any other RC WRITE or SEND
+  kUnreliable,  // of a WRITE or SEND on a queue pair of type UC
+  kReadRequest,
+  kReadResponse,
+  kDatagram,
+};
+
+constexpr bool is_reply(PacketKind kind) {
+  return kind == PacketKind::kAck || kind == PacketKind::kNak || kind == PacketKind::kReadResponse;
+}
+
+struct PacketFlags {
+  static constexpr std::uint8_t kFirst = 1;
+  static constexpr std::uint8_t kLast = 2;
+  static constexpr std::uint8_t kWantsAck = 4;
+  static constexpr std::uint8_t kImmediate = 8;  // only on a last packet
+  static constexpr std::uint8_t kSend = 16;
+};
+
+struct PacketDetails {
+  Bytes length;                    // of the verb, or what is left of a READ
+  std::int64_t local_offset = 0;   // in the memory of the queue pair that posted the verb
+  std::int64_t remote_offset = 0;  // in the other one's
+  Picoseconds left;                // READ: when the request left, plus what the responder took to answer it
+  std::uint32_t immediate = 0;
+};
+
+// The next packet of a queue pair, in full.
+struct PacketDescription {
+  PacketKind kind;
+  std::uint8_t flags;
+  std::uint32_t psn;
+  std::uint32_t payload_bytes;
+  PacketDetails details;
+};
+
+}  // namespace simulator

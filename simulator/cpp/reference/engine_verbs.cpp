@@ -1,0 +1,76 @@
+// READs, messages and unreliable connections of the eager engine.
+#include <algorithm>
+
+#include "reference/engine.h"
+
+namespace simulator::reference {
+
+PacketDescription Engine::describe_next(const QueuePair& queue_pair) const {
+  if (queue_pair.is_response_next()) return queue_pair.responses.next(queue_pair.requester.mtu_bytes());
+  return queue_pair.requester.describe();
+}
+
+void Engine::on_described_sent(QueuePair& sender, const PacketDescription& packet, Picoseconds end) {
+  sender.has_responded = sender.is_response_next();
+  if (sender.has_responded) return sender.responses.on_sent(packet);
+  sender.requester.on_described_sent(packet, end);
+}
+
+Bytes Engine::payload_of(const Packet& packet) const {
+  return {std::int64_t{framing_.payload_bytes(packet.kind, packet.flags, packet.frame_bytes)}};
+}
+
+// Returns whether an answer is due.
+Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
+  QueuePair& receiver = queue_pairs_[qp];
+  const Bytes payload = payload_of(packet);
+  const bool is_last = (packet.flags & PacketFlags::kLast) != 0;
+  if (packet.kind == PacketKind::kUnreliable) {
+    const auto outcome = receiver.unreliable.on_packet(packet.psn, packet.flags, payload);
+    if (outcome == UcResponder::Outcome::kMessageComplete) receive_message(qp, packet);
+    return {ReplyKind::kNone, 0};
+  }
+  if (packet.kind == PacketKind::kReadRequest) {
+    const auto responses = static_cast<std::uint32_t>(receiver.requester.packets_of(packet.details.length));
+    const Reply answer = receiver.responder.on_read(packet.psn, responses);
+    if (answer.kind != ReplyKind::kReadResponses) return answer;
+    PacketDetails details = packet.details;
+    details.left = now_ - packet.details.left;
+    if (!receiver.has_packet()) receiver.ready = std::max(receiver.ready, now_);
+    receiver.responses.add_read(packet.psn, responses, details);
+    send_if_possible(receiver.route.front());
+    return {ReplyKind::kNone, 0};
+  }
+  const std::uint64_t expected = receiver.responder.expected_psn();
+  const bool wants_ack = (packet.flags & PacketFlags::kWantsAck) != 0;
+  const Reply answer = receiver.responder.on_write(packet.psn, payload, wants_ack);
+  if (receiver.responder.expected_psn() != expected && is_last) receive_message(qp, packet);
+  return answer;
+}
+
+void Engine::receive_message(std::uint32_t qp, const Packet& packet) {
+  const bool has_immediate = (packet.flags & PacketFlags::kImmediate) != 0;
+  if (!has_immediate && (packet.flags & PacketFlags::kSend) == 0) return;
+  Completion completion{.wr_id = queue_pairs_[qp].receives++,
+                        .nic_ns = nic_clock_ns(qp),
+                        .byte_len = packet.details.length.value,
+                        .status = static_cast<int>(VerbStatus::kSuccess)};
+  if (has_immediate) completion.immediate = packet.details.immediate;
+  recorder_.on_receive(queue_pair_number(qp), completion.wr_id, completion.immediate.value_or(0), now_);
+  mailbox_.receive(qp, completion);
+}
+
+// Verbs of an unreliable connection are done when their last packet has left.
+void Engine::follow_departures(std::uint32_t qp) {
+  const QueuePair& sender = queue_pairs_[qp];
+  const Picoseconds left = sender.requester.oldest_left();
+  if (timers_[sender.timer].deadline != left) set_timer(sender.timer, left);
+}
+
+void Engine::on_departure_timer(std::uint32_t qp) {
+  queue_pairs_[qp].requester.on_left(now_,
+                                     [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); });
+  follow_departures(qp);
+}
+
+}  // namespace simulator::reference

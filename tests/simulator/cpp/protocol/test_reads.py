@@ -1,0 +1,172 @@
+"""READs by hand: 98 wire bytes for a request, 1110 for a first or last response, 1106 for the others."""
+
+import pytest
+from helpers.networks import GBPS, MILLISECOND_NS, Host, Star, connect, counter, direct
+
+from simulator import QueuePair, Simulation, SimulationError
+
+MTU = 1024
+REQUEST_PS = 98 * 800
+EDGE_PS, MIDDLE_PS = 1110 * 800, 1106 * 800
+CABLE_PS = 1_000_000
+
+
+def ends(simulation: Simulation, **overrides: int) -> tuple[QueuePair, QueuePair]:
+    parameters = {"mtu_bytes": MTU, "retry_count": 7, "timeout_exponent": 8} | overrides
+    return simulation.connect("a", "b", **parameters)
+
+
+def completed_ps(simulation: Simulation) -> list[int]:
+    ps: list[int] = simulation.oracle_table()["t_comp_ps"].tolist()
+    return ps
+
+
+def test_the_responses_come_as_fast_as_the_line() -> None:
+    simulation = direct()
+    simulation.record_oracle_rtt()
+    reader, _ = ends(simulation)
+    host = Host(reader)
+    reader.post_read(1, 10 * MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    done_ps = REQUEST_PS + CABLE_PS + 2 * EDGE_PS + 8 * MIDDLE_PS + CABLE_PS
+    assert completed_ps(simulation) == [done_ps]
+    assert host.completions == [(1, 0, done_ps // 1000, 10 * MTU, None)]
+    assert reader.delivered_bytes == 10 * MTU
+    # The oracle: what lies between is the request's 1 us and the last response's.
+    assert simulation.oracle_table()["t_last_ps"].tolist() == [done_ps - 2 * CABLE_PS]
+    assert counter(simulation, "tx_bytes", "a->b") == 78
+    assert counter(simulation, "tx_bytes", "b->a") == 2 * 1090 + 8 * 1086
+    simulation.check_invariants()
+
+
+def test_the_responder_s_limiter_paces_the_responses() -> None:
+    simulation = direct()
+    simulation.record_oracle_rtt()
+    reader, responder = ends(simulation)
+    responder.set_rate(GBPS)
+    reader.post_read(1, 10 * MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    paced_ps = 1110 * 8_000 + 8 * 1106 * 8_000  # from the first start to the last one
+    assert completed_ps(simulation) == [REQUEST_PS + CABLE_PS + paced_ps + EDGE_PS + CABLE_PS]
+
+
+def test_only_sixteen_reads_are_under_way() -> None:
+    simulation = direct()
+    simulation.record_oracle_rtt()
+    reader, _ = ends(simulation)
+    for wr_id in range(18):
+        reader.post_read(wr_id, 0, True)
+    simulation.run_until(MILLISECOND_NS)
+    # The responses take 86 wire bytes, less than the requests, so each comes 2 us after its request.
+    answered_ps = CABLE_PS + 86 * 800 + CABLE_PS
+    first = [(n + 1) * REQUEST_PS + answered_ps for n in range(16)]
+    # The next two requests leave when the first two responses have come.
+    assert completed_ps(simulation) == first + [at + REQUEST_PS + answered_ps for at in first[:2]]
+
+
+def test_a_verb_behind_a_read_that_waits_waits_too() -> None:
+    simulation = direct()
+    reader, _ = ends(simulation)
+    for wr_id in range(17):
+        reader.post_read(wr_id, 0, True)
+    reader.post_write(17, MTU, True)
+    simulation.run_until(2_000)
+    assert counter(simulation, "tx_bytes", "a->b") == 16 * 78
+    simulation.run_until(MILLISECOND_NS)
+    assert counter(simulation, "tx_bytes", "a->b") == 17 * 78 + 1102
+
+
+def test_a_lost_response_is_asked_for_again_from_there_on() -> None:
+    """Responses 0, 1, ... arrive at 2.0784 + .888 + .8848 n us; the one that is cut at 4.5 us is number 2."""
+    simulation = direct()
+    reader, _ = ends(simulation)
+    host = Host(reader)
+    simulation.cut_link("a", "b", start_ns=4_400, duration_ns=1)
+    reader.post_read(1, 20 * MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    lost = counter(simulation, "lost_packets", "b->a")
+    assert lost in {1, 2}
+    assert host.statuses == [(1, 0)]
+    assert counter(simulation, "naks") == 1
+    assert counter(simulation, "timeouts") == 0
+    assert reader.delivered_bytes == 20 * MTU
+    assert reader.retransmitted_bytes == (20 - 2) * MTU  # 0 and 1 had come
+    simulation.check_invariants()
+
+
+def test_a_lost_request_is_noticed_by_the_timer() -> None:
+    simulation = direct()
+    simulation.record_oracle_rtt()
+    reader, _ = ends(simulation)
+    simulation.cut_link("a", "b", start_ns=10, duration_ns=1)
+    reader.post_read(1, 0, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    again_ps = REQUEST_PS + (4_096_000 << 8)
+    assert completed_ps(simulation) == [again_ps + REQUEST_PS + CABLE_PS + 86 * 800 + CABLE_PS]
+
+
+def test_an_acknowledgement_waits_for_the_responses_before_it() -> None:
+    """Otherwise it would acknowledge the READ, too."""
+    simulation = direct()
+    simulation.record_oracle_rtt()
+    reader, responder = ends(simulation)
+    responder.set_rate(GBPS)
+    reader.post_read(1, 10 * MTU, True)
+    reader.post_write(2, MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    assert simulation.oracle_table()["wr_id"].tolist() == [1, 2]
+    assert counter(simulation, "naks") == 0
+    simulation.check_invariants()
+
+
+@pytest.mark.parametrize("loss_probability", [0.01, 0.1])
+def test_every_byte_comes_in_spite_of_losses(loss_probability: float) -> None:
+    simulation = direct(loss_probability=loss_probability)
+    reader, responder = ends(simulation, timeout_exponent=4)
+    host = Host(reader)
+    for wr_id in range(0, 60, 3):
+        reader.post_read(wr_id, 5 * MTU, True)
+        reader.post_write(wr_id + 1, 3 * MTU, True)
+        reader.post_send(wr_id + 2, 100, True)
+        responder.post_write(wr_id, 2 * MTU, True)
+    for until in range(1, 101):
+        simulation.run_until(until * MILLISECOND_NS)
+        simulation.check_invariants()
+    assert host.statuses == [(wr_id, 0) for wr_id in range(60)]
+    assert reader.delivered_bytes == reader.posted_bytes == 20 * (8 * MTU + 100)
+    assert simulation.statistics()["packets_live"] == 0
+
+
+def test_the_queue_pair_fails_when_no_response_comes() -> None:
+    simulation = direct(loss_probability=1 - 1e-12)
+    reader, _ = ends(simulation, retry_count=1, timeout_exponent=4)
+    host = Host(reader)
+    reader.post_read(1, MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    assert (host.statuses, reader.state) == ([(1, 12)], 6)
+
+
+def test_responses_take_turns_with_the_responder_s_own_verbs() -> None:
+    simulation = direct()
+    reader, responder = ends(simulation)
+    responder.post_write(1, 10**6, True)
+    reader.post_read(1, 10**6, True)
+    simulation.run_until(500_000)
+    assert reader.delivered_bytes == pytest.approx(responder.delivered_bytes, rel=0.02)
+
+
+def test_the_oracle_tells_when_a_verb_left() -> None:
+    simulation = Star(hosts=2).build()
+    queue_pair = connect(simulation, "h0", "h1")
+    left_ns: list[float] = []
+    queue_pair.attach(
+        lambda now, completions: left_ns.append(queue_pair.left_ns(completions[0][0])),
+        lambda now, state: None,
+    )
+    queue_pair.post_write(1, 2 * MTU, True)
+    with pytest.raises(SimulationError, match="left_ns: verb 1 is unknown or has not left"):
+        queue_pair.left_ns(1)
+    simulation.run_until(2_000)
+    assert queue_pair.left_ns(1) == 1_782.4
+    simulation.run_until(MILLISECOND_NS)
+    assert left_ns == [1_782.4]
