@@ -33,3 +33,10 @@ def require_positive(where: str, name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
         raise SimulationError(f"{where}: expected {name} as a finite number above 0, got {value!r}")
     return float(value)
+
+
+def require_one_of(where: str, name: str, value: object, known: tuple[str, ...]) -> object:
+    """Return ``value`` if it is one of the known words."""
+    if value not in known:
+        raise SimulationError(f"{where}: expected {name} as one of {', '.join(known)}, got {value!r}")
+    return value

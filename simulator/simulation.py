@@ -17,6 +17,7 @@ from simulator.parameters import (
     MTU_BYTES_MAX,
     RATE_BPS_MAX,
     require_integer,
+    require_one_of,
     require_positive,
     require_probability,
 )
@@ -109,8 +110,8 @@ class Simulation:
         ``service`` is reliable (RC) or not (UC: no acknowledgements, whole messages or nothing).
         The retransmission timeout is 4.096 us * 2^timeout_exponent (exponent 0: never). Besides the last
         packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
-        a's NIC). ``path_seed`` chooses among equally short routes. On cards with limiters per priority the
-        two ends take turns with the limiters, or use those of ``limiter_of`` (either end) and its peer.
+        a's NIC). ``path_seed`` chooses among equally short routes. On cards with limiters per priority new
+        pairs take turns with them, or use those of the ends of ``limiter_of``.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
@@ -122,11 +123,8 @@ class Simulation:
         require_integer(where, "retry_count", retry_count, 0, 7)
         require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
-        if service not in {"rc", "uc"}:
-            raise SimulationError(f"{where}: expected service rc or uc, got {service!r}")
+        require_one_of(where, "service", service, ("rc", "uc"))
         hosts = frozenset((host_a, host_b))
-        if limiter_of is not None and self._hosts_of.get(limiter_of.qp_num) != hosts:
-            raise SimulationError(f"{where}: expected limiter_of to connect the same two hosts")
         route_ab = self._topology.route(where, host_a, host_b, path_seed)
         route_ba = self._topology.route(where, host_b, host_a, ~path_seed)
         self._check_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
@@ -140,7 +138,7 @@ class Simulation:
             retry_count=retry_count,
             timeout_exponent=timeout_exponent,
             is_unreliable=service == "uc",
-            limiter_of=None if limiter_of is None else limiter_of.qp_num,
+            limiter_of=self._lender(where, limiter_of, hosts),
         )
         self._hosts_of |= {end.qp_num: hosts for end in ends}
         return ends
@@ -255,6 +253,13 @@ class Simulation:
     def digest(self) -> str:
         """Return a hash over queue pair, wr_id, status and picoseconds of all completed verbs, in order."""
         return self._engine.digest()
+
+    def _lender(self, where: str, limiter_of: QueuePair | None, hosts: frozenset[int]) -> int | None:
+        if limiter_of is None:
+            return None
+        if self._hosts_of.get(limiter_of.qp_num) != hosts:
+            raise SimulationError(f"{where}: expected limiter_of to connect the same two hosts")
+        return limiter_of.qp_num
 
     @staticmethod
     def _check_timeout(where: str, timeout_exponent: int, round_trip_ps: int) -> None:

@@ -63,6 +63,13 @@ def test_a_bad_connection_gets_a_sentence(name: str, value: int) -> None:
         connect(simulation, "h0", "h1", **{name: value})
 
 
+def test_a_service_is_known() -> None:
+    with pytest.raises(SimulationError, match="expected service as one of rc, uc, got 'ud'"):
+        Star(hosts=2).build().connect(
+            "h0", "h1", mtu_bytes=1, retry_count=0, timeout_exponent=0, service="ud"
+        )  # type: ignore[arg-type]
+
+
 def test_a_timeout_below_the_round_trip_would_always_fire() -> None:
     simulation = Star(hosts=2, delay_ps=5_000_000).build()  # round trip 20 us; 4.096 us * 2^2 = 16.4 us
     with pytest.raises(
