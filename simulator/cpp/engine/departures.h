@@ -35,6 +35,22 @@ inline void Engine::send_before_data(std::uint32_t link, PacketIndex index) {
   port.waiting_bytes.value += pool_[index].frame_bytes;
 }
 
+// The data packet turns into its acknowledgement.
+inline void Engine::turn_into_reply(PacketIndex index, const Reply& answer) {
+  Packet& packet = pool_[index];
+  Sender& sender = senders_[packet.qp];
+  if (sender.has_responses && reply_after_responses(index, answer)) [[unlikely]]
+    return;
+  packet.position = sender.route;
+  packet.qp = sender.peer;
+  packet.psn = answer.psn;
+  packet.frame_bytes = static_cast<std::uint16_t>(framing_.ack_frame_bytes);
+  packet.kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
+  packet.flags = 0;
+  ++sender.sent_replies;
+  send_before_data(sender.link, index);
+}
+
 inline void Engine::catch_up(Port& port) {
   if (port.has(Port::kOwnerIsHost)) {
     catch_up_nic(port);

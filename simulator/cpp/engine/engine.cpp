@@ -135,24 +135,8 @@ inline void Engine::on_write(PacketIndex index) {
   if (answer.kind == ReplyKind::kNone) {
     pool_.free(index);
   } else {
-    reply(index, answer);
+    turn_into_reply(index, answer);
   }
-}
-
-// The data packet turns into its acknowledgement.
-void Engine::reply(PacketIndex index, const Reply& answer) {
-  Packet& packet = pool_[index];
-  Sender& sender = senders_[packet.qp];
-  if (sender.has_responses && reply_after_responses(index, answer)) [[unlikely]]
-    return;
-  packet.position = sender.route;
-  packet.qp = sender.peer;
-  packet.psn = answer.psn;
-  packet.frame_bytes = static_cast<std::uint16_t>(framing_.ack_frame_bytes);
-  packet.kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
-  packet.flags = 0;
-  ++sender.sent_replies;
-  send_before_data(sender.link, index);
 }
 
 inline void Engine::on_reply(PacketIndex index) {

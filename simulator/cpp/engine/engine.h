@@ -126,6 +126,7 @@ class Engine {
   void arm_retransmit_timer(Sender& sender);
   void reconsider(std::uint32_t qp);
   void reply(PacketIndex index, const Reply& answer);
+  void turn_into_reply(PacketIndex index, const Reply& answer);
   void arrive_at_host(PacketIndex index);
   void on_write(PacketIndex index);
   void on_reply(PacketIndex index);

@@ -70,6 +70,10 @@ Bytes Engine::payload_of(const Packet& packet) const {
   return {std::int64_t{framing_.payload_bytes(packet.kind, packet.flags, packet.frame_bytes)}};
 }
 
+void Engine::reply(PacketIndex index, const Reply& answer) {
+  turn_into_reply(index, answer);
+}
+
 void Engine::on_message(PacketIndex index) {
   const Packet& packet = pool_[index];
   RcResponder& responder = receivers_[packet.qp].responder;
