@@ -16,8 +16,8 @@ from workloads.traffic import Flow
 from workloads.transports import parse_transport
 
 FRAMINGS: Final = ("rocev2",)
-SERVICES: Final = ("rc",)
-VERBS: Final = ("write",)
+SERVICES: Final = ("rc", "uc")
+VERBS: Final = ("write", "read", "send")
 SAMPLES_MAX: Final = 50_000_000
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "the simulator has no model of the hosts' processors",
