@@ -4,17 +4,23 @@ from simulator._core import QueuePair, Timer
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import InvariantViolation, QueuePairError, SimulationError
 from simulator.framing import ROCEV2, Framing
-from simulator.profiles import CX3PRO, IDEAL, PROFILES, NicProfile
+from simulator.losses import BurstLoss, IdentificationLoss, IndependentLoss, Loss
+from simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
 from simulator.simulation import Simulation
 
 __all__ = [
     "CX3PRO",
+    "CX4",
     "IDEAL",
     "PROFILES",
     "ROCEV2",
+    "BurstLoss",
     "DatagramQueuePair",
     "Framing",
+    "IdentificationLoss",
+    "IndependentLoss",
     "InvariantViolation",
+    "Loss",
     "NicProfile",
     "QueuePair",
     "QueuePairError",

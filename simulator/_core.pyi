@@ -146,9 +146,14 @@ class Engine:
         actuation_lag_bytes_max: int,
         clock_drift_ppm_max: float,
         clock_offset_random: bool,
+        withholds_next_verb: bool,
+        pci_rc_ns: int,
+        pci_uc_ns: int,
+        pci_late_ns: int,
+        pci_late_probability: float,
     ) -> int: ...
     def add_switch(self, *, name: str, buffer_bytes: int | None, alpha: float) -> int: ...
-    def add_link(self, *, a: int, b: int, rate_bps: int, delay_ps: int, loss_probability: float) -> int: ...
+    def add_link(self, *, a: int, b: int, rate_bps: int, delay_ps: int, **loss: float | None) -> int: ...
     def connect(
         self,
         *,

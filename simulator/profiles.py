@@ -14,6 +14,11 @@ class NicProfile:
     further wire bytes of that limiter, drawn uniformly from 0 to ``actuation_lag_bytes_max`` for each change.
     The clock drifts by a constant drawn from ±``clock_drift_ppm_max``, starts at a random offset unless the
     maximum is 0, and is the oscillator of the limiters, too.
+
+    A card that ``withholds_next_verb`` sends, after a loss, each verb only when the one before it has been
+    acknowledged, until all that was under way has been sent again. The PCI terms are nanoseconds added to
+    timestamps: of completions of RC verbs with data (``pci_rc_ns``, and ``pci_late_ns`` more with
+    ``pci_late_probability``), and of the receive completions of empty UC messages (``pci_uc_ns``).
     """
 
     name: str
@@ -24,6 +29,11 @@ class NicProfile:
     actuation_lag_bytes_max: int
     clock_drift_ppm_max: float
     ack_every_packets: int
+    withholds_next_verb: bool = False
+    pci_rc_ns: int = 0
+    pci_uc_ns: int = 0
+    pci_late_ns: int = 0
+    pci_late_probability: float = 0.0
 
 
 CX3PRO = NicProfile(
@@ -41,6 +51,18 @@ CX3PRO = NicProfile(
 Source: RoGUE (SoCC'18), sections 3.3 and 4, for limiters and lag; the mlx4 driver for the rate step.
 """
 
+CX4 = NicProfile(
+    name="cx4",
+    revision=1,
+    limiter_scope="per_qp",
+    limiters=0,
+    rate_step_bps=100_000_000,
+    actuation_lag_bytes_max=160_000,
+    clock_drift_ppm_max=50.0,
+    ack_every_packets=64,
+)
+"""ConnectX-4: limiters per queue pair, rate step and lag as on ConnectX-3 Pro, for want of other figures."""
+
 IDEAL = NicProfile(
     name="ideal",
     revision=1,
@@ -53,4 +75,4 @@ IDEAL = NicProfile(
 )
 """A card without flaws, for analytic checks and for comparisons with simulators that know no others."""
 
-PROFILES: dict[str, NicProfile] = {profile.name: profile for profile in (CX3PRO, IDEAL)}
+PROFILES: dict[str, NicProfile] = {profile.name: profile for profile in (CX3PRO, CX4, IDEAL)}

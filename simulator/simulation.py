@@ -10,6 +10,7 @@ from simulator._core import Engine, QueuePair, Timer
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
 from simulator.framing import ROCEV2, Framing
+from simulator.losses import IndependentLoss, Loss
 from simulator.parameters import (
     BUFFER_BYTES_MAX,
     DELAY_PS_MAX,
@@ -62,6 +63,11 @@ class Simulation:
             actuation_lag_bytes_max=profile.actuation_lag_bytes_max,
             clock_drift_ppm_max=profile.clock_drift_ppm_max,
             clock_offset_random=profile.clock_drift_ppm_max > 0,
+            withholds_next_verb=profile.withholds_next_verb,
+            pci_rc_ns=profile.pci_rc_ns,
+            pci_uc_ns=profile.pci_uc_ns,
+            pci_late_ns=profile.pci_late_ns,
+            pci_late_probability=profile.pci_late_probability,
         )
 
     def add_switch(self, name: str, *, buffer_bytes: int | None, alpha: float) -> None:
@@ -78,19 +84,32 @@ class Simulation:
         self._topology.add_node("add_switch", name, None)
         self._engine.add_switch(name=name, buffer_bytes=buffer_bytes, alpha=alpha)
 
-    def add_link(
-        self, a: str, b: str, *, rate_bps: int, delay_ps: int, loss_probability: float = 0.0
+    def add_link(  # noqa: PLR0913 - a link has that many properties, all named
+        self,
+        a: str,
+        b: str,
+        *,
+        rate_bps: int,
+        delay_ps: int,
+        loss_probability: float = 0.0,
+        loss: Loss | None = None,
     ) -> None:
-        """Join two nodes by a full-duplex link; each direction loses packets independently of all else."""
+        """Join two nodes by a full-duplex link.
+
+        Each direction loses packets by the rule ``loss``, or with ``loss_probability``, which is short for
+        IndependentLoss.
+        """
         where = f"add_link {a}-{b}"
         ends = self._topology.node(where, a), self._topology.node(where, b)
         require_integer(where, "rate_bps", rate_bps, 1, RATE_BPS_MAX)
         require_integer(where, "delay_ps", delay_ps, 0, DELAY_PS_MAX)
-        require_probability(where, "loss_probability", loss_probability)
+        if require_probability(where, "loss_probability", loss_probability) > 0:
+            if loss is not None:
+                raise SimulationError(f"{where}: expected loss or loss_probability, got both")
+            loss = IndependentLoss(loss_probability)
+        arguments = {} if loss is None else loss.arguments(where)
         self._topology.add_link(where, *ends, delay_ps)
-        self._engine.add_link(
-            a=ends[0], b=ends[1], rate_bps=rate_bps, delay_ps=delay_ps, loss_probability=loss_probability
-        )
+        self._engine.add_link(a=ends[0], b=ends[1], rate_bps=rate_bps, delay_ps=delay_ps, **arguments)
 
     def connect(  # noqa: PLR0913 - a connection has that many properties, all named
         self,

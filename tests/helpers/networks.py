@@ -7,6 +7,7 @@ from simulator import IDEAL, NicProfile, QueuePair, Simulation, _reference
 GBPS = 10**9
 MICROSECOND_PS = 1_000_000
 MILLISECOND_NS = 1_000_000
+SECOND_NS = 10**9
 
 
 class ReferenceSimulation(Simulation):

@@ -5,13 +5,34 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
-from simulator import CX3PRO, IDEAL, NicProfile, QueuePair, QueuePairError, Simulation
+from simulator import (
+    CX3PRO,
+    CX4,
+    IDEAL,
+    BurstLoss,
+    IdentificationLoss,
+    IndependentLoss,
+    Loss,
+    NicProfile,
+    QueuePair,
+    QueuePairError,
+    Simulation,
+)
 
 PROFILES = (
     IDEAL,
+    replace(CX3PRO, withholds_next_verb=True, pci_rc_ns=2_000, pci_late_ns=2_000, pci_late_probability=0.125),
     CX3PRO,
+    CX4,
     replace(CX3PRO, limiters=1),
     replace(IDEAL, limiter_scope="per_priority", limiters=2),
+)
+LOSSES = (
+    IndependentLoss(0.01),
+    IndependentLoss(0.1),
+    IndependentLoss(0.5, from_ns=10_000, until_ns=30_000),
+    BurstLoss(to_bad_probability=0.02, to_good_probability=0.3),
+    IdentificationLoss(0xF),
 )
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
 
@@ -20,7 +41,7 @@ RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
 class Link:
     rate_bps: int
     delay_ps: int
-    loss_probability: float
+    loss: Loss | None
 
 
 @dataclass(frozen=True)
@@ -93,7 +114,7 @@ class Network:
                 b,
                 rate_bps=link.rate_bps,
                 delay_ps=link.delay_ps,
-                loss_probability=link.loss_probability,
+                loss=link.loss,
             )
         simulation.sample_throughput(50_000)
         simulation.sample_queues(30_000)
@@ -129,7 +150,10 @@ class _Application:
         self._verbs = list(enumerate(flow.verbs))
         self._rates_bps = list(flow.rates_bps)
         self._at_once = 1 if flow.is_closed_loop else len(self._verbs)
-        self._queue_pair.attach(lambda now, completions: self._go_on(now), lambda now, state: None)
+        # Host software that depends on timestamps: they are not in the digest.
+        self._queue_pair.attach(
+            lambda now, completions: self._go_on(now, completions[-1][2] % 1000), lambda now, state: None
+        )
         self._timer = simulation.timer(self._go_on)
         self.ends[1].attach(
             lambda now, completions: None, lambda now, state: None, lambda now, receives: self._answer(now)
@@ -163,7 +187,7 @@ class _Application:
         if len(ends) == 2:
             ends[1].ready(sq_psn=2**24 - 1, rq_psn=1000 * number)
 
-    def _go_on(self, now_ns: int) -> None:
+    def _go_on(self, now_ns: int, pause_ns: int = 0) -> None:
         try:
             if self._rates_bps:
                 self._queue_pair.set_rate(self._rates_bps.pop())
@@ -173,7 +197,7 @@ class _Application:
             return
         del self._verbs[: self._at_once]
         if self._verbs:
-            self._timer.set(now_ns + 20_000)  # goes on even if the verb was not signalled
+            self._timer.set(now_ns + 20_000 + pause_ns)  # goes on even if the verb was not signalled
 
 
 def links() -> st.SearchStrategy[Link]:
@@ -181,7 +205,7 @@ def links() -> st.SearchStrategy[Link]:
         Link,
         rate_bps=st.sampled_from(RATES_BPS),
         delay_ps=st.sampled_from((0, 1, 500_000, 1_000_000, 3_333_333)),
-        loss_probability=st.sampled_from((0.0, 0.0, 0.0, 0.01, 0.1)),
+        loss=st.none() | st.none() | st.none() | st.sampled_from(LOSSES),
     )
 
 

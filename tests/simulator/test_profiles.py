@@ -2,7 +2,7 @@ from simulator import PROFILES
 
 
 def test_the_registry_names_each_profile() -> None:
-    assert set(PROFILES) == {"cx3pro", "ideal"}
+    assert set(PROFILES) == {"cx3pro", "cx4", "ideal"}
     assert all(name == profile.name and profile.revision >= 1 for name, profile in PROFILES.items())
 
 
@@ -13,6 +13,13 @@ def test_connectx3_has_the_published_limits() -> None:
     assert profile.actuation_lag_bytes_max == 160_000
     assert profile.clock_drift_ppm_max == 50.0
     assert profile.ack_every_packets == 64
+
+
+def test_connectx4_has_a_limiter_for_each_queue_pair() -> None:
+    profile = PROFILES["cx4"]
+    assert (profile.limiter_scope, profile.limiters) == ("per_qp", 0)
+    assert (profile.rate_step_bps, profile.actuation_lag_bytes_max) == (100_000_000, 160_000)
+    assert not profile.withholds_next_verb
 
 
 def test_the_ideal_card_has_no_flaw() -> None:

@@ -16,6 +16,11 @@ struct NicProfile {
   Bytes actuation_lag_max;     // wire bytes that still leave at the old rate, at most
   double clock_drift_ppm_max = 0;
   bool clock_offset_random = false;
+  bool withholds_next_verb = false;  // see RequesterSettings
+  std::int64_t pci_rc_ns = 0;        // these four: see PciDelay
+  std::int64_t pci_uc_ns = 0;
+  std::int64_t pci_late_ns = 0;
+  double pci_late_probability = 0;
 };
 
 struct SwitchConfiguration {
@@ -23,10 +28,23 @@ struct SwitchConfiguration {
   double alpha = 1.0;           // a port may hold alpha * (free buffer)
 };
 
+enum class LossKind : std::uint8_t { kNone, kIndependent, kBurst, kIdentification };
+
+struct LossConfiguration {
+  LossKind kind = LossKind::kNone;
+  Picoseconds from;
+  Picoseconds until = kNever;
+  double loss_probability = 0;       // of each packet, or while the line is bad
+  double good_loss_probability = 0;  // while it is good
+  double to_bad_probability = 0;
+  double to_good_probability = 0;
+  std::uint16_t identification_mask = 0;
+};
+
 struct LinkConfiguration {
   BitsPerSecond rate;
   Picoseconds delay;
-  double loss_probability = 0;
+  LossConfiguration loss{};
 };
 
 struct ConnectionConfiguration {

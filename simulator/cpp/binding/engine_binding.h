@@ -68,15 +68,24 @@ void bind_topology(Class& engine) {
       .def(
           "add_host",
           [](Bound& self, const std::string& name, std::uint32_t limiters, std::int64_t rate_step_bps,
-             std::int64_t actuation_lag_bytes_max, double clock_drift_ppm_max, bool clock_offset_random) {
+             std::int64_t actuation_lag_bytes_max, double clock_drift_ppm_max, bool clock_offset_random,
+             bool withholds_next_verb, std::int64_t pci_rc_ns, std::int64_t pci_uc_ns,
+             std::int64_t pci_late_ns, double pci_late_probability) {
             return self.engine.add_host(name, {.limiters = limiters,
                                                .rate_step = {rate_step_bps},
                                                .actuation_lag_max = {actuation_lag_bytes_max},
                                                .clock_drift_ppm_max = clock_drift_ppm_max,
-                                               .clock_offset_random = clock_offset_random});
+                                               .clock_offset_random = clock_offset_random,
+                                               .withholds_next_verb = withholds_next_verb,
+                                               .pci_rc_ns = pci_rc_ns,
+                                               .pci_uc_ns = pci_uc_ns,
+                                               .pci_late_ns = pci_late_ns,
+                                               .pci_late_probability = pci_late_probability});
           },
           nb::kw_only(), nb::arg("name"), nb::arg("limiters"), nb::arg("rate_step_bps"),
-          nb::arg("actuation_lag_bytes_max"), nb::arg("clock_drift_ppm_max"), nb::arg("clock_offset_random"))
+          nb::arg("actuation_lag_bytes_max"), nb::arg("clock_drift_ppm_max"), nb::arg("clock_offset_random"),
+          nb::arg("withholds_next_verb"), nb::arg("pci_rc_ns"), nb::arg("pci_uc_ns"), nb::arg("pci_late_ns"),
+          nb::arg("pci_late_probability"))
       .def(
           "add_switch",
           [](Bound& self, const std::string& name, std::optional<std::int64_t> buffer_bytes, double alpha) {
@@ -88,11 +97,25 @@ void bind_topology(Class& engine) {
       .def(
           "add_link",
           [](Bound& self, std::uint32_t a, std::uint32_t b, std::int64_t rate_bps, std::int64_t delay_ps,
-             double loss_probability) {
-            return self.engine.add_link(a, b, {{rate_bps}, {delay_ps}, loss_probability});
+             int loss_kind, std::int64_t loss_from_ns, std::optional<std::int64_t> loss_until_ns,
+             double loss_probability, double good_loss_probability, double to_bad_probability,
+             double to_good_probability, std::uint16_t identification_mask) {
+            const LossConfiguration loss{
+                .kind = static_cast<LossKind>(loss_kind),
+                .from = Bound::to_picoseconds(loss_from_ns),
+                .until = loss_until_ns ? Bound::to_picoseconds(*loss_until_ns) : kNever,
+                .loss_probability = loss_probability,
+                .good_loss_probability = good_loss_probability,
+                .to_bad_probability = to_bad_probability,
+                .to_good_probability = to_good_probability,
+                .identification_mask = identification_mask};
+            return self.engine.add_link(a, b, {{rate_bps}, {delay_ps}, loss});
           },
           nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("rate_bps"), nb::arg("delay_ps"),
-          nb::arg("loss_probability"))
+          nb::arg("loss_kind") = 0, nb::arg("loss_from_ns") = 0, nb::arg("loss_until_ns") = nb::none(),
+          nb::arg("loss_probability") = 0.0, nb::arg("good_loss_probability") = 0.0,
+          nb::arg("to_bad_probability") = 0.0, nb::arg("to_good_probability") = 0.0,
+          nb::arg("identification_mask") = 0)
       .def(
           "connect",
           [](nb::handle_t<Bound> self, std::uint32_t a, std::uint32_t b, std::vector<std::uint32_t> route_ab,

@@ -41,7 +41,7 @@ void Engine::fire_link(std::uint32_t link) {
   port.in_flight.pop(pool_);
   set_slot(link);
   ++packet_hops_;
-  if (port.has(Port::kLossy) && loses(link, pool_[index])) [[unlikely]]
+  if (port.has(Port::kLossy) && loses(link, index)) [[unlikely]]
     return lose(link, index);
   if (port.has(Port::kPeerIsHost)) {
     arrive_at_host(index);
@@ -84,10 +84,20 @@ void Engine::drop(std::uint32_t link, PacketIndex index) {
   forget(index);
 }
 
-bool Engine::loses(std::uint32_t link, const Packet& packet) {
-  const LinkSpeed& speed = speeds_[ports_[link].speed];
-  const Picoseconds serialisation = duration_of(framing_.wire_bytes(packet.frame_bytes), speed.ps_per_byte);
-  return links_[link].loss.loses(now_ - speed.delay - serialisation, now_);
+bool Engine::loses(std::uint32_t link, PacketIndex index) {
+  const Port& port = ports_[link];
+  const LinkSpeed& speed = speeds_[port.speed];
+  const Bytes wire = framing_.wire_bytes(pool_[index].frame_bytes);
+  const Picoseconds sent = now_ - speed.delay - duration_of(wire, speed.ps_per_byte);
+  return links_[link].loss.loses({sent, now_, identification_of(port, index)});
+}
+
+// Packets are numbered at the end of their first link, where they come in the order they left.
+std::uint16_t Engine::identification_of(const Port& port, PacketIndex index) {
+  if (!counts_identifications_) return 0;
+  if (identifications_.size() <= index) identifications_.resize(pool_.peak());
+  if (port.has(Port::kOwnerIsHost)) identifications_[index] = nics_[port.owner].next_identification++;
+  return identifications_[index];
 }
 
 void Engine::lose(std::uint32_t link, PacketIndex index) {

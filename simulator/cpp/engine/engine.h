@@ -109,7 +109,8 @@ class Engine {
   void enqueue_at_switch(std::uint32_t link, PacketIndex index);
   bool admits(Port& port, std::uint32_t frame_bytes);
   void drop(std::uint32_t link, PacketIndex index);
-  bool loses(std::uint32_t link, const Packet& packet);
+  bool loses(std::uint32_t link, PacketIndex index);
+  std::uint16_t identification_of(const Port& port, PacketIndex index);
   void lose(std::uint32_t link, PacketIndex index);
   void forget(PacketIndex index);
   Picoseconds instant_of(const Port& port);
@@ -194,6 +195,8 @@ class Engine {
   std::vector<std::uint32_t> datagram_hosts_;  // NIC of each datagram queue pair
   Datagrams datagrams_;
   bool is_complete_ = false;
+  bool counts_identifications_ = false;
+  std::vector<std::uint16_t> identifications_;  // by packet
   std::uint64_t packet_hops_ = 0;
   std::uint64_t events_ = 0;
   TimerQueue timers_;

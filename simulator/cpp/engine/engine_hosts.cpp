@@ -51,8 +51,10 @@ void Engine::fail(std::uint32_t qp) {
 void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
   recorder_.on_verb_done(queue_pair_number(qp), verb, status, now_);
   if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
+  const bool has_pci_terms = status == VerbStatus::kSuccess && !senders_[qp].is_unreliable;
+  const std::int64_t pci_ns = has_pci_terms ? nics_[senders_[qp].nic].pci.reliable_ns(verb.length) : 0;
   mailbox_.complete(qp, {.wr_id = verb.wr_id,
-                         .nic_ns = nic_clock_ns(qp),
+                         .nic_ns = nic_clock_ns(qp) + pci_ns,
                          .byte_len = verb.length.value,
                          .status = static_cast<int>(status),
                          .left_nic = verb.left_nic});

@@ -106,8 +106,11 @@ void Engine::receive(PacketIndex index) {
   const bool has_immediate = (packet.flags & PacketFlags::kImmediate) != 0;
   if (!has_immediate && (packet.flags & PacketFlags::kSend) == 0) return;
   const PacketDetails& details = details_of(index);
+  const Sender& receiver = senders_[packet.qp];
+  const std::int64_t pci_ns =
+      receiver.is_unreliable ? nics_[receiver.nic].pci.unreliable_ns(details.length) : 0;
   Completion completion{.wr_id = extras(packet.qp).receives++,
-                        .nic_ns = nic_clock_ns(packet.qp),
+                        .nic_ns = nic_clock_ns(packet.qp) + pci_ns,
                         .byte_len = details.length.value,
                         .status = static_cast<int>(VerbStatus::kSuccess)};
   if (has_immediate) completion.immediate = details.immediate;

@@ -14,7 +14,15 @@ Engine::Engine(std::uint64_t seed, const Framing& framing)
 
 std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profile) {
   nodes_.push_back({name, true, static_cast<std::uint32_t>(nics_.size())});
-  nics_.push_back({profile, NicClock(profile, RandomStream(seed_, "clock:" + name)), name, {}, 0, {}, {}});
+  RandomStream identifications(seed_, "identification:" + name);
+  nics_.push_back({.profile = profile,
+                   .clock = NicClock(profile, RandomStream(seed_, "clock:" + name)),
+                   .pci = PciDelay(profile, RandomStream(seed_, "pci:" + name)),
+                   .next_identification = static_cast<std::uint16_t>(identifications.next_bits()),
+                   .name = name,
+                   .ready = {},
+                   .limiters = {},
+                   .lags = {}});
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
@@ -62,8 +70,8 @@ void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfigurat
     switches_[port.owner].links.push_back(link);
   }
   const RandomStream stream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
-  links_.push_back(
-      {.from = from, .to = to, .loss = LinkLoss(configuration.loss_probability, stream), .lost_bytes = {}});
+  links_.push_back({.from = from, .to = to, .loss = LinkLoss(configuration.loss, stream), .lost_bytes = {}});
+  if (configuration.loss.kind == LossKind::kIdentification) counts_identifications_ = true;
   if (links_.back().loss.is_possible()) port.flags |= Port::kLossy;
   ports_.push_back(port);
 }
@@ -76,6 +84,9 @@ void Engine::cut_link(std::uint32_t link, Picoseconds start, Picoseconds end) {
 void Engine::complete_topology() {
   if (is_complete_) return;
   is_complete_ = true;
+  for (Port& port : ports_) {
+    if (counts_identifications_ && port.has(Port::kOwnerIsHost)) port.flags |= Port::kLossy;
+  }
   tree_.reset(static_cast<std::uint32_t>(ports_.size()));
   set_timer_slot();
 }
@@ -113,7 +124,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                    .ack_every_packets = configuration.ack_every_packets,
                                    .retry_count = configuration.retry_count,
                                    .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
-                                   .is_unreliable = configuration.is_unreliable};
+                                   .is_unreliable = configuration.is_unreliable,
+                                   .withholds_next_verb = nic.profile.withholds_next_verb};
   senders_.push_back({.requester = RcRequester(settings),
                       .route = static_cast<std::uint32_t>(routes_.size()),
                       .link = route.front(),

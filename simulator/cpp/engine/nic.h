@@ -11,6 +11,7 @@
 #include "engine/quaternary_heap.h"
 #include "protocol/limiter.h"
 #include "protocol/nic_clock.h"
+#include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
 #include "protocol/response_queue.h"
@@ -35,6 +36,8 @@ struct ReadyQueuePair {
 struct Nic {
   NicProfile profile;
   NicClock clock;
+  PciDelay pci;
+  std::uint16_t next_identification;  // of an IP header
   std::string name;
   QuaternaryHeap<ReadyQueuePair> ready;
   std::uint64_t served = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "base/configuration.h"
@@ -10,20 +11,38 @@
 
 namespace simulator {
 
+// A packet at the far end.
+struct Passage {
+  Picoseconds sent;  // its first bit entered the link
+  Picoseconds arrival;
+  std::uint16_t identification;  // of its IP header
+};
+
 class LinkLoss {
  public:
-  LinkLoss(double probability, RandomStream stream) : probability_(probability), stream_(stream) {}
+  LinkLoss(const LossConfiguration& model, RandomStream stream) : model_(model), stream_(stream) {}
 
   // The cable carries nothing from `start` until `end`.
   void cut(Picoseconds start, Picoseconds end) { cuts_.push_back({start, end}); }
 
-  bool is_possible() const { return probability_ > 0 || !cuts_.empty(); }
+  bool is_possible() const { return model_.kind != LossKind::kNone || !cuts_.empty(); }
 
-  // Asked once for each packet, when it would arrive. A packet that was under way during a cut is lost.
-  bool loses(Picoseconds sent, Picoseconds arrival) {
-    const auto hits = [&](const Cut& cut) { return sent < cut.end && arrival >= cut.start; };
+  // Asked once for each packet, in order. A packet that was under way during a cut is lost.
+  bool loses(const Passage& packet) {
+    const auto hits = [&](const Cut& cut) { return packet.sent < cut.end && packet.arrival >= cut.start; };
     if (std::any_of(cuts_.begin(), cuts_.end(), hits)) return true;
-    return probability_ > 0 && stream_.next_fraction() < probability_;
+    if (packet.arrival < model_.from || packet.arrival >= model_.until) return false;
+    switch (model_.kind) {
+      case LossKind::kNone:
+        return false;
+      case LossKind::kIndependent:
+        return stream_.next_fraction() < model_.loss_probability;
+      case LossKind::kBurst:
+        return loses_in_bursts();
+      case LossKind::kIdentification:
+        return (packet.identification & model_.identification_mask) == model_.identification_mask;
+    }
+    return false;
   }
 
  private:
@@ -32,9 +51,19 @@ class LinkLoss {
     Picoseconds end;
   };
 
-  double probability_;
+  // Each packet may change the state of the line, and is then lost with the probability of that state.
+  // Source: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, 1963.
+  bool loses_in_bursts() {
+    if (stream_.next_fraction() < (is_bad_ ? model_.to_good_probability : model_.to_bad_probability)) {
+      is_bad_ = !is_bad_;
+    }
+    return stream_.next_fraction() < (is_bad_ ? model_.loss_probability : model_.good_loss_probability);
+  }
+
+  LossConfiguration model_;
   RandomStream stream_;
   std::vector<Cut> cuts_;
+  bool is_bad_ = false;
 };
 
 }  // namespace simulator

@@ -11,39 +11,16 @@
 #include "base/units.h"
 #include "protocol/packet_kind.h"
 #include "protocol/psn.h"
+#include "protocol/requester_settings.h"
 #include "protocol/verb_ring.h"
 
 namespace simulator {
-
-// Numbers of enum ibv_wc_status.
-enum class VerbStatus : int { kSuccess = 0, kFlushed = 5, kRetryExceeded = 12 };
 
 struct PacketPlan {
   std::uint32_t payload_bytes;
   bool is_first;
   bool is_last;
   bool wants_ack;
-};
-
-// 4.096 us * 2^exponent; exponent 0 means never. Source: InfiniBand architecture, volume 1, 9.7.6.1.3
-// (transport timer).
-constexpr Picoseconds retransmit_timeout(std::uint32_t exponent) {
-  return exponent == 0 ? kNever : Picoseconds{std::int64_t{4'096'000} << exponent};
-}
-
-struct RequesterSettings {
-  std::uint32_t mtu_bytes = 0;
-  std::uint32_t ack_every_packets = 0;
-  std::uint32_t retry_count = 0;
-  Picoseconds retransmit_timeout = kNever;
-  bool is_unreliable = false;
-};
-
-struct RequesterCounters {
-  Bytes retransmitted_bytes;  // sent again, or asked for again
-  std::uint64_t retransmitted_packets = 0;
-  std::uint64_t naks = 0;  // and gaps in the responses to READs, which stand for one
-  std::uint64_t timeouts = 0;
 };
 
 class alignas(64) RcRequester {
@@ -55,6 +32,7 @@ class alignas(64) RcRequester {
       : mtu_bytes_(settings.mtu_bytes),
         ack_every_packets_(settings.ack_every_packets),
         is_unreliable_(settings.is_unreliable),
+        withholds_next_verb_(settings.withholds_next_verb),
         retry_count_(settings.retry_count),
         retries_left_(settings.retry_count),
         retransmit_timeout_(settings.is_unreliable ? kNever : settings.retransmit_timeout) {}
@@ -301,6 +279,7 @@ class alignas(64) RcRequester {
     if (retries_left_ == 0) return false;
     --retries_left_;
     is_gap_known_ = true;
+    if (withholds_next_verb_) recovery_end_psn_ = std::max(recovery_end_psn_, sent_psn_);
     go_to(unacknowledged_psn_);
     return true;
   }
@@ -320,6 +299,7 @@ class alignas(64) RcRequester {
     unacknowledged_psn_ = next_psn_ = sent_psn_ = posted_psn_ = sendable_psn_ = psn;
     next_verb_ = verbs_.tail();
     reads_posted_ = reads_under_way_ = 0;
+    recovery_end_psn_ = 0;
     is_gap_known_ = false;
     deadline_ = kNever;
   }
@@ -336,7 +316,8 @@ class alignas(64) RcRequester {
     verb_last_psn_ = verb.last_psn;
     verb_last_payload_bytes_ = verb.last_payload_bytes;
     is_plain_ = verb.kind == VerbKind::kWrite && !verb.immediate && !is_unreliable_;
-    const bool has_to_wait = verb.kind == VerbKind::kRead && reads_under_way_ == kReadsMax;
+    const bool is_withheld = verb.first_psn < recovery_end_psn_ && unacknowledged_psn_ < verb.first_psn;
+    const bool has_to_wait = is_withheld || (verb.kind == VerbKind::kRead && reads_under_way_ == kReadsMax);
     sendable_psn_ = has_to_wait ? next_psn_ : posted_psn_;
   }
 
@@ -352,6 +333,7 @@ class alignas(64) RcRequester {
   std::uint32_t ack_every_packets_;
   bool is_plain_ = true;
   bool is_unreliable_;
+  bool withholds_next_verb_;
   // What an acknowledgement needs as well.
   std::uint64_t posted_psn_ = 0;  // one past the last posted
   Picoseconds deadline_ = kNever;
@@ -360,7 +342,8 @@ class alignas(64) RcRequester {
   std::uint32_t reads_posted_ = 0;
   std::uint32_t reads_under_way_ = 0;  // their requests have been sent
   bool is_gap_known_ = false;
-  std::uint64_t next_verb_ = 0;  // running number of the verb that next_psn_ lies in
+  std::uint64_t recovery_end_psn_ = 0;  // what lies below has been lost or discarded, and is sent again
+  std::uint64_t next_verb_ = 0;         // running number of the verb that next_psn_ lies in
   Picoseconds retransmit_timeout_;
   VerbRing verbs_;
   Bytes posted_bytes_;

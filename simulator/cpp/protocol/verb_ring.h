@@ -10,6 +10,9 @@
 
 namespace simulator {
 
+// Numbers of enum ibv_wc_status.
+enum class VerbStatus : int { kSuccess = 0, kFlushed = 5, kRetryExceeded = 12 };
+
 enum class VerbKind : std::uint8_t { kWrite, kSend, kRead };
 
 struct Verb {

@@ -81,13 +81,16 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   sender.served = ++node.served;
 }
 
-void Engine::start(std::uint32_t number, const Packet& packet) {
+void Engine::start(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
   const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
   const Picoseconds end = now_ + duration_of(wire, picoseconds_per_byte(link.configuration.rate));
   link.is_busy = true;
   link.sent_bytes += packet.frame_bytes;
-  if (packet.hop == 0) packets_max_ = std::max(packets_max_, ++packets_);
+  if (packet.hop == 0) {
+    packets_max_ = std::max(packets_max_, ++packets_);
+    packet.identification = nodes_[link.from].next_identification++;
+  }
   events_.push({end, EventKind::kDeparture, number, number, 0, {}});
   const Picoseconds arrival = end + link.configuration.delay;
   events_.push({arrival, EventKind::kArrival,
@@ -99,7 +102,8 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
   ++packet_hops_;
   const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
   const Picoseconds serialisation = duration_of(wire, picoseconds_per_byte(link.configuration.rate));
-  if (link.loss.loses(now_ - link.configuration.delay - serialisation, now_)) {
+  const Picoseconds sent = now_ - link.configuration.delay - serialisation;
+  if (link.loss.loses({sent, now_, packet.identification})) {
     ++link.lost_packets;
     --packets_;
     return;
@@ -207,8 +211,10 @@ void Engine::fail(std::uint32_t qp) {
 void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
   recorder_.on_verb_done(queue_pair_number(qp), verb, status, now_);
   if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
+  const bool has_pci_terms = status == VerbStatus::kSuccess && !queue_pairs_[qp].is_unreliable;
+  const std::int64_t pci_ns = has_pci_terms ? node_of(qp).pci.reliable_ns(verb.length) : 0;
   mailbox_.complete(qp, {.wr_id = verb.wr_id,
-                         .nic_ns = nic_clock_ns(qp),
+                         .nic_ns = nic_clock_ns(qp) + pci_ns,
                          .byte_len = verb.length.value,
                          .status = static_cast<int>(status),
                          .left_nic = verb.left_nic});

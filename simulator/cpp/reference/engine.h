@@ -23,6 +23,7 @@
 #include "protocol/limiter.h"
 #include "protocol/link_loss.h"
 #include "protocol/nic_clock.h"
+#include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
 #include "protocol/response_queue.h"
@@ -42,6 +43,7 @@ struct Packet {
   std::uint8_t flags;
   PacketDetails details;
   std::shared_ptr<const Datagram> datagram{};
+  std::uint16_t identification = 0;
 };
 
 class Engine {
@@ -112,6 +114,8 @@ class Engine {
     bool is_host;
     NicProfile profile;
     NicClock clock;
+    PciDelay pci;
+    std::uint16_t next_identification;
     SwitchConfiguration configuration;
     std::int64_t used = 0;
     std::vector<Limiter> limiters;
@@ -173,7 +177,7 @@ class Engine {
   void fire_timer(const Event& event);
   void send_if_possible(std::uint32_t link);
   void send_from_queue_pair(std::uint32_t link);
-  void start(std::uint32_t link, const Packet& packet);
+  void start(std::uint32_t link, Packet packet);
   void arrive(std::uint32_t link, Packet packet);
   void enqueue(std::uint32_t link, const Packet& packet);
   bool admits(const Link& link, std::uint32_t frame_bytes) const;

@@ -6,10 +6,13 @@
 namespace simulator::reference {
 
 std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profile) {
+  RandomStream identifications(seed_, "identification:" + name);
   nodes_.push_back({.name = name,
                     .is_host = true,
                     .profile = profile,
                     .clock = NicClock(profile, RandomStream(seed_, "clock:" + name)),
+                    .pci = PciDelay(profile, RandomStream(seed_, "pci:" + name)),
+                    .next_identification = static_cast<std::uint16_t>(identifications.next_bits()),
                     .configuration = {},
                     .limiters = {},
                     .lags = {},
@@ -32,7 +35,7 @@ std::uint32_t Engine::add_link(std::uint32_t a, std::uint32_t b, const LinkConfi
 
 void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration) {
   const RandomStream stream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
-  const LinkLoss loss(configuration.loss_probability, stream);
+  const LinkLoss loss(configuration.loss, stream);
   links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss, .waiting = {}});
 }
 
@@ -78,7 +81,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                .ack_every_packets = configuration.ack_every_packets,
                                .retry_count = configuration.retry_count,
                                .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
-                               .is_unreliable = configuration.is_unreliable});
+                               .is_unreliable = configuration.is_unreliable,
+                               .withholds_next_verb = node.profile.withholds_next_verb});
   queue_pairs_.push_back({.requester = requester,
                           .responder = {},
                           .route = route,

@@ -51,8 +51,10 @@ Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
 void Engine::receive_message(std::uint32_t qp, const Packet& packet) {
   const bool has_immediate = (packet.flags & PacketFlags::kImmediate) != 0;
   if (!has_immediate && (packet.flags & PacketFlags::kSend) == 0) return;
+  const std::int64_t pci_ns =
+      queue_pairs_[qp].is_unreliable ? node_of(qp).pci.unreliable_ns(packet.details.length) : 0;
   Completion completion{.wr_id = queue_pairs_[qp].receives++,
-                        .nic_ns = nic_clock_ns(qp),
+                        .nic_ns = nic_clock_ns(qp) + pci_ns,
                         .byte_len = packet.details.length.value,
                         .status = static_cast<int>(VerbStatus::kSuccess)};
   if (has_immediate) completion.immediate = packet.details.immediate;
