@@ -1,5 +1,6 @@
 """A QEMU process that never outlives its owner, and what its console says."""
 
+import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ _POLL_INTERVAL_S = 0.05
 _END_TIMEOUT_S = 10.0
 _LINES_SHOWN = 20
 _SPOKEN = "rogue-guest: "
+# The kernel's signal reaches only who asked for it before the owner died: whoever finds another parent came too late.
+_DIE_WITH_OWNER = ("setpriv", "--pdeathsig", "KILL", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 
 
 class MachineProcess:
@@ -22,7 +25,7 @@ class MachineProcess:
         self._complaints = console.with_suffix(".stderr")
         with self._complaints.open("wb") as stderr:
             self._process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", *command],
+                [*_DIE_WITH_OWNER, str(os.getpid()), *command],
                 stdin=subprocess.DEVNULL,
                 stdout=stderr,
                 stderr=stderr,

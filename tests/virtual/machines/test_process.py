@@ -68,6 +68,15 @@ sys.stdin.read()
 """
 
 
+def test_a_machine_that_starts_after_its_owner_died_ends_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 1)  # the owner is someone who is not the machine's parent
+    machine = start(tmp_path, "exec tail -f /dev/null")
+    with pytest.raises(VirtualTestbedError, match="ended before it was up"):
+        machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+
+
 def test_a_machine_does_not_outlive_a_killed_owner(tmp_path: Path) -> None:
     command = [sys.executable, "-c", STARTER, str(tmp_path / "h1.console")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as owner:
