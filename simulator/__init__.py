@@ -5,6 +5,7 @@ from simulator.datagram import DatagramQueuePair
 from simulator.errors import InvariantViolation, QueuePairError, SimulationError
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import BurstLoss, IdentificationLoss, IndependentLoss, Loss
+from simulator.memory import Memory
 from simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
 from simulator.simulation import Simulation
 
@@ -21,6 +22,7 @@ __all__ = [
     "IndependentLoss",
     "InvariantViolation",
     "Loss",
+    "Memory",
     "NicProfile",
     "QueuePair",
     "QueuePairError",

@@ -6,6 +6,8 @@ from typing import TypeAlias
 from numpy import int64
 from numpy.typing import NDArray
 
+from simulator.memory import Memory
+
 OnCompletions: TypeAlias = Callable[[int, list[tuple[int, int, int, int, int | None]]], object]
 OnEvent: TypeAlias = Callable[[int, int], object]
 
@@ -97,6 +99,12 @@ class QueuePair:
         most 16 READs are under way at once; the next one waits.
         """
 
+    def bind(self, local: Memory, remote: Memory) -> None:
+        """Let WRITEs and READs posted here really move bytes between memories of the two ends.
+
+        ``local`` is on this end's host, ``remote`` on the other's; a verb's offsets count from their starts.
+        """
+
     def reset(self) -> None:
         """Put the queue pair into state RESET: it forgets all verbs, and discards all packets that come.
 
@@ -176,6 +184,11 @@ class Engine:
     def post_datagram(
         self, *, qp_num: int, wr_id: int, destination_qp_num: int, route: int, payload: bytes
     ) -> None: ...
+    def add_memory(self, *, host: int, size_bytes: int, seed: int | None) -> int: ...
+    def read_memory(self, memory: int, offset: int, length_bytes: int) -> bytes: ...
+    def write_memory(self, memory: int, offset: int, data: bytes) -> None: ...
+    def record_memory_writes(self) -> None: ...
+    def memory_write_columns(self) -> list[NDArray[int64]]: ...
     def cut_link(self, *, link: int, start_ns: int, end_ns: int) -> None: ...
     def schedule(self, host_ns: int, callback: Callable[[int], object]) -> None: ...
     def timer(self, callback: Callable[[int], object]) -> Timer: ...

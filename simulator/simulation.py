@@ -11,10 +11,12 @@ from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import IndependentLoss, Loss
+from simulator.memory import Memory
 from simulator.parameters import (
     BUFFER_BYTES_MAX,
     DELAY_PS_MAX,
     INTERVAL_NS_MAX,
+    MEMORY_BYTES_MAX,
     MTU_BYTES_MAX,
     RATE_BPS_MAX,
     require_integer,
@@ -170,6 +172,15 @@ class Simulation:
         self._topology.close()
         return DatagramQueuePair(self._engine, self._topology, number, mtu_bytes)
 
+    def register_memory(self, host: str, size_bytes: int, *, seed: int | None = None) -> Memory:
+        """Register memory of a host, full of zeros or, with ``seed``, of random bytes."""
+        where = f"register_memory {host}"
+        number, _ = self._topology.host(where, host)
+        require_integer(where, "size_bytes", size_bytes, 1, MEMORY_BYTES_MAX)
+        if seed is not None:
+            require_integer(where, "seed", seed, 0, 2**64 - 1)
+        return Memory(self._engine, number, size_bytes, seed)
+
     def cut_link(self, a: str, b: str, *, start_ns: int, duration_ns: int) -> None:
         """Cut the cable between two nodes for a while, from now on or later.
 
@@ -203,6 +214,10 @@ class Simulation:
     def record_oracle_rtt(self) -> None:
         """Record when the last byte of each signalled verb left its NIC, which no verb tells."""
         self._engine.record_oracle_rtt()
+
+    def record_memory_writes(self) -> None:
+        """Record each write of a bound queue pair's packets into a memory."""
+        self._engine.record_memory_writes()
 
     def run_until(self, host_ns: int) -> None:
         """Run everything up to and including that time of the host clock; the clock then stands there.
@@ -256,6 +271,14 @@ class Simulation:
         """
         names = ("qp_num", "wr_id", "t_last_ps", "t_comp_ps")
         return dict(zip(names, self._engine.oracle_columns(), strict=True))
+
+    def memory_write_table(self) -> Table:
+        """Return columns t_ps, qp_num, memory, offset, length_bytes: one row for each packet that landed.
+
+        ``qp_num`` posted the verb; ``memory`` is the number of the Memory whose bytes changed.
+        """
+        names = ("t_ps", "qp_num", "memory", "offset", "length_bytes")
+        return dict(zip(names, self._engine.memory_write_columns(), strict=True))
 
     def counters(self) -> list[tuple[str, str, str, int]]:
         """Return (node, port, name, value) of all counters. Bytes are frame bytes."""

@@ -76,6 +76,7 @@ class Flow:
     answer: Verb | None  # that the other end posts for each receive
     rates_bps: tuple[int, ...]
     is_closed_loop: bool
+    is_bound: bool  # to memories
     resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
     sends_datagrams: bool
 
@@ -119,6 +120,7 @@ class Network:
         simulation.sample_throughput(50_000)
         simulation.sample_queues(30_000)
         simulation.record_oracle_rtt()
+        simulation.record_memory_writes()
         for cut in self.cuts:
             simulation.cut_link(
                 f"h{cut.host}",
@@ -147,6 +149,12 @@ class _Application:
             service=flow.service,
         )
         self._queue_pair = self.ends[0]
+        if flow.is_bound:
+            memories = [
+                simulation.register_memory(f"h{host}", 65_536, seed=host)
+                for host in (flow.source, flow.destination)
+            ]
+            self._queue_pair.bind(*memories)
         self._verbs = list(enumerate(flow.verbs))
         self._rates_bps = list(flow.rates_bps)
         self._at_once = 1 if flow.is_closed_loop else len(self._verbs)
@@ -229,6 +237,7 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
                 tuple
             ),
             is_closed_loop=st.booleans(),
+            is_bound=st.booleans(),
             resets_ns=st.just(()) | st.lists(st.integers(1_000, 100_000), max_size=3).map(tuple),
             sends_datagrams=st.booleans(),
         ),

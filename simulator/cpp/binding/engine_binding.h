@@ -14,6 +14,7 @@
 
 #include "base/configuration.h"
 #include "binding/columns_to_numpy.h"
+#include "binding/memory_binding.h"
 #include "binding/part_of_engine.h"
 #include "binding/queue_pair_binding.h"
 #include "protocol/framing.h"
@@ -256,6 +257,7 @@ void bind_engine(nb::module_& module) {
       nb::arg("immediate_overhead_bytes") = 4);
   bind_topology<EngineType>(engine);
   bind_datagrams<EngineType>(engine);
+  bind_memories<EngineType>(engine);
   bind_running<EngineType>(engine);
   bind_results<EngineType>(engine);
 }

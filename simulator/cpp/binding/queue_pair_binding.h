@@ -136,6 +136,17 @@ void bind_queue_pair(nb::module_& module) {
   bind_posting<EngineType>(queue_pair);
   bind_states<EngineType>(queue_pair);
   queue_pair.def(
+      "bind",
+      [](const QueuePair& qp, nb::handle local, nb::handle remote) {
+        for (const nb::handle memory : {local, remote}) {
+          if (!memory.attr("engine").is(qp.owner))
+            throw SimulationError("bind: expected memories of the same simulation");
+        }
+        qp.engine().bind(qp.index, nb::cast<std::uint32_t>(local.attr("number")),
+                         nb::cast<std::uint32_t>(remote.attr("number")));
+      },
+      nb::arg("local"), nb::arg("remote"));
+  queue_pair.def(
       "attach",
       [](const QueuePair& qp, nb::callable on_completions, nb::callable on_qp_event,
          std::optional<nb::callable> on_receives) {

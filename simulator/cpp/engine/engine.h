@@ -23,6 +23,7 @@
 #include "engine/winner_tree.h"
 #include "protocol/datagram.h"
 #include "protocol/framing.h"
+#include "protocol/memories.h"
 #include "results/mailbox.h"
 #include "results/outcome.h"
 #include "results/recorder.h"
@@ -60,6 +61,15 @@ class Engine {
   RunState run(Picoseconds limit, std::uint64_t events_max);
   Picoseconds now() const { return now_; }
   Mailbox& mailbox() { return mailbox_; }
+
+  // Memories that queue pairs may be bound to.
+  std::uint32_t add_memory(std::uint32_t host, std::int64_t size, std::optional<std::uint64_t> seed) {
+    return memories_.add(nodes_[host].index, size, seed);
+  }
+  void bind(std::uint32_t qp, std::uint32_t local, std::uint32_t remote) {
+    memories_.bind(qp, local, remote, senders_[qp].nic, senders_[senders_[qp].peer].nic);
+  }
+  Memories& memories() { return memories_; }
 
   // Results.
   void sample_throughput(Picoseconds interval);
@@ -140,6 +150,7 @@ class Engine {
   bool reply_after_responses(PacketIndex index, const Reply& answer);
   void forget_responses(std::uint32_t qp);
   void receive(PacketIndex index);
+  void land(PacketIndex index);
   template <class Apply>
   void on_progress(std::uint32_t qp, Apply&& apply);
   void watch_departure(std::uint32_t qp);
@@ -194,6 +205,7 @@ class Engine {
   std::vector<Switch> switches_;
   std::vector<std::uint32_t> datagram_hosts_;  // NIC of each datagram queue pair
   Datagrams datagrams_;
+  Memories memories_;
   bool is_complete_ = false;
   bool counts_identifications_ = false;
   std::vector<std::uint16_t> identifications_;  // by packet

@@ -86,9 +86,14 @@ std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
   }
   if (sender.is_unreliable && verb.kind == VerbKind::kRead)
     throw QueuePairError(queue_pair_name(qp) + " is of type UC, which has no READ");
+  Verb posted = verb;
+  if (memories_.is_bound(qp) && verb.kind != VerbKind::kSend) {
+    memories_.check(qp, verb);
+    posted.moves_bytes = true;
+  }
   const std::int64_t nic_ns = nic_clock_ns(qp);
   change_nic(sender.link, [&] {
-    sender.requester.post(verb);
+    sender.requester.post(posted);
     reconsider(qp);
     return true;
   });

@@ -80,7 +80,10 @@ void Engine::on_message(PacketIndex index) {
   const std::uint64_t expected = responder.expected_psn();
   const bool wants_ack = (packet.flags & PacketFlags::kWantsAck) != 0;
   const Reply answer = responder.on_write(packet.psn, payload_of(packet), wants_ack);
-  if (responder.expected_psn() != expected && (packet.flags & PacketFlags::kLast) != 0) receive(index);
+  if (responder.expected_psn() != expected) {
+    land(index);
+    if ((packet.flags & PacketFlags::kLast) != 0) receive(index);
+  }
   if (answer.kind == ReplyKind::kNone) {
     pool_.free(index);
   } else {
@@ -91,13 +94,22 @@ void Engine::on_message(PacketIndex index) {
 void Engine::on_unreliable(PacketIndex index, bool is_operational) {
   const Packet& packet = pool_[index];
   UcResponder& responder = extras(packet.qp).unreliable;
-  if (!is_operational) {
+  if (is_operational) {
+    const UcResponder::Outcome outcome = responder.on_packet(packet.psn, packet.flags, payload_of(packet));
+    if (outcome != UcResponder::Outcome::kDiscarded) land(index);
+    if (outcome == UcResponder::Outcome::kMessageComplete) receive(index);
+  } else {
     responder.discard();
-  } else if (responder.on_packet(packet.psn, packet.flags, payload_of(packet)) ==
-             UcResponder::Outcome::kMessageComplete) {
-    receive(index);
   }
   pool_.free(index);
+}
+
+// A packet of a WRITE has been accepted.
+void Engine::land(PacketIndex index) {
+  const Packet& packet = pool_[index];
+  if ((packet.flags & PacketFlags::kSend) != 0) return;
+  const std::uint32_t qp = senders_[packet.qp].peer;
+  memories_.land(qp, queue_pair_number(qp), false, details_of(index), payload_of(packet), now_);
 }
 
 // The last packet of a verb has been accepted. A SEND, and any immediate, completes a receive request.

@@ -42,6 +42,8 @@ void Engine::on_read_response(PacketIndex index) {
   on_progress(packet.qp, [&](RcRequester& requester, const auto& on_done) {
     return requester.on_response(packet.psn, payload_of(packet), details.left, now_, is_accepted, on_done);
   });
+  if (!is_accepted) return;
+  memories_.land(packet.qp, queue_pair_number(packet.qp), true, details, payload_of(packet), now_);
 }
 
 void Engine::forget_responses(std::uint32_t qp) {

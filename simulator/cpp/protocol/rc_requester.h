@@ -315,7 +315,7 @@ class alignas(64) RcRequester {
     verb_first_psn_ = verb.first_psn;
     verb_last_psn_ = verb.last_psn;
     verb_last_payload_bytes_ = verb.last_payload_bytes;
-    is_plain_ = verb.kind == VerbKind::kWrite && !verb.immediate && !is_unreliable_;
+    is_plain_ = verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes && !is_unreliable_;
     const bool is_withheld = verb.first_psn < recovery_end_psn_ && unacknowledged_psn_ < verb.first_psn;
     const bool has_to_wait = is_withheld || (verb.kind == VerbKind::kRead && reads_under_way_ == kReadsMax);
     sendable_psn_ = has_to_wait ? next_psn_ : posted_psn_;

@@ -29,6 +29,7 @@ struct Verb {
   std::optional<std::uint32_t> immediate{};
   std::int64_t local_offset = 0;
   std::int64_t remote_offset = 0;
+  bool moves_bytes = false;  // between memories
 };
 
 class VerbRing {

@@ -178,8 +178,11 @@ bool Engine::apply_reply(std::uint32_t qp, const Packet& packet) {
   if (packet.kind == PacketKind::kAck) return requester.on_ack(packet.psn, now_, on_done);
   if (packet.kind == PacketKind::kNak) return requester.on_nak(packet.psn, now_, on_done);
   bool is_accepted = false;
-  return requester.on_response(packet.psn, payload_of(packet), packet.details.left, now_, is_accepted,
-                               on_done);
+  const bool is_alive =
+      requester.on_response(packet.psn, payload_of(packet), packet.details.left, now_, is_accepted, on_done);
+  const std::uint32_t qp_num = queue_pair_number(qp);
+  if (is_accepted) memories_.land(qp, qp_num, true, packet.details, payload_of(packet), now_);
+  return is_alive;
 }
 
 void Engine::on_retransmit_timer(std::uint32_t qp) {

@@ -22,6 +22,7 @@
 #include "protocol/framing.h"
 #include "protocol/limiter.h"
 #include "protocol/link_loss.h"
+#include "protocol/memories.h"
 #include "protocol/nic_clock.h"
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
@@ -72,6 +73,15 @@ class Engine {
   void set_timer(std::uint32_t timer, Picoseconds at);
   void cancel_timer(std::uint32_t timer) { timers_[timer].deadline = kNever; }
   void call_once(std::uint32_t call, Picoseconds at);
+
+  std::uint32_t add_memory(std::uint32_t host, std::int64_t size, std::optional<std::uint64_t> seed) {
+    return memories_.add(host, size, seed);
+  }
+  void bind(std::uint32_t qp, std::uint32_t local, std::uint32_t remote) {
+    const QueuePair& own = queue_pairs_[qp];
+    memories_.bind(qp, local, remote, own.node, queue_pairs_[own.peer].node);
+  }
+  Memories& memories() { return memories_; }
 
   RunState run(Picoseconds limit, std::uint64_t events_max);
   Picoseconds now() const { return now_; }
@@ -184,6 +194,7 @@ class Engine {
   void receive(const Packet& packet);
   void on_request(std::uint32_t qp, const Packet& packet);
   Reply accept(std::uint32_t qp, const Packet& packet);
+  void land(std::uint32_t qp, const Packet& packet);
   void receive_message(std::uint32_t qp, const Packet& packet);
   PacketDescription describe_next(const QueuePair& queue_pair) const;
   void on_described_sent(QueuePair& sender, const PacketDescription& packet, Picoseconds end);
@@ -218,6 +229,7 @@ class Engine {
   std::uint64_t next_order_ = 2;
   Picoseconds throughput_interval_;
   Picoseconds queue_interval_;
+  Memories memories_;
   Mailbox mailbox_;
   Recorder recorder_;
   std::uint64_t packet_hops_ = 0;

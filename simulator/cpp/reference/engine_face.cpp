@@ -101,6 +101,7 @@ std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
   if (sender.state != QueuePairState::kReadyToSend)
     throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(sender.state)));
   if (!sender.has_packet()) sender.ready = std::max(sender.ready, now_);
+  if (memories_.is_bound(qp) && verb.kind != VerbKind::kSend) memories_.check(qp, verb);
   sender.requester.post(verb);
   send_if_possible(sender.route.front());
   return nic_clock_ns(qp);

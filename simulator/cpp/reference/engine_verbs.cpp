@@ -27,6 +27,7 @@ Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
   const bool is_last = (packet.flags & PacketFlags::kLast) != 0;
   if (packet.kind == PacketKind::kUnreliable) {
     const auto outcome = receiver.unreliable.on_packet(packet.psn, packet.flags, payload);
+    if (outcome != UcResponder::Outcome::kDiscarded) land(qp, packet);
     if (outcome == UcResponder::Outcome::kMessageComplete) receive_message(qp, packet);
     return {ReplyKind::kNone, 0};
   }
@@ -44,8 +45,16 @@ Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
   const std::uint64_t expected = receiver.responder.expected_psn();
   const bool wants_ack = (packet.flags & PacketFlags::kWantsAck) != 0;
   const Reply answer = receiver.responder.on_write(packet.psn, payload, wants_ack);
-  if (receiver.responder.expected_psn() != expected && is_last) receive_message(qp, packet);
+  if (receiver.responder.expected_psn() == expected) return answer;
+  land(qp, packet);
+  if (is_last) receive_message(qp, packet);
   return answer;
+}
+
+void Engine::land(std::uint32_t qp, const Packet& packet) {
+  if ((packet.flags & PacketFlags::kSend) != 0) return;
+  const std::uint32_t peer = queue_pairs_[qp].peer;
+  memories_.land(peer, queue_pair_number(peer), false, packet.details, payload_of(packet), now_);
 }
 
 void Engine::receive_message(std::uint32_t qp, const Packet& packet) {

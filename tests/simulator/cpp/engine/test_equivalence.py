@@ -26,7 +26,7 @@ def assert_equal_runs(build: Builder, until_ns: int) -> Simulation:
     assert lazy.digest() == eager.digest()
     assert lazy.counters() == eager.counters()
     assert lazy.statistics()["packet_hops"] == eager.statistics()["packet_hops"]
-    for name in ("throughput_table", "queue_table", "oracle_table"):
+    for name in ("throughput_table", "queue_table", "oracle_table", "memory_write_table"):
         left, right = getattr(lazy, name)(), getattr(eager, name)()
         assert {column: values.tolist() for column, values in left.items()} == {
             column: values.tolist() for column, values in right.items()
