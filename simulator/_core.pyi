@@ -119,6 +119,12 @@ class QueuePair:
         Raises QueuePairError in any other state.
         """
 
+    def use_limiter(self, number: int) -> None:
+        """Move an idle queue pair to another of the limiters that its NIC has in use.
+
+        Raises QueuePairError if something is still to be sent, acknowledged or answered.
+        """
+
     def set_rate(self, rate_bps: int) -> int:
         """Program the limiter of this queue pair (0 = no limit); return the rate after rounding up."""
 

@@ -1,5 +1,6 @@
 """Random small networks with random host software, for Hypothesis."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,6 +18,7 @@ from simulator import (
     QueuePair,
     QueuePairError,
     Simulation,
+    SimulationError,
 )
 
 PROFILES = (
@@ -77,6 +79,7 @@ class Flow:
     rates_bps: tuple[int, ...]
     is_closed_loop: bool
     is_bound: bool  # to memories
+    moves_ns: tuple[int, ...]  # to limiters 0, 1, ... at these times, if it is idle
     resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
     sends_datagrams: bool
 
@@ -168,6 +171,8 @@ class _Application:
         )
         self._answer_with = flow.answer
         simulation.schedule(flow.starts_ns, self._go_on)
+        for limiter, move_ns in enumerate(flow.moves_ns):
+            simulation.schedule(move_ns, lambda now, limiter=limiter: self._move(limiter))
         for number, reset_ns in enumerate(flow.resets_ns):
             simulation.schedule(reset_ns, lambda now, number=number: self._reset(number))
         if flow.sends_datagrams:
@@ -185,6 +190,11 @@ class _Application:
         if self._answer_with is not None and self.ends[1].state == 3:
             self.ends[1].set_rate(10**9 * (1 + now_ns % 5))
             self._answer_with.post(self.ends[1], now_ns)
+
+    def _move(self, limiter: int) -> None:
+        """Move to a limiter that may not exist, whether idle or not."""
+        with suppress(QueuePairError, SimulationError):
+            self._queue_pair.use_limiter(limiter)
 
     def _reset(self, number: int) -> None:
         """Reset one end or both in turn, and start again with numbers that agree if both were reset."""
@@ -238,6 +248,7 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             ),
             is_closed_loop=st.booleans(),
             is_bound=st.booleans(),
+            moves_ns=st.lists(st.integers(0, 50_000), max_size=3).map(tuple),
             resets_ns=st.just(()) | st.lists(st.integers(1_000, 100_000), max_size=3).map(tuple),
             sends_datagrams=st.booleans(),
         ),

@@ -115,6 +115,10 @@ void bind_states(Class& queue_pair) {
           },
           nb::kw_only(), nb::arg("sq_psn"), nb::arg("rq_psn"))
       .def(
+          "use_limiter",
+          [](const QueuePair& qp, std::uint32_t number) { qp.engine().use_limiter(qp.index, number); },
+          nb::arg("number"))
+      .def(
           "set_rate",
           [](const QueuePair& qp, std::int64_t rate_bps) {
             constexpr std::int64_t kRateMax = 10'000'000'000'000;

@@ -49,6 +49,7 @@ class Engine {
   void reset(std::uint32_t qp);
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
+  void use_limiter(std::uint32_t qp, std::uint32_t limiter);
   std::int64_t nic_clock_ns(std::uint32_t qp) const;
   double nic_clock_at(std::uint32_t qp, Picoseconds at) const;
   Picoseconds left_nic(std::uint32_t qp, std::uint64_t wr_id);

@@ -143,6 +143,16 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
   return effective;
 }
 
+void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
+  Sender& sender = senders_[qp];
+  catch_up_nic(ports_[sender.link]);
+  if (!sender.requester.is_idle() || sender.has_responses)
+    throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
+  if (limiter >= nics_[sender.nic].limiters.size())
+    throw SimulationError("use_limiter: the NIC has no limiter " + std::to_string(limiter));
+  sender.limiter = limiter;
+}
+
 // When the last packet of a verb first left, while the verb is not done. Then it is the host software's
 // business.
 Picoseconds Engine::left_nic(std::uint32_t qp, std::uint64_t wr_id) {

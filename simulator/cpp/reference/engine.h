@@ -68,6 +68,7 @@ class Engine {
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
   void cut_link(std::uint32_t link, Picoseconds start, Picoseconds end) { links_[link].loss.cut(start, end); }
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
+  void use_limiter(std::uint32_t qp, std::uint32_t limiter);
   std::int64_t nic_clock_ns(std::uint32_t qp) const { return node_of(qp).clock.read_ns(now_); }
   std::uint32_t create_timer();
   void set_timer(std::uint32_t timer, Picoseconds at);

@@ -159,6 +159,15 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
   return effective;
 }
 
+void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
+  QueuePair& queue_pair = queue_pairs_[qp];
+  if (!queue_pair.requester.is_idle() || !queue_pair.responses.empty())
+    throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
+  if (limiter >= node_of(qp).limiters.size())
+    throw SimulationError("use_limiter: the NIC has no limiter " + std::to_string(limiter));
+  queue_pair.limiter = limiter;
+}
+
 std::uint32_t Engine::add_timer(TimerKind kind, std::uint32_t subject) {
   timers_.push_back({kind, subject, next_order_++});
   return static_cast<std::uint32_t>(timers_.size() - 1);

@@ -8,7 +8,7 @@ import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect
 from numpy.typing import NDArray
 
-from simulator import CX3PRO, IDEAL, NicProfile, QueuePair, Simulation, SimulationError
+from simulator import CX3PRO, IDEAL, NicProfile, QueuePair, QueuePairError, Simulation, SimulationError
 
 MTU = 1024
 SECOND_NS = 10**9
@@ -152,6 +152,28 @@ def test_a_shadow_shares_the_limiter_of_its_main_pair() -> None:
     # h0's end of the shadow obeys its main pair's limiter; the next pair has the next one, which is free.
     assert np.diff(left_ps(simulation, shadow[1].qp_num)).tolist() == [ONLY_WIRE * 8_000]
     assert np.diff(left_ps(simulation, third.qp_num)).tolist() == [897_600]
+
+
+def test_an_idle_queue_pair_moves_to_another_limiter() -> None:
+    profile = replace(CX3PRO, actuation_lag_bytes_max=0, clock_drift_ppm_max=0.0)
+    simulation = Star(hosts=2, profile=profile).build()
+    simulation.record_oracle_rtt()
+    first, second = connect(simulation, "h0", "h1"), connect(simulation, "h0", "h1")
+    first.set_rate(GBPS)
+    second.use_limiter(0)
+    for wr_id in range(2):
+        second.post_write(wr_id, MTU, True)
+    with pytest.raises(QueuePairError, match="queue pair 4 is not idle: use_limiter needs an empty"):
+        second.use_limiter(1)
+    simulation.run_until(MILLISECOND_NS)
+    assert np.diff(left_ps(simulation, second.qp_num)).tolist() == [ONLY_WIRE * 8_000]
+    second.use_limiter(1)
+    for wr_id in range(2):
+        second.post_write(wr_id, MTU, True)
+    simulation.run_until(2 * MILLISECOND_NS)
+    assert np.diff(left_ps(simulation, second.qp_num)).tolist()[-1] == 897_600
+    with pytest.raises(SimulationError, match="the NIC has no limiter 2"):
+        second.use_limiter(2)
 
 
 def test_only_a_pair_between_the_same_hosts_lends_its_limiter() -> None:
