@@ -38,17 +38,23 @@ class NicProfile:
 
 CX3PRO = NicProfile(
     name="cx3pro",
-    revision=1,
+    revision=2,
     limiter_scope="per_priority",
     limiters=8,
     rate_step_bps=100_000_000,
     actuation_lag_bytes_max=160_000,
     clock_drift_ppm_max=50.0,
     ack_every_packets=64,
+    withholds_next_verb=True,
+    pci_rc_ns=2_000,
+    pci_uc_ns=6_000,
+    pci_late_ns=2_000,
+    pci_late_probability=0.125,
 )
-"""ConnectX-3 Pro. Revision 1: without its retransmission quirk and without the costs of PCI.
+"""ConnectX-3 Pro. Revision 2; without the last five fields it is revision 1.
 
-Source: RoGUE (SoCC'18), sections 3.3 and 4, for limiters and lag; the mlx4 driver for the rate step.
+Source: RoGUE (SoCC'18), sections 3.3 and 4, for limiters and lag, Figure 9 for the withheld verb, Table 1
+for the times of PCI (how they divide is our model); the mlx4 driver for the rate step.
 """
 
 CX4 = NicProfile(

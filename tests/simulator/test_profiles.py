@@ -15,6 +15,13 @@ def test_connectx3_has_the_published_limits() -> None:
     assert profile.ack_every_packets == 64
 
 
+def test_connectx3_has_its_quirk_and_the_times_of_table_1() -> None:
+    profile = PROFILES["cx3pro"]
+    assert (profile.revision, profile.withholds_next_verb) == (2, True)
+    assert (profile.pci_rc_ns, profile.pci_uc_ns) == (2_000, 6_000)
+    assert (profile.pci_late_ns, profile.pci_late_probability) == (2_000, 0.125)
+
+
 def test_connectx4_has_a_limiter_for_each_queue_pair() -> None:
     profile = PROFILES["cx4"]
     assert (profile.limiter_scope, profile.limiters) == ("per_qp", 0)
