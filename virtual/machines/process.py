@@ -12,7 +12,7 @@ _POLL_INTERVAL_S = 0.05
 _END_TIMEOUT_S = 10.0
 _LINES_SHOWN = 20
 _SPOKEN = "rogue-guest: "
-# The kernel's signal reaches only who asked for it before the owner died: whoever finds another parent came too late.
+# The signal reaches only who asked for it before the owner died: whoever finds another parent came too late.
 _DIE_WITH_OWNER = ("setpriv", "--pdeathsig", "KILL", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 
 
