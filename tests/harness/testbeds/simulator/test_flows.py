@@ -12,7 +12,7 @@ from harness.testbeds.simulator.network import build_network
 from harness.testbeds.simulator.timing import cell_timing
 from harness.testbeds.simulator.traffic import cell_flows
 
-ALONE = ("workload.senders=1", "workload.repeat_for=10ms")
+ALONE = ("workload.senders=1", "workload.repeat_for=40ms")
 
 
 def run(tmp_path: Path, *settings: str) -> CellResult:

@@ -10,6 +10,7 @@ from helpers.experiments import SMALL, cell_of
 from harness.results.tables import to_arrow
 from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
+from simulator import PROFILES
 
 SINGLE = """\
 name: single
@@ -113,7 +114,8 @@ def test_estimates_stand_beside_the_truth_about_the_same_batch(tmp_path: Path) -
     samples = [row for row in rows(result, "rtt") if row["accepted"]]
     assert len(samples) > 50
     assert all(row["true_rtt_ns"] is not None for row in samples)
-    assert abs(np.median([row["rtt_ns"] - row["true_rtt_ns"] for row in samples])) < 1_000
+    of_pci_ns = PROFILES["cx3pro"].pci_rc_ns  # the card's times carry it, the truth does not
+    assert abs(np.median([row["rtt_ns"] - row["true_rtt_ns"] for row in samples]) - of_pci_ns) < 1_000
     assert {row["flow_id"] for row in samples} == {"main/h0->h2", "main/h1->h2"}
 
 

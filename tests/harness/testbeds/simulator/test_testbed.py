@@ -9,6 +9,7 @@ from helpers.experiments import SMALL, cell_of
 from harness.results.tables import encode
 from harness.testbeds.base import CellResult, TestbedError
 from harness.testbeds.simulator import SimulatorTestbed
+from simulator import PROFILES
 from workloads.records import FailureKind
 
 
@@ -31,7 +32,7 @@ def test_another_seed_another_run(tmp_path: Path) -> None:
 def test_facts(tmp_path: Path) -> None:
     facts = run(tmp_path).facts
     assert facts["nic_profile"] == "cx3pro"
-    assert facts["nic_profile_revision"] == 1
+    assert facts["nic_profile_revision"] == PROFILES["cx3pro"].revision
     assert facts["bottleneck_port"] == "s0->h2"
     assert facts["probe_host"] == "h3"
     assert facts["base_rtt_floor_ns"] == 50_000
