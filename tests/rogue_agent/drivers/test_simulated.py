@@ -2,10 +2,12 @@
 
 Fixed before the first run: in an N -> 1 incast (10 Gb/s, MTU 1024, `cx3pro`, 1 us links, floor 50 us) the
 median of (accepted estimate - simulator's truth) is within 3 us; with the clocks mixed, or the requested
-instead of the effective rate, that same figure is not.
+instead of the effective rate, that same figure is not. The figure is taken on a `cx3pro` without PCI terms,
+which revision 2 of the profile adds to every timestamp: the whole card shows exactly those on top.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import median
 from typing import cast
 
@@ -27,6 +29,7 @@ RATE_BPS = 10**10
 MTU_BYTES = 1024
 PAYLOAD_SHARE = MTU_BYTES / 1106
 ERROR_NS_MAX = 3000
+WITHOUT_PCI = replace(CX3PRO, pci_rc_ns=0, pci_late_ns=0)
 SECOND_NS = 10**9
 MS = 10**6
 
@@ -97,14 +100,16 @@ def repeated(size_bytes: int, until_ns: int) -> Schedule:
     return Schedule(size_bytes, HostNs(0), count=None, repeat_until_ns=HostNs(until_ns))
 
 
-def incast(senders: int, duration_ns: int, seed: int = 1) -> Star:
-    return Star(senders, repeated(128_000_000, duration_ns), seed=seed).run(duration_ns)
+def incast(senders: int, duration_ns: int, seed: int = 1, profile: NicProfile = WITHOUT_PCI) -> Star:
+    return Star(senders, repeated(128_000_000, duration_ns), seed=seed, profile=profile).run(duration_ns)
 
 
 @pytest.mark.parametrize("senders", [4, 8])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_estimates_in_an_incast_are_true(senders: int, seed: int) -> None:
-    assert abs(incast(senders, SECOND_NS, seed).estimate_error_ns()) <= ERROR_NS_MAX
+@pytest.mark.parametrize("profile", [WITHOUT_PCI, CX3PRO], ids=["without-pci", "cx3pro"])
+def test_estimates_in_an_incast_are_true(senders: int, seed: int, profile: NicProfile) -> None:
+    error_ns = incast(senders, SECOND_NS, seed, profile).estimate_error_ns()
+    assert abs(error_ns - profile.pci_rc_ns) <= ERROR_NS_MAX
 
 
 def requested_instead_of_effective_rate(monkeypatch: pytest.MonkeyPatch) -> None:
