@@ -29,8 +29,8 @@ class Loss(Fault):
     """One packet in so many is lost, in the mean; 0: none."""
     probability: Annotated[float, Field(ge=0, lt=1)] | None = None
     """The same as a probability; either this or one_in."""
-    burst_packets: Annotated[float, Field(ge=1, le=1_000_000)] = 8.0
-    """Mean length of a run of losses; for `burst`."""
+    burst_packets: Annotated[float, Field(gt=1, le=1_000_000)] = 8.0
+    """Mean length of a run of losses, above 1; for `burst`."""
     from_ns: Delay = 0
     """When losses begin."""
     until_ns: Time | None = None
@@ -48,6 +48,9 @@ class Loss(Fault):
         if self.model == "identification" and not self._is_identification_mask():
             expected = f"one_in as a power of two up to {IDENTIFICATIONS}, or 0"
             raise mistakes_at({"one_in": mistake(expected, "choose one, or another model")})
+        if self.model == "burst" and self.burst_begins_probability >= 1:
+            expected = f"runs longer than {self.mean_probability / (1 - self.mean_probability):g} packets"
+            raise mistakes_at({"burst_packets": mistake(expected, "raise it, or lose fewer packets")})
         return self
 
     def _is_identification_mask(self) -> bool:
@@ -60,3 +63,12 @@ class Loss(Fault):
         if self.probability is not None:
             return self.probability
         return 1 / self.one_in if self.one_in else 0.0
+
+    @property
+    def burst_begins_probability(self) -> float:
+        """Probability that a packet is the first of a run of losses, if the one before it was not lost.
+
+        Runs of L packets and gaps of G: p = L / (L + G), so a gap ends with probability
+        1 / G = p / ((1 - p) * L) at each packet.
+        """
+        return self.mean_probability / ((1 - self.mean_probability) * self.burst_packets)

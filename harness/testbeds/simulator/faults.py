@@ -2,41 +2,46 @@
 
 from typing import Final
 
+import simulator
 from harness.plan.cells import Cell
 from simulator import Simulation
 from workloads.faults import Fault, LinkCut, Loss
 from workloads.topologies import Link
 
-LOSS_MODELS: Final = ("independent",)
+FAULTS: Final = (LinkCut, Loss)
 
 
 def unsupported_fault(cell: Cell) -> str | None:
     """Why the simulator cannot do what is asked to go wrong; None if it can."""
     losses = [fault for fault in cell.experiment.faults if isinstance(fault, Loss)]
     for fault in cell.experiment.faults:
-        if reason := _unsupported(fault):
-            return reason
+        if not isinstance(fault, FAULTS):
+            return f"the simulator has no {type(fault).__name__}"
     if len({fault.link(cell.experiment.topology) for fault in losses}) < len(losses):
         return "the simulator's links lose packets in one way each; take a loss away"
     return None
 
 
-def _unsupported(fault: Fault) -> str | None:
-    if not isinstance(fault, Loss):
-        return None if isinstance(fault, LinkCut) else f"the simulator has no {type(fault).__name__}"
-    if fault.model not in LOSS_MODELS:
-        return f"the simulator has no {fault.model} loss; it has {', '.join(LOSS_MODELS)}"
-    if fault.from_ns or fault.until_ns is not None:
-        return "the simulator's links lose packets from beginning to end; leave from and until out"
+def link_loss(cell: Cell, link: Link) -> simulator.Loss | None:
+    """How a link loses packets in each direction; None if it loses none."""
+    for fault in cell.experiment.faults:
+        if isinstance(fault, Loss) and fault.link(cell.experiment.topology) == link:
+            return _engine_loss(fault) if fault.mean_probability > 0 else None
     return None
 
 
-def loss_probability(cell: Cell, link: Link) -> float:
-    """Share of the packets that a link loses in each direction."""
-    for fault in cell.experiment.faults:
-        if isinstance(fault, Loss) and fault.link(cell.experiment.topology) == link:
-            return fault.mean_probability
-    return 0.0
+def _engine_loss(fault: Loss) -> simulator.Loss:
+    if fault.model == "burst":
+        return simulator.BurstLoss(
+            to_bad_probability=fault.burst_begins_probability,
+            to_good_probability=1 / fault.burst_packets,
+            from_ns=fault.from_ns,
+            until_ns=fault.until_ns,
+        )
+    if fault.model == "identification":
+        mask = round(1 / fault.mean_probability) - 1
+        return simulator.IdentificationLoss(mask, from_ns=fault.from_ns, until_ns=fault.until_ns)
+    return simulator.IndependentLoss(fault.mean_probability, from_ns=fault.from_ns, until_ns=fault.until_ns)
 
 
 def arrange_cuts(cell: Cell, simulation: Simulation) -> None:

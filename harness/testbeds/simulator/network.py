@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from harness.plan.cells import Cell
 from harness.testbeds.simulator.agent import agent_settings
-from harness.testbeds.simulator.faults import arrange_cuts, loss_probability
+from harness.testbeds.simulator.faults import arrange_cuts, link_loss
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, start_flow
 from harness.testbeds.simulator.timing import Timing
 from harness.testbeds.simulator.traffic import busiest_receiver, cell_flows, group_transport
@@ -66,7 +66,7 @@ def _build_links(cell: Cell) -> Simulation:
             link.b,
             rate_bps=link.rate_bps,
             delay_ps=delay_ps,
-            loss_probability=loss_probability(cell, link),
+            loss=link_loss(cell, link),
         )
     return simulation
 

@@ -30,9 +30,15 @@ def test_a_filter_on_the_identification(one_in: int) -> None:
         {"one_in": 8, "model": "all"},
         {"one_in": 8, "from": "2s", "until": "2s"}, {"model": "identification", "one_in": 1000},
         {"model": "identification", "one_in": 131_072}, {"model": "identification", "probability": 0.5},
-        {"model": "burst", "one_in": 8, "burst_packets": 0},
+        {"model": "burst", "one_in": 8, "burst_packets": 1},
+        {"model": "burst", "probability": 0.75, "burst_packets": 3},
     ],
 )  # fmt: skip
 def test_impossible_ones_are_refused(keys: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         loss(**keys)
+
+
+def test_how_often_bursts_begin() -> None:
+    """Runs of 4 packets, one packet in 5 lost: the gaps have 16 packets."""
+    assert loss(model="burst", one_in=5, burst_packets=4).burst_begins_probability == pytest.approx(1 / 16)

@@ -6,37 +6,38 @@ import pytest
 from helpers.experiments import cell_of
 
 from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.faults import fault_events, loss_probability, unsupported_fault
+from harness.testbeds.simulator.faults import fault_events, link_loss, unsupported_fault
+from simulator import BurstLoss, IdentificationLoss, IndependentLoss, Loss
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
 LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
 
 
-@pytest.mark.parametrize("keys", ["one_in: 0", "one_in: 4096", "probability: 0.01"])
-def test_what_it_can(tmp_path: Path, keys: str) -> None:
-    assert unsupported_fault(cell_of(tmp_path, LOSS % keys)) is None
-
-
 @pytest.mark.parametrize(
-    ("keys", "reason"),
+    ("keys", "expected"),
     [
-        ("one_in: 8, from: 1ms", "the simulator's links lose packets from beginning to end"),
+        ("one_in: 0", None),
+        ("one_in: 0, model: identification", None),
+        ("probability: 0.01", IndependentLoss(0.01)),
+        ("one_in: 4096, from: 1ms, until: 2ms", IndependentLoss(1 / 4096, from_ns=10**6, until_ns=2 * 10**6)),
+        ("one_in: 65536, model: identification", IdentificationLoss(0xFFFF)),
+        ("one_in: 4096, model: identification, from: 1us", IdentificationLoss(0x0FFF, from_ns=1_000)),
         (
-            "one_in: 8}, {kind: loss, target: h1, one_in: 2",
-            "the simulator's links lose packets in one way each",
+            "one_in: 5, model: burst, burst_packets: 4, until: 1ms",
+            BurstLoss(to_bad_probability=0.0625, to_good_probability=0.25, until_ns=10**6),
         ),
     ],
 )
-def test_what_it_cannot(tmp_path: Path, keys: str, reason: str) -> None:
-    told = unsupported_fault(cell_of(tmp_path, LOSS % keys))
-    assert told is not None
-    assert told.startswith(reason)
-
-
-def test_only_the_link_that_is_meant_loses(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, LOSS % "one_in: 4096")
+def test_only_the_link_that_is_meant_loses(tmp_path: Path, keys: str, expected: Loss | None) -> None:
+    cell = cell_of(tmp_path, LOSS % keys)
+    assert unsupported_fault(cell) is None
     links = cell.experiment.topology.links()
-    assert [loss_probability(cell, link) for link in links] == [0.0, 1 / 4096, 0.0, 0.0]
+    assert [link_loss(cell, link) for link in links] == [None, expected, None, None]
+
+
+def test_two_ways_of_losing_on_one_link(tmp_path: Path) -> None:
+    told = unsupported_fault(cell_of(tmp_path, LOSS % "one_in: 8}, {kind: loss, target: h1, one_in: 2"))
+    assert told == "the simulator's links lose packets in one way each; take a loss away"
 
 
 def test_lost_packets_are_sent_again(tmp_path: Path) -> None:
