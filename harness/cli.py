@@ -64,7 +64,8 @@ def rogue(
     \b
     Exit codes: 0 done; 1 a cell failed; 2 wrong command or experiment, nothing written;
     3 results without a report; 4 nothing can run on this testbed; 5 damaged run;
-    6 results cannot be written; 70 a bug of ours; 130 Ctrl-C; 143 ended by the system.
+    6 results cannot be written; 7 machines of a testbed fail; 70 a bug of ours; 130 Ctrl-C;
+    143 ended by the system.
     """
 
 

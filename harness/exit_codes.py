@@ -19,6 +19,8 @@ class ExitCode(IntEnum):
     """A file of the run is missing, changed or added."""
     STORAGE = 6
     """The run directory cannot be written."""
+    TESTBED = 7
+    """Machines or nodes of a testbed do not do what was asked."""
     BUG = 70
     """Our mistake."""
     INTERRUPTED = 130
