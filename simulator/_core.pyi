@@ -120,7 +120,7 @@ class QueuePair:
         """
 
     def use_limiter(self, number: int) -> None:
-        """Move an idle queue pair to another of the limiters that its NIC has in use.
+        """Move an idle queue pair to another of its NIC's limiters.
 
         Raises QueuePairError if something is still to be sent, acknowledged or answered.
         """

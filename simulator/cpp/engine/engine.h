@@ -176,6 +176,7 @@ class Engine {
   void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration);
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                       const ConnectionConfiguration& configuration);
+  void add_limiter(Nic& nic);
   std::uint32_t limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration);
 
   // Results.

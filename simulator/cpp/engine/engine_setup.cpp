@@ -23,7 +23,14 @@ std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profil
                    .ready = {},
                    .limiters = {},
                    .lags = {}});
+  while (nics_.back().limiters.size() < profile.limiters) add_limiter(nics_.back());
   return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+void Engine::add_limiter(Nic& nic) {
+  const std::string name = "limiter-lag:" + nic.name + ":" + std::to_string(nic.limiters.size());
+  nic.limiters.emplace_back(nic.clock.second());
+  nic.lags.emplace_back(seed_, name);
 }
 
 std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfiguration& configuration) {
@@ -116,10 +123,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   const std::uint32_t index = nodes_[host].index;
   Nic& nic = nics_[index];
   const std::uint32_t limiter = limiter_for(host, configuration);
-  if (limiter == nic.limiters.size()) {
-    nic.limiters.emplace_back(nic.clock.second());
-    nic.lags.emplace_back(seed_, "limiter-lag:" + nic.name + ":" + std::to_string(limiter));
-  }
+  if (limiter == nic.limiters.size()) add_limiter(nic);
   const RequesterSettings settings{.mtu_bytes = configuration.mtu_bytes,
                                    .ack_every_packets = configuration.ack_every_packets,
                                    .retry_count = configuration.retry_count,

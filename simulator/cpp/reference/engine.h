@@ -180,6 +180,7 @@ class Engine {
   void add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration);
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                       const ConnectionConfiguration& configuration);
+  void add_limiter(Node& node);
   std::uint32_t limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration);
   const std::vector<std::uint32_t>& route_of(const Packet& packet) const;
   std::uint32_t add_timer(TimerKind kind, std::uint32_t subject);

@@ -17,7 +17,14 @@ std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profil
                     .limiters = {},
                     .lags = {},
                     .queue_pairs = {}});
+  while (nodes_.back().limiters.size() < profile.limiters) add_limiter(nodes_.back());
   return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+void Engine::add_limiter(Node& node) {
+  const std::string name = "limiter-lag:" + node.name + ":" + std::to_string(node.limiters.size());
+  node.limiters.emplace_back(node.clock.second());
+  node.lags.emplace_back(seed_, name);
 }
 
 std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfiguration& configuration) {
@@ -72,10 +79,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   const auto qp = static_cast<std::uint32_t>(queue_pairs_.size());
   Node& node = nodes_[host];
   const std::uint32_t limiter = limiter_for(host, configuration);
-  if (limiter == node.limiters.size()) {
-    node.limiters.emplace_back(node.clock.second());
-    node.lags.emplace_back(seed_, "limiter-lag:" + node.name + ":" + std::to_string(limiter));
-  }
+  if (limiter == node.limiters.size()) add_limiter(node);
   node.queue_pairs.push_back(qp);
   const RcRequester requester({.mtu_bytes = configuration.mtu_bytes,
                                .ack_every_packets = configuration.ack_every_packets,

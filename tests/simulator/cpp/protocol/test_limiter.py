@@ -172,8 +172,9 @@ def test_an_idle_queue_pair_moves_to_another_limiter() -> None:
         second.post_write(wr_id, MTU, True)
     simulation.run_until(2 * MILLISECOND_NS)
     assert np.diff(left_ps(simulation, second.qp_num)).tolist()[-1] == 897_600
-    with pytest.raises(SimulationError, match="the NIC has no limiter 2"):
-        second.use_limiter(2)
+    second.use_limiter(7)
+    with pytest.raises(SimulationError, match="the NIC has no limiter 8"):
+        second.use_limiter(8)
 
 
 def test_only_a_pair_between_the_same_hosts_lends_its_limiter() -> None:
