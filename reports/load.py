@@ -14,6 +14,7 @@ from workloads.records import TABLES, ColumnType
 
 # After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
 CACHE_BYTES_MAX = 500_000_000
+_ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
 
 class Run:
@@ -94,7 +95,9 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
         return None, f"is not a readable Parquet file ({str(error).splitlines()[0]:.120})"
     for column in TABLES[name].columns:
         if column.name not in table.column_names:
-            return None, f"has no column {column.name}"
+            if not column.nullable:
+                return None, f"has no column {column.name}"
+            table = table.append_column(column.name, pa.nulls(len(table), _ARROW_TYPES[column.type]))
         stored = table.schema.field(column.name).type
         if not _holds(stored, column.type):
             return None, f"has the column {column.name} as {stored}, expected {column.type}"

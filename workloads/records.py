@@ -3,14 +3,15 @@
 A table lives in ``cells/<cell id>/<table>.parquet``.  A column is never renamed and never changes its unit
 within one schema version; a reader refuses a newer version than its own.
 
-Version 2 added ``events``; what version 1 wrote is read as a run that recorded none.
+Version 2 added ``events``; what version 1 wrote is read as a run that recorded none.  Version 3 added
+``retransmitted_bytes`` to ``throughput``; a nullable column that an older run lacks is read as nulls.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 
 ColumnType = Literal["int64", "float64", "string", "bool"]
 
@@ -115,6 +116,12 @@ THROUGHPUT: Final = Table(
             nullable=True,
         ),
         Column("limiter_bps", "int64", "rate limit in force at the end of the interval", nullable=True),
+        Column(
+            "retransmitted_bytes",
+            "int64",
+            "payload sent again in the interval; null if unknown",
+            nullable=True,
+        ),
     ),
 )
 

@@ -1,11 +1,13 @@
 """Figure: what happened to queue pairs and links, under the goodput of the same time."""
 
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from reports.figures.figure import ReportFigure
 from reports.figures.panels import WIDTH_INCHES, panels, plain
@@ -23,15 +25,16 @@ HARMFUL: Final = (QP_FAILED, "link_cut", "connection_failed", "gave_up")
 
 
 class RecoveryTimeline(ReportFigure):
-    """Per setting a panel of goodput and below it one of events, the first repetition."""
+    """Per setting panels of goodput, of what was sent again, and of events; the first repetition."""
 
     title: ClassVar = "Failures and recovery over time"
     needs: ClassVar = ("flows", "throughput", "events")
     settings_max: ClassVar = 4
     caption: ClassVar = (
-        "Above: payload delivered in order, one line per flow. Below, on the same time axis: each mark is one"
-        " event, a row per kind of event; crosses are harm, circles are steps of the recovery. The title says"
-        " how much payload was sent again in all. The first repetition of each setting is drawn."
+        "On one time axis: payload delivered in order, one line per flow; payload that NIC and software have"
+        " sent again so far, all flows together; and the events, a row per kind, where crosses are harm and"
+        " circles are steps of the recovery. The title says how much was sent again in all. The first"
+        " repetition of each setting is drawn."
     )
 
     def usable(self, view: CellView) -> bool:
@@ -50,19 +53,18 @@ class RecoveryTimeline(ReportFigure):
         return "In no finished cell did a link or a queue pair fail (events.parquet)."
 
     def draw(self, results: Results) -> Figure:
-        """Draw both panels of each setting."""
-        settings = self.shown(results)
-        titles = [text for setting in settings for text in (self._panel_title(results, setting), "")]
-        figure, axes = panels(titles, 1, share="none", height_inches=2.1, legend=False)
-        figure.subplots_adjust(left=EVENT_NAME_INCHES / WIDTH_INCHES)
-        for row, setting in enumerate(settings):
+        """Draw the panels of each setting; that of what was sent again only where it was sampled."""
+        rows: list[tuple[Callable[[Axes, CellView, Setting], None], Setting, str]] = []
+        for setting in self.shown(results):
             view = self.views(results, setting)[0]
-            above, below = axes[2 * row], axes[2 * row + 1]
-            draw_flows(above, view, setting.style.colour)
-            _draw_events(below, view)
-            above.set_ylabel("goodput (Gb/s)")
-            above.set_ylim(0, 1.06 * float(above.dataLim.ymax) or 1.0)
-            below.set_xlim(above.get_xlim())
+            rows.append((_draw_goodput, setting, self._panel_title(results, setting)))
+            if _sent_again(view) is not None:
+                rows.append((_draw_sent_again, setting, ""))
+            rows.append((_draw_events, setting, ""))
+        figure, axes = panels([title for *_, title in rows], 1, share="none", height_inches=2.1, legend=False)
+        figure.subplots_adjust(left=EVENT_NAME_INCHES / WIDTH_INCHES)
+        for axis, (draw, setting, _) in zip(axes, rows, strict=True):
+            draw(axis, self.views(results, setting)[0], setting)
         return figure
 
     def describe(self, results: Results) -> str:
@@ -102,7 +104,39 @@ def _sent_again_bytes(view: CellView) -> float | None:
     return float(known.sum()) if len(known) else None
 
 
-def _draw_events(axis: Axes, view: CellView) -> None:
+def _sent_again(view: CellView) -> pd.Series | None:
+    """Return the payload sent again so far, by end of interval; None where it was not sampled."""
+    rows = view.deliveries
+    if rows is None or rows["retransmitted_bytes"].isna().any():
+        return None
+    return rows.groupby("t_ns")["retransmitted_bytes"].sum().cumsum()
+
+
+def _draw_goodput(axis: Axes, view: CellView, setting: Setting) -> None:
+    draw_flows(axis, view, setting.style.colour)
+    axis.set_ylabel("goodput (Gb/s)")
+    axis.set_ylim(0, 1.06 * float(axis.dataLim.ymax) or 1.0)
+
+
+def _draw_sent_again(axis: Axes, view: CellView, setting: Setting) -> None:
+    """Draw steps: what was sent again within an interval stands from its end on."""
+    total = _sent_again(view)
+    assert total is not None, "only cells with samples are drawn"
+    times_s, total_bytes = total.index.to_numpy(dtype=np.float64) / 1e9, total.to_numpy(dtype=np.float64)
+    axis.step([0.0, *times_s], [0.0, *total_bytes], where="post", color=setting.style.colour, linewidth=1.2)
+    axis.set_ylim(0, 1.1 * float(total_bytes[-1]) or 1.0)
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
+    axis.set_ylabel("sent again")
+    _same_time(axis, view)
+
+
+def _same_time(axis: Axes, view: CellView) -> None:
+    assert view.deliveries is not None, "only cells with samples are drawn"
+    axis.set_xlim(0, int(view.deliveries["t_ns"].max()) / 1e9)
+    axis.set_xlabel("time (s)")
+
+
+def _draw_events(axis: Axes, view: CellView, _setting: Setting) -> None:
     """Draw a row of marks per kind of event, in the order in which the kinds first occur."""
     events = _events(view)
     kinds = list(dict.fromkeys(events["event"]))[:KINDS_MAX]
@@ -121,5 +155,5 @@ def _draw_events(axis: Axes, view: CellView) -> None:
         )
     axis.set_yticks(range(len(kinds)), [plain(kind.replace("_", " "), 18) for kind in kinds])
     axis.set_ylim(len(kinds) - 0.5, -0.5)
-    axis.set_xlabel("time (s)")
     axis.set_ylabel("event")
+    _same_time(axis, view)

@@ -115,6 +115,11 @@ class SimulatedFlow:
         """All transfers started so far, in order."""
         return self._application.records
 
+    @property
+    def retransmitted_bytes(self) -> int:
+        """Bytes that NIC and software have sent again so far."""
+        return self._again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
+
     def start(self) -> None:
         """Arrange for the first transfer at its time."""
         self._schedule_next(None)
@@ -174,9 +179,9 @@ class SimulatedFlow:
             self._schedule_next(now)
 
     def _newly_resent_bytes(self) -> int:
-        """Bytes that NIC and software sent again since the last call; overlapping transfers share them."""
+        """Bytes sent again since the last call; overlapping transfers share them."""
         before = self._resent_bytes
-        self._resent_bytes = self._again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
+        self._resent_bytes = self.retransmitted_bytes
         return self._resent_bytes - before
 
     def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:

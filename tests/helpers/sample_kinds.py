@@ -127,7 +127,10 @@ RECOVERY_EVENTS = (
 
 
 def write_recovery_run(directory: Path) -> Path:
-    """A link cut from 0.5 to 2.5 s of a transfer that ends at 4 s; the times of the events are in ms."""
+    """A link cut from 0.5 to 2.5 s of a transfer that ends at 4 s; the times of the events are in ms.
+
+    What the WRITE sent again was sampled: 65536 bytes from 0.6 to 0.7 s. What the READ did was not.
+    """
     flow = "main/h0->h1"
     cells = []
     for verb in ("write", "read"):
@@ -135,6 +138,10 @@ def write_recovery_run(directory: Path) -> Path:
             delivery(flow, n * SECOND // 10, 0 if 5 < n <= 26 else 1_000_000, SECOND // 10)
             for n in range(1, 41)
         ]
+        if verb == "write":
+            samples = [
+                {**row, "retransmitted_bytes": 65_536 if n == 7 else 0} for n, row in enumerate(samples, 1)
+            ]
         events = [
             {"flow_id": flow_id, "t_ns": ms * 10**6, "event": event, "detail": detail}
             for flow_id, ms, event, detail in RECOVERY_EVENTS

@@ -86,7 +86,7 @@ def latency(**columns: list[object]) -> pa.Table:
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        (latency().drop_columns(["rtt_ns"]), "has no column rtt_ns"),
+        (latency().drop_columns(["t_ns"]), "has no column t_ns"),
         (latency(rtt_ns=["2"]), "has the column rtt_ns as string, expected int64"),
         (latency(t_ns=[None]), "has the column t_ns as null, expected int64"),
         (pa.table({**latency().to_pydict(), "status": pa.array([None], pa.string())}), "has empty values"),
@@ -97,6 +97,14 @@ def test_table_that_breaks_the_schema(table: pa.Table, problem: str) -> None:
     assert frame is None
     assert said is not None
     assert problem in said
+
+
+def test_what_an_older_run_did_not_measure_is_null() -> None:
+    frame, said = parse_table(encoded(latency().drop_columns(["rtt_ns"])), "latency")
+    assert said is None
+    assert frame is not None
+    assert frame["rtt_ns"].isna().all()
+    assert frame["t_ns"].tolist() == [1]
 
 
 def test_extra_columns_and_dictionaries_are_fine() -> None:

@@ -12,6 +12,7 @@ from harness.testbeds.base import Columns
 from harness.testbeds.simulator.faults import fault_events
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network
+from harness.testbeds.simulator.resent import ResentBytes
 from rogue_agent.core.application import TransferRecord
 from workloads.ideal import ideal_transfer_ns
 from workloads.records import EVENTS, FLOWS, LATENCY
@@ -25,7 +26,7 @@ Integers = NDArray[np.int64]
 Array = NDArray[Any]
 
 
-def collect_tables(cell: Cell, network: Network) -> dict[str, Columns]:
+def collect_tables(cell: Cell, network: Network, resent: ResentBytes) -> dict[str, Columns]:
     """Every table that the cell asks for and the simulator can fill."""
     measures = cell.experiment.measures
     tables = {
@@ -35,7 +36,7 @@ def collect_tables(cell: Cell, network: Network) -> dict[str, Columns]:
     }
     samples = {flow.flow_id: Samples(flow) for flow in network.flows}
     if measures("throughput"):
-        tables["throughput"] = throughput_table(cell, network, samples)
+        tables["throughput"] = throughput_table(cell, network, samples, resent)
     if measures("latency") and network.probe is not None:
         tables["latency"] = latency_table(network.probe)
     if measures("queues"):
@@ -139,8 +140,10 @@ class Samples:
         self.reason = np.array(columns[7], np.object_)
 
 
-def throughput_table(cell: Cell, network: Network, samples: dict[str, Samples]) -> Columns:
-    """Delivered payload per flow and interval, with what the agent believed meanwhile."""
+def throughput_table(
+    cell: Cell, network: Network, samples: dict[str, Samples], resent: ResentBytes
+) -> Columns:
+    """Delivered payload per flow and interval, with what was sent again and what the agent believed."""
     table = network.simulation.throughput_table()
     parts: list[dict[str, Array]] = []
     for running in network.flows:
@@ -159,6 +162,7 @@ def throughput_table(cell: Cell, network: Network, samples: dict[str, Samples]) 
                     own, starts_ns, ends_ns, cell.experiment.topology.mtu_bytes
                 ),
                 "limiter_bps": _limiter_at(own, ends_ns),
+                "retransmitted_bytes": resent.within(running.flow_id, starts_ns, ends_ns),
             }
         )
     return _joined(parts)

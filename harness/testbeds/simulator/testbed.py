@@ -8,6 +8,7 @@ from harness.plan.cells import Cell
 from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.network import Network, build_network
+from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
 from harness.testbeds.simulator.timing import Timing, cell_timing, estimate_seconds
 from harness.testbeds.simulator.traffic import receivers, replaced_verbs
@@ -17,8 +18,8 @@ from simulator import PROFILES, SimulationError
 from workloads.records import FailureKind
 from workloads.topologies import Link
 
-SLICES = 100
-"""A run is cut into so many pieces, to report progress in between."""
+SLICES_MAX = 2_000
+"""A run is cut into no more pieces than this: to report progress in between, and to read the NICs."""
 
 
 class SimulatorTestbed(Testbed):
@@ -50,7 +51,8 @@ class SimulatorTestbed(Testbed):
             network = build_network(cell, timing)
         except (SimulationError, SettingsError) as error:
             raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
-        is_over = _simulate(network, timing, progress)
+        resent = ResentBytes(network)
+        is_over = _simulate(network, timing, progress, resent)
         network.simulation.check_invariants()
         for flow in (*network.flows, *([network.probe] if network.probe else [])):
             flow.agent.finish(network.simulation.now_ns)
@@ -58,7 +60,7 @@ class SimulatorTestbed(Testbed):
         if cell.experiment.measures("rtt") and not has_estimator(network):
             not_measured["rtt"] = f"{cell.transport.name} estimates no round-trip times"
         return CellResult(
-            tables=collect_tables(cell, network),
+            tables=collect_tables(cell, network, resent),
             facts=_facts(cell, network, timing),
             not_measured=not_measured,
             failure=None if is_over else _timeout(network, timing),
@@ -66,13 +68,14 @@ class SimulatorTestbed(Testbed):
         )
 
 
-def _simulate(network: Network, timing: Timing, progress: Progress) -> bool:
+def _simulate(network: Network, timing: Timing, progress: Progress, resent: ResentBytes) -> bool:
     """Advance the simulation to its end; False if the traffic was not over at the time limit."""
     simulation = network.simulation
     interval_ns = timing.throughput_interval_ns
-    step_ns = max(1, timing.traffic_ns // SLICES // interval_ns) * interval_ns
+    step_ns = -(-timing.traffic_ns // SLICES_MAX // interval_ns) * interval_ns
     while simulation.now_ns < timing.limit_ns:
         simulation.run_until(min(simulation.now_ns + step_ns, timing.limit_ns))
+        resent.read()
         progress(min(1.0, simulation.now_ns / timing.traffic_ns))
         if not timing.is_open_ended and _finite_flows_done(network, timing, simulation.now_ns):
             return True

@@ -8,7 +8,7 @@ from reports.style import figure_look
 
 
 def test_each_kind_of_event_has_a_row_and_each_event_a_mark(recovering: Results) -> None:
-    axis = RecoveryTimeline().draw(recovering).axes[1]
+    axis = RecoveryTimeline().draw(recovering).axes[2]
     rows = [text.get_text() for text in axis.get_yticklabels()]
     assert rows == [
         "link cut",
@@ -23,9 +23,20 @@ def test_each_kind_of_event_has_a_row_and_each_event_a_mark(recovering: Results)
     assert [line.get_marker() for line in axis.get_lines()] == ["x", "x", "o", "o", "o", "o"]
 
 
-def test_goodput_and_events_share_their_time(recovering: Results) -> None:
-    above, below = RecoveryTimeline().draw(recovering).axes[:2]
-    assert above.get_xlim() == below.get_xlim() == (0, 4)
+def test_panels_share_their_time(recovering: Results) -> None:
+    assert [axis.get_xlim() for axis in RecoveryTimeline().draw(recovering).axes] == [(0, 4)] * 5
+
+
+def test_what_was_sent_again_rises_when_it_was(recovering: Results) -> None:
+    (line,) = RecoveryTimeline().draw(recovering).axes[1].get_lines()
+    times_s, total_bytes = (np.asarray(data, dtype=float) for data in line.get_data())
+    assert set(total_bytes[times_s < 0.7]) == {0}
+    assert set(total_bytes[times_s >= 0.7]) == {65_536}
+
+
+def test_where_it_was_not_sampled_there_is_no_panel_for_it(recovering: Results) -> None:
+    labels = [axis.get_ylabel() for axis in RecoveryTimeline().draw(recovering).axes]
+    assert labels == ["goodput (Gb/s)", "sent again", "event", "goodput (Gb/s)", "event"]
 
 
 def test_what_was_sent_again_stands_in_the_title(recovering: Results) -> None:
