@@ -170,10 +170,16 @@ class CellView:
 
     @cached_property
     def bottleneck_port(self) -> tuple[str, int] | None:
-        """Return port and priority of the queue that is longest on average."""
+        """Return port and priority of the queue to look at.
+
+        The port is the one that the testbed names as the bottleneck of all flows; where they share none, the
+        port whose queue is longest on average. Of several priorities it is the one with the longest queue.
+        """
         queues = self.table("queues")
         if queues is None:
             return None
+        named = queues[queues["port"] == self.entry.facts.get("bottleneck_port")]
+        queues = queues if named.empty else named
         means = queues.groupby(["port", "priority"], observed=True, as_index=False)["bytes"].mean()
         longest = means.iloc[int(means["bytes"].to_numpy().argmax())]
         return str(longest["port"]), int(longest["priority"])

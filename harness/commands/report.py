@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -9,18 +10,23 @@ import typer
 
 from harness.exit_codes import ExitCode
 from harness.program import call_again
-from harness.results.files import TEMPORARY_PREFIX, checksum
+from harness.results.files import checksum
 from harness.results.manifest import read_manifest, write_manifest
-from harness.results.run_directory import CELLS, locked
+from harness.results.run_directory import locked
 
 TRACEBACK: Final = "report-error.txt"
+REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
+"""All that a report adds to a run."""
 
 
 def build_report(runs: Sequence[Path]) -> ExitCode:
     """Build the report of one or several runs, and print where it is."""
     for run in runs:
         read_manifest(run)
-    path = try_to_report(runs)
+    with ExitStack() as locks:
+        for run in dict.fromkeys(run.resolve() for run in runs):
+            locks.enter_context(locked(run))
+        path = try_to_report(runs)
     if path is None:
         return ExitCode.REPORT_FAILED
     typer.echo(path)
@@ -28,7 +34,10 @@ def build_report(runs: Sequence[Path]) -> ExitCode:
 
 
 def try_to_report(runs: Sequence[Path]) -> Path | None:
-    """Build a report; a failure costs a message and leaves the traceback in the first run, never a result."""
+    """Build a report; a failure costs a message and leaves the traceback in the first run, never a result.
+
+    The caller holds the runs' locks.
+    """
     try:
         from reports import build
 
@@ -49,13 +58,8 @@ def try_to_report(runs: Sequence[Path]) -> Path | None:
 
 def _note_files(run: Path) -> None:
     """Put the files that a report adds to a run into its manifest."""
-    with locked(run):
-        manifest = read_manifest(run)
-        cells = {path: digest for path, digest in manifest.files.items() if path.startswith(f"{CELLS}/")}
-        added = {
-            path.relative_to(run).as_posix(): checksum(path)
-            for path in sorted(run.iterdir())
-            if path.is_file() and path.name != "manifest.json" and not path.name.startswith(TEMPORARY_PREFIX)
-        }
-        manifest.files = {**cells, **added}
-        write_manifest(run, manifest)
+    manifest = read_manifest(run)
+    others = {path: digest for path, digest in manifest.files.items() if path not in REPORT_FILES}
+    added = {name: checksum(run / name) for name in REPORT_FILES if (run / name).is_file()}
+    manifest.files = {**others, **added}
+    write_manifest(run, manifest)

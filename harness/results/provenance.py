@@ -15,9 +15,13 @@ PACKAGES: Final = ("rogue-testbed", "numpy", "pyarrow", "pandas", "pydantic", "P
 
 
 def git_facts() -> Git:
-    """Commit of the checkout this code runs from, and whether it was changed since."""
+    """Commit of the checkout this code runs from, and whether it was changed since.
+
+    A copy of the code inside somebody else's checkout has no commit of its own.
+    """
     root = Path(harness.__file__).parent.parent
-    commit = _git(root, "rev-parse", "HEAD")
+    top = _git(root, "rev-parse", "--show-toplevel")
+    commit = _git(root, "rev-parse", "HEAD") if top and Path(top).resolve() == root.resolve() else None
     if commit is None:
         return Git(commit=None, dirty=None)
     changes = _git(root, "status", "--porcelain")

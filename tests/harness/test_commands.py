@@ -11,6 +11,7 @@ from helpers.command_line import Finished, rogue, start_rogue
 from helpers.experiments import SMALL, write_experiment
 
 from harness.results.manifest import read_manifest
+from harness.results.run_directory import locked
 from workloads.records import CellStatus
 
 LABELS = SMALL.replace("[rogue, roce]", "[{name: rogue, label: %s}, {name: roce, label: %s}]")
@@ -193,6 +194,22 @@ class TestOthers:
         again = rogue(tmp_path, "report", str(done.run))
         assert (again.code, again.out) == (0, f"{done.run}/report.html\n")
         assert rogue(tmp_path, "verify", str(done.run)).code == 0
+
+    def test_a_report_waits_for_nobody_and_disturbs_nobody(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2")
+        (tmp_path / done.run / "report.html").unlink()
+        with locked(tmp_path / done.run):
+            again = rogue(tmp_path, "report", str(done.run))
+        assert again.code == 2
+        assert "another process is writing" in again.err
+        assert not (tmp_path / done.run / "report.html").exists()
+
+    def test_a_report_adopts_no_file_that_is_not_its_own(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2")
+        (tmp_path / done.run / "notes.txt").write_text("mine")
+        assert rogue(tmp_path, "report", str(done.run)).code == 0
+        checked = rogue(tmp_path, "verify", str(done.run))
+        assert (checked.code, checked.out) == (5, f"{done.run}/notes.txt: not in the manifest\n")
 
     def test_an_experiment_that_exists_wins_over_a_name(self, tmp_path: Path) -> None:
         Path(write_experiment(tmp_path)).rename(tmp_path / "quickstart")

@@ -115,6 +115,18 @@ def test_bottleneck_is_the_longest_queue_inside_the_window(tmp_path: Path) -> No
     assert view.bottleneck_queue["t_ns"].tolist() == [SECOND, 2 * SECOND]
 
 
+def test_the_testbed_names_the_bottleneck(tmp_path: Path) -> None:
+    queues = [
+        {"node": "s0", "port": port, "priority": priority, "t_ns": SECOND, "bytes": size_bytes}
+        for port, priority, size_bytes in (("s0->h0", 0, 900), ("s0->h2", 0, 10), ("s0->h2", 3, 20))
+    ]
+    assert tiny_view(tmp_path / "a", {"queues": queues}).bottleneck_port == ("s0->h0", 0)
+    named = tiny_view(tmp_path / "b", {"queues": queues}, bottleneck_port="s0->h2")
+    assert named.bottleneck_port == ("s0->h2", 3)
+    absent = tiny_view(tmp_path / "c", {"queues": queues}, bottleneck_port="s9->h9")
+    assert absent.bottleneck_port == ("s0->h0", 0)
+
+
 @pytest.mark.parametrize(
     ("seconds", "sample_ns", "interval_ns"),
     [

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from harness.plan.cells import Cell
 from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
 from harness.testbeds.simulator import support
+from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
@@ -84,14 +85,16 @@ def _simulate(network: Network, timing: Timing, progress: Progress, resent: Rese
 
 def _finite_flows_done(network: Network, timing: Timing, now_ns: int) -> bool:
     """Every flow is done, or repeats and its time is over."""
-    return all(
-        flow.is_done or (flow.flow.repeat_until_ns is not None and now_ns >= flow.flow.repeat_until_ns)
-        for flow in network.flows
-    )
+    return all(_is_over(flow, now_ns) for flow in network.flows)
+
+
+def _is_over(flow: RunningFlow, now_ns: int) -> bool:
+    repeat_until_ns = flow.flow.repeat_until_ns
+    return flow.is_done or (repeat_until_ns is not None and now_ns >= repeat_until_ns)
 
 
 def _timeout(network: Network, timing: Timing) -> Failure:
-    late = sum(not flow.is_done for flow in network.flows)
+    late = sum(not _is_over(flow, timing.limit_ns) for flow in network.flows)
     late_of_all = f"{late} of {len(network.flows)} flows"
     text = f"{late_of_all} were not done after {timing.limit_ns / 1e9:g} simulated seconds"
     return Failure(FailureKind.TIMEOUT, f"{text}; raise time_limit if they need longer")

@@ -59,6 +59,12 @@ def test_labels_that_are_no_file_names(tmp_path: Path) -> None:
     assert [cell.id for cell in plan_cells(load_text(tmp_path, text))] == ["a_b-r1.1", "a_b-r1.2", "A_b-r1.3"]
 
 
+@pytest.mark.parametrize("label", [".writing-x", "..", "-x", "_x"])
+def test_no_directory_of_a_cell_is_hidden_or_looks_like_an_option(tmp_path: Path, label: str) -> None:
+    text = SMALL.replace("[rogue, roce]", f"[{{name: rogue, label: '{label}'}}]")
+    assert plan_cells(load_text(tmp_path, text))[0].id == f"_{label[1:]}-r1"
+
+
 LABELS = st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=5, unique=True)
 
 

@@ -40,6 +40,19 @@ def test_without_a_checkout_nothing_is_made_up(tmp_path: Path, monkeypatch: pyte
     assert (git_facts().commit, git_facts().dirty) == (None, None)
 
 
+def test_a_copy_inside_another_checkout_is_not_that_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "site/harness/__init__.py"
+    package.parent.mkdir(parents=True)
+    package.write_text("")
+    monkeypatch.setattr(provenance.harness, "__file__", str(package))
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "theirs")
+    assert (git_facts().commit, git_facts().dirty) == (None, None)
+
+
 def test_versions_of_what_shapes_results() -> None:
     found = versions()
     assert found["python"] == platform.python_version()

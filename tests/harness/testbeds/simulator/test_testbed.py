@@ -72,6 +72,19 @@ def test_a_cell_that_is_late_fails_with_what_it_has(tmp_path: Path) -> None:
     assert set(encode(result.tables)) >= {"flows.parquet", "throughput.parquet"}
 
 
+def test_flows_that_repeat_until_their_time_is_over_are_not_late(tmp_path: Path) -> None:
+    """Two flows that repeat for 100 us and one of 1 MB: at 500 us only that one is late."""
+    groups = (
+        "{name: short, workload: {kind: incast, senders: 2, size: 1MB, repeat_for: 100us}},"
+        "{name: long, workload: {kind: incast, senders: 1, size: 1MB}}"
+    )
+    text = SMALL.replace("workload: {kind: incast, senders: 2, size: 1MB}", f"traffic: [{groups}]")
+    cell = cell_of(tmp_path, "time_limit=500us", text=text)
+    failure = SimulatorTestbed().run(cell, lambda _fraction: None).failure
+    assert failure is not None
+    assert failure.message.startswith("1 of 3 flows were not done after 0.0005 simulated seconds")
+
+
 def test_what_only_the_engine_can_refuse_is_a_mistake_of_the_file(tmp_path: Path) -> None:
     with pytest.raises(TestbedError, match="expected a timeout above the delay of the round trip") as caught:
         run(tmp_path, "transports=[{name: roce, timeout_exponent: 1}]", "topology.delay=1ms")
