@@ -79,6 +79,11 @@ class Application:
         self.next_start_ns: HostNs | None = None
         self._await(schedule.start_ns)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a transfer has started and not ended."""
+        return bool(self._running)
+
     def begin(self, now: HostNs) -> Transfer:
         """Start the transfer that is due; the caller submits it."""
         assert self.next_start_ns is not None, "begin() while no transfer is due"

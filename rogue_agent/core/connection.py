@@ -103,6 +103,11 @@ class Connection:
         """Whether a posted verb has neither completed nor failed."""
         return any(lane.is_outstanding for lane in self._lanes)
 
+    @property
+    def uses_limiter(self) -> bool:
+        """Whether our NIC's limiter is ever programmed."""
+        return self._writes.control.uses_limiter
+
     def actions(self) -> list[Action]:
         """Hand out what the driver must do, in order, and forget it."""
         actions = self._actions
@@ -118,7 +123,7 @@ class Connection:
         resync_ns = None if self._recovery is None else self._recovery.deadline_ns
         if resync_ns is not None:
             return Deadline(resync_ns, DeadlineReason.RESYNC)
-        answer_ns = self._writes.deadline_ns
+        answer_ns = self._writes.deadline_ns if self._writes.control.has_turn else None
         return None if answer_ns is None else Deadline(answer_ns, DeadlineReason.ANSWER)
 
     def submit(self, transfer: Transfer) -> None:
@@ -164,9 +169,11 @@ class Connection:
     def on_turn(self, has_limiter: bool) -> None:
         """The NIC has fewer limiters than connections, and lends us one, or wants it back.
 
-        Without one nothing new is posted; what is out completes, as `is_outstanding` tells. The limiter that
-        comes with a turn has served others: it is programmed first, and a hold-off follows.
+        Without one nothing is programmed or posted; what is out completes, as `is_outstanding` tells. The
+        limiter that comes with a turn has served others: it is programmed first, and a hold-off follows.
         """
+        if not has_limiter:
+            self._actions = [action for action in self._actions if not isinstance(action, SetRate)]
         for lane in self._lanes:
             lane.control.on_turn(has_limiter=has_limiter)
         if has_limiter and self._state is State.OPEN:
@@ -230,13 +237,18 @@ class Connection:
         """Time has passed; calls that are early or no longer needed do nothing."""
         if self._flush_deadline_ns is not None and now >= self._flush_deadline_ns:
             self._end(now, Event.TIMED_OUT)
-        if self._state is State.OPEN and isinstance(self._writes, UcLane) and self._writes.on_timer(now):
-            self._move_rate(self._writes)
-            self._post_message(self._writes.next_probe(self._next_message_wr_id()))
+        if self._state is State.OPEN and isinstance(self._writes, UcLane):
+            self._on_answer_timer(now, self._writes)
         if self._recovery is not None and self._state is not State.FAILED:
             qp_num = self._recovery.on_timer(now, self._actions)
             if qp_num is not None:
                 self._give_up(qp_num)
+
+    def _on_answer_timer(self, now: HostNs, lane: UcLane) -> None:
+        """Ask for an answer if one is overdue; without a limiter that has to wait for our turn."""
+        if lane.control.has_turn and lane.on_timer(now):
+            self._move_rate(lane)
+            self._post_message(lane.next_probe(self._next_message_wr_id()))
 
     def _reading(self) -> Lane:
         """Return the lane of READs, which exists from the first one on."""
@@ -244,6 +256,8 @@ class Connection:
             assert self._settings.service == "rc", "UC has no READ"
             assert self._peer is not None, "a READ, but nothing is known of the NIC that answers it"
             control = Control(self._settings, self._peer.link, self._instruments)
+            if not self._writes.control.has_turn:
+                control.on_turn(has_limiter=False)
             self._reads = Lane(READS, self._qp_num, self._settings, control, tracing=self._tracing)
             self._lanes.append(self._reads)
             if self._state is State.OPEN:

@@ -47,10 +47,20 @@ class Control:
         """Whether completions are turned into samples at all."""
         return self._estimator is not None
 
+    @property
+    def uses_limiter(self) -> bool:
+        """Whether a limiter is ever programmed."""
+        return self._limiter is not None and self.cc.target_rate_bps is not None
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether anything may be posted: the limiter, if there are too few, is ours."""
+        return not self._hold_off.is_paused
+
     def next_rate(self) -> int | None:
         """Return the rate to program now, None to leave the limiter alone; a rate starts a hold-off."""
         target_bps = self.cc.target_rate_bps
-        if self._limiter is None or target_bps is None:
+        if self._limiter is None or target_bps is None or self._hold_off.is_paused:
             return None
         rate_bps = self._limiter.request(target_bps, self.rate_bps)
         if rate_bps is not None:

@@ -45,6 +45,11 @@ class HoldOff:
         if self.phase is not Phase.PAUSED:
             self.phase = Phase.HOLDING
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing may be posted, for want of a limiter."""
+        return self.phase is Phase.PAUSED
+
     def pause(self) -> None:
         """Nothing more may be posted."""
         self.phase = Phase.PAUSED

@@ -29,6 +29,7 @@ from rogue_agent.core.recovery import Peer
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.replay import RecordedConnection
 from rogue_agent.drivers.simulated_library import SimulatedLibrary
+from rogue_agent.drivers.simulated_limiters import Turn
 from rogue_agent.drivers.simulated_nic import Network, NicQueuePair, WorkCompletion
 from rogue_agent.drivers.simulated_path import SimulatedPath
 from rogue_agent.drivers.step import drain
@@ -89,6 +90,8 @@ class SimulatedFlow:
         self._connection = _connection(
             settings, link, self._queue_pair.qp_num, record_rtt, peer, instruments, record_inputs
         )
+        self._is_reader = schedule.verb == "read"
+        self._turn = self._share_limiters(settings)
         self._timer = simulation.timer(self._on_timer)
         self._armed_ns: HostNs | None = None
         self._resent_bytes = 0
@@ -109,6 +112,22 @@ class SimulatedFlow:
                 end.attach(self._on_completions, on_qp_event)
         if self._path.side_channel is not None:
             self._path.side_channel[0].attach(self._on_datagrams)
+
+    def _share_limiters(self, settings: TransportSettings) -> Turn | None:
+        """Say what this flow needs of the limiters at both ends; return its place in line for ours."""
+        near, far = self._path.limiters
+        near_ends, far_ends = zip(*self._path.pairs, strict=True)
+        is_paced = self._connection.uses_limiter
+        if far is not None and self._is_reader and is_paced:
+            far.dedicate(far_ends)
+        elif far is not None and (self._is_reader or settings.is_answered):
+            far.leave_unlimited(far_ends)
+        if near is None:
+            return None
+        if is_paced and not self._is_reader:
+            return near.turn(near_ends, self._connection, self._application, self._go_on)
+        near.leave_unlimited(near_ends)
+        return None
 
     @property
     def transfers(self) -> list[TransferRecord]:
@@ -158,7 +177,12 @@ class SimulatedFlow:
         )
 
     def set_rate(self, rate_bps: int) -> int:
-        """Program the limiter; return its effective rate."""
+        """Program the limiter; return its effective rate.
+
+        The requests of READs go unlimited where limiters are shared: they are few, and 98 bytes long.
+        """
+        if self._is_reader and self._path.limiters[0] is not None:
+            return rate_bps
         return self._queue_pair.set_rate(rate_bps)
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
@@ -244,26 +268,32 @@ class SimulatedFlow:
                 return
             self._connection.submit(application.begin(now))
 
+    def _go_on(self, now: HostNs) -> None:
+        """Carry out what the connection asks for."""
+        drain(self._connection, self, now)
+        if self._turn is not None:
+            self._turn.update(now)
+
     def _on_start(self, host_ns: int) -> None:
         now = HostNs(host_ns)
         self._schedule_next(now)
-        drain(self._connection, self, now)
+        self._go_on(now)
 
     def _on_completions(self, host_ns: int, completions: list[tuple[int, int, int, int, int | None]]) -> None:
         now = HostNs(host_ns)
         self._connection.on_completions(now, cast("list[Completion]", completions))
-        drain(self._connection, self, now)
+        self._go_on(now)
 
     def _on_receives(self, host_ns: int, completions: list[WorkCompletion]) -> None:
         now = HostNs(host_ns)
         entries = cast("list[Completion]", completions)
         self._believe(lambda: self._connection.on_receives(now, entries))
-        drain(self._connection, self, now)
+        self._go_on(now)
 
     def _on_datagrams(self, host_ns: int, datagrams: Sequence[tuple[int, int, bytes]]) -> None:
         for _, _, payload in datagrams:
             self._believe(partial(self._connection.on_peer_message, payload))
-        drain(self._connection, self, HostNs(host_ns))
+        self._go_on(HostNs(host_ns))
 
     def _believe(self, take: Callable[[], None]) -> None:
         """Pass on what the peer said; what makes no sense is dropped and kept in `mistakes`."""
@@ -277,7 +307,7 @@ class SimulatedFlow:
             now = HostNs(host_ns)
             if qp_state == IBV_QPS_ERR:
                 self._connection.on_qp_event(now, qp_num, QpEvent.ERROR)
-                drain(self._connection, self, now)
+                self._go_on(now)
 
         return on_qp_event
 
@@ -285,7 +315,7 @@ class SimulatedFlow:
         now = HostNs(host_ns)
         self._armed_ns = None
         self._connection.on_timer(now)
-        drain(self._connection, self, now)
+        self._go_on(now)
 
 
 def _connection(  # noqa: PLR0913 - as a Connection, and where to record it

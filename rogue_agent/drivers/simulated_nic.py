@@ -64,6 +64,9 @@ class NicQueuePair(Protocol):
     def set_rate(self, rate_bps: int) -> int:
         """Program the limiter; return its effective rate."""
 
+    def use_limiter(self, number: int) -> None:
+        """Move to another of the NIC's limiters; nothing may be outstanding."""
+
     def reset(self) -> None:
         """Enter RESET, and drop everything."""
 

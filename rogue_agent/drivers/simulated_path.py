@@ -1,15 +1,20 @@
 """The queue pairs between a requester and the library that serves it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.recovery import Ends, Peer
 from rogue_agent.core.settings import TransportSettings
+from rogue_agent.drivers.simulated_limiters import NicLimiters
 from rogue_agent.drivers.simulated_nic import Fabric, NicDatagrams, NicQueuePair
 
 Pair = tuple[NicQueuePair, NicQueuePair]
 """The requester's end and the passive one."""
+
+NO_LIMITERS: Mapping[str, NicLimiters] = {}
+"""Each queue pair has a limiter of its own, or at least nobody looks after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +22,14 @@ class SimulatedPath:
     """Everything connected between two hosts for one flow, the requester's end first.
 
     `has_memory`: the queue pairs are bound to memories, so that verbs need their place in the transfer.
+    `limiters`: those of the two NICs, None where each queue pair has its own.
     """
 
     main: Pair
     shadow: Pair | None = None
     side_channel: tuple[NicDatagrams, NicDatagrams] | None = None
     has_memory: bool = False
+    limiters: tuple[NicLimiters | None, NicLimiters | None] = (None, None)
 
     @property
     def pairs(self) -> list[Pair]:
@@ -43,8 +50,13 @@ def open_path(  # noqa: PLR0913 - two hosts and what may differ between flows
     settings: TransportSettings,
     mtu_bytes: int,
     path_seed: int = 0,
+    limiters: Mapping[str, NicLimiters] = NO_LIMITERS,
 ) -> SimulatedPath:
-    """Connect what the transport's settings ask for; the shadow shares the main pair's limiter and route."""
+    """Connect what the transport's settings ask for; the shadow shares the main pair's limiter and route.
+
+    `limiters` has an entry for each host whose NIC has fewer limiters than it may get queue pairs.
+    """
+    shared = (limiters.get(source), limiters.get(destination))
 
     connect_service = fabric.connect if settings.service == "rc" else partial(fabric.connect, service="uc")
 
@@ -61,6 +73,6 @@ def open_path(  # noqa: PLR0913 - two hosts and what may differ between flows
 
     main = connect(None)
     if not settings.has_shadow:
-        return SimulatedPath(main)
+        return SimulatedPath(main, limiters=shared)
     side_channel = (fabric.datagram_queue_pair(source), fabric.datagram_queue_pair(destination))
-    return SimulatedPath(main, connect(main[0]), side_channel)
+    return SimulatedPath(main, connect(main[0]), side_channel, limiters=shared)

@@ -137,6 +137,7 @@ class FakeEnd:
     retry_count: int
     state: int = RTS
     rate_bps: int = LINE_RATE_BPS
+    limiter: int | None = None
     retransmitted_bytes: int = 0
     sq_psn: int = 0
     rq_psn: int = 0
@@ -200,6 +201,10 @@ class FakeEnd:
         step = self.network.step_bps
         self.rate_bps = min(-(-rate_bps // step) * step, LINE_RATE_BPS)
         return self.rate_bps
+
+    def use_limiter(self, number: int) -> None:
+        assert self.acked == len(self.posted), "only an idle queue pair moves to another limiter"
+        self.limiter = number
 
     def reset(self) -> None:
         self.state = RESET

@@ -1,5 +1,6 @@
 """The agent at the initiating end of each flow."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,6 +11,7 @@ from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated import SimulatedFlow
+from rogue_agent.drivers.simulated_limiters import NicLimiters
 from rogue_agent.drivers.simulated_nic import Fabric
 from rogue_agent.drivers.simulated_path import open_path
 from simulator import PROFILES, Simulation
@@ -51,7 +53,15 @@ class RunningFlow(PlannedFlow):
         return len(transfers) == self.flow.count or transfers[-1].status == "error"
 
 
-def start_flow(simulation: Simulation, cell: Cell, planned: PlannedFlow) -> RunningFlow:
+def shared_limiters(simulation: Simulation, topology: Topology) -> dict[str, NicLimiters]:
+    """Those of each host whose NIC may have fewer limiters than queue pairs."""
+    limiters = {host: PROFILES[topology.nic_of(host)].limiters for host in topology.host_names()}
+    return {host: NicLimiters(simulation, count) for host, count in limiters.items() if count}
+
+
+def start_flow(
+    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, planned: PlannedFlow
+) -> RunningFlow:
     """Connect the two hosts, and let the agent begin when the flow's time has come."""
     flow, settings, topology = planned.flow, planned.settings, cell.experiment.topology
     path = open_path(
@@ -60,6 +70,7 @@ def start_flow(simulation: Simulation, cell: Cell, planned: PlannedFlow) -> Runn
         flow.responder,
         settings=settings,
         mtu_bytes=topology.mtu_bytes,
+        limiters=limiters,
     )
     agent = SimulatedFlow(
         simulation,

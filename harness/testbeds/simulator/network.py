@@ -1,13 +1,15 @@
 """From a cell to a simulation: hosts, switches, links, queue pairs and the agent on each sender."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.plan.cells import Cell
 from harness.testbeds.simulator.agent import agent_settings
 from harness.testbeds.simulator.faults import arrange_cuts, link_loss
-from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, start_flow
+from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, shared_limiters, start_flow
 from harness.testbeds.simulator.timing import Timing
 from harness.testbeds.simulator.traffic import busiest_receiver, cell_flows, group_transport
+from rogue_agent.drivers.simulated_limiters import NicLimiters
 from simulator import PROFILES, Simulation
 from workloads.streams import random_stream
 
@@ -29,6 +31,7 @@ def build_network(cell: Cell, timing: Timing) -> Network:
     """Translate a cell; nothing has happened yet in the simulation."""
     experiment = cell.experiment
     simulation = _build_links(cell)
+    limiters = shared_limiters(simulation, experiment.topology)
     flows = []
     flows_of = cell_flows(cell)
     for group in experiment.groups:
@@ -38,8 +41,8 @@ def build_network(cell: Cell, timing: Timing) -> Network:
         for flow in flows_of[group.name]:
             settings = agent_settings(name, experiment.topology.host_rate_bps(flow.initiator), parameters)
             planned = PlannedFlow(group.name, label, flow, settings)
-            flows.append(start_flow(simulation, cell, planned))
-    probe = _start_probe(simulation, cell, timing)
+            flows.append(start_flow(simulation, limiters, cell, planned))
+    probe = _start_probe(simulation, limiters, cell, timing)
     arrange_cuts(cell, simulation)
     if experiment.measures("throughput"):
         simulation.sample_throughput(timing.throughput_interval_ns)
@@ -71,7 +74,9 @@ def _build_links(cell: Cell) -> Simulation:
     return simulation
 
 
-def _start_probe(simulation: Simulation, cell: Cell, timing: Timing) -> RunningFlow | None:
+def _start_probe(
+    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, timing: Timing
+) -> RunningFlow | None:
     """The probe runs from a host of its own."""
     experiment = cell.experiment
     if experiment.probe is None:
@@ -80,4 +85,5 @@ def _start_probe(simulation: Simulation, cell: Cell, timing: Timing) -> RunningF
     target = experiment.probe.target or busiest_receiver(cell)
     flow = experiment.probe.flow(source, target, cell.seed)
     settings = agent_settings(PROBE_TRANSPORT, experiment.topology.host_rate_bps(source), {})
-    return start_flow(simulation, cell, PlannedFlow(PROBE_GROUP, PROBE_TRANSPORT, flow, settings))
+    planned = PlannedFlow(PROBE_GROUP, PROBE_TRANSPORT, flow, settings)
+    return start_flow(simulation, limiters, cell, planned)

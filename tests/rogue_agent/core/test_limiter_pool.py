@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue_agent.core.actions import Action, PostSend, SetRate
+from rogue_agent.core.actions import Action, PostSend, SetRate, TransferDone
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS
 from rogue_agent.core.connection import Connection
@@ -60,6 +60,50 @@ def test_asking_twice_is_asking_once() -> None:
     assert pool.actions() == [Grant(2, 0)]
 
 
+def test_one_that_rests_keeps_its_limiter_until_somebody_asks() -> None:
+    pool = LimiterPool(2, turn_ns=10 * MS)
+    for key in (1, 2):
+        pool.ask(key, at(0))
+    pool.rest(2)
+    pool.rest(2)
+    assert pool.actions() == [Grant(1, 0), Grant(2, 1)]
+    pool.ask(3, at(1))
+    assert pool.actions() == [Revoke(2)], "long before the end of a turn"
+    assert pool.deadline_ns is None
+    pool.give_back(2, at(1), wants_more=False)
+    assert pool.actions() == [Grant(3, 1)]
+
+
+def test_one_that_comes_to_rest_while_others_wait_is_asked_at_once() -> None:
+    pool = LimiterPool(1, turn_ns=10 * MS)
+    for key in (1, 2):
+        pool.ask(key, at(0))
+    pool.rest(1)
+    pool.rest(2)
+    assert pool.actions() == [Grant(1, 0), Revoke(1)]
+
+
+def test_after_a_rest_a_new_turn_begins() -> None:
+    pool = LimiterPool(1, turn_ns=10 * MS)
+    pool.ask(1, at(0))
+    pool.rest(1)
+    pool.ask(1, at(50))
+    pool.ask(2, at(51))
+    assert pool.actions() == [Grant(1, 0)]
+    assert pool.deadline_ns == at(60)
+
+
+def test_a_limiter_that_was_taken_out_is_lent_to_nobody() -> None:
+    pool = LimiterPool(2)
+    assert pool.take() == 1
+    for key in (1, 2):
+        pool.ask(key, at(0))
+    assert pool.actions() == [Grant(1, 0)]
+    assert pool.take() is None
+    assert not pool.is_empty
+    assert [LimiterPool(1).is_empty, LimiterPool(0).is_empty] == [False, True]
+
+
 def test_what_is_not_held_cannot_be_given_back() -> None:
     with pytest.raises(AssertionError, match="does not hold"):
         LimiterPool(1).give_back(1, at(0), wants_more=False)
@@ -86,7 +130,7 @@ def test_backlogged_connections_get_equal_turns(connections: int) -> None:
     assert max(turns.values()) - min(turns.values()) <= 1
 
 
-@given(st.lists(st.tuples(st.sampled_from(["ask", "give", "time"]), st.integers(0, 5)), max_size=60))
+@given(st.lists(st.tuples(st.sampled_from(["ask", "give", "rest", "time"]), st.integers(0, 5)), max_size=60))
 def test_a_limiter_is_held_once_and_never_idle_while_somebody_waits(steps: list[tuple[str, int]]) -> None:
     pool = LimiterPool(2, turn_ns=MS)
     held: dict[int, int] = {}
@@ -98,6 +142,8 @@ def test_a_limiter_is_held_once_and_never_idle_while_somebody_waits(steps: list[
         elif step == "give" and key in held:
             del held[key]
             pool.give_back(key, at(ms), wants_more=False)
+        elif step == "rest":
+            pool.rest(key)
         else:
             pool.on_timer(at(ms))
         for action in pool.actions():
@@ -136,3 +182,41 @@ def test_a_connection_without_a_limiter_posts_nothing_and_begins_its_turn_by_pro
     rate, *sends = connection.actions()
     assert rate == SetRate(1_769_600_000)
     assert [send.wr_id for send in sends if isinstance(send, PostSend)] == [3, 4]
+
+
+def test_a_connection_that_begins_without_a_limiter_programs_none() -> None:
+    connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, 1)
+    connection.on_turn(False)
+    connection.submit(Transfer(1, SEGMENT))
+    assert connection.actions() == []
+    connection.on_turn(True)
+    rate, send = connection.actions()
+    assert rate == SetRate(1_769_600_000)
+    assert isinstance(send, PostSend)
+
+
+def test_over_uc_an_overdue_answer_waits_for_the_next_turn() -> None:
+    connection = Connection(settings_for("rogue-uc", LINK.line_rate_bps, {}), LINK, 1)
+    connection.submit(Transfer(1, SEGMENT))
+    connection.actions()
+    connection.on_rate_set(1_800_000_000)
+    connection.on_posted(1, NicNs(0))
+    assert completed(connection, 1) == [TransferDone(1, True, SEGMENT)]
+    connection.on_turn(False)
+    assert connection.next_deadline() is None
+    connection.on_timer(at(100))
+    assert connection.actions() == []
+    connection.on_turn(True)
+    assert isinstance(connection.actions()[0], SetRate)
+    deadline = connection.next_deadline()
+    assert deadline is not None
+    connection.on_timer(at(100))
+    assert [type(action) for action in connection.actions()] == [SetRate, PostSend], "the probe"
+
+
+def test_only_what_programs_rates_needs_a_limiter() -> None:
+    uses = {
+        name: Connection(settings_for(name, LINK.line_rate_bps, {}), LINK, 1).uses_limiter
+        for name in ("rogue", "rogue-uc", "roce", "roce-uc")
+    }
+    assert uses == {"rogue": True, "rogue-uc": True, "roce": False, "roce-uc": False}

@@ -1,0 +1,163 @@
+"""The rate limiters of a simulated NIC that has fewer of them than queue pairs: who uses which, and when."""
+
+from collections.abc import Callable, Sequence
+
+from rogue_agent.core.application import Application
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.core.connection import Connection
+from rogue_agent.core.limiter_pool import Grant, LimiterPool
+from rogue_agent.drivers.simulated_nic import Network, NicQueuePair
+from simulator import SimulationError
+
+_ADVICE = (
+    "each queue pair that answers READs keeps one; let fewer hosts read from this one, or choose a NIC with "
+    "a limiter for each queue pair"
+)
+
+
+class NicLimiters:
+    """Shares out the limiters of one NIC, so that no two queue pairs use one without knowing of each other.
+
+    Flows whose congestion control programs rates take turns. Queue pairs that answer READs keep a limiter
+    for themselves, because nobody can ask the reader to pause. All others that post anything share one that
+    is never programmed. The passive ends of WRITEs over RC send only acknowledgements, which no limiter
+    holds back: they need none.
+    """
+
+    def __init__(self, network: Network, limiters: int) -> None:
+        """Share `limiters`, which is how many the NIC has."""
+        self._pool = LimiterPool(limiters)
+        self._timer = network.timer(self._on_timer)
+        self._turns: list[Turn] = []
+        self._unlimited: int | None = None
+        self._is_settling = False
+
+    def dedicate(self, ends: Sequence[NicQueuePair]) -> None:
+        """Give these queue pairs, which take turns themselves, a limiter of their own for good."""
+        self._use(ends, self._take(ends))
+
+    def leave_unlimited(self, ends: Sequence[NicQueuePair]) -> None:
+        """Let these queue pairs use the limiter that is never programmed."""
+        if self._unlimited is None:
+            self._unlimited = self._take(ends)
+        self._use(ends, self._unlimited)
+
+    def turn(
+        self,
+        ends: Sequence[NicQueuePair],
+        connection: Connection,
+        application: Application,
+        go_on: Callable[[HostNs], None],
+    ) -> "Turn":
+        """Let a flow take turns."""
+        if self._pool.is_empty:
+            raise SimulationError(f"no limiter is left for queue pair {ends[0].qp_num}: {_ADVICE}")
+        turn = Turn(self, len(self._turns), ends, connection, application, go_on)
+        self._turns.append(turn)
+        return turn
+
+    def ask(self, key: int, now: HostNs) -> None:
+        """A flow has something to post."""
+        self._pool.ask(key, now)
+        self._settle(now)
+
+    def rest(self, key: int, now: HostNs) -> None:
+        """A flow has nothing to post for now."""
+        self._pool.rest(key)
+        self._settle(now)
+
+    def give_back(self, key: int, now: HostNs, *, wants_more: bool) -> None:
+        """A flow that was asked for its limiter has nothing outstanding any more."""
+        self._pool.give_back(key, now, wants_more=wants_more)
+        self._settle(now)
+
+    def _take(self, ends: Sequence[NicQueuePair]) -> int:
+        limiter = self._pool.take()
+        if limiter is None:
+            raise SimulationError(f"no limiter is left for queue pair {ends[0].qp_num}: {_ADVICE}")
+        return limiter
+
+    @staticmethod
+    def _use(ends: Sequence[NicQueuePair], limiter: int) -> None:
+        for end in ends:
+            end.use_limiter(limiter)
+
+    def _on_timer(self, host_ns: int) -> None:
+        now = HostNs(host_ns)
+        self._pool.on_timer(now)
+        self._settle(now)
+
+    def _settle(self, now: HostNs) -> None:
+        """Tell flows what the pool decided; what they answer meanwhile is settled here as well."""
+        if self._is_settling:
+            return
+        self._is_settling = True
+        while actions := self._pool.actions():
+            for action in actions:
+                if isinstance(action, Grant):
+                    self._turns[action.key].begin(action.limiter, now)
+                else:
+                    self._turns[action.key].leave(now)
+        self._is_settling = False
+        deadline_ns = self._pool.deadline_ns
+        if deadline_ns is None:
+            self._timer.cancel()
+        else:
+            self._timer.set(deadline_ns)
+
+
+class Turn:
+    """The place of one flow among those that take turns at a NIC's limiters; it begins without one.
+
+    `ends` are the flow's queue pairs on that NIC, of which one at a time carries verbs. `go_on` carries out
+    what the connection asks for.
+    """
+
+    def __init__(  # noqa: PLR0913 - a flow, and where it stands in line
+        self,
+        limiters: NicLimiters,
+        key: int,
+        ends: Sequence[NicQueuePair],
+        connection: Connection,
+        application: Application,
+        go_on: Callable[[HostNs], None],
+    ) -> None:
+        self._limiters = limiters
+        self._key = key
+        self._ends = ends
+        self._connection = connection
+        self._application = application
+        self._go_on = go_on
+        self._has_limiter = False
+        self._is_leaving = False
+        self._is_busy = False
+        connection.on_turn(False)
+
+    def begin(self, limiter: int, now: HostNs) -> None:
+        """This limiter is ours."""
+        self._has_limiter = True
+        for end in self._ends:
+            end.use_limiter(limiter)
+        self._connection.on_turn(True)
+        self._go_on(now)
+
+    def leave(self, now: HostNs) -> None:
+        """Somebody waits: post nothing more, and give the limiter back when nothing is outstanding."""
+        self._is_leaving = True
+        self._connection.on_turn(False)
+        self.update(now)
+
+    def update(self, now: HostNs) -> None:
+        """Tell the pool if something has changed; called after each input of the connection."""
+        is_running = self._application.is_running
+        if self._is_leaving:
+            if not self._connection.is_outstanding:
+                self._has_limiter = self._is_leaving = False
+                self._is_busy = is_running
+                self._limiters.give_back(self._key, now, wants_more=is_running)
+        elif is_running and not self._is_busy:
+            self._is_busy = True
+            self._limiters.ask(self._key, now)
+        elif self._is_busy and self._has_limiter and not is_running:
+            self._is_busy = False
+            self._limiters.rest(self._key, now)
