@@ -158,7 +158,8 @@ def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], jobs: int, watcher:
 def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:
     record = _new_record(planned, plan)
     record.session = len(run.manifest.sessions) - 1
-    return Task(planned.cell, plan.testbed, run.cells, record)
+    limit_seconds = plan.testbed.limit_seconds(planned.cell)
+    return Task(planned.cell, plan.testbed, run.cells, record, limit_seconds)
 
 
 def _only(cells: Sequence[PlannedCell], identifier: str | None) -> Sequence[PlannedCell]:

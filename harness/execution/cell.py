@@ -1,6 +1,7 @@
 """Run one cell and store what comes of it; nothing that a cell does gets past this."""
 
 import errno
+import math
 import time
 import traceback
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ class Task:
     testbed: Testbed
     cells: Path
     record: CellRecord
+    limit_seconds: float = math.inf
+    """Real time after which the cell counts as hanging."""
 
 
 def execute(task: Task, progress: Progress) -> CellRecord:

@@ -1,10 +1,12 @@
 """Hand cells to slots, in order, until none is left."""
 
 import signal
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from harness.execution.cell import Task
@@ -30,27 +32,43 @@ class Watcher(Protocol):
         """A cell is over; its directory stands."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A cell in its process."""
+
+    slot: Slot
+    task: Task
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_overdue(self) -> bool:
+        """It has run for longer than any cell of its kind should."""
+        return time.monotonic() - self.started > self.task.limit_seconds
+
+
 def run_tasks(tasks: Sequence[Task], jobs: int, watcher: Watcher) -> None:
     """Run every task, at most `jobs` at a time; whatever ends this early also ends the processes."""
     waiting = deque(tasks)
-    running: dict[Future[CellRecord], tuple[Slot, Task]] = {}
+    running: dict[Future[CellRecord], _Running] = {}
     with _slots(min(jobs, len(tasks))) as free:
         try:
             while waiting or running:
                 while waiting and free:
                     slot, task = free.pop(), waiting.popleft()
-                    running[slot.start(task)] = (slot, task)
+                    running[slot.start(task)] = _Running(slot, task)
                     watcher.on_started(task)
                 finished, _ = wait(running, POLL_SECONDS, FIRST_COMPLETED)
                 _pass_on_progress(running.values(), watcher)
-                for future in finished:
-                    slot, task = running.pop(future)
-                    watcher.on_finished(_record_of(slot, task, future))
-                    free.append(slot)
+                overdue = {future for future, each in running.items() if each.is_overdue} - finished
+                for future in (*finished, *overdue):
+                    each = running.pop(future)
+                    record = _store_overdue(each) if future in overdue else _record_of(each, future)
+                    watcher.on_finished(record)
+                    free.append(each.slot)
         finally:
-            for slot, task in running.values():
-                slot.close()
-                discard_unfinished(task.cells, task.record.id)
+            for each in running.values():
+                each.slot.close()
+                discard_unfinished(each.task.cells, each.task.record.id)
 
 
 @contextmanager
@@ -63,33 +81,40 @@ def _slots(count: int) -> Iterator[list[Slot]]:
             slot.close()
 
 
-def _pass_on_progress(running: Iterable[tuple[Slot, Task]], watcher: Watcher) -> None:
-    for slot, task in running:
-        fraction = slot.take_progress()
+def _pass_on_progress(running: Iterable[_Running], watcher: Watcher) -> None:
+    for each in running:
+        fraction = each.slot.take_progress()
         if fraction is not None:
-            watcher.on_progress(task, fraction)
+            watcher.on_progress(each.task, fraction)
 
 
-def _record_of(slot: Slot, task: Task, future: Future[CellRecord]) -> CellRecord:
+def _record_of(running: _Running, future: Future[CellRecord]) -> CellRecord:
     try:
-        return slot.result(future)
+        return running.slot.result(future)
     except WorkerDiedError as error:
-        return _store_death(task, error.signal_number)
+        return _store_failure(running.task, *_cause_of_death(error.signal_number))
 
 
-def _store_death(task: Task, signal_number: int | None) -> CellRecord:
-    """Record a cell whose process is gone; a crash of its own is our bug, a kill from outside is not."""
+def _cause_of_death(signal_number: int | None) -> tuple[FailureKind, str]:
+    """Why a process is gone; a crash of its own is our bug, a kill from outside is not."""
+    if signal_number == signal.SIGKILL:
+        text = "the process that ran the cell was killed, perhaps for lack of memory; use fewer --jobs"
+        return FailureKind.NODE_LOST, text
+    how = signal.Signals(signal_number).name if signal_number else "an exit of its own"
+    return FailureKind.BUG, f"the process that ran the cell ended by {how}"
+
+
+def _store_overdue(running: _Running) -> CellRecord:
+    """End the process of a cell that hangs."""
+    running.slot.close()
+    limit = f"{running.task.limit_seconds:g} s of real time"
+    return _store_failure(running.task, FailureKind.TIMEOUT, f"the cell was not over after {limit}")
+
+
+def _store_failure(task: Task, kind: FailureKind, message: str) -> CellRecord:
+    """Record a cell of which nothing is left."""
     discard_unfinished(task.cells, task.record.id)
     record = task.record.model_copy(deep=True)
-    record.status = CellStatus.FAILED
-    if signal_number == signal.SIGKILL:
-        record.failure_kind = FailureKind.NODE_LOST
-        record.message = (
-            "the process that ran the cell was killed, perhaps for lack of memory; use fewer --jobs"
-        )
-    else:
-        how = signal.Signals(signal_number).name if signal_number else "an exit of its own"
-        record.failure_kind = FailureKind.BUG
-        record.message = f"the process that ran the cell ended by {how}"
+    record.status, record.failure_kind, record.message = CellStatus.FAILED, kind, message
     store_cell(task.cells, record, {})
     return record

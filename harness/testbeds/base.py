@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from harness.errors import HarnessError
 from harness.plan.cells import Cell
@@ -16,6 +16,9 @@ Columns = Mapping[str, "Sequence[object] | np.ndarray"]
 Fact = str | int | float | bool | None
 Progress = Callable[[float], None]
 """Called with the fraction of a cell that is done, 0 to 1."""
+
+LIMIT_SECONDS_MIN: Final = 600.0
+LIMIT_FACTOR: Final = 50.0
 
 
 class TestbedError(HarnessError):
@@ -80,6 +83,10 @@ class Testbed(ABC):
     @abstractmethod
     def estimate_seconds(self, cell: Cell) -> float:
         """How long the cell should take."""
+
+    def limit_seconds(self, cell: Cell) -> float:
+        """How long the cell may take before it counts as hanging: generous, for machines may be busy."""
+        return LIMIT_SECONDS_MIN + LIMIT_FACTOR * self.estimate_seconds(cell)
 
     @abstractmethod
     def run(self, cell: Cell, progress: Progress) -> CellResult:

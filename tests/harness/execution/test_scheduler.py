@@ -1,10 +1,13 @@
 """Cells over slots."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, load_text
-from helpers.fake_testbed import FakeTestbed
+from helpers.fake_testbed import PIPE, FakeTestbed
 
 from harness.execution.cell import Task
 from harness.execution.scheduler import run_tasks
@@ -55,6 +58,21 @@ def test_a_killed_process_fails_its_cell(tmp_path: Path) -> None:
     assert (record.failure_kind, record.failed_attempts) == (FailureKind.NODE_LOST, ["dies-r1.failed-1"])
     assert "was killed" in str(record.message)
     assert (tmp_path / "cells/dies-r1.failed-1/cell.json").exists()
+
+
+def test_a_cell_that_hangs_ends_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setenv(PIPE, str(tmp_path / "pipe"))
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    hanging, ok = tasks(tmp_path, "waits", "ok")
+    watching = Watching()
+    run_tasks([replace(hanging, limit_seconds=0.2), ok], jobs=1, watcher=watching)
+    os.close(reader)
+    record = watching.finished["waits-r1"]
+    assert (record.status, record.failure_kind) == (CellStatus.FAILED, FailureKind.TIMEOUT)
+    assert record.message == "the cell was not over after 0.2 s of real time"
+    assert (tmp_path / "cells/waits-r1.failed-1/cell.json").exists()
+    assert watching.finished["ok-r1"].status is CellStatus.OK
 
 
 def test_nothing_to_do(tmp_path: Path) -> None:
