@@ -10,6 +10,14 @@ OnCompletions: TypeAlias = Callable[[int, list[WorkCompletion]], None]
 OnDatagrams: TypeAlias = Callable[[int, Sequence[tuple[int, int, bytes]]], None]
 
 
+class NicMemory(Protocol):
+    """A registered range of a host's memory."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Its size."""
+
+
 class NicQueuePair(Protocol):
     """One end of a queue pair. Posting returns the NIC clock read just before."""
 
@@ -31,6 +39,9 @@ class NicQueuePair(Protocol):
 
     def left_ns(self, wr_id: int) -> float:
         """Oracle: when the last byte of the verb that has just completed left the NIC, on its clock."""
+
+    def bind(self, local: NicMemory, remote: NicMemory) -> None:
+        """Let verbs posted here move bytes between these memories."""
 
     def nic_clock_ns(self) -> int:
         """Read the NIC's free-running clock."""

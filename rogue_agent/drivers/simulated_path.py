@@ -1,14 +1,14 @@
 """The queue pairs between a requester and the library that serves it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.recovery import Ends, Peer
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated_limiters import NicLimiters
-from rogue_agent.drivers.simulated_nic import Fabric, NicDatagrams, NicQueuePair
+from rogue_agent.drivers.simulated_nic import Fabric, NicDatagrams, NicMemory, NicQueuePair
 
 Pair = tuple[NicQueuePair, NicQueuePair]
 """The requester's end and the passive one."""
@@ -35,6 +35,15 @@ class SimulatedPath:
     def pairs(self) -> list[Pair]:
         """Main, and shadow if there is one."""
         return [self.main] if self.shadow is None else [self.main, self.shadow]
+
+    def bound(self, local: NicMemory, remote: NicMemory) -> "SimulatedPath":
+        """Bind the requester's ends: verbs then really move bytes, each at its place in the transfer.
+
+        `local` is the requester's memory; both hold at least a whole transfer.
+        """
+        for end, _ in self.pairs:
+            end.bind(local, remote)
+        return replace(self, has_memory=True)
 
     def peer(self, link: LinkFacts) -> Peer:
         """What the connection is told of the other end, whose NIC port is `link`."""

@@ -7,7 +7,7 @@ Fixed before the first run; a later change needs an ADR that quotes both figures
              of the cut and the back-off between two requests to resynchronise, which is at most 1 s;
              a queue pair has failed, the other took over, and the failed one was resynchronised
 
-That every byte is right and none comes late is tested where the simulator copies bytes.
+That every byte is right and none comes late: test_checksum.py.
 """
 
 import pytest

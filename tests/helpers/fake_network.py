@@ -13,7 +13,13 @@ from dataclasses import dataclass, field
 
 from rogue_agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR
 from rogue_agent.core.wire import FRAMINGS
-from rogue_agent.drivers.simulated_nic import NicDatagrams, NicQueuePair, OnCompletions, OnDatagrams
+from rogue_agent.drivers.simulated_nic import (
+    NicDatagrams,
+    NicMemory,
+    NicQueuePair,
+    OnCompletions,
+    OnDatagrams,
+)
 from simulator import QueuePairError
 
 MTU_BYTES = 1024
@@ -201,6 +207,9 @@ class FakeEnd:
         step = self.network.step_bps
         self.rate_bps = min(-(-rate_bps // step) * step, LINE_RATE_BPS)
         return self.rate_bps
+
+    def bind(self, local: NicMemory, remote: NicMemory) -> None:
+        self.memories = (local, remote)
 
     def use_limiter(self, number: int) -> None:
         assert self.acked == len(self.posted), "only an idle queue pair moves to another limiter"
