@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.plan.cells import Cell
-from harness.testbeds.simulator.agent import agent_settings
+from harness.testbeds.parameters import agent_settings
 from harness.testbeds.simulator.faults import arrange_cuts, link_loss
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, shared_limiters, start_flow
-from harness.testbeds.simulator.timing import Timing
-from harness.testbeds.simulator.traffic import busiest_receiver, cell_flows, group_transport
+from harness.testbeds.timing import Timing
+from harness.testbeds.traffic import busiest_receiver, cell_flows, group_transport
 from rogue_agent.drivers.simulated_limiters import NicLimiters
 from simulator import PROFILES, Simulation
 from workloads.streams import random_stream

@@ -5,10 +5,10 @@ from typing import Final
 from harness.experiment.choices import MeasureKind
 from harness.plan.cells import Cell
 from harness.testbeds.base import ParameterMistake
-from harness.testbeds.simulator.agent import ParameterError, agent_settings
+from harness.testbeds.parameters import ParameterError, agent_settings
 from harness.testbeds.simulator.faults import unsupported_fault
-from harness.testbeds.simulator.timing import cell_timing, switch_ports
-from harness.testbeds.simulator.traffic import cell_flows, group_transport
+from harness.testbeds.timing import cell_timing, switch_ports
+from harness.testbeds.traffic import cell_flows, group_transport
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
 from workloads.topologies import Topology

@@ -1,23 +1,23 @@
 """Run a cell in the simulator."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 
 from harness.plan.cells import Cell
 from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
+from harness.testbeds.bottleneck import bottleneck_facts
 from harness.testbeds.simulator import support
+from harness.testbeds.simulator.estimate import estimate_seconds
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
-from harness.testbeds.simulator.timing import Timing, cell_timing, estimate_seconds
-from harness.testbeds.simulator.traffic import receivers, replaced_verbs
+from harness.testbeds.timing import Timing, cell_timing
+from harness.testbeds.traffic import replaced_verbs
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.transports import settings_for
 from simulator import PROFILES, SimulationError
 from workloads.records import FailureKind
-from workloads.topologies import Link
 
 SLICES_MAX = 2_000
 """A run is cut into no more pieces than this: to report progress in between, and to read the NICs."""
@@ -111,7 +111,7 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "nic_profile_revision": profile.revision,
         "framing": topology.framing,
         "mtu_bytes": topology.mtu_bytes,
-        **_bottleneck(cell, network),
+        **bottleneck_facts(cell),
         "probe_host": network.probe.flow.source if network.probe else None,
         "probe_failures": len(network.probe.agent.failures) if network.probe else None,
         "base_rtt_floor_ns": floor_ns,
@@ -124,30 +124,6 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "events": statistics["events"],
         "completions_digest": network.simulation.digest(),
     }
-
-
-def _bottleneck(cell: Cell, network: Network) -> dict[str, Fact]:
-    """The port that all flows share and the payload it can carry; nothing where they share none."""
-    if len(receivers(cell)) != 1:
-        return {}
-    topology = cell.experiment.topology
-    first = network.flows[0].flow
-    paths = [topology.path(each.flow.source, each.flow.destination) for each in network.flows]
-    shared = [link for link in paths[0] if all(link in path for path in paths)]
-    link = min(reversed(shared), key=lambda each: each.rate_bps)
-    rate_bps = float(link.rate_bps * topology.frames.payload_fraction(topology.mtu_bytes))
-    return {
-        "ideal_goodput_bps": rate_bps,
-        "bottleneck_port": _port(first.source, paths[0], link),
-    }
-
-
-def _port(source: str, path: Sequence[Link], wanted: Link) -> str:
-    """Name of the port by which a path from a source enters a link."""
-    node = source
-    for link in path[: path.index(wanted)]:
-        node = link.b if link.a == node else link.a
-    return f"{node}->{wanted.b if wanted.a == node else wanted.a}"
 
 
 def _settings(network: Network) -> bytes:

@@ -9,8 +9,8 @@ from helpers.experiments import cell_of
 from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.network import build_network
-from harness.testbeds.simulator.timing import cell_timing
-from harness.testbeds.simulator.traffic import cell_flows
+from harness.testbeds.timing import cell_timing
+from harness.testbeds.traffic import cell_flows
 
 ALONE = ("workload.senders=1", "workload.repeat_for=40ms")
 

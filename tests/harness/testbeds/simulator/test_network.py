@@ -5,7 +5,7 @@ from pathlib import Path
 from helpers.experiments import SMALL, cell_of
 
 from harness.testbeds.simulator.network import Network, build_network
-from harness.testbeds.simulator.timing import cell_timing
+from harness.testbeds.timing import cell_timing
 from rogue_agent.core.link import LinkFacts
 from simulator import ROCEV2 as ENGINE_ROCEV2
 from workloads.framing import ROCEV2

@@ -8,7 +8,7 @@ from helpers.experiments import cell_of
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.network import build_network
 from harness.testbeds.simulator.resent import ResentBytes
-from harness.testbeds.simulator.timing import cell_timing
+from harness.testbeds.timing import cell_timing
 
 LOSSY = "faults=[{kind: loss, target: h1, one_in: 20, from: 1ms}]"
 

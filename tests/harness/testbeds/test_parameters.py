@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.testbeds.simulator.agent import ParameterError, agent_settings
+from harness.testbeds.parameters import ParameterError, agent_settings
 from rogue_agent.core.cc.vegas import VegasParameters
 from rogue_agent.core.transports import TRANSPORTS
 

@@ -25,15 +25,19 @@ def agent_settings(name: str, line_rate_bps: int, parameters: Mapping[str, Scala
     A parameter has its unit in the value, not in the key: `base_rtt_floor: 25us` is the agent's
     `base_rtt_floor_ns`.
     """
-    choosing = {key: parameters[key] for key in ("cc", "estimator") if key in parameters}
     try:
-        known = _parameter_names(settings_for(name, line_rate_bps, choosing))
-        rest = {key: value for key, value in parameters.items() if key not in choosing}
-        overrides = dict(_translated(key, value, known) for key, value in rest.items())
-        return settings_for(name, line_rate_bps, {**choosing, **overrides})
+        return settings_for(name, line_rate_bps, agent_overrides(name, line_rate_bps, parameters))
     except SettingsError as error:
         key = _as_written(error.key)
         raise ParameterError(ParameterMistake(key, error.expected, "correct the value")) from error
+
+
+def agent_overrides(name: str, line_rate_bps: int, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The same parameters by the agent's own names, in base units."""
+    choosing = {key: parameters[key] for key in ("cc", "estimator") if key in parameters}
+    known = _parameter_names(settings_for(name, line_rate_bps, choosing))
+    rest = {key: value for key, value in parameters.items() if key not in choosing}
+    return {**choosing, **dict(_translated(key, value, known) for key, value in rest.items())}
 
 
 def _parameter_names(settings: TransportSettings) -> tuple[str, ...]:

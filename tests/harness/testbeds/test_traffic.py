@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator.traffic import busiest_receiver, cell_flows, receivers, replaced_verbs
+from harness.testbeds.traffic import busiest_receiver, cell_flows, receivers, replaced_verbs
 
 GROUPS = """\
 name: x

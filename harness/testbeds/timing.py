@@ -1,11 +1,11 @@
-"""How long a cell lasts in simulated time, how often it is sampled, and how long all that takes."""
+"""How long a cell lasts in the time of its network, and how often it is sampled."""
 
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
 from harness.plan.cells import Cell
-from harness.testbeds.simulator.traffic import cell_flows
+from harness.testbeds.traffic import cell_flows
 from workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
 from workloads.topologies import Topology
 
@@ -19,15 +19,10 @@ QUEUE_INTERVALS_NS: Final = ((SECOND_NS, 1_000_000), (SECOND_NS // 10, 100_000),
 QUEUE_SAMPLES_MAX: Final = 5_000_000
 """More than this only where it was asked for."""
 
-START_SECONDS: Final = 0.5
-SECONDS_PER_PACKET: Final = 6e-8
-SECONDS_PER_SEGMENT: Final = 8e-6
-"""What a packet through the network and a segment through the agent cost; for estimates only."""
-
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Times of one cell, in simulated nanoseconds."""
+    """Times of one cell, in nanoseconds of the network: simulated ones on the simulator."""
 
     traffic_ns: int
     """How long the traffic lasts, or should last."""
@@ -95,15 +90,3 @@ def _finite_traffic_ns(cell: Cell) -> int:
                 alone_ns, flow.count * ideal_transfer_ns(topology, *ends, flow.verb, flow.size_bytes)
             )
     return max(alone_ns, int(max(receiving_ns.values(), default=0.0)))
-
-
-def estimate_seconds(cell: Cell, segment_bytes: int) -> float:
-    """Expected time on an ordinary core, from the payload that there is, or that fits through the links."""
-    topology = cell.experiment.topology
-    flows = [flow for group in cell_flows(cell).values() for flow in group]
-    rate_bps = sum(topology.host_rate_bps(host) for host in {flow.destination for flow in flows})
-    payload_bytes = rate_bps / 8 * cell_timing(cell).traffic_ns / SECOND_NS
-    if all(flow.finite_bytes for flow in flows):
-        payload_bytes = sum(flow.finite_bytes for flow in flows)
-    packets, segments = payload_bytes / topology.mtu_bytes, payload_bytes / segment_bytes
-    return START_SECONDS + packets * SECONDS_PER_PACKET + segments * SECONDS_PER_SEGMENT

@@ -1,0 +1,31 @@
+"""The port that limits a cell's flows together."""
+
+from collections.abc import Sequence
+
+from harness.plan.cells import Cell
+from harness.testbeds.base import Fact
+from harness.testbeds.traffic import cell_flows, receivers
+from workloads.topologies import Link
+
+
+def bottleneck_facts(cell: Cell) -> dict[str, Fact]:
+    """The slowest port that all flows share and the payload it can carry; nothing where they share none."""
+    if len(receivers(cell)) != 1:
+        return {}
+    topology = cell.experiment.topology
+    flows = [flow for group in cell_flows(cell).values() for flow in group]
+    paths = [topology.path(flow.source, flow.destination) for flow in flows]
+    shared = [link for link in paths[0] if all(link in path for path in paths)]
+    link = min(reversed(shared), key=lambda each: each.rate_bps)
+    return {
+        "ideal_goodput_bps": float(link.rate_bps * topology.frames.payload_fraction(topology.mtu_bytes)),
+        "bottleneck_port": _port(flows[0].source, paths[0], link),
+    }
+
+
+def _port(source: str, path: Sequence[Link], wanted: Link) -> str:
+    """Name of the port by which a path from a source enters a link."""
+    node = source
+    for link in path[: path.index(wanted)]:
+        node = link.b if link.a == node else link.a
+    return f"{node}->{wanted.b if wanted.a == node else wanted.a}"
