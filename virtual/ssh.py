@@ -11,7 +11,7 @@ import paramiko
 from virtual.errors import VirtualTestbedError
 from virtual.machines.identity import USER
 
-_LOOPBACK = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
 _CHUNK_BYTES = 65_536
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach the caller as exceptions
 
@@ -35,7 +35,7 @@ def connect(login: Login) -> Iterator["Connection"]:
             client.load_host_keys(str(login.known_hosts))
             client.set_missing_host_key_policy(paramiko.RejectPolicy())
             client.connect(
-                _LOOPBACK,
+                LOOPBACK,
                 port=login.port,
                 username=USER,
                 key_filename=str(login.key_file),

@@ -17,12 +17,12 @@ class FakeProcess:
     started: ClassVar[list["FakeProcess"]] = []
     broken: ClassVar[set[str]] = set()
 
-    def __init__(self, name: str, command: Sequence[str], console: Path) -> None:
+    def __init__(self, name: str, command: Sequence[str], directory: Path) -> None:
         self.name = name
         self.command = list(command)
-        self.console = console
+        self.directory = directory
         self.has_ended = False
-        self.seed = next(Path(argument) for argument in command if argument.endswith(".initrd")).read_bytes()
+        self.seed = (directory / next(word for word in command if word.endswith(".initrd"))).read_bytes()
         FakeProcess.started.append(self)
 
     def wait_until_it_says(self, word: str, deadline_s: float) -> None:
@@ -75,7 +75,7 @@ def test_one_machine_that_does_not_come_up_ends_them_all(image: Image, broken: s
     ):
         pytest.fail("handed over a testbed with a dead machine")
     assert [process.has_ended for process in FakeProcess.started] == [True, True]
-    assert not FakeProcess.started[0].console.parent.exists()
+    assert not FakeProcess.started[0].directory.exists()
 
 
 def test_an_interrupt_switches_everything_off(image: Image) -> None:

@@ -51,10 +51,9 @@ def _read_verdicts(path: Path) -> dict[str, str]:
 def _probe(image: Image) -> str:
     """Boot the kernel under KVM until its first program answers; say in one line why it did not."""
     with tempfile.TemporaryDirectory(prefix="rogue-probe-") as scratch:
-        console = Path(scratch) / "probe.console"
         boot = Boot(image.kernel, image.initrd, extra_arguments="rogue.probe")
-        command = base_command(boot, Accelerator.KVM, _PROBE_MEMORY_MIB, console)
-        process = MachineProcess("probe", command, console)
+        command = base_command("probe", boot, Accelerator.KVM, _PROBE_MEMORY_MIB)
+        process = MachineProcess("probe", command, Path(scratch))
         try:
             process.wait_until_it_says("probe answered", time.monotonic() + _PROBE_TIMEOUT_S)
         except VirtualTestbedError as error:

@@ -8,9 +8,12 @@ import paramiko
 
 from virtual.image.cpio import Entry, archive
 from virtual.machines.plan import MachinePlan
+from virtual.network import EXPERIMENT_MTU_BYTES
 
 MANAGEMENT_ADDRESS = "10.0.2.15/24"  # what QEMU's user network expects of its one guest
 USER = "root"
+CLIENT_KEY = "id_ecdsa"
+KNOWN_HOSTS = "known_hosts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +30,10 @@ def generate_keys(names: list[str]) -> Keys:
 
 
 def write_client_files(directory: Path, keys: Keys, ports: dict[str, int]) -> None:
-    """Write ``id_ecdsa`` and ``known_hosts``, so that plain ssh reaches the machines as well."""
-    keys.client.write_private_key_file(str(directory / "id_ecdsa"))
+    """Write the client's key and the machines' public keys, so that plain ssh reaches them as well."""
+    keys.client.write_private_key_file(str(directory / CLIENT_KEY))
     lines = [f"[127.0.0.1]:{ports[name]} {_public(key)}\n" for name, key in keys.hosts.items()]
-    (directory / "known_hosts").write_text("".join(lines))
+    (directory / KNOWN_HOSTS).write_text("".join(lines))
 
 
 def seed(machine: MachinePlan, keys: Keys) -> bytes:
@@ -50,11 +53,18 @@ def seed(machine: MachinePlan, keys: Keys) -> bytes:
 
 def machine_settings(machine: MachinePlan) -> str:
     """The shell variables that the machine's boot script reads."""
-    lines = [f"name={machine.name}", f"management={MANAGEMENT_ADDRESS}"]
+    lines = [
+        f"name={machine.name}",
+        f"management={MANAGEMENT_ADDRESS}",
+        f"bridges='{' '.join(machine.bridges)}'",
+        f"trunks='{' '.join(f'{a}:{b}' for a, b in machine.trunks)}'",
+        f"trunk_mtu={EXPERIMENT_MTU_BYTES}",
+    ]
     for number, link in enumerate(machine.links, start=1):
         lines += [
-            f"address_{number}={link.address}",
             f"mtu_{number}={link.mtu_bytes}",
+            f"address_{number}={link.address}",
+            f"bridge_{number}={link.bridge}",
             f"rxe_{number}={'yes' if link.soft_roce else 'no'}",
         ]
     return "".join(f"{line}\n" for line in lines)

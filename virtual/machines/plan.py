@@ -2,45 +2,87 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-_EXPERIMENT_NETWORK = "10.9.0"
-EXPERIMENT_MTU_BYTES = 4300  # leaves room for the InfiniBand MTU 4096 that soft-RoCE then takes
+from virtual.network import EXPERIMENT_MTU_BYTES, PREFIX_LENGTH, Network
+
+SWITCHING_MACHINE: Final = "fabric"
+_MEMORY_MIB: Final = 384
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One end of a cable: the socket it listens on, the peer's socket, the addresses of its interface."""
+    """One end of a cable: the socket it listens on, the peer's socket, what its interface is for."""
 
     socket_name: str
     peer_socket_name: str
     mac: str
-    address: str  # with prefix length
+    address: str = ""
+    """With prefix length; empty: none."""
+    bridge: str = ""
+    """The bridge that it is a port of; empty: none."""
+    soft_roce: bool = False
+    """Whether the machine boots with a soft-RoCE device on it."""
     mtu_bytes: int = EXPERIMENT_MTU_BYTES
-    soft_roce: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class MachinePlan:
-    """One machine: its name, its experiment links, its memory."""
+    """One machine: its name, its experiment links, the bridges inside it and what joins them, its memory."""
 
     name: str
     links: tuple[Link, ...]
-    memory_mib: int = 384
+    bridges: tuple[str, ...] = ()
+    trunks: tuple[tuple[str, str], ...] = ()
+    memory_mib: int = _MEMORY_MIB
 
 
-def pair(names: Sequence[str] = ("h1", "h2")) -> tuple[MachinePlan, MachinePlan]:
-    """Two hosts whose experiment NICs are joined by one cable, without a switch."""
-    first, second = names
-    return (
-        MachinePlan(first, (_link(first, second, 1),)),
-        MachinePlan(second, (_link(second, first, 2),)),
+def machines_of(network: Network) -> tuple[MachinePlan, ...]:
+    """One machine that holds every switch, and one per host; the former boots first."""
+    switching = MachinePlan(
+        SWITCHING_MACHINE,
+        tuple(
+            _link(SWITCHING_MACHINE, host, number, bridge=network.switch_of(host))
+            for number, host in enumerate(network.hosts, start=1)
+        ),
+        bridges=network.switches,
+        trunks=network.trunks,
+    )
+    hosts = [
+        MachinePlan(
+            host,
+            (_link(host, SWITCHING_MACHINE, number, address=f"{network.address(host)}/{PREFIX_LENGTH}"),),
+        )
+        for number, host in enumerate(network.hosts, start=1)
+    ]
+    return (switching, *hosts)
+
+
+def _link(name: str, peer: str, number: int, *, address: str = "", bridge: str = "") -> Link:
+    side = "05" if bridge else "09"
+    return Link(
+        socket_name=f"{name}-{peer}.sock",
+        peer_socket_name=f"{peer}-{name}.sock",
+        mac=f"52:54:00:{side}:00:{number:02x}",
+        address=address,
+        bridge=bridge,
     )
 
 
-def _link(name: str, peer: str, number: int) -> Link:
+def pair(names: Sequence[str] = ("h1", "h2")) -> tuple[MachinePlan, MachinePlan]:
+    """Two hosts with soft-RoCE whose experiment NICs are joined by one cable, without a switch."""
+    first, second = names
+    return (
+        MachinePlan(first, (_joined(first, second, 1),)),
+        MachinePlan(second, (_joined(second, first, 2),)),
+    )
+
+
+def _joined(name: str, peer: str, number: int) -> Link:
     return Link(
         socket_name=f"{name}-{peer}.sock",
         peer_socket_name=f"{peer}-{name}.sock",
         mac=f"52:54:00:09:00:{number:02x}",
-        address=f"{_EXPERIMENT_NETWORK}.{number}/24",
+        address=f"10.9.0.{number}/{PREFIX_LENGTH}",
+        soft_roce=True,
     )

@@ -26,6 +26,16 @@ class Accelerator(Enum):
             return ["-accel", "kvm", "-cpu", "host"]
         return ["-accel", "tcg,tb-size=64", "-cpu", "max"]
 
+    @property
+    def boot_timeout_s(self) -> float:
+        """How long a machine may take to come up on a busy host."""
+        return 60.0 if self is Accelerator.KVM else 240.0
+
+    @property
+    def ssh_timeout_s(self) -> float:
+        """How long a machine may take for its next answer on a busy host."""
+        return 20.0 if self is Accelerator.KVM else 120.0
+
 
 @dataclass(frozen=True, slots=True)
 class Boot:
@@ -37,39 +47,47 @@ class Boot:
     extra_arguments: str = ""
 
 
-def base_command(boot: Boot, accelerator: Accelerator, memory_mib: int, console: Path) -> list[str]:
-    """A machine with a processor, memory, a console that ends in a file, and a kernel: no devices yet."""
+def base_command(name: str, boot: Boot, accelerator: Accelerator, memory_mib: int) -> list[str]:
+    """A machine with a processor, memory, a console that ends in a file, and a kernel: no devices yet.
+
+    Console, initial RAM disk and sockets lie in QEMU's working directory, since a socket's path has 107
+    characters at most.
+    """
     return [
         PROGRAM,
         *("-M", "q35"),
         *accelerator.arguments,
         *("-m", str(memory_mib), "-smp", "1"),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        *("-serial", f"file:{console}"),
+        *("-serial", f"file:{name}.console"),
         *("-kernel", str(boot.kernel), "-initrd", str(boot.initrd)),
         *("-append", f"{_KERNEL_ARGUMENTS} {boot.extra_arguments}".strip()),
     ]
 
 
-def machine_command(
-    machine: MachinePlan, boot: Boot, accelerator: Accelerator, directory: Path, ssh_port: int
-) -> list[str]:
+def machine_command(machine: MachinePlan, boot: Boot, accelerator: Accelerator, ssh_port: int) -> list[str]:
     """The whole machine: disk, management NIC on 127.0.0.1 only, experiment NICs on unix sockets."""
-    disk = f"file={boot.root},format=raw,if=none,readonly=on,id=disk"
-    command = base_command(boot, accelerator, machine.memory_mib, directory / f"{machine.name}.console")
+    assert boot.root is not None, "a whole machine has a disk"
+    disk = f"file={escaped(boot.root)},format=raw,if=none,readonly=on,id=disk"
+    command = base_command(machine.name, boot, accelerator, machine.memory_mib)
     command += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk"]
     command += [
         *("-netdev", f"user,id=management,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{ssh_port}-:22"),
         *("-device", "virtio-net-pci,netdev=management,romfile="),
     ]
     for number, link in enumerate(machine.links, start=1):
-        command += _experiment_nic(number, link, directory)
+        command += _experiment_nic(number, link)
     return command
 
 
-def _experiment_nic(number: int, link: Link, directory: Path) -> list[str]:
+def escaped(path: Path) -> str:
+    """The path as part of an option: QEMU takes two commas for one that separates nothing."""
+    return str(path).replace(",", ",,")
+
+
+def _experiment_nic(number: int, link: Link) -> list[str]:
     cable = (
-        f"dgram,id=link{number},local.type=unix,local.path={directory / link.socket_name},"
-        f"remote.type=unix,remote.path={directory / link.peer_socket_name}"
+        f"dgram,id=link{number},local.type=unix,local.path={link.socket_name},"
+        f"remote.type=unix,remote.path={link.peer_socket_name}"
     )
     return ["-netdev", cable, "-device", f"virtio-net-pci,netdev=link{number},mac={link.mac},romfile="]

@@ -4,7 +4,8 @@ import paramiko
 import pytest
 
 from virtual.machines import identity
-from virtual.machines.plan import pair
+from virtual.machines.plan import machines_of, pair
+from virtual.network import network
 
 
 @pytest.fixture(scope="module")
@@ -41,5 +42,14 @@ def test_a_seed_holds_the_machines_own_key_and_no_other(keys: identity.Keys) -> 
 def test_the_boot_script_gets_one_set_of_variables_per_link() -> None:
     first, _ = pair()
     assert identity.machine_settings(first) == (
-        "name=h1\nmanagement=10.0.2.15/24\naddress_1=10.9.0.1/24\nmtu_1=4300\nrxe_1=yes\n"
+        "name=h1\nmanagement=10.0.2.15/24\nbridges=''\ntrunks=''\ntrunk_mtu=4300\n"
+        "mtu_1=4300\naddress_1=10.9.0.1/24\nbridge_1=\nrxe_1=yes\n"
     )
+
+
+def test_the_boot_script_of_the_switching_machine_gets_bridges_and_what_joins_them() -> None:
+    two = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])
+    settings = identity.machine_settings(machines_of(two)[0]).splitlines()
+    assert settings[2:5] == ["bridges='s0 s1'", "trunks='s0:s1'", "trunk_mtu=4300"]
+    assert settings[5:9] == ["mtu_1=4300", "address_1=", "bridge_1=s0", "rxe_1=no"]
+    assert "bridge_2=s1" in settings

@@ -1,13 +1,13 @@
 from pathlib import Path
 
 from virtual.machines.plan import pair
-from virtual.machines.qemu import Accelerator, Boot, machine_command
+from virtual.machines.qemu import Accelerator, Boot, escaped, machine_command
 
-BOOT = Boot(Path("/image/vmlinuz"), Path("/run/h1.initrd"), Path("/image/root.ext4"))
+BOOT = Boot(Path("/image/vmlinuz"), Path("h1.initrd"), Path("/image/root.ext4"))
 
 
 def command() -> list[str]:
-    return machine_command(pair()[0], BOOT, Accelerator.TCG, Path("/run"), 2201)
+    return machine_command(pair()[0], BOOT, Accelerator.TCG, 2201)
 
 
 def values_of(option: str) -> list[str]:
@@ -20,8 +20,8 @@ def test_nothing_of_the_hosts_network_is_touched() -> None:
     assert "restrict=on" in management
     assert "hostfwd=tcp:127.0.0.1:2201-:22" in management
     assert cable.startswith("dgram,")
-    assert "local.path=/run/h1-h2.sock" in cable
-    assert "remote.path=/run/h2-h1.sock" in cable
+    assert "local.path=h1-h2.sock" in cable
+    assert "remote.path=h2-h1.sock" in cable
 
 
 def test_the_shared_image_is_opened_read_only() -> None:
@@ -35,3 +35,18 @@ def test_emulation_keeps_its_translation_cache_small() -> None:
 def test_a_crashed_kernel_ends_the_process() -> None:
     assert "-no-reboot" in command()
     assert "panic=-1" in values_of("-append")[0]
+
+
+def test_files_of_the_machine_are_named_from_its_directory() -> None:
+    """A unix socket's path may have 107 characters; the directory's may have more."""
+    assert values_of("-serial") == ["file:h1.console"]
+    assert all("/" not in cable for cable in values_of("-netdev")[1:])
+
+
+def test_a_comma_in_a_path_separates_nothing() -> None:
+    assert escaped(Path("/a,b/root.ext4")) == "/a,,b/root.ext4"
+
+
+def test_emulated_machines_get_more_time() -> None:
+    assert Accelerator.TCG.boot_timeout_s > Accelerator.KVM.boot_timeout_s
+    assert Accelerator.TCG.ssh_timeout_s > Accelerator.KVM.ssh_timeout_s

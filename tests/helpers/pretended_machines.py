@@ -1,0 +1,44 @@
+"""Machines of a standing testbed that are small programs: they say what a guest says and then wait."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from virtual.image.cache import Image
+from virtual.machines import assembly
+from virtual.machines.assembly import Assembly
+from virtual.machines.plan import MachinePlan
+from virtual.machines.qemu import Accelerator
+from virtual.standing import lifecycle
+
+_PROGRAM = """
+import signal, sys
+name, word = sys.argv[1:3]
+with open(name + ".console", "w") as console:
+    console.write("rogue-guest: " + word + "\\n")
+signal.pause() if word != "dies" else None
+"""
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, state_home: Path, words: dict[str, str] | None = None) -> Image:
+    """Let `up` start programs instead of QEMU; `words` says what a machine says instead of "ready"."""
+
+    def assemble(
+        plans: Sequence[MachinePlan], image: Image, accelerator: Accelerator, directory: Path
+    ) -> Assembly:
+        made = assembly.assemble(plans, image, accelerator, directory)
+        return Assembly(
+            {
+                name: [sys.executable, "-c", _PROGRAM, name, (words or {}).get(name, "ready")]
+                for name in made.commands
+            },
+            made.ssh_ports,
+        )
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(state_home))
+    monkeypatch.setattr(lifecycle, "assemble", assemble)
+    monkeypatch.setattr(lifecycle, "_log_in", lambda each: None)
+    (state_home / "initrd.img").write_bytes(b"base")
+    return Image(state_home)

@@ -1,0 +1,68 @@
+import pytest
+
+from virtual.errors import VirtualTestbedError
+from virtual.network import HOSTS_MAX, Network, SwitchPort, network
+
+STAR = network(["h0", "h1"], ["s0"], [("h0", "s0"), ("h1", "s0")])
+CHAIN = network(
+    ["h0", "h1", "h2"],
+    ["s0", "s1", "s2"],
+    [("h0", "s0"), ("s1", "h1"), ("h2", "s2"), ("s0", "s1"), ("s1", "s2")],
+)
+
+
+def test_each_host_has_an_address_of_its_own() -> None:
+    assert [CHAIN.address(host) for host in CHAIN.hosts] == ["10.9.0.10", "10.9.0.11", "10.9.0.12"]
+
+
+def test_a_host_hangs_on_the_switch_that_its_cable_leads_to_whichever_end_is_named_first() -> None:
+    assert [CHAIN.switch_of(host) for host in CHAIN.hosts] == ["s0", "s1", "s2"]
+
+
+def test_ports_lead_to_hosts_in_order_and_to_neighbours_both_ways() -> None:
+    assert CHAIN.ports() == (
+        SwitchPort("s0", "eth1", "h0"),
+        SwitchPort("s1", "eth2", "h1"),
+        SwitchPort("s2", "eth3", "h2"),
+        SwitchPort("s0", "s0-s1", "s1"),
+        SwitchPort("s1", "s1-s0", "s0"),
+        SwitchPort("s1", "s1-s2", "s2"),
+        SwitchPort("s2", "s2-s1", "s1"),
+    )
+    assert [port.interface for port in STAR.ports()] == ["eth1", "eth2"]
+
+
+def test_interface_names_fit_into_the_kernels_15_characters() -> None:
+    longest = network(["h0"], ["s00000", "s11111"], [("h0", "s00000"), ("s00000", "s11111")])
+    assert max(len(port.interface) for port in longest.ports()) <= 15
+
+
+def star(count: int) -> Network:
+    hosts = [f"h{index}" for index in range(count)]
+    return network(hosts, ["s0"], [(host, "s0") for host in hosts])
+
+
+def test_as_many_hosts_as_the_switching_machine_has_slots() -> None:
+    assert len(star(HOSTS_MAX).ports()) == HOSTS_MAX
+    with pytest.raises(VirtualTestbedError, match="got 25 hosts, expected 1 to 24"):
+        star(HOSTS_MAX + 1)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "switches", "cables", "words"),
+    [
+        (["h0", "H1"], ["s0"], [], "the name 'H1'"),
+        (["h0", "h0"], ["s0"], [], "the names h0, h0, s0, expected each name once"),
+        (["h0"], ["s0"], [], "h0 with cables to nothing"),
+        (["h0"], ["s0", "s1"], [("h0", "s0"), ("h0", "s1")], "h0 with cables to s0, s1"),
+        (["h0", "h1"], ["s0"], [("h0", "h1")], "h0 with cables to h1"),
+        (["h0"], ["s0", "s1"], [("h0", "s0")], "no way to s1"),
+        (["h0"], ["s0", "s1"], [("h0", "s0"), ("s0", "s1"), ("s1", "s0")], "a loop through the cable s1-s0"),
+    ],
+)
+def test_what_bridges_cannot_carry_is_refused(
+    hosts: list[str], switches: list[str], cables: list[tuple[str, str]], words: str
+) -> None:
+    with pytest.raises(VirtualTestbedError) as caught:
+        network(hosts, switches, cables)
+    assert words in str(caught.value)
