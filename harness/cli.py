@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from harness import testbed_cli
 from harness.errors import HarnessError
 from harness.exit_codes import ExitCode
 
@@ -173,6 +174,9 @@ def list_(
     from harness.commands.listing import print_list
 
     return print_list(what)
+
+
+app.add_typer(testbed_cli.app, name="testbed")
 
 
 def main() -> None:

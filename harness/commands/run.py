@@ -1,18 +1,14 @@
 """`rogue run`."""
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 import typer
 from rich.console import Console
 
 from harness.commands.report import try_to_report
-from harness.errors import HarnessError, UsageError
+from harness.errors import UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment
 from harness.plan.plan import Plan, make_plan
@@ -21,6 +17,7 @@ from harness.progress import ProgressDisplay
 from harness.results.manifest import read_manifest
 from harness.results.provenance import available_cores
 from harness.run import Run, cells_left, reopen_run, replan, start_run, work
+from harness.termination import StoppedError, termination_as_interrupt
 from harness.testbeds import find_testbed
 from workloads.records import CellStatus
 
@@ -44,18 +41,6 @@ class RunOptions:
     arguments: tuple[str, ...]
 
 
-class StoppedError(HarnessError):
-    """Somebody stopped the run."""
-
-    def __init__(self, message: str, exit_code: ExitCode) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, treated like Ctrl-C."""
-
-
 def run_experiment(options: RunOptions) -> ExitCode:
     """Run or go on with a run; print its directory last."""
     _check(options)
@@ -67,7 +52,7 @@ def run_experiment(options: RunOptions) -> ExitCode:
         run = reopen_run(options.resume, command)
         _warn_of_other_code(run)
     try:
-        with _termination_as_interrupt():
+        with termination_as_interrupt():
             _work(run, plan, options)
             return _finish(run)
     except KeyboardInterrupt as stop:
@@ -131,9 +116,8 @@ def _stopped(run: Run, stop: KeyboardInterrupt) -> StoppedError:
     finished = _count(run, CellStatus.OK)
     left = run.manifest.status != "complete"
     again = call_again(*(("run", "--resume") if left else ("report",)), run.directory)
-    code = ExitCode.TERMINATED if isinstance(stop, _Terminated) else ExitCode.INTERRUPTED
     text = f"stopped; {finished} of {_all(run)} cells are finished and kept; to go on: {again}"
-    return StoppedError(text, code)
+    return StoppedError(text, stop)
 
 
 def _count(run: Run, status: CellStatus) -> int:
@@ -142,18 +126,3 @@ def _count(run: Run, status: CellStatus) -> int:
 
 def _all(run: Run) -> int:
     return len(run.manifest.cells)
-
-
-@contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP stop a run as Ctrl-C does."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise _Terminated
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

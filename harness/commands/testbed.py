@@ -1,0 +1,163 @@
+"""`rogue testbed`, and what an inventory's name means while a testbed is up."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import typer
+from pydantic import ValidationError
+
+from harness.commands.experiments import load_named
+from harness.errors import TestbedError, UsageError
+from harness.exit_codes import ExitCode
+from harness.plan.text import align
+from harness.program import call_again
+from harness.termination import StoppedError, termination_as_interrupt
+from virtual import prerequisites, standing
+from virtual.errors import VirtualTestbedError
+from virtual.image.cache import cache_directory, obtain
+from virtual.machines.accelerator import choose
+from virtual.network import Network, network
+from workloads.topologies import TOPOLOGIES, Topology
+
+VIRTUAL: Final = "virtual"
+_HOSTS: Final = 4
+_ANY_RATE: Final = "100Mbps"  # a topology has one; cables do without
+_MIB: Final = 2**20
+
+
+def inventory_of(argument: str) -> Path:
+    """Turn what a person calls an inventory into its file: `virtual`, `virtual:NAME`, or a path."""
+    kind, _, name = argument.partition(":")
+    if kind != VIRTUAL:
+        return Path(argument)
+    with _told_as_testbed_error():
+        return standing.find(name or standing.DEFAULT_NAME).inventory
+
+
+def network_asked_for(experiment: str, topology: str, hosts: int | None) -> Network:
+    """The network of an experiment's topology, or of a kind of topology with so many hosts."""
+    if not experiment:
+        return network_of(_topology(topology or "star", hosts))
+    if topology or hosts is not None:
+        raise UsageError(
+            "testbed up: got an experiment and --topology or --hosts, expected one of both; leave one out."
+        )
+    return network_of(load_named(experiment, ()).experiment.topology)
+
+
+def network_of(topology: Topology) -> Network:
+    """Translate: same names, same cables; rates, delays and buffers are the switch's business."""
+    cables = [(link.a, link.b) for link in topology.links()]
+    try:
+        return network(topology.host_names(), topology.switch_names(), cables)
+    except VirtualTestbedError as error:
+        raise UsageError(f"{error}.") from error
+
+
+def _topology(kind: str, hosts: int | None) -> Topology:
+    if kind not in TOPOLOGIES:
+        known = ", ".join(TOPOLOGIES)
+        raise UsageError(f"--topology: got {kind!r}, expected one of {known}; choose one of them.")
+    fields = TOPOLOGIES[kind].model_fields
+    settings: dict[str, object] = {
+        field.alias or name: _ANY_RATE for name, field in fields.items() if name.endswith("rate_bps")
+    }
+    count = _HOSTS if hosts is None else hosts
+    if "hosts" in fields:
+        settings["hosts"] = count
+    if "hosts_per_side" in fields:
+        settings["hosts_per_side"] = -(-count // 2)
+    try:
+        topology = TOPOLOGIES[kind].model_validate(settings)
+    except ValidationError as error:
+        raise _wrong_number(kind, count, error.errors()[0]["msg"]) from error
+    if hosts is not None and len(topology.host_names()) != hosts:
+        raise _wrong_number(kind, hosts, f"it would have {len(topology.host_names())}")
+    return topology
+
+
+def _wrong_number(kind: str, hosts: int, why: str) -> UsageError:
+    return UsageError(
+        f"--hosts: got {hosts}, expected a number of hosts that a {kind} can have ({why}); "
+        "change it or leave it out."
+    )
+
+
+def bring_up(name: str, asked: Network) -> ExitCode:
+    """Bring the testbed up; print its inventory last."""
+    try:
+        with termination_as_interrupt(), _told_as_testbed_error():
+            prerequisites.require()
+            cache = cache_directory()
+            image = obtain(cache, _tell)
+            testbed = standing.up(name, asked, image, choose(image, cache, _tell), _tell)
+    except KeyboardInterrupt as stop:
+        raise StoppedError(f"stopped; nothing of testbed {name} is left.", stop) from stop
+    _tell(f"to use it: {call_again('provision', _argument(name))}")
+    typer.echo(testbed.inventory)
+    return ExitCode.OK
+
+
+def show_status(name: str) -> ExitCode:
+    """Print a table per testbed; exit code 7 unless every machine of it is well."""
+    with _told_as_testbed_error():
+        shown = [standing.state_directory(name).name] if name else standing.names()
+        if not shown:
+            typer.echo("no testbed is up")
+        codes = [_show(each) for each in shown]
+    return ExitCode.OK if all(codes) and shown else ExitCode.TESTBED
+
+
+def _show(name: str) -> bool:
+    try:
+        testbed = standing.find(name)
+    except VirtualTestbedError as error:
+        typer.echo(str(error))
+        return False
+    states = standing.machine_states(testbed)
+    answering = sum(state.is_well for state in states)
+    typer.echo(f"testbed {name}: {answering} of {len(states)} machines answer; inventory {testbed.inventory}")
+    rows = [("machine", "process", "answers", "up for", "memory here", "free inside")]
+    typer.echo("\n".join(f"  {line}" for line in align([*rows, *map(_row, states)])))
+    return answering == len(states)
+
+
+def _row(state: standing.MachineState) -> tuple[str, ...]:
+    return (
+        state.machine,
+        str(state.pid or "-"),
+        f"no: {state.problem}" if state.problem else "yes",
+        _or_dash(state.uptime_s, lambda seconds: f"{seconds:.0f} s"),
+        f"{state.host_memory_bytes / _MIB:.0f} MiB" if state.pid else "-",
+        _or_dash(state.free_memory_bytes, lambda free: f"{free / _MIB:.0f} MiB"),
+    )
+
+
+def _or_dash(value: float | None, text: Callable[[float], str]) -> str:
+    return "-" if value is None else text(value)
+
+
+def take_down(name: str) -> ExitCode:
+    """Take the testbed down, whatever state it is in."""
+    with _told_as_testbed_error():
+        had_something = standing.down(name, _tell)
+    _tell(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
+    return ExitCode.OK
+
+
+def _argument(name: str) -> str:
+    return VIRTUAL if name == standing.DEFAULT_NAME else f"{VIRTUAL}:{name}"
+
+
+@contextmanager
+def _told_as_testbed_error() -> Iterator[None]:
+    try:
+        yield
+    except VirtualTestbedError as error:
+        raise TestbedError(str(error)) from error
+
+
+def _tell(text: str) -> None:
+    typer.echo(text, err=True)

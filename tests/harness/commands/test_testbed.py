@@ -1,0 +1,148 @@
+"""`rogue testbed`, with programs that stand in for QEMU."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers.pretended_machines import pretend
+
+from harness.commands import testbed
+from harness.commands.testbed import inventory_of, network_asked_for
+from harness.errors import TestbedError, UsageError
+from harness.exit_codes import ExitCode
+from harness.termination import StoppedError
+from virtual import standing
+from virtual.machines.qemu import Accelerator
+from virtual.standing import lifecycle, processes
+
+
+@pytest.fixture
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where testbeds are kept; none of them survives the test."""
+    image = pretend(monkeypatch, tmp_path)
+    monkeypatch.setattr(testbed.prerequisites, "require", lambda: None)
+    monkeypatch.setattr(testbed, "obtain", lambda cache, tell: image)
+    monkeypatch.setattr(testbed, "choose", lambda image, cache, tell: Accelerator.TCG)
+    yield tmp_path
+    for name in standing.names():
+        standing.down(name, lambda text: None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hosts", "expected_hosts", "switches"),
+    [("", None, 4, 1), ("star", 3, 3, 1), ("dumbbell", 6, 6, 2), ("parking_lot", None, 6, 3)],
+)
+def test_a_kind_of_topology_becomes_a_network(
+    kind: str, hosts: int | None, expected_hosts: int, switches: int
+) -> None:
+    network = network_asked_for("", kind, hosts)
+    assert network.hosts == tuple(f"h{index}" for index in range(expected_hosts))
+    assert network.switches == tuple(f"s{index}" for index in range(switches))
+    assert len(network.trunks) == switches - 1
+
+
+def test_an_experiments_topology_becomes_a_network(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(
+        "name: small\ntopology: {kind: dumbbell, hosts_per_side: 1, rate: 100Mbps, bottleneck_rate: 50Mbps}\n"
+        "workload: {kind: incast, senders: 1, size: 1MB}\ntransports: [rogue]\n"
+    )
+    network = network_asked_for(str(tmp_path / "small.yaml"), "", None)
+    assert network.cables == (("h0", "s0"), ("h1", "s1"), ("s0", "s1"))
+
+
+@pytest.mark.parametrize(
+    ("experiment", "kind", "hosts", "words"),
+    [
+        ("", "ring", None, "--topology: got 'ring', expected one of star, "),
+        ("", "dumbbell", 5, r"--hosts: got 5, .* a dumbbell can have \(it would have 6\)"),
+        ("", "parking_lot", 4, "--hosts: got 4, .*it would have 6"),
+        ("", "star", 1, "--hosts: got 1, .*greater than or equal to 2"),
+        ("", "star", 25, "got 25 hosts, expected 1 to 24"),
+        ("x.yaml", "star", None, "an experiment and --topology or --hosts"),
+    ],
+)
+def test_what_cannot_be_is_said(experiment: str, kind: str, hosts: int | None, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        network_asked_for(experiment, kind, hosts)
+
+
+def test_up_prints_the_inventory_and_virtual_names_it(
+    state_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert testbed.bring_up("default", network_asked_for("", "star", 2)) is ExitCode.OK
+    file = state_home / "rogue/testbeds/default/inventory.yaml"
+    out, err = capsys.readouterr()
+    assert out == f"{file}\n"
+    assert "to use it: " in err
+    assert err.rstrip().endswith("provision virtual")
+    assert inventory_of("virtual") == inventory_of("virtual:default") == file
+    assert inventory_of("inventory/mine.yaml") == Path("inventory/mine.yaml")
+
+
+def test_an_inventory_of_a_testbed_that_is_not_up(state_home: Path) -> None:
+    with pytest.raises(TestbedError, match="testbed second is not up; `rogue testbed up --name second`"):
+        inventory_of("virtual:second")
+
+
+def test_status_without_testbeds(state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert testbed.show_status("") is ExitCode.TESTBED
+    assert capsys.readouterr().out == "no testbed is up\n"
+
+
+def state_of(machine: str, *, is_well: bool) -> standing.MachineState:
+    if is_well:
+        return standing.MachineState(machine, 4711, 300 * 2**20, "", 61.4, 200 * 2**20)
+    return standing.MachineState(machine, None, 0, "it has no power", None, None)
+
+
+@pytest.mark.parametrize(("is_well", "code"), [(True, ExitCode.OK), (False, ExitCode.TESTBED)])
+def test_status_shows_every_machine(
+    state_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    is_well: bool,
+    code: ExitCode,
+) -> None:
+    testbed.bring_up("default", network_asked_for("", "star", 2))
+    states = [state_of("fabric", is_well=True), state_of("h0", is_well=is_well)]
+    monkeypatch.setattr(testbed.standing, "machine_states", lambda of: states)
+    capsys.readouterr()
+    assert testbed.show_status("") is code
+    first, _, fabric, host = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"testbed default: {2 if is_well else 1} of 2 machines answer; inventory /")
+    assert fabric.split() == ["fabric", "4711", "yes", "61", "s", "300", "MiB", "200", "MiB"]
+    assert ("no: it has no power" in host) is not is_well
+
+
+def test_status_of_a_half_started_testbed(state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (state_home / "rogue/testbeds/half").mkdir(parents=True)
+    assert testbed.show_status("half") is ExitCode.TESTBED
+    assert "testbed half is not up" in capsys.readouterr().out
+
+
+def test_down_says_whether_there_was_anything(state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    testbed.bring_up("default", network_asked_for("", "star", 2))
+    assert testbed.take_down("default") is ExitCode.OK
+    assert "testbed default: down; nothing is left of it" in capsys.readouterr().err
+    assert testbed.take_down("default") is ExitCode.OK
+    assert "testbed default: was not up" in capsys.readouterr().err
+
+
+def test_ctrl_c_leaves_nothing_and_says_so(state_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lifecycle, "_wait_until_ready", interrupted)
+    with pytest.raises(StoppedError, match="stopped; nothing of testbed default is left") as caught:
+        testbed.bring_up("default", network_asked_for("", "star", 2))
+    assert caught.value.exit_code is ExitCode.INTERRUPTED
+    assert list((state_home / "rogue/testbeds").iterdir()) == []
+    assert processes.find(state_home / "rogue/testbeds/default") == {}
+
+
+def test_a_machine_that_fails_is_the_testbeds_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state_home: Path
+) -> None:
+    pretend(monkeypatch, tmp_path, {"h0": "dies"})
+    with pytest.raises(TestbedError, match="machine h0 ended before it was up"):
+        testbed.bring_up("default", network_asked_for("", "star", 2))
