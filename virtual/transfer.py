@@ -5,12 +5,17 @@ import io
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rogue_agent.control.bundle import agent_archive
 from rogue_agent.control.errors import AgentError
 from rogue_agent.control.messages import (
+    Clock,
+    ClockReading,
     Connect,
     Connected,
+    Load,
+    Loaded,
     Prepare,
     Prepared,
     Result,
@@ -25,6 +30,7 @@ from virtual.ssh import Connection, Login, connect
 AGENT_PATH = "/root/rogue-agent.pyz"
 ROLE = "mover"
 STEP_LIMIT_MS = 120_000
+_NS_PER_MS = 1_000_000
 PATIENT = {"timeout_exponent": 18, "retry_count": 7}  # 8 times 1.07 s
 
 
@@ -75,15 +81,14 @@ def move(source: End, destination: End, order: Order) -> Outcome:
     with ExitStack() as stack:
         sender, requester = stack.enter_context(agent(source.login))
         _, responder = stack.enter_context(agent(destination.login))
-        here = requester.request(prepare_request(source, order, order.fill_seed), Prepared)
-        there = responder.request(prepare_request(destination, order, None), Prepared)
-        mtu_bytes = min(here.active_mtu_bytes, there.active_mtu_bytes)
-        responder.request(connect_request(here, mtu_bytes), Connected)
-        requester.request(connect_request(there, mtu_bytes), Connected)
-        requester.request(Start(ROLE, order.time_limit_ms, order.size_bytes), Started)
-        sent = requester.request(Result(ROLE, order.time_limit_ms + STEP_LIMIT_MS), Results)
-        received = responder.request(Result(ROLE, STEP_LIMIT_MS), Results)
-        samples = parse_samples(sender.get(sent.samples_path).decode()) if sent.samples_path else []
+        here = requester.request(prepare_request(source, order, "requester"), Prepared)
+        there = responder.request(prepare_request(destination, order, "responder"), Prepared)
+        responder.request(Connect(ROLE, STEP_LIMIT_MS, here), Connected)
+        requester.request(Connect(ROLE, STEP_LIMIT_MS, there), Connected)
+        start(requester, order)
+        sent = requester.request(Result(ROLE, order.time_limit_ms + STEP_LIMIT_MS, checksum=True), Results)
+        received = responder.request(Result(ROLE, STEP_LIMIT_MS, checksum=True), Results)
+        samples = parse_samples(sender.get(str(sent.files["rtt"])).decode()) if "rtt" in sent.files else []
         responder.close()
         requester.close()
         return Outcome(order, here, sent, received, samples)
@@ -107,33 +112,25 @@ def agent(login: Login) -> Iterator[tuple[Connection, Session]]:
             raise VirtualTestbedError("\n".join([problem, words]).strip()) from error
 
 
-def prepare_request(end: End, order: Order, fill_seed: int | None) -> Prepare:
-    """Ask one end for a buffer of the order's size; only the source's is filled."""
+def prepare_request(end: End, order: Order, part: Literal["requester", "responder"]) -> Prepare:
+    """Ask one end for a buffer of the order's size; only the requester's is filled."""
     return Prepare(
         role=ROLE,
         time_limit_ms=STEP_LIMIT_MS,
+        end=part,
         address=end.address,
-        buffer_bytes=order.size_bytes,
-        fill_seed=fill_seed,
         transport=order.transport,
+        buffer_bytes=order.size_bytes,
         parameters=dict(order.parameters),
-        line_rate_bps=None,
+        fill_seed=order.fill_seed if part == "requester" else None,
     )
 
 
-def connect_request(peer: Prepared, mtu_bytes: int) -> Connect:
-    """Tell one end about its peer."""
-    return Connect(
-        role=ROLE,
-        time_limit_ms=STEP_LIMIT_MS,
-        mtu_bytes=mtu_bytes,
-        peer_gid=peer.gid,
-        peer_qp_num=peer.qp_num,
-        peer_psn=peer.psn,
-        peer_rkey=peer.rkey,
-        peer_buffer_address=peer.buffer_address,
-        peer_buffer_bytes=peer.buffer_bytes,
-    )
+def start(requester: Session, order: Order) -> None:
+    """Have the requester move the order's bytes once, at once."""
+    requester.request(Load(ROLE, STEP_LIMIT_MS, order.size_bytes), Loaded)
+    now_ns = requester.request(Clock(), ClockReading).now_ns
+    requester.request(Start(ROLE, STEP_LIMIT_MS, now_ns, order.time_limit_ms * _NS_PER_MS), Started)
 
 
 def parse_samples(text: str) -> list[RttSample]:

@@ -10,6 +10,7 @@ class ErrorKind(Enum):
     PROTOCOL = "protocol"  # the other side sent something that is no message, or not now
     CONFIGURATION = "configuration"  # the experiment asks for something that does not exist
     VERBS = "verbs"  # the node or its NIC cannot do it
+    OUT_OF_SPACE = "out_of_space"  # the node's disk, or its memory for files, is full
     TIMEOUT = "timeout"  # a data process did not answer in time
     BUG = "bug"  # the agent failed in a way that nobody foresaw
 
@@ -21,6 +22,7 @@ class MessageError(ValueError):
 class AgentError(RuntimeError):
     """The agent answered with an error, or stopped answering."""
 
-    def __init__(self, kind: ErrorKind, message: str) -> None:
+    def __init__(self, kind: ErrorKind, message: str, role: str | None = None) -> None:
         super().__init__(message)
         self.kind = kind
+        self.role = role

@@ -26,6 +26,11 @@ class Rule(ABC):
         if not self.allows(value):
             raise MessageError(f"{place}: got {shown(value)}, expected {self.expected}")
 
+    def read(self, value: object, place: str) -> object:
+        """Return what the field holds; raises MessageError unless the value may stand at `place`."""
+        self.check(value, place)
+        return value
+
 
 def shown(value: object) -> str:
     """Write a value for an error message, cut short."""
@@ -131,17 +136,22 @@ class Parameters(Rule):
 
 
 @dataclass(frozen=True)
-class Texts(Rule):
-    """A list of texts."""
+class Many(Rule):
+    """A list of values that another rule allows."""
 
-    rule: Text
+    rule: Rule
     count_max: int
+    count_min: int = 0
 
     @property
     def expected(self) -> str:
         """The kind of list."""
-        return f"a list of at most {self.count_max} times {self.rule.expected}"
+        return f"a list of {self.count_min} to {self.count_max} times {self.rule.expected}"
 
     def allows(self, value: object) -> bool:
         """Whether it is such a list."""
-        return isinstance(value, list) and len(value) <= self.count_max and all(map(self.rule.allows, value))
+        return (
+            isinstance(value, list)
+            and self.count_min <= len(value) <= self.count_max
+            and all(map(self.rule.allows, value))
+        )

@@ -1,17 +1,20 @@
-"""What one data process does for its role, request by request: endpoint, connection, flow, results."""
+"""The life of one role, request by request: prepared, connected, started, finished."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Callable
+from enum import Enum, unique
 
+from rogue_agent.control.end import End, Report
 from rogue_agent.control.errors import MessageError
 from rogue_agent.control.messages import (
+    Alive,
+    Arrivals,
     Connect,
     Connected,
+    Heartbeat,
+    Load,
+    Loaded,
     Message,
     Prepare,
-    Prepared,
     Result,
     Results,
     Start,
@@ -19,155 +22,174 @@ from rogue_agent.control.messages import (
 )
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.core.connection import Connection
-from rogue_agent.core.errors import SettingsError
-from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.settings import TransportSettings
-from rogue_agent.core.transports import settings_for
-from rogue_agent.drivers.verbs import clock
-from rogue_agent.drivers.verbs.discovery import find_port
-from rogue_agent.drivers.verbs.endpoint import Endpoint, opened
-from rogue_agent.drivers.verbs.flow import VerbsFlow
-from rogue_agent.drivers.verbs.library import Library
-from rogue_agent.drivers.verbs.loop import EventLoop
-from rogue_agent.drivers.verbs.queue_pair import PathAttributes, Peer
-
-_NS_PER_MS = 1_000_000
-_NO_LIMITER = "none"
-_EVENT_MODE = "event"
 
 
-@dataclass(frozen=True)
-class Workplace:
-    """What a data process brings to its role.
+@unique
+class RoleState(Enum):
+    """Where a role is in its life."""
 
-    lifeline: a descriptor whose hang-up abandons a running flow. samples: the file for RTT samples.
-    """
+    PREPARED = "prepared"
+    CONNECTED = "connected"
+    WAITING = "waiting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
 
-    library: Library
-    sysfs: Path
-    lifeline: int
-    samples: Path
+
+_STARTED = frozenset({RoleState.WAITING, RoleState.RUNNING, RoleState.FINISHED, RoleState.FAILED})
 
 
 class Role:
-    """One end of a connection with its buffer, and the flow over it once started."""
+    """Answers requests about one end, and runs it from its start to the end of its time.
 
-    def __init__(
-        self, workplace: Workplace, endpoint: Endpoint, settings: TransportSettings, line_rate_bps: int
-    ) -> None:
-        self._workplace = workplace
-        self._endpoint = endpoint
-        self._settings = settings
-        self._line_rate_bps = line_rate_bps
-        self._writable_bytes = endpoint.buffer.size_bytes
-        self._size_bytes: int | None = None
-        self._connection: Connection | None = None
-        self._flow: VerbsFlow | None = None
-        self._loop: EventLoop | None = None
+    `trouble` is the error that ended it, if one did.
+    """
 
-    def introduce(self, role: str) -> Prepared:
-        """Say what the peer needs, and what was found on this node."""
-        endpoint = self._endpoint
-        return Prepared(
-            role=role,
-            device=endpoint.port.device,
-            port=endpoint.port.port,
-            port_rate_bps=endpoint.port.rate_bps,
-            active_mtu_bytes=endpoint.active_mtu_bytes,
-            gid_index=endpoint.port.gid_index,
-            gid=endpoint.port.gid,
-            qp_num=endpoint.queue_pair.qp_num,
-            psn=endpoint.psn,
-            rkey=endpoint.buffer.rkey,
-            buffer_address=endpoint.buffer.address,
-            buffer_bytes=endpoint.buffer.size_bytes,
-            clock=clock.NAME,
-            completions=_EVENT_MODE,
-            limiter=_NO_LIMITER,
-        )
+    def __init__(self, request: Prepare, end: End, clock: Callable[[], HostNs]) -> None:
+        self._name = request.role
+        self._verb = request.verb
+        self._end = end
+        self._clock = clock
+        self._load: Load | None = None
+        self._arrivals: list[tuple[int, int]] = []
+        self._start_ns = HostNs(0)
+        self._end_ns = HostNs(0)
+        self._ended_ns = HostNs(0)
+        self.state = RoleState.PREPARED
+        self.trouble: Exception | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a result has to wait: a requester's flow has not come to its end."""
+        return self._end.is_requester and self.state in {RoleState.WAITING, RoleState.RUNNING}
+
+    @property
+    def deadline_ns(self) -> HostNs | None:
+        """When `on_time` must be called at the latest."""
+        instants = [self._end.deadline_ns]
+        if self.state is RoleState.WAITING:
+            instants.append(self._start_ns)
+        elif self.state is RoleState.RUNNING:
+            instants.append(self._end_ns)
+        elif self.state is RoleState.FAILED:
+            return None
+        return min((instant for instant in instants if instant is not None), default=None)
+
+    def on_time(self, now: HostNs) -> None:
+        """Let the end do what is due, and see whether its time is over."""
+        if self.state is RoleState.FAILED:
+            return
+        if self.state is RoleState.WAITING and now >= self._start_ns:
+            self.state = RoleState.RUNNING
+        self._end.on_time(now)
+        if self.state is RoleState.RUNNING and (now >= self._end_ns or self._end.is_finished):
+            self._finish(now)
+
+    def fail(self, trouble: Exception) -> None:
+        """Something went wrong for good: the next requests hear of it."""
+        self.trouble = self.trouble or trouble
+        self.state = RoleState.FAILED
+        self._ended_ns = self._clock()
 
     def handle(self, request: Message) -> Message:
-        """Carry out one request; a started flow runs when `run_flow` is called."""
+        """Carry out one request."""
+        if isinstance(request, Heartbeat):
+            return self._alive()
         if isinstance(request, Connect):
             return self._connect(request)
+        if isinstance(request, Load | Arrivals):
+            return self._take_load(request)
         if isinstance(request, Start):
             return self._start(request)
         if isinstance(request, Result):
             return self._result(request)
         raise MessageError(f"{request.wire_type}: this role has been prepared already")
 
-    def run_flow(self, time_limit_ms: int) -> None:
-        """Run the started flow to its end or for this long; raises Abandoned if nobody waits any more."""
-        if self._connection is None or self._size_bytes is None:
-            return
-        endpoint = self._endpoint
-        with self._workplace.samples.open("w") as samples:
-            schedule = Schedule(self._size_bytes, start_ns=clock.host_ns())
-            self._flow = VerbsFlow(self._connection, schedule, endpoint, samples, clock.nic_ns)
-            self._loop = EventLoop(self._flow, endpoint.queue, clock.host_ns, self._workplace.lifeline)
-            self._loop.run(HostNs(clock.host_ns() + time_limit_ms * _NS_PER_MS))
-
     def _connect(self, request: Connect) -> Connected:
-        if self._connection is not None:
+        if self.state is not RoleState.PREPARED:
             raise MessageError("connect: this role is connected already")
-        peer = Peer(
-            gid=request.peer_gid,
-            qp_num=request.peer_qp_num,
-            psn=request.peer_psn,
-            rkey=request.peer_rkey,
-            buffer_address=request.peer_buffer_address,
-            buffer_bytes=request.peer_buffer_bytes,
-        )
-        settings, endpoint = self._settings, self._endpoint
-        path = PathAttributes(request.mtu_bytes, settings.retry_count, settings.timeout_exponent)
-        endpoint.queue_pair.connect(endpoint.port, endpoint.psn, peer, path)
-        self._writable_bytes = min(self._writable_bytes, request.peer_buffer_bytes)
-        link = LinkFacts(self._line_rate_bps, request.mtu_bytes, has_limiter=False)
-        self._connection = Connection(settings, link, endpoint.queue_pair.qp_num, tracing=True)
-        return Connected(request.role)
+        self._end.connect(request.peer)
+        self.state = RoleState.CONNECTED
+        return Connected(self._name)
+
+    def _take_load(self, request: Load | Arrivals) -> Loaded:
+        if not self._end.is_requester:
+            raise MessageError(f"{request.wire_type}: a responder has no schedule")
+        if self.state in _STARTED:
+            raise MessageError(f"{request.wire_type}: this role's flow was started already")
+        if isinstance(request, Load):
+            self._load = request
+            return Loaded(self._name, request.count)
+        self._arrivals += [(after_ns, size_bytes) for after_ns, size_bytes in request.arrivals]
+        return Loaded(self._name, len(self._arrivals))
 
     def _start(self, request: Start) -> Started:
-        if self._connection is None:
-            raise MessageError("start before connect")
-        if self._size_bytes is not None:
+        if self.state in _STARTED:
             raise MessageError("start: this role's flow was started already")
-        if request.size_bytes > self._writable_bytes:
-            raise SettingsError(
-                "size_bytes", request.size_bytes, f"at most {self._writable_bytes}, the buffers' size"
-            )
-        self._size_bytes = request.size_bytes
-        return Started(request.role)
+        if self.state is not RoleState.CONNECTED:
+            raise MessageError("start before connect")
+        self._start_ns = HostNs(request.start_ns)
+        self._end_ns = HostNs(request.start_ns + request.run_ns)
+        schedule = self._schedule() if self._end.is_requester else None
+        self._end.begin(self._start_ns, schedule)
+        self.state = RoleState.WAITING
+        return Started(self._name)
+
+    def _schedule(self) -> Schedule:
+        """The schedule on this node's clock."""
+        start_ns, load = self._start_ns, self._load
+        if load is None and not self._arrivals:
+            raise MessageError("start before load")
+        if load is None:
+            arrivals = tuple((HostNs(start_ns + after_ns), size) for after_ns, size in self._arrivals)
+            return Schedule(0, start_ns, count=None, verb=self._verb, arrivals=arrivals)
+        until_ns = None if load.repeat_for_ns is None else HostNs(start_ns + load.repeat_for_ns)
+        return Schedule(
+            load.size_bytes,
+            start_ns,
+            count=load.count,
+            repeat_until_ns=until_ns,
+            interval_ns=load.interval_ns,
+            verb=self._verb,
+            verb_bytes=load.verb_bytes,
+        )
+
+    def _finish(self, now: HostNs) -> None:
+        self._end.finish(now)
+        self._ended_ns = now
+        self.state = RoleState.FINISHED
+
+    def _alive(self) -> Alive:
+        report = self._end.report()
+        error = report.error if self.trouble is None else str(self.trouble)
+        ended = sum(report.ended.values())
+        return Alive(self._name, self.state.value, self._clock(), ended, report.moved_bytes, error)
 
     def _result(self, request: Result) -> Results:
-        sha256 = self._endpoint.buffer.sha256()
-        if self._flow is None or self._loop is None:
-            return Results(request.role, sha256, status="idle")
-        flow, transfer = self._flow, self._flow.transfers[0]
-        spent = {**asdict(self._loop.spent), "posting_ns": flow.posting_ns}
+        if self.state is RoleState.RUNNING:
+            self._finish(self._clock())
+        report = self._end.report()
         return Results(
-            request.role,
-            sha256,
-            status=transfer.status,
-            error=transfer.error,
-            start_ns=transfer.start_ns,
-            end_ns=transfer.end_ns or transfer.start_ns,
-            verbs=flow.posted_verbs,
-            batches=flow.posted_batches,
-            spent=spent,
-            samples_path=str(self._workplace.samples),
+            self._name,
+            status=_status(report, is_requester=self._end.is_requester),
+            start_ns=self._start_ns,
+            end_ns=self._ended_ns,
+            error=report.error,
+            transfers_ok=report.ended.get("ok", 0),
+            transfers_error=report.ended.get("error", 0),
+            transfers_unfinished=report.ended.get("unfinished", 0),
+            moved_bytes=report.moved_bytes,
+            retransmitted_bytes=report.retransmitted_bytes,
+            verbs=report.verbs,
+            batches=report.batches,
+            sha256=self._end.checksum() if request.checksum else None,
+            spent=report.spent,
+            facts=report.facts,
         )
 
 
-@contextmanager
-def prepared(request: Prepare, workplace: Workplace) -> Iterator[Role]:
-    """Find the port of the experiment address and open an endpoint on it, filled as asked."""
-    port = find_port(request.address, workplace.sysfs)
-    line_rate_bps = request.line_rate_bps or port.rate_bps
-    settings = settings_for(request.transport, line_rate_bps, request.parameters)
-    with opened(
-        workplace.library, port, request.buffer_bytes, settings.send_queue_verbs, clock.nic_ns
-    ) as endpoint:
-        if request.fill_seed is not None:
-            endpoint.buffer.fill(request.fill_seed)
-        yield Role(workplace, endpoint, settings, line_rate_bps)
+def _status(report: Report, *, is_requester: bool) -> str:
+    """The worst that became of a transfer."""
+    if not is_requester:
+        return "idle"
+    return next((status for status in ("error", "unfinished") if report.ended.get(status)), "ok")

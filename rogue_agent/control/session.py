@@ -3,7 +3,17 @@
 from typing import Protocol, TypeVar
 
 from rogue_agent.control.errors import AgentError, ErrorKind, MessageError
-from rogue_agent.control.messages import PROTOCOL, Capabilities, Error, Hello, Message, Stop, Stopped
+from rogue_agent.control.messages import (
+    PROTOCOL,
+    Capabilities,
+    Error,
+    Hello,
+    Message,
+    Prepare,
+    RoleRequest,
+    Stop,
+    Stopped,
+)
 from rogue_agent.control.wire import REPLY_TYPES, LineReader, decode, encode
 
 _CHUNK_BYTES = 65_536
@@ -21,22 +31,52 @@ class Stream(Protocol):
 
 
 class Session:
-    """Asks one agent one thing at a time."""
+    """Asks one agent one thing at a time.
+
+    `gone` holds what was said about roles whose data process is no more, asked or not: the next request for
+    such a role raises it.
+    """
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._reader = LineReader()
         self._lines: list[bytes] = []
+        self.gone: dict[str, AgentError] = {}
 
-    def open(self) -> Capabilities:
+    def open(self, silence_limit_ms: int | None = None) -> Capabilities:
         """Say hello; must come first."""
-        return self.request(Hello(PROTOCOL), Capabilities)
+        return self.request(Hello(PROTOCOL, silence_limit_ms), Capabilities)
 
     def request(self, message: Message, reply_class: type[ReplyT]) -> ReplyT:
         """Send a request and wait for its reply; an error reply is raised as AgentError."""
+        if (
+            isinstance(message, RoleRequest)
+            and message.role in self.gone
+            and not isinstance(message, Prepare)
+        ):
+            raise self.gone[message.role]
+        reply = self._exchange(message)
+        if isinstance(reply, Error):
+            raise self._blame(reply)
+        if not isinstance(reply, reply_class):
+            raise AgentError(
+                ErrorKind.PROTOCOL, f"the agent answered {message.wire_type} with {reply.wire_type}"
+            )
+        return reply
+
+    def close(self) -> None:
+        """Have the agent end its data processes and itself."""
+        self.request(Stop(), Stopped)
+
+    def _exchange(self, message: Message) -> Message:
+        """Send a request and return what answers it; what is said unasked is noted."""
         try:
             self._stream.sendall(encode(message))
-            reply = decode(self._next_line(), REPLY_TYPES)
+            while True:
+                reply = decode(self._next_line(), REPLY_TYPES)
+                if not isinstance(reply, Error) or reply.to is not None or reply.role is None:
+                    return reply
+                self._blame(reply)
         except MessageError as error:
             raise AgentError(
                 ErrorKind.PROTOCOL, f"the agent's reply to {message.wire_type}: {error}"
@@ -49,17 +89,12 @@ class Session:
             raise AgentError(
                 ErrorKind.PROTOCOL, f"the connection broke at {message.wire_type}: {error}"
             ) from error
-        if isinstance(reply, Error):
-            raise AgentError(ErrorKind(reply.kind), reply.message)
-        if not isinstance(reply, reply_class):
-            raise AgentError(
-                ErrorKind.PROTOCOL, f"the agent answered {message.wire_type} with {reply.wire_type}"
-            )
-        return reply
 
-    def close(self) -> None:
-        """Have the agent end its data processes and itself."""
-        self.request(Stop(), Stopped)
+    def _blame(self, reply: Error) -> AgentError:
+        error = AgentError(ErrorKind(reply.kind), reply.message, reply.role)
+        if reply.is_gone and reply.role is not None:
+            self.gone[reply.role] = error
+        return error
 
     def _next_line(self) -> bytes:
         while not self._lines:

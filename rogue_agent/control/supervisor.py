@@ -4,45 +4,48 @@ The supervisor never touches verbs, so that it answers however busy or stuck a d
 input ends its data processes. What those print goes to a log file each, so that no full pipe can stall them.
 """
 
+import fcntl
 import os
-import platform
 import selectors
 import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 
+from rogue_agent.control.capabilities import capabilities
 from rogue_agent.control.errors import ErrorKind, MessageError
 from rogue_agent.control.messages import (
     PROTOCOL,
-    Capabilities,
+    Clock,
+    ClockReading,
+    EndRole,
     Error,
     Hello,
     Message,
     Prepare,
+    RoleEnded,
     RoleRequest,
     Stop,
     Stopped,
 )
-from rogue_agent.control.wire import REPLY_TYPES, REQUEST_TYPES, LineReader, decode, encode
+from rogue_agent.control.wire import LINE_BYTES_MAX, REPLY_TYPES, REQUEST_TYPES, LineReader, decode, encode
 
 _CHUNK_BYTES = 65_536
 _REQUESTS_PENDING_MAX = 8
 _ROLES_MAX = 64
 _LOG_SHOWN_CHARACTERS = 2_000
 _LAST_BREATH_S = 5.0
-_DEVICES = Path("/sys/class/infiniband")
+_NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 
 
 @dataclass
 class _DataProcess:
-    """A child, the requests it has not answered (type and time limit), and its unfinished line."""
+    """A child, the requests it has not answered (type and time limit, in ns), and its unfinished line."""
 
     process: "subprocess.Popen[bytes]"
-    pending: "deque[tuple[str, float]]" = field(default_factory=deque)
+    pending: "deque[tuple[str, int]]" = field(default_factory=deque)
     reader: LineReader = field(default_factory=LineReader)
 
 
@@ -62,7 +65,7 @@ class Supervisor:
         sink: int,
         command: Callable[[str], Sequence[str]],
         directory: Path,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self._source = source
         self._sink = sink
@@ -71,6 +74,8 @@ class Supervisor:
         self._clock = clock
         self._reader = LineReader()
         self._is_open = False
+        self._silence_limit_ns: int | None = None
+        self._heard_ns = 0
         self._roles: dict[str, _DataProcess] = {}
         self._selector = selectors.DefaultSelector()
 
@@ -92,9 +97,7 @@ class Supervisor:
 
     def _turn(self) -> None:
         """Wait for input, a reply or a time limit, and deal with it."""
-        limits = [data.pending[0][1] for data in self._roles.values() if data.pending]
-        timeout_s = max(0.0, min(limits) - self._clock()) if limits else None
-        for key, _ in self._selector.select(timeout_s):
+        for key, _ in self._selector.select(self._timeout_s()):
             if key.data is None:
                 self._read_requests()
             elif key.data in self._roles:
@@ -105,11 +108,22 @@ class Supervisor:
                 self._fail(
                     role, ErrorKind.TIMEOUT, f"no answer to {data.pending[0][0]} within its time limit"
                 )
+        if self._silence_limit_ns is not None and now >= self._heard_ns + self._silence_limit_ns:
+            raise MessageError(
+                f"not a word for {self._silence_limit_ns // _NS_PER_MS} ms: the agent ends itself"
+            )
+
+    def _timeout_s(self) -> float | None:
+        limits = [data.pending[0][1] for data in self._roles.values() if data.pending]
+        if self._silence_limit_ns is not None:
+            limits.append(self._heard_ns + self._silence_limit_ns)
+        return max(0.0, (min(limits) - self._clock()) / _NS_PER_S) if limits else None
 
     def _read_requests(self) -> None:
         chunk = os.read(self._source, _CHUNK_BYTES)
         if not chunk:
             raise _SessionEnded
+        self._heard_ns = self._clock()
         for line in self._reader.feed(chunk):
             self._take(decode(line, REQUEST_TYPES), line)
 
@@ -117,10 +131,14 @@ class Supervisor:
         if isinstance(request, Hello):
             self._greet(request)
         elif isinstance(request, Stop):
+            for role in list(self._roles):
+                self._end(role)
             self._send(Stopped())
             raise _SessionEnded
         elif not self._is_open:
             raise MessageError(f"{request.wire_type} before hello")
+        elif isinstance(request, Clock):
+            self._send(ClockReading(self._clock()))
         else:
             assert isinstance(request, RoleRequest), request
             self._forward(request, line)
@@ -129,47 +147,54 @@ class Supervisor:
         if hello.protocol != PROTOCOL:
             raise MessageError(f"hello.protocol: got {hello.protocol}, this agent speaks {PROTOCOL}")
         self._is_open = True
-        devices = sorted(path.name for path in _DEVICES.glob("*"))
-        self._send(
-            Capabilities(
-                protocol=PROTOCOL,
-                host=platform.node(),
-                kernel=platform.release(),
-                python=platform.python_version(),
-                has_pyverbs=find_spec("pyverbs") is not None,
-                devices=devices,
-            )
-        )
+        if hello.silence_limit_ms is not None:
+            self._silence_limit_ns = hello.silence_limit_ms * _NS_PER_MS
+        self._send(capabilities())
 
     def _forward(self, request: RoleRequest, line: bytes) -> None:
-        """Hand a request to its data process, which `prepare` starts."""
+        """Hand a request to its data process, which `prepare` starts and `end_role` ends."""
         role = request.role
-        if isinstance(request, Prepare) and role not in self._roles:
-            if len(self._roles) >= _ROLES_MAX:
-                raise MessageError(f"prepare.role: {role!r} would be one more than {_ROLES_MAX} roles")
+        if isinstance(request, Prepare) and role not in self._roles and len(self._roles) < _ROLES_MAX:
             self._launch(role)
         data = self._roles.get(role)
         if data is None:
-            raise MessageError(f"{request.wire_type}.role: {role!r} has not been prepared, or has ended")
-        if len(data.pending) >= _REQUESTS_PENDING_MAX:
-            raise MessageError(
-                f"{request.wire_type}: {role!r} already has {_REQUESTS_PENDING_MAX} requests waiting"
-            )
-        data.pending.append((request.wire_type, self._clock() + request.time_limit_ms / 1000))
+            self._refuse(request, "has not been prepared, or has ended", is_gone=True)
+        elif isinstance(request, EndRole):
+            self._end(role)
+            self._send(RoleEnded(role))
+        elif len(data.pending) >= _REQUESTS_PENDING_MAX:
+            self._refuse(request, f"already has {_REQUESTS_PENDING_MAX} requests waiting")
+        else:
+            limit_ns = self._clock() + request.time_limit_ms * _NS_PER_MS
+            data.pending.append((request.wire_type, limit_ns))
+            self._hand_over(role, data, line)
+
+    def _refuse(self, request: RoleRequest, problem: str, *, is_gone: bool = False) -> None:
+        words = f"{request.wire_type}: role {request.role!r} {problem}; at most {_ROLES_MAX} roles at a time"
+        self._send(Error(request.role, ErrorKind.PROTOCOL.value, words, request.wire_type, is_gone))
+
+    def _hand_over(self, role: str, data: _DataProcess, line: bytes) -> None:
+        """Write a request into a data process's pipe, which has room for all that may wait."""
         assert data.process.stdin is not None, "started with a pipe"
         try:
-            data.process.stdin.write(line + b"\n")
-            data.process.stdin.flush()
+            written = os.write(data.process.stdin.fileno(), line + b"\n")
         except BrokenPipeError:
             self._fail(role, ErrorKind.BUG, self._obituary(role))
+            return
+        except BlockingIOError:
+            written = 0
+        if written != len(line) + 1:
+            self._fail(role, ErrorKind.TIMEOUT, "the data process does not read its requests")
 
     def _launch(self, role: str) -> None:
         with self._log_of(role).open("ab") as log:
             process = subprocess.Popen(
-                self._command(role), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+                self._command(role), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0
             )
         self._roles[role] = _DataProcess(process)
-        assert process.stdout is not None, "started with a pipe"
+        assert process.stdout is not None and process.stdin is not None, "started with pipes"
+        fcntl.fcntl(process.stdin, fcntl.F_SETPIPE_SZ, 2 * _REQUESTS_PENDING_MAX * LINE_BYTES_MAX)
+        os.set_blocking(process.stdin.fileno(), False)
         self._selector.register(process.stdout, selectors.EVENT_READ, role)
 
     def _read_replies(self, role: str) -> None:
@@ -181,8 +206,9 @@ class Supervisor:
             return
         try:
             for line in data.reader.feed(chunk):
-                self._send(decode(line, REPLY_TYPES))
+                reply = decode(line, REPLY_TYPES)
                 data.pending.popleft()
+                self._send(reply)
         except (MessageError, IndexError) as error:
             self._fail(role, ErrorKind.BUG, f"the data process wrote something unexpected: {error}")
 
@@ -200,9 +226,11 @@ class Supervisor:
         return f"the data process ended with code {code}: {words or '(no words)'}"
 
     def _fail(self, role: str, kind: ErrorKind, message: str) -> None:
-        """End one data process and say why; the others go on."""
+        """End one data process, and say why to each request that waits, or unasked; the others go on."""
+        waiting: list[str | None] = [request_type for request_type, _ in self._roles[role].pending]
         self._end(role)
-        self._send(Error(role, kind.value, message))
+        for request_type in waiting or [None]:
+            self._send(Error(role, kind.value, message, request_type, is_gone=True))
 
     def _end(self, role: str) -> None:
         data = self._roles.pop(role)
@@ -211,10 +239,7 @@ class Supervisor:
         data.process.kill()
         data.process.wait()
         data.process.stdout.close()
-        try:
-            data.process.stdin.close()
-        except BrokenPipeError:
-            return
+        data.process.stdin.close()
 
     def _send(self, reply: Message) -> None:
         line = encode(reply)

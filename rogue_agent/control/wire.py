@@ -1,15 +1,14 @@
 """Messages as lines of JSON: any bytes become a message or a MessageError, never anything else."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import MISSING, asdict
+from dataclasses import asdict
 
 from rogue_agent.control.errors import MessageError
 from rogue_agent.control.fields import shown
-from rogue_agent.control.messages import REPLIES, Error, Message, rules_of
+from rogue_agent.control.messages import REPLIES, Error, Message
+from rogue_agent.control.schema import from_values
 
 LINE_BYTES_MAX = 65_536
-_NAMES_SHOWN = 4
 REQUEST_TYPES: dict[str, type[Message]] = {each.wire_type: each for each in REPLIES}
 _ANSWERS: list[type[Message]] = [*REPLIES.values(), Error]
 REPLY_TYPES: dict[str, type[Message]] = {each.wire_type: each for each in _ANSWERS}
@@ -29,19 +28,7 @@ def decode(line: bytes, types: dict[str, type[Message]]) -> Message:
     message_class = types.get(name) if isinstance(name, str) else None
     if message_class is None:
         raise MessageError(f"type: got {shown(name)}, expected one of {', '.join(sorted(types))}")
-    rules = rules_of(message_class)
-    _refuse("unknown", message_class, set(values) - set(rules))
-    required = {name for name, (_, each) in rules.items() if each.default is each.default_factory is MISSING}
-    _refuse("missing", message_class, required - set(values))
-    for field_name, value in values.items():
-        rules[field_name][0].check(value, f"{message_class.wire_type}.{field_name}")
-    return message_class(**values)
-
-
-def _refuse(what: str, message_class: type[Message], names: Iterable[str]) -> None:
-    if names:
-        listing = ", ".join(shown(name) for name in sorted(names)[:_NAMES_SHOWN])
-        raise MessageError(f"{message_class.wire_type}: {what} fields {listing}")
+    return from_values(message_class, values, message_class.wire_type)
 
 
 def _object(line: bytes) -> dict[str, object]:

@@ -26,6 +26,7 @@ class FakeError(Exception):
 class Access(IntFlag):
     IBV_ACCESS_LOCAL_WRITE = 1
     IBV_ACCESS_REMOTE_WRITE = 2
+    IBV_ACCESS_REMOTE_READ = 4
 
 
 class WcFlags(IntFlag):
@@ -38,10 +39,27 @@ class SendFlags(IntFlag):
 
 class Opcode(IntEnum):
     IBV_WR_RDMA_WRITE = 0
+    IBV_WR_RDMA_WRITE_WITH_IMM = 1
+    IBV_WR_SEND = 2
+    IBV_WR_SEND_WITH_IMM = 3
+    IBV_WR_RDMA_READ = 4
 
 
 class QpType(IntEnum):
     IBV_QPT_RC = 2
+    IBV_QPT_UC = 3
+    IBV_QPT_UD = 4
+
+
+class QpState(IntEnum):
+    IBV_QPS_RESET = 0
+
+
+class QpAttrMask(IntFlag):
+    IBV_QP_STATE = 1
+
+
+GRH_BYTES = 40
 
 
 @dataclass
@@ -140,20 +158,42 @@ class ScatterGather:
 
 class SendRequest:
     def __init__(
-        self, wr_id: int, opcode: int, *, num_sge: int, sg: Sequence[ScatterGather], send_flags: int
+        self, wr_id: int, opcode: int, *, num_sge: int, sg: Sequence[ScatterGather], send_flags: int = 2
     ) -> None:
-        assert (opcode, num_sge) == (Opcode.IBV_WR_RDMA_WRITE, len(sg)) == (0, 1)
-        self.wr_id, self.sge, self.is_signaled = wr_id, sg[0], bool(send_flags & SendFlags.IBV_SEND_SIGNALED)
+        assert num_sge == len(sg) == 1
+        self.wr_id, self.opcode, self.sg_list, self.send_flags = wr_id, opcode, sg[0], send_flags
+        self.imm_data = 0
         self.rkey, self.remote_address = 0, 0
+        self.destination: tuple[object, int, int] | None = None
 
     def set_wr_rdma(self, rkey: int, addr: int) -> None:
         self.rkey, self.remote_address = rkey, addr
 
+    def set_wr_ud(self, ah: object, rqpn: int, rqkey: int) -> None:
+        self.destination = ah, rqpn, rqkey
+
+
+@dataclass
+class RecvRequest:
+    wr_id: int
+    num_sge: int
+    sg: Sequence[ScatterGather]
+
+
+class AddressHandle:
+    def __init__(self, pd: "ProtectionDomain", attr: object) -> None:
+        self.attr = attr
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
 
 @dataclass
 class QpAttributes:
-    port_num: int
-    path_mtu: int
+    port_num: int = 1
+    path_mtu: int = 0
+    qp_state: int = 0
+    qkey: int = 0
     qp_access_flags: int = 0
     dest_qp_num: int = 0
     rq_psn: int = 0
@@ -184,11 +224,16 @@ class QpInit:
 
 @dataclass
 class Fabric:
-    """The network: which queue pairs there are, and how many verbs they still carry."""
+    """The network: which queue pairs there are, how many verbs they still carry, and which are cut off.
+
+    What is sent to a queue pair in `lossy` does not arrive.
+    """
 
     queue_pairs: dict[int, "QueuePair"] = field(default_factory=dict)
     verbs_left: int = 1 << 30
     next_qp_num: int = 17
+    broken: set[int] = field(default_factory=set)
+    lossy: set[int] = field(default_factory=set)
 
 
 class QueuePair:
@@ -202,34 +247,102 @@ class QueuePair:
         self.attributes: QpAttributes | None = None
         self.state = "RESET"
         self.refuses = False
+        self.receives: deque[RecvRequest] = deque()
+
+    @property
+    def type(self) -> int:
+        return self._init.qp_type
 
     def to_rts(self, attributes: QpAttributes) -> None:
-        if attributes.dest_qp_num == 0:
+        if attributes.dest_qp_num == 0 and self.type != QpType.IBV_QPT_UD:
             raise FakeError("Failed to modify QP. Errno: 22, Invalid argument")
+        if self.state != "RESET":
+            raise FakeError("Failed to modify QP. Errno: 22, it is not in RESET")
         self.attributes, self.state = attributes, "RTS"
+
+    def modify(self, attributes: QpAttributes, mask: int) -> None:
+        assert (attributes.qp_state, mask) == (QpState.IBV_QPS_RESET, QpAttrMask.IBV_QP_STATE)
+        self.state = "RESET"
+        self.receives.clear()
+        self._fabric.broken.discard(self.qp_num)
+
+    def post_recv(self, request: RecvRequest) -> None:
+        if len(self.receives) >= self._init.cap.max_recv_wr:
+            raise FakeError("Failed to post recv. Errno: 12, Cannot allocate memory")
+        self.receives.append(RecvRequest(request.wr_id, request.num_sge, request.sg))
 
     def post_send(self, request: SendRequest) -> None:
         if self.refuses:
             raise FakeError("Failed to post send. Errno: 12, Cannot allocate memory")
         if self.state == "ERR":
-            self._init.scq.push(WorkCompletion(request.wr_id, WR_FLUSH_ERR))
-        elif self._is_connected() and self._fabric.verbs_left > 0:
+            self._complete(request.wr_id, WR_FLUSH_ERR)
+        elif self.type == QpType.IBV_QPT_UD:
+            self._send_datagram(request)
+        elif self.type == QpType.IBV_QPT_UC or self._carries():
             self._fabric.verbs_left -= 1
-            ctypes.memmove(request.remote_address, request.sge.addr, request.sge.length)
-            if request.is_signaled:
-                self._init.scq.push(WorkCompletion(request.wr_id, SUCCESS, request.sge.length))
+            self._move(request)
+            if request.send_flags & SendFlags.IBV_SEND_SIGNALED:
+                self._complete(request.wr_id, SUCCESS, request.sg_list.length)
         else:
             self.state = "ERR"
-            self._init.scq.push(WorkCompletion(request.wr_id, RETRY_EXC_ERR))
+            self._complete(request.wr_id, RETRY_EXC_ERR)
 
-    def _is_connected(self) -> bool:
+    def _complete(self, wr_id: int, status: int, byte_len: int = 0) -> None:
+        self._init.scq.push(WorkCompletion(wr_id, status, byte_len))
+
+    def _carries(self) -> bool:
+        return (
+            self._peer() is not None
+            and self._fabric.verbs_left > 0
+            and self.qp_num not in self._fabric.broken
+        )
+
+    def _peer(self) -> "QueuePair | None":
         assert self.attributes is not None, "not connected"
         peer = self._fabric.queue_pairs.get(self.attributes.dest_qp_num)
-        return (
-            peer is not None
-            and peer.attributes is not None
-            and (peer.attributes.dest_qp_num, peer.attributes.rq_psn) == (self.qp_num, self.attributes.sq_psn)
+        if peer is None or peer.attributes is None or peer.state != "RTS":
+            return None
+        ours = self.qp_num, self.attributes.sq_psn
+        return peer if (peer.attributes.dest_qp_num, peer.attributes.rq_psn) == ours else None
+
+    def _move(self, request: SendRequest) -> None:
+        """Copy the bytes, and take a receive of the peer where the verb needs one."""
+        peer, element, code = self._peer(), request.sg_list, request.opcode
+        if peer is None or peer.qp_num in self._fabric.lossy:
+            return
+        if code == Opcode.IBV_WR_RDMA_READ:
+            ctypes.memmove(element.addr, request.remote_address, element.length)
+            return
+        if code in (Opcode.IBV_WR_RDMA_WRITE, Opcode.IBV_WR_RDMA_WRITE_WITH_IMM):
+            ctypes.memmove(request.remote_address, element.addr, element.length)
+        if code != Opcode.IBV_WR_RDMA_WRITE:
+            peer._receive(request)
+
+    def _receive(self, request: SendRequest, header_bytes: int = 0) -> None:
+        assert self.receives, f"queue pair {self.qp_num} has no receive posted"
+        receive, element, code = self.receives.popleft(), request.sg_list, request.opcode
+        if code in (Opcode.IBV_WR_SEND, Opcode.IBV_WR_SEND_WITH_IMM):
+            assert header_bytes + element.length <= receive.sg[0].length, "longer than the receive"
+            ctypes.memmove(receive.sg[0].addr + header_bytes, element.addr, element.length)
+        has_imm = code in (Opcode.IBV_WR_RDMA_WRITE_WITH_IMM, Opcode.IBV_WR_SEND_WITH_IMM)
+        self._init.rcq.push(
+            WorkCompletion(
+                receive.wr_id,
+                SUCCESS,
+                header_bytes + element.length,
+                request.imm_data if has_imm else 0,
+                WcFlags.IBV_WC_WITH_IMM if has_imm else 0,
+            )
         )
+
+    def _send_datagram(self, request: SendRequest) -> None:
+        assert request.destination is not None, "a datagram without an address"
+        _, qp_num, qkey = request.destination
+        peer = self._fabric.queue_pairs.get(qp_num)
+        if peer is not None and peer.qp_num not in self._fabric.lossy and peer.receives:
+            assert peer.attributes is not None and peer.attributes.qkey == qkey
+            peer._receive(request, GRH_BYTES)
+        self._complete(request.wr_id, SUCCESS)
 
     def close(self) -> None:
         self._fabric.queue_pairs.pop(self.qp_num)
@@ -249,7 +362,7 @@ def fake_library(fabric: Fabric) -> Library:
         return cast(ModuleType, SimpleNamespace(**members))
 
     return Library(
-        addr=module(GID=gid, GlobalRoute=SimpleNamespace, AHAttr=SimpleNamespace),
+        addr=module(GID=gid, GlobalRoute=SimpleNamespace, AHAttr=SimpleNamespace, AH=AddressHandle),
         cq=module(CompChannel=CompletionChannel, CQ=CompletionQueue),
         device=module(Context=Context),
         enums=module(
@@ -258,6 +371,8 @@ def fake_library(fabric: Fabric) -> Library:
             ibv_send_flags=SendFlags,
             ibv_wr_opcode=Opcode,
             ibv_qp_type=QpType,
+            ibv_qp_state=QpState,
+            ibv_qp_attr_mask=QpAttrMask,
         ),
         mr=module(MR=MemoryRegion),
         pd=module(PD=ProtectionDomain),
@@ -267,7 +382,7 @@ def fake_library(fabric: Fabric) -> Library:
             QPAttr=QpAttributes,
             QP=lambda pd, init: QueuePair(fabric, pd, init),
         ),
-        wr=module(SGE=ScatterGather, SendWR=SendRequest),
+        wr=module(SGE=ScatterGather, SendWR=SendRequest, RecvWR=RecvRequest),
         error=FakeError,
     )
 
@@ -276,8 +391,16 @@ def fake_sysfs(directory: Path, address_gid: str) -> None:
     """Lay out what the kernel shows of one port with a link-local and one experiment address."""
     port = directory / "rxe0" / "ports" / "1"
     for index, entry in enumerate(["fe80" + ":0000" * 7, address_gid]):
-        for attribute, content in (("gids", entry), ("gid_attrs/types", "RoCE v2")):
+        for attribute, content in (
+            ("gids", entry),
+            ("gid_attrs/types", "RoCE v2"),
+            ("gid_attrs/ndevs", "eth1"),
+        ):
             path = port / attribute / str(index)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"{content}\n")
     (port / "rate").write_text("2.5 Gb/sec (1X SDR)\n")
+    (port / "state").write_text("4: ACTIVE\n")
+    (port / "hw_counters").mkdir()
+    (port / "hw_counters" / "sent_pkts").write_text("17\n")
+    (port / "hw_counters" / "lifespan").write_text("10\n")

@@ -13,33 +13,17 @@ SPENT = {
 
 def outcome(samples: list[RttSample]) -> Outcome:
     sent = Results(
-        role="mover",
+        "mover",
+        "ok",
         sha256="a" * 64,
-        status="ok",
         start_ns=1_000_000_000,
         end_ns=1_500_000_000,
         verbs=12,
         batches=10,
         spent=dict(SPENT),
     )
-    requester = Prepared(
-        role="mover",
-        device="rxe0",
-        port=1,
-        port_rate_bps=2_500_000_000,
-        active_mtu_bytes=4096,
-        gid_index=1,
-        gid="0000:0000:0000:0000:0000:ffff:0a09:0001",
-        qp_num=17,
-        psn=0,
-        rkey=1,
-        buffer_address=4096,
-        buffer_bytes=10_000_000,
-        clock="host",
-        completions="event",
-        limiter="none",
-    )
-    received = Results(role="mover", sha256="b" * 64, status="idle")
+    requester = Prepared("mover", "rc", "10.9.0.1", 2_500_000_000, 4096, "host", "event", "none")
+    received = Results("mover", "idle", 0, 0, sha256="b" * 64)
     return Outcome(Order(10_000_000, "rogue", 7), requester, sent, received, samples)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rogue_agent.control.messages import Connected, Prepared, Result, Results, Start, Started
+from rogue_agent.control.messages import Connect, Connected, Prepared, Result, Results
 from virtual import figures
 from virtual.errors import VirtualTestbedError
 from virtual.image.cache import Image
@@ -21,9 +21,9 @@ from virtual.transfer import (
     Order,
     Outcome,
     agent,
-    connect_request,
     move,
     prepare_request,
+    start,
 )
 
 pytestmark = pytest.mark.virtual
@@ -73,12 +73,12 @@ def test_a_flow_is_cut_off_at_its_time_limit(machines: RunningMachines) -> None:
 
 def test_a_peer_that_does_not_answer_fails_the_queue_pair(machines: RunningMachines) -> None:
     source, destination = ends(machines)
-    order = Order(2**20, "rogue", fill_seed=10, parameters={})
+    order = Order(2**20, "roce", fill_seed=10, parameters={"retry_count": 1})
     with agent(source.login) as (_, requester), agent(destination.login) as (_, responder):
-        here = requester.request(prepare_request(source, order, order.fill_seed), Prepared)
-        there = responder.request(prepare_request(destination, order, None), Prepared)
-        requester.request(connect_request(there, here.active_mtu_bytes), Connected)
-        requester.request(Start(ROLE, STEP_LIMIT_MS, order.size_bytes), Started)
+        requester.request(prepare_request(source, order, "requester"), Prepared)
+        there = responder.request(prepare_request(destination, order, "responder"), Prepared)
+        requester.request(Connect(ROLE, STEP_LIMIT_MS, there), Connected)
+        start(requester, order)
         sent = requester.request(Result(ROLE, STEP_LIMIT_MS), Results)
     assert (sent.status, sent.error) == ("error", "IBV_WC_RETRY_EXC_ERR")
 

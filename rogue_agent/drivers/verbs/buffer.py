@@ -21,7 +21,7 @@ class Buffer:
         self._region = library.mr.MR(
             protection_domain,
             size_bytes,
-            access.IBV_ACCESS_LOCAL_WRITE | access.IBV_ACCESS_REMOTE_WRITE,
+            access.IBV_ACCESS_LOCAL_WRITE | access.IBV_ACCESS_REMOTE_WRITE | access.IBV_ACCESS_REMOTE_READ,
             address=self.address,
         )
         self.lkey: int = self._region.lkey

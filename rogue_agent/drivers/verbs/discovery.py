@@ -22,19 +22,47 @@ class PortAddress:
     gid_index: int
     gid: str
     rate_bps: int
+    netdev: str = ""
+    driver: str = ""
+    state: str = ""
 
 
 def find_port(address: str, sysfs: Path = SYSFS) -> PortAddress:
     """Return the first RoCE v2 GID that is `address`; IPv4 addresses stand in the table as ::ffff:a.b.c.d."""
     wanted = gid_of(address)
-    found = []
-    for port in _ports(sysfs):
-        for index, gid in _gids(port):
-            if gid == wanted and _read(port / "gid_attrs" / "types" / str(index)) == _GID_TYPE:
-                return PortAddress(port.parts[-3], int(port.name), index, gid, _rate_bps(port))
-            found.append(f"{port.parts[-3]}/{port.name}: {gid}")
-    listing = "; ".join(found[:_GIDS_SHOWN]) or "no RDMA device with an address"
+    for found in roce_ports(sysfs):
+        if found.gid == wanted:
+            return found
+    others = [f"{port.parts[-3]}/{port.name}: {gid}" for port in _ports(sysfs) for _, gid in _gids(port)]
+    listing = "; ".join(others[:_GIDS_SHOWN]) or "no RDMA device with an address"
     raise VerbsUnavailable(f"no {_GID_TYPE} GID for experiment address {address}; this node has {listing}")
+
+
+def roce_ports(sysfs: Path = SYSFS) -> list[PortAddress]:
+    """All RoCE v2 GIDs of this node, in the order of devices, ports and tables."""
+    return [
+        PortAddress(
+            device=port.parts[-3],
+            port=int(port.name),
+            gid_index=index,
+            gid=gid,
+            rate_bps=_rate_bps(port),
+            netdev=_read(port / "gid_attrs" / "ndevs" / str(index)),
+            driver=_driver(port.parents[1]),
+            state=_read(port / "state").partition(": ")[2],
+        )
+        for port in _ports(sysfs)
+        for index, gid in _gids(port)
+        if _read(port / "gid_attrs" / "types" / str(index)) == _GID_TYPE
+    ]
+
+
+def _driver(device: Path) -> str:
+    """Name of the kernel's driver of a device; a device in software has no hardware below, and no name."""
+    try:
+        return (device / "device" / "driver").readlink().name
+    except OSError:
+        return "software"
 
 
 def gid_of(address: str) -> str:

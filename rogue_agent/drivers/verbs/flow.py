@@ -1,20 +1,35 @@
-"""A flow on real verbs: the application's schedule above the connection, the queue pair below it."""
+"""A flow on real verbs: the application's schedule above the connection, the queue pairs below it."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TextIO
+from functools import partial
 
-from rogue_agent.core.actions import PostSend, QueuePairFailed, RecoveryAction, Trace, TransferDone
-from rogue_agent.core.application import Application, Schedule
+from rogue_agent.core.actions import (
+    PostSend,
+    QueuePairFailed,
+    ReadyQueuePair,
+    RecoveryAction,
+    ResetQueuePair,
+    SendPeer,
+    SwitchToShadow,
+    Trace,
+    TransferDone,
+)
+from rogue_agent.core.application import Application, Schedule, TransferRecord
 from rogue_agent.core.clocks import HostNs, NicNs
-from rogue_agent.core.completions import Completion, status_name
+from rogue_agent.core.completions import SUCCESS, Completion, status_name
 from rogue_agent.core.connection import Connection
 from rogue_agent.core.control import SampleVerdict
-from rogue_agent.core.errors import PostRefused
+from rogue_agent.core.errors import PeerError, PostRefused
+from rogue_agent.drivers.limiters.base import RateLimiter
+from rogue_agent.drivers.meter import ThroughputMeter
+from rogue_agent.drivers.spool import Table
 from rogue_agent.drivers.step import drain
 from rogue_agent.drivers.verbs.endpoint import Endpoint
+from rogue_agent.drivers.verbs.queue_pair import RemoteMemory
 
-SAMPLE_COLUMNS = (
+RTT_COLUMNS = (
     "t_ns",
     "wr_id",
     "rtt_ns",
@@ -24,122 +39,257 @@ SAMPLE_COLUMNS = (
     "accepted",
     "reason",
 )
+TRANSFER_COLUMNS = (
+    "transfer_id",
+    "size_bytes",
+    "start_ns",
+    "end_ns",
+    "status",
+    "error",
+    "retransmitted_bytes",
+)
+EVENT_COLUMNS = ("t_ns", "event", "detail")
+_COUNTED = 0
+"""Immediate value of a WRITE that has none of its own, so that the receiver can count it."""
 
 
 @dataclass(frozen=True)
-class Failure:
-    """The queue pair was lost, and what the NIC or the library said about it."""
+class FlowRecords:
+    """Where a flow writes what it sees; RTT samples only if there is a table for them."""
 
-    t_ns: HostNs
-    description: str
+    transfers: Table
+    events: Table
+    rtt: Table | None
+    meter: ThroughputMeter
+
+
+@dataclass(frozen=True)
+class FlowShape:
+    """How a flow uses the two memories.
+
+    A transfer larger than `memory_bytes` starts again at their beginning, after as many whole verbs as fit.
+    has_counted_writes: every WRITE carries an immediate, because nobody else tells what arrives over UC.
+    mtu_bytes: what a window of packets is worth.
+    """
+
+    memory_bytes: int
+    verb_bytes: int
+    mtu_bytes: int
+    has_counted_writes: bool
 
 
 class VerbsFlow:
-    """Offers `step.Port` over one endpoint; whoever runs the event loop calls `start` and the `on_` methods.
+    """Offers `step.Port` over one endpoint; whoever runs the event loop calls the `on_` methods."""
 
-    RTT samples go to `samples` as comma-separated rows under SAMPLE_COLUMNS, so that a long run stays small.
-    """
-
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is above, below and beside a flow
         self,
         connection: Connection,
-        schedule: Schedule,
         endpoint: Endpoint,
-        samples: TextIO,
+        memory: RemoteMemory,
+        shape: FlowShape,
+        limiter: RateLimiter | None,
+        records: FlowRecords,
         clock: Callable[[], NicNs],
     ) -> None:
         self._connection = connection
-        self._application = Application(schedule)
+        self._endpoint = endpoint
         self._queue_pair = endpoint.queue_pair
-        self._local = (endpoint.buffer.address, endpoint.buffer.lkey)
-        self._samples = samples
+        self._local = endpoint.buffer.address, endpoint.buffer.lkey
+        self._remote = memory.address, memory.rkey
+        self._shape = shape
+        self._lap_bytes = max(1, shape.memory_bytes // shape.verb_bytes * shape.verb_bytes)
+        self._limiter = limiter
+        self._records = records
         self._clock = clock
+        self._application: Application | None = None
         self._timer_ns: HostNs | None = None
-        self._refusal = ""
-        self.transfers = self._application.records
-        self.failures: list[Failure] = []
+        self._error = ""
+        self._unsignaled_bytes = 0
+        self._posted: deque[tuple[int, int]] = deque()
+        self.mistakes = 0
+        self.again_bytes = 0
         self.posted_verbs = 0
         self.posted_batches = 0
         self.posting_ns = 0
-        samples.write(",".join(SAMPLE_COLUMNS) + "\n")
+        self.ended: dict[str, int] = {"ok": 0, "error": 0, "unfinished": 0}
+        self.first_error: str | None = None
+
+    def follow(self, schedule: Schedule) -> None:
+        """Take the schedule; its first transfer is due at its start."""
+        self._application = Application(schedule)
 
     @property
     def is_finished(self) -> bool:
         """Whether the schedule holds nothing more and no transfer runs."""
-        is_running = bool(self.transfers) and self.transfers[-1].end_ns is None
-        return not is_running and self._application.next_start_ns is None
+        application = self._application
+        if application is None or application.next_start_ns is not None:
+            return False
+        return len(application.records) == sum(self.ended.values())
 
     @property
     def deadline_ns(self) -> HostNs | None:
         """When `on_time` must be called at the latest: for the connection's timer or the next transfer."""
-        instants = (self._timer_ns, self._application.next_start_ns)
-        return min((instant for instant in instants if instant is not None), default=None)
+        next_ns = None if self._application is None else self._application.next_start_ns
+        return min((instant for instant in (self._timer_ns, next_ns) if instant is not None), default=None)
 
     def on_time(self, now: HostNs) -> None:
-        """Start the transfer that is due, and let the connection look at its timer."""
-        if self._application.next_start_ns is not None and now >= self._application.next_start_ns:
-            self._connection.submit(self._application.begin(now))
+        """Start the transfers that are due, and let the connection look at its timer."""
+        self._begin(now)
         if self._timer_ns is not None and now >= self._timer_ns:
             self._connection.on_timer(now)
         drain(self._connection, self, now)
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
         """Take the entries of one poll."""
-        self._connection.on_completions(now, completions)
+        sends, receives, datagrams = self._endpoint.sort(completions)
+        if sends:
+            self._count(now, sends)
+            self._connection.on_completions(now, sends)
+        for entries in receives.values():
+            self._believe(partial(self._connection.on_receives, now, entries))
+        for payload in datagrams:
+            self._believe(partial(self._connection.on_peer_message, payload))
         drain(self._connection, self, now)
 
     def finish(self, now: HostNs) -> None:
-        """End the run; a transfer that still runs stays recorded as unfinished."""
+        """End the run; a transfer that still runs is recorded as unfinished."""
+        if self._application is None:
+            return
+        running = [record for record in self._application.records if record.end_ns is None]
         self._application.finish(now)
+        for record in running:
+            record.end_ns = None
+            self._write(record)
+        self._records.meter.close(now)
 
     def post_send(self, action: PostSend) -> NicNs:
-        """Post the verb to the same place of the peer's buffer."""
+        """Post the verb between the same places of both memories."""
         before_ns = self._clock()
+        place = action.offset_bytes
+        if place + action.length_bytes > self._shape.memory_bytes:
+            place %= self._lap_bytes
+        if self._shape.has_counted_writes and action.imm is None and action.verb == "write":
+            action = action._replace(imm=_COUNTED)
+        (local, lkey), (remote, rkey) = self._local, self._remote
         try:
-            if action.verb != "write" or action.imm is not None:
-                raise PostRefused(
-                    f"this driver has WRITEs only: no {action.verb} with immediate {action.imm}"
-                )
-            self._queue_pair.post_write(action, self._local)
+            self._queue_pair.post(action, (local + place, lkey), (remote + place, rkey))
         except PostRefused as error:
-            self._refusal = str(error)
+            self._error = str(error)
             raise
         self.posting_ns += self._clock() - before_ns
         self.posted_verbs += 1
-        self.posted_batches += action.signaled
+        self._unsignaled_bytes += action.length_bytes
+        if action.signaled:
+            self.posted_batches += 1
+            self._posted.append((action.wr_id, self._unsignaled_bytes))
+            self._unsignaled_bytes = 0
         return before_ns
 
     def set_rate(self, rate_bps: int) -> int:
-        """Never asked: the link's facts say that there is no limiter."""
-        raise AssertionError(f"asked for {rate_bps} bit/s, although this queue pair has no limiter")
+        """Program the limiter of this flow's priority; return the rate that it will really apply."""
+        assert self._limiter is not None, f"asked for {rate_bps} bit/s, although there is no limiter"
+        now = HostNs(self._clock())
+        effective_bps = self._limiter.set_rate(rate_bps, now)
+        self._records.meter.limit(now, effective_bps)
+        return effective_bps
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
         """Remember the connection's deadline for the event loop."""
         self._timer_ns = deadline_ns
 
     def transfer_done(self, action: TransferDone, now: HostNs) -> None:
-        """Pass the end of a transfer on to the application."""
-        error = None if action.is_ok else self.failures[0].description
-        self._application.on_transfer_done(action.transfer_id, now, error)
+        """Pass the end of a transfer on to the application, and start the next one if it is due."""
+        assert self._application is not None, "a transfer ended, but none was submitted"
+        error = None if action.is_ok else self._error
+        self._write(self._application.on_transfer_done(action.transfer_id, now, error))
+        if not self._application.is_open_loop:
+            self._begin(now)
 
     def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
         """Keep what the NIC said, or the library where it refused a verb."""
-        description = self._refusal if action.status is None else status_name(action.status)
-        self.failures.append(Failure(now, description))
+        if action.status is not None:
+            self._error = status_name(action.status)
+        self._note(now, "qp_failed", f"queue pair {self._queue_pair.qp_num}: {self._error}")
 
     def recover(self, action: RecoveryAction, now: HostNs) -> None:
-        """Never asked: this driver gives the connection no shadow queue pair."""
-        raise AssertionError(f"asked at {now} to {action}, although there is no shadow queue pair")
+        """Move between the queue pairs, and take note."""
+        if isinstance(action, SwitchToShadow):
+            self._queue_pair = self._endpoint.pair_of(action.qp_num)
+            self.again_bytes += action.again_bytes
+            self._posted.clear()
+            self._unsignaled_bytes = 0
+            self._note(now, "shadow_switch", f"queue pair {action.qp_num}: {action.again_bytes} bytes again")
+        elif isinstance(action, ResetQueuePair):
+            self._endpoint.reset(action.qp_num)
+            self._note(now, "reset", f"queue pair {action.qp_num}")
+        elif isinstance(action, ReadyQueuePair):
+            self._endpoint.ready(action.qp_num, action.sq_psn, action.rq_psn)
+            self._note(now, "resynchronised", f"queue pair {action.qp_num}")
+        elif isinstance(action, SendPeer):
+            assert self._endpoint.side is not None, "a question, although there is no side channel"
+            self._endpoint.side.send(action.payload)
+        else:
+            self._error = action.reason
+            self._note(now, "gave_up", action.reason)
 
     def trace(self, action: Trace) -> None:
         """Write one RTT sample as a row."""
-        is_accepted = int(action.reason == SampleVerdict.ACCEPTED.value)
-        base_rtt_ns, cwnd_packets = (
-            action.metrics.get("base_rtt_ns", ""),
-            action.metrics.get("cwnd_packets", ""),
+        is_accepted = action.reason == SampleVerdict.ACCEPTED.value
+        metrics, rtt_ns = action.metrics, action.rtt_ns
+        cwnd_packets = metrics["cwnd_packets"]
+        base_rtt_ns = metrics.get("base_rtt_ns")
+        if is_accepted and rtt_ns > 0:
+            throughput_bps = cwnd_packets * self._shape.mtu_bytes * 8e9 / rtt_ns
+            self._records.meter.estimate(action.t_ns, throughput_bps)
+        if self._records.rtt is not None:
+            self._records.rtt.row(
+                action.t_ns,
+                action.wr_id,
+                round(rtt_ns),
+                None if base_rtt_ns is None else round(base_rtt_ns),
+                cwnd_packets,
+                action.limiter_bps,
+                is_accepted,
+                action.reason,
+            )
+
+    def _begin(self, now: HostNs) -> None:
+        application = self._application
+        while application is not None and application.next_start_ns is not None:
+            if now < application.next_start_ns:
+                return
+            self._connection.submit(application.begin(now))
+
+    def _count(self, now: HostNs, sends: list[Completion]) -> None:
+        """Add up the payload of the batches that completed."""
+        posted, delivered_bytes = self._posted, 0
+        for wr_id, status, *_ in sends:
+            if status == SUCCESS and posted and posted[0][0] == wr_id:
+                delivered_bytes += posted.popleft()[1]
+        if delivered_bytes:
+            self._records.meter.add(now, delivered_bytes)
+
+    def _write(self, record: TransferRecord) -> None:
+        """Put a transfer that has ended into the table."""
+        self.ended[record.status] += 1
+        if self.first_error is None:
+            self.first_error = record.error
+        self._records.transfers.row(
+            record.transfer_id,
+            record.size_bytes,
+            record.start_ns,
+            record.end_ns,
+            record.status,
+            record.error,
+            record.retransmitted_bytes,
         )
-        rtt_ns = "" if action.rtt_ns is None else action.rtt_ns
-        self._samples.write(
-            f"{action.t_ns},{action.wr_id},{rtt_ns},{base_rtt_ns},{cwnd_packets},"
-            f"{action.limiter_bps},{is_accepted},{action.reason}\n"
-        )
+
+    def _note(self, now: HostNs, event: str, detail: str) -> None:
+        self._records.events.row(now, event, detail)
+
+    def _believe(self, take: Callable[[], None]) -> None:
+        """Pass on what the peer said; what makes no sense is dropped and counted."""
+        try:
+            take()
+        except PeerError:
+            self.mistakes += 1

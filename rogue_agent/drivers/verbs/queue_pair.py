@@ -1,6 +1,8 @@
-"""An RC queue pair: made, told about its peer, brought to RTS, and given WRITEs."""
+"""A connected queue pair, RC or UC: made, told about its peer, brought to RTS, given verbs, reset."""
 
+import socket
 from dataclasses import dataclass
+from typing import Literal
 
 from rogue_agent.core.actions import PostSend
 from rogue_agent.core.errors import PostRefused
@@ -13,6 +15,8 @@ _RNR_RETRY_FOREVER = 7
 _MIN_RNR_TIMER_640_US = 12
 _READS_OUTSTANDING = 16
 _HOP_LIMIT = 64
+_TOS_SHIFT = 5
+_ECN_CAPABLE = 2
 
 
 def mtu_code(mtu_bytes: int) -> int:
@@ -29,76 +33,147 @@ def mtu_of_code(code: int) -> int:
 
 
 @dataclass(frozen=True)
-class Peer:
-    """The other end: where its queue pair is and which memory it lets us write."""
+class RemoteEnd:
+    """The other end of a queue pair, and the first packet number that it sends."""
 
     gid: str
     qp_num: int
     psn: int
+
+
+@dataclass(frozen=True)
+class RemoteMemory:
+    """Memory of the peer that its NIC lets us write and read."""
+
+    address: int
+    size_bytes: int
     rkey: int
-    buffer_address: int
-    buffer_bytes: int
 
 
 @dataclass(frozen=True)
 class PathAttributes:
-    """What both ends agree on, and how patient the requester is."""
+    """What both ends agree on, how patient the requester is, and the priority of what this end sends."""
 
     mtu_bytes: int
     retry_count: int
     timeout_exponent: int
+    priority: int = 0
+
+
+@dataclass(frozen=True)
+class QueueSizes:
+    """How many verbs and receives fit in a queue pair."""
+
+    sends: int
+    receives: int
+
+
+def address_attributes(library: Library, port: PortAddress, gid: str, priority: int) -> object:
+    """Address of a peer; `priority` is the service level, and the highest bits of the IP header's TOS.
+
+    All packets say that they are ECN-capable, so that a switch marks them instead of dropping them early.
+    """
+    addr = library.addr
+    route = addr.GlobalRoute(
+        dgid=addr.GID(gid),
+        sgid_index=port.gid_index,
+        hop_limit=_HOP_LIMIT,
+        traffic_class=priority << _TOS_SHIFT | _ECN_CAPABLE,
+    )
+    attributes: object = addr.AHAttr(sl=priority, is_global=1, port_num=port.port, gr=route)
+    return attributes
 
 
 class QueuePair:
-    """One reliable connection; a verb raises a completion only if asked to (selective signalling)."""
+    """One connection; a verb raises a completion only if asked to (selective signalling)."""
 
     def __init__(
-        self, library: Library, protection_domain: object, cq: object, send_queue_verbs: int
+        self,
+        library: Library,
+        protection_domain: object,
+        cq: object,
+        service: Literal["rc", "uc"],
+        sizes: QueueSizes,
     ) -> None:
         self._library = library
-        capacity = library.qp.QPCap(max_send_wr=send_queue_verbs, max_recv_wr=1)
-        attributes = library.qp.QPInitAttr(
-            qp_type=library.enums.ibv_qp_type.IBV_QPT_RC, scq=cq, rcq=cq, cap=capacity, sq_sig_all=0
-        )
+        enums = library.enums
+        types = {"rc": enums.ibv_qp_type.IBV_QPT_RC, "uc": enums.ibv_qp_type.IBV_QPT_UC}
+        capacity = library.qp.QPCap(max_send_wr=sizes.sends, max_recv_wr=max(1, sizes.receives))
+        attributes = library.qp.QPInitAttr(qp_type=types[service], scq=cq, rcq=cq, cap=capacity, sq_sig_all=0)
         self._qp = library.qp.QP(protection_domain, attributes)
         self.qp_num: int = self._qp.qp_num
-        self._peer: Peer | None = None
-        self._opcode = library.enums.ibv_wr_opcode.IBV_WR_RDMA_WRITE
-        self._signaled = library.enums.ibv_send_flags.IBV_SEND_SIGNALED
+        self._connection: tuple[PortAddress, RemoteEnd, PathAttributes] | None = None
+        codes = enums.ibv_wr_opcode
+        self._opcodes = {
+            ("write", False): codes.IBV_WR_RDMA_WRITE,
+            ("write", True): codes.IBV_WR_RDMA_WRITE_WITH_IMM,
+            ("send", False): codes.IBV_WR_SEND,
+            ("send", True): codes.IBV_WR_SEND_WITH_IMM,
+            ("read", False): codes.IBV_WR_RDMA_READ,
+        }
+        self._signaled = enums.ibv_send_flags.IBV_SEND_SIGNALED
+        # One work request for all posts: posting copies it, and pyverbs never frees those it makes.
+        self._element = library.wr.SGE(0, 0, 0)
+        self._request = library.wr.SendWR(0, codes.IBV_WR_RDMA_WRITE, num_sge=1, sg=[self._element])
+        self._request.sg_list = self._element
 
-    def connect(self, port: PortAddress, psn: int, peer: Peer, path: PathAttributes) -> None:
+    def connect(self, port: PortAddress, psn: int, remote: RemoteEnd, path: PathAttributes) -> None:
         """Walk RESET, INIT, RTR, RTS; the kernel resolves the peer's MAC address on the way."""
-        qp, addr, access = self._library.qp, self._library.addr, self._library.enums.ibv_access_flags
-        attributes = qp.QPAttr(port_num=port.port, path_mtu=mtu_code(path.mtu_bytes))
-        attributes.qp_access_flags = access.IBV_ACCESS_LOCAL_WRITE | access.IBV_ACCESS_REMOTE_WRITE
-        attributes.dest_qp_num, attributes.rq_psn, attributes.sq_psn = peer.qp_num, peer.psn, psn
+        self._connection = port, remote, path
+        self.ready(psn, remote.psn)
+
+    def ready(self, sq_psn: int, rq_psn: int) -> None:
+        """Bring the queue pair from RESET to RTS with these packet numbers, towards the same peer."""
+        assert self._connection is not None, "the queue pair was never connected"
+        port, remote, path = self._connection
+        access = self._library.enums.ibv_access_flags
+        attributes = self._library.qp.QPAttr(port_num=port.port, path_mtu=mtu_code(path.mtu_bytes))
+        attributes.qp_access_flags = (
+            access.IBV_ACCESS_LOCAL_WRITE | access.IBV_ACCESS_REMOTE_WRITE | access.IBV_ACCESS_REMOTE_READ
+        )
+        attributes.dest_qp_num, attributes.rq_psn, attributes.sq_psn = remote.qp_num, rq_psn, sq_psn
         attributes.timeout, attributes.retry_cnt = path.timeout_exponent, path.retry_count
         attributes.rnr_retry, attributes.min_rnr_timer = _RNR_RETRY_FOREVER, _MIN_RNR_TIMER_640_US
         attributes.max_rd_atomic = attributes.max_dest_rd_atomic = _READS_OUTSTANDING
-        route = addr.GlobalRoute(dgid=addr.GID(peer.gid), sgid_index=port.gid_index, hop_limit=_HOP_LIMIT)
-        attributes.ah_attr = addr.AHAttr(port_num=port.port, is_global=1, gr=route)
+        attributes.ah_attr = address_attributes(self._library, port, remote.gid, path.priority)
         try:
             self._qp.to_rts(attributes)
         except self._library.error as error:
             raise VerbsError("ibv_modify_qp", str(error), self.qp_num) from error
-        self._peer = peer
 
-    def post_write(self, action: PostSend, local: tuple[int, int]) -> None:
-        """Post one RDMA WRITE from `local` (address, lkey) to the same offset of the peer's buffer."""
-        assert self._peer is not None, "the queue pair is not connected"
-        wr, (address, lkey), offset_bytes = self._library.wr, local, action.offset_bytes
-        request = wr.SendWR(
-            action.wr_id,
-            self._opcode,
-            num_sge=1,
-            sg=[wr.SGE(address + offset_bytes, action.length_bytes, lkey)],
-            send_flags=self._signaled if action.signaled else 0,
-        )
-        request.set_wr_rdma(self._peer.rkey, self._peer.buffer_address + offset_bytes)
+    def reset(self) -> None:
+        """Enter RESET, whatever the state; what is outstanding is dropped."""
+        enums = self._library.enums
+        attributes = self._library.qp.QPAttr(qp_state=enums.ibv_qp_state.IBV_QPS_RESET)
+        try:
+            self._qp.modify(attributes, enums.ibv_qp_attr_mask.IBV_QP_STATE)
+        except self._library.error as error:
+            raise VerbsError("ibv_modify_qp", f"to RESET: {error}", self.qp_num) from error
+
+    def post(self, action: PostSend, local: tuple[int, int], remote: tuple[int, int]) -> None:
+        """Post one verb between `local` (address, lkey) and `remote` (address, rkey).
+
+        A SEND has no remote place.
+        """
+        request, element, imm = self._request, self._element, action.imm
+        element.addr, element.lkey = local
+        element.length = action.length_bytes
+        request.wr_id = action.wr_id
+        request.opcode = self._opcodes[action.verb, imm is not None]
+        request.send_flags = self._signaled if action.signaled else 0
+        request.imm_data = 0 if imm is None else socket.htonl(imm)
+        request.set_wr_rdma(remote[1], remote[0])
         try:
             self._qp.post_send(request)
         except self._library.error as error:
             raise PostRefused(f"ibv_post_send: {error}") from error
+
+    def post_receive(self, request: object) -> None:
+        """Post one receive."""
+        try:
+            self._qp.post_recv(request)
+        except self._library.error as error:
+            raise VerbsError("ibv_post_recv", str(error), self.qp_num) from error
 
     def close(self) -> None:
         """Destroy the queue pair."""

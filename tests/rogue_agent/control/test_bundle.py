@@ -43,10 +43,10 @@ def test_the_archive_speaks_and_ends_when_its_input_ends(tmp_path: Path) -> None
     agent.write_bytes(agent_archive())
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(agent), "serve"],
-        input=b'{"type":"hello","protocol":1}\n',
+        input=b'{"type":"hello","protocol":2}\n',
         capture_output=True,
         check=False,
         cwd=tmp_path,
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.startswith(b'{"type":"capabilities","protocol":1,')
+    assert done.stdout.startswith(b'{"type":"capabilities","protocol":2,')

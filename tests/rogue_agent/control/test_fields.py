@@ -1,7 +1,7 @@
 import pytest
 
 from rogue_agent.control.errors import MessageError
-from rogue_agent.control.fields import Flag, Integer, Optional, Parameters, Rule, Text, Texts, shown
+from rogue_agent.control.fields import Flag, Integer, Many, Optional, Parameters, Rule, Text, shown
 
 NAME = Text("[a-z]+", 5)
 
@@ -17,7 +17,7 @@ NAME = Text("[a-z]+", 5)
         (Flag(), False),
         (Parameters(2), {"alpha": 2.5, "slow_start": True}),
         (Parameters(2), {}),
-        (Texts(NAME, 2), ["a", "b"]),
+        (Many(NAME, 2), ["a", "b"]),
     ],
 )
 def test_what_a_rule_allows(rule: Rule, value: object) -> None:
@@ -43,9 +43,9 @@ def test_what_a_rule_allows(rule: Rule, value: object) -> None:
         (Parameters(2), {"alpha": [1]}),
         (Parameters(2), {"alpha": "x" * 201}),
         (Parameters(2), [1]),
-        (Texts(NAME, 2), ["a", "b", "c"]),
-        (Texts(NAME, 2), ["a", 1]),
-        (Texts(NAME, 2), "ab"),
+        (Many(NAME, 2), ["a", "b", "c"]),
+        (Many(NAME, 2), ["a", 1]),
+        (Many(NAME, 2), "ab"),
     ],
 )
 def test_what_a_rule_refuses(rule: Rule, value: object) -> None:

@@ -1,7 +1,8 @@
 import pytest
 
 from rogue_agent.control.fields import Rule
-from rogue_agent.control.messages import REPLIES, Message, RoleRequest, Start, rules_of
+from rogue_agent.control.messages import REPLIES, Message, RoleRequest, Start
+from rogue_agent.control.schema import rules_of
 from rogue_agent.control.wire import REPLY_TYPES, REQUEST_TYPES
 
 MESSAGES = [*REQUEST_TYPES.values(), *REPLY_TYPES.values()]
@@ -21,11 +22,20 @@ def test_every_message_has_its_own_type_on_the_wire() -> None:
 
 def test_every_request_for_a_role_has_a_time_limit() -> None:
     requests = [each for each in REPLIES if issubclass(each, RoleRequest)]
-    assert {each.wire_type for each in requests} == {"prepare", "connect", "start", "result"}
+    assert {each.wire_type for each in requests} == {
+        "prepare",
+        "connect",
+        "load",
+        "arrivals",
+        "start",
+        "heartbeat",
+        "result",
+        "end_role",
+    }
     assert all("time_limit_ms" in rules_of(each) for each in requests)
 
 
 def test_a_message_is_never_changed_after_it_was_checked() -> None:
-    message = Start("mover", 1_000, 5)
+    message = Start("mover", 1_000, 5, 6)
     with pytest.raises(AttributeError):
-        message.size_bytes = 6  # type: ignore[misc]
+        message.run_ns = 7  # type: ignore[misc]

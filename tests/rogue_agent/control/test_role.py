@@ -1,163 +1,122 @@
-import os
-from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
-from helpers.fake_verbs import EVENT_FILE, Fabric, fake_library, fake_sysfs
+from helpers.agent_roles import LIMIT_MS, SECOND_NS, Stage, play, results
 
 from rogue_agent.control.errors import MessageError
 from rogue_agent.control.messages import (
+    Alive,
+    Arrivals,
     Connect,
-    Connected,
+    Heartbeat,
     Hello,
+    Load,
+    Loaded,
     Prepare,
-    Prepared,
     Result,
     Results,
     Start,
-    Started,
 )
-from rogue_agent.control.role import Role, Workplace, prepared
-from rogue_agent.core.errors import SettingsError
-from rogue_agent.drivers.verbs import completion_queue
+from rogue_agent.control.role import RoleState
 
-GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
-LIMIT_MS = 60_000
-BUFFER_BYTES = 1_000_000
-PREPARE = Prepare("mover", LIMIT_MS, "10.9.0.1", BUFFER_BYTES, None, "rogue", {}, None)
-START = Start("mover", LIMIT_MS, BUFFER_BYTES)
-RESULT = Result("mover", LIMIT_MS)
+START = Start("here", LIMIT_MS, 1_000_000, SECOND_NS)
+LOAD = Load("here", LIMIT_MS, 100_000, count=3)
+HEARTBEAT = Heartbeat("here", LIMIT_MS)
 
 
-@pytest.fixture
-def fabric() -> Fabric:
-    return Fabric()
+def test_a_role_lives_from_prepared_to_finished(stage: Stage) -> None:
+    here, there = stage.pair()
+    states = [here.ask(HEARTBEAT, Alive).state]
+    here.role.handle(LOAD)
+    here.role.handle(START)
+    states.append(here.ask(HEARTBEAT, Alive).state)
+    stage.clock.now = 1_000_000
+    here.turn()
+    states.append(here.ask(HEARTBEAT, Alive).state)
+    for _ in range(1_000):
+        here.turn()
+    alive = here.ask(HEARTBEAT, Alive)
+    assert [*states, alive.state] == ["connected", "waiting", "running", "finished"]
+    assert (alive.transfers_ended, alive.moved_bytes, alive.error) == (3, 300_000, None)
+    assert there.ask(Heartbeat("there", LIMIT_MS), Alive).state == "connected"
 
 
-@pytest.fixture
-def workplace(tmp_path: Path, fabric: Fabric, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workplace]:
-    monkeypatch.setattr(completion_queue, "_EVENT_FILE", EVENT_FILE)
-    fake_sysfs(tmp_path / "sysfs", GID)
-    reader, writer = os.pipe()
-    yield Workplace(fake_library(fabric), tmp_path / "sysfs", reader, tmp_path / "rtt.csv")
-    os.close(reader)
-    os.close(writer)
+def test_nothing_starts_before_its_time(stage: Stage) -> None:
+    here, _ = stage.pair()
+    here.role.handle(LOAD)
+    here.role.handle(START)
+    for _ in range(100):
+        here.turn()
+    assert here.role.state is RoleState.WAITING
+    assert here.role.deadline_ns == START.start_ns
+    assert here.ask(HEARTBEAT, Alive).moved_bytes == 0
 
 
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as opened:
-        yield opened
+def test_what_still_runs_at_the_end_of_the_time_is_cut_off(stage: Stage) -> None:
+    here, there = stage.pair()
+    play(here, there, Load("here", LIMIT_MS, 65_536, count=None), run_ns=5_000_000)
+    sent = results(here)
+    assert sent.status == "unfinished"
+    assert (sent.transfers_unfinished, sent.transfers_error) == (1, 0)
+    assert sent.transfers_ok > 10
+    assert sent.end_ns >= sent.start_ns + 5_000_000
 
 
-def connect_request(peer: Prepared) -> Connect:
-    return Connect(
-        "mover",
-        LIMIT_MS,
-        1024,
-        peer.gid,
-        peer.qp_num,
-        peer.psn,
-        peer.rkey,
-        peer.buffer_address,
-        peer.buffer_bytes,
-    )
+def test_arrivals_come_in_portions(stage: Stage) -> None:
+    here, there = stage.pair()
+    assert here.ask(Arrivals("here", LIMIT_MS, [[0, 5], [100, 70_000]]), Loaded).transfers == 2
+    assert here.ask(Arrivals("here", LIMIT_MS, [[3_000_000, 0]]), Loaded).transfers == 3
+    play(here, there, None)
+    rows = here.rows("transfers")
+    assert [row["size_bytes"] for row in rows] == ["5", "70000", "0"]
+    assert int(rows[2]["start_ns"]) >= 1_000_000 + 3_000_000
 
 
-def pair(stack: ExitStack, workplace: Workplace, fill_seed: int | None = 7) -> tuple[Role, Role]:
-    source = stack.enter_context(prepared(replace(PREPARE, fill_seed=fill_seed), workplace))
-    destination = stack.enter_context(prepared(PREPARE, workplace))
-    assert source.handle(connect_request(destination.introduce("mover"))) == Connected("mover")
-    assert destination.handle(connect_request(source.introduce("mover"))) == Connected("mover")
-    return source, destination
+def test_repeats_end_after_their_time(stage: Stage) -> None:
+    here, there = stage.pair()
+    play(here, there, Load("here", LIMIT_MS, 65_536, count=None, repeat_for_ns=3_000_000))
+    starts = [int(row["start_ns"]) for row in here.rows("transfers")]
+    assert len(starts) > 10
+    assert max(starts) < 1_000_000 + 3_000_000
+    assert results(here).status == "ok"
 
 
-def results(role: Role) -> Results:
-    answer = role.handle(RESULT)
-    assert isinstance(answer, Results)
-    return answer
-
-
-def test_an_introduction_says_what_was_found_and_how_it_will_work(
-    stack: ExitStack, workplace: Workplace
-) -> None:
-    told = stack.enter_context(prepared(PREPARE, workplace)).introduce("mover")
-    assert (told.device, told.port, told.gid_index, told.gid) == ("rxe0", 1, 1, GID)
-    assert (told.active_mtu_bytes, told.port_rate_bps) == (4096, 2_500_000_000)
-    assert (told.clock, told.completions, told.limiter) == ("host", "event", "none")
-    assert told.buffer_bytes == BUFFER_BYTES
-
-
-def test_bytes_move_and_both_ends_report_the_same_checksum(stack: ExitStack, workplace: Workplace) -> None:
-    source, destination = pair(stack, workplace)
-    before = results(destination)
-    assert source.handle(START) == Started("mover")
-    source.run_flow(LIMIT_MS)
-    sent, received = results(source), results(destination)
-    assert (sent.status, sent.error, sent.batches) == ("ok", None, 16)
-    assert sent.sha256 == received.sha256 != before.sha256
-    assert received.status == "idle"
-    assert sent.end_ns > sent.start_ns
-    assert sent.samples_path is not None
-    assert len(Path(sent.samples_path).read_text().splitlines()) == 1 + 16
-    assert {"waiting_ns", "posting_ns", "deciding_ns", "polling_ns", "rearming_ns"} < set(sent.spent)
-
-
-def test_a_lost_queue_pair_is_a_result_and_not_an_error(
-    stack: ExitStack, workplace: Workplace, fabric: Fabric
-) -> None:
-    source, _ = pair(stack, workplace)
-    fabric.verbs_left = 0
-    source.handle(START)
-    source.run_flow(LIMIT_MS)
-    sent = results(source)
-    assert (sent.status, sent.error) == ("error", "IBV_WC_RETRY_EXC_ERR")
-
-
-def test_requests_out_of_order_are_refused(stack: ExitStack, workplace: Workplace) -> None:
-    role = stack.enter_context(prepared(PREPARE, workplace))
-    with pytest.raises(MessageError, match="start before connect"):
-        role.handle(START)
-    source, destination = pair(stack, workplace)
+def test_requests_out_of_order_are_refused(stage: Stage) -> None:
+    here, there = stage.pair()
+    request = Prepare("new", LIMIT_MS, "requester", "10.9.0.1", "rogue", 4_096)
+    new = stage.enter(request)
+    for early, problem in ((START, "start before connect"), (request, "has been prepared already")):
+        with pytest.raises(MessageError, match=problem):
+            new.role.handle(early)
+    with pytest.raises(MessageError, match="start before load"):
+        here.role.handle(START)
     with pytest.raises(MessageError, match="connected already"):
-        source.handle(connect_request(destination.introduce("mover")))
-    source.handle(START)
-    with pytest.raises(MessageError, match="started already"):
-        source.handle(START)
-    with pytest.raises(MessageError, match="has been prepared already"):
-        source.handle(PREPARE)
+        here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+    with pytest.raises(MessageError, match="a responder has no schedule"):
+        there.role.handle(LOAD)
+    here.role.handle(LOAD)
+    here.role.handle(START)
+    for late in (START, LOAD):
+        with pytest.raises(MessageError, match="started already"):
+            here.role.handle(late)
     with pytest.raises(MessageError, match="hello"):
-        source.handle(Hello(1))
+        here.role.handle(Hello(2))
 
 
-def test_a_transfer_larger_than_either_buffer_is_refused(stack: ExitStack, workplace: Workplace) -> None:
-    source, _ = pair(stack, workplace)
-    with pytest.raises(
-        SettingsError, match=f"size_bytes: got {BUFFER_BYTES + 1}, expected at most {BUFFER_BYTES}"
-    ):
-        source.handle(replace(START, size_bytes=BUFFER_BYTES + 1))
+def test_a_requester_that_runs_is_busy_and_a_responder_never(stage: Stage) -> None:
+    here, there = stage.pair()
+    here.role.handle(LOAD)
+    for actor in (here, there):
+        actor.role.handle(Start(actor.introduction.role, LIMIT_MS, 1_000_000, SECOND_NS))
+    assert (here.role.is_busy, there.role.is_busy) == (True, False)
+    stage.clock.now = 2_000_000
+    there.turn()
+    assert there.ask(Result("there", LIMIT_MS), Results).status == "idle"
+    assert there.role.state is RoleState.FINISHED
 
 
-def test_an_unknown_transport_is_refused_before_anything_is_opened(
-    workplace: Workplace, fabric: Fabric
-) -> None:
-    with (
-        pytest.raises(SettingsError, match="transport: got 'tcp'"),
-        prepared(replace(PREPARE, transport="tcp"), workplace),
-    ):
-        pytest.fail("prepared an unknown transport")
-    assert fabric.queue_pairs == {}
-
-
-def test_the_transports_parameters_reach_the_queue_pair(
-    stack: ExitStack, workplace: Workplace, fabric: Fabric
-) -> None:
-    request = replace(PREPARE, parameters={"retry_count": 3, "timeout_exponent": 18})
-    role = stack.enter_context(prepared(request, workplace))
-    told = role.introduce("mover")
-    role.handle(connect_request(told))
-    attributes = fabric.queue_pairs[told.qp_num].attributes
-    assert attributes is not None
-    assert (attributes.retry_cnt, attributes.timeout) == (3, 18)
+def test_a_failure_is_kept_with_its_reason(stage: Stage) -> None:
+    here, _ = stage.pair()
+    here.role.fail(OSError("the disk is gone"))
+    here.turn()
+    alive = here.ask(HEARTBEAT, Alive)
+    assert (alive.state, alive.error) == ("failed", "the disk is gone")
+    assert here.role.deadline_ns is None

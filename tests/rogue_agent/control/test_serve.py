@@ -1,11 +1,20 @@
 """The agent as a program: `python -m rogue_agent`, with the streams and processes a node gives it."""
 
+import select
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+from rogue_agent.control.messages import Prepare
+from rogue_agent.control.wire import encode
 
 ROOT = Path(__file__).parents[3]
-HELLO = b'{"type":"hello","protocol":1}\n'
+PREPARE = encode(Prepare("mover", 60_000, "requester", "10.9.0.1", "rogue", 4_096))
+T = TypeVar("T")
+HELLO = b'{"type":"hello","protocol":2}\n'
 
 
 def serve(stdin: bytes, code: str = "") -> "subprocess.CompletedProcess[bytes]":
@@ -50,10 +59,39 @@ raise SystemExit(supervise(["false"]))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_supervisor_does_without_core_and_driver() -> None:
+def test_the_supervisor_does_without_core_and_pyverbs() -> None:
     code = """
 import sys
 import rogue_agent.__main__
-assert not [name for name in sys.modules if name.startswith(("rogue_agent.core", "rogue_agent.drivers"))]
+assert not [name for name in sys.modules if name.startswith(("rogue_agent.core", "pyverbs"))]
 """
     assert serve(b"", code).returncode == 0
+
+
+def test_a_killed_supervisor_leaves_no_directory_and_no_data_process(tmp_path: Path) -> None:
+    """The data process hangs, and cannot notice by itself."""
+    code = f"""
+import os, sys, tempfile
+tempfile.tempdir = {str(tmp_path)!r}
+from rogue_agent.control.serve import supervise
+hang = "from rogue_agent.control.serve import die_with_parent; die_with_parent(); import os, time; " \\
+    "os.write(2, b'%d' % os.getpid()); time.sleep(1000)"
+raise SystemExit(supervise([sys.executable, "-c", hang]))
+"""
+    program = [sys.executable, "-c", code]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as agent:
+        assert agent.stdin is not None and agent.stdout is not None
+        agent.stdin.write(HELLO + PREPARE)
+        agent.stdin.flush()
+        agent.stdout.readline()
+        pid = int(wait_for(lambda: "".join(log.read_text() for log in tmp_path.glob("*/mover.log"))))
+        agent.send_signal(signal.SIGKILL)
+    wait_for(lambda: not list(tmp_path.iterdir()))
+    wait_for(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def wait_for(look: Callable[[], T]) -> T:
+    """Look until something is there; pytest's time limit bounds it."""
+    while not (found := look()):
+        select.select([], [], [], 0.01)
+    return found

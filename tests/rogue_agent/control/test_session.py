@@ -4,14 +4,20 @@ from collections.abc import Iterator
 import pytest
 
 from rogue_agent.control.errors import AgentError, ErrorKind
-from rogue_agent.control.messages import Error, Hello, Start, Started, Stopped
+from rogue_agent.control.messages import (
+    Alive,
+    Capabilities,
+    Error,
+    Heartbeat,
+    Hello,
+    Start,
+    Started,
+    Stopped,
+)
 from rogue_agent.control.session import Session
 from rogue_agent.control.wire import encode
 
-CAPABILITIES = (
-    b'{"type":"capabilities","protocol":1,"host":"h1","kernel":"6.1","python":"3.11","has_pyverbs":true,'
-    b'"devices":["rxe0"]}\n'
-)
+CAPABILITIES = encode(Capabilities(2, "h1", "6.1", "3.11", None, 4, 1 << 30, ["cubic"], [], ["software"]))
 
 
 @pytest.fixture
@@ -26,21 +32,21 @@ def wire() -> Iterator[tuple[socket.socket, Session]]:
 def test_a_request_gets_its_reply(wire: tuple[socket.socket, Session]) -> None:
     agent, session = wire
     agent.sendall(CAPABILITIES)
-    assert session.open().devices == ["rxe0"]
-    assert agent.recv(1_000) == encode(Hello(1))
+    assert session.open().limiters == ["software"]
+    assert agent.recv(1_000) == encode(Hello(2))
 
 
 def test_replies_that_arrive_together_are_taken_one_by_one(wire: tuple[socket.socket, Session]) -> None:
     agent, session = wire
     agent.sendall(CAPABILITIES + encode(Started("mover")) + encode(Stopped()))
     session.open()
-    assert session.request(Start("mover", 1_000, 5), Started) == Started("mover")
+    assert session.request(Start("mover", 1_000, 5, 6), Started) == Started("mover")
     session.close()
 
 
 def test_an_error_reply_is_raised_with_its_kind(wire: tuple[socket.socket, Session]) -> None:
     agent, session = wire
-    agent.sendall(encode(Error("mover", "verbs", "no RDMA device")))
+    agent.sendall(encode(Error("mover", "verbs", "no RDMA device", "hello")))
     with pytest.raises(AgentError, match="no RDMA device") as caught:
         session.open()
     assert caught.value.kind is ErrorKind.VERBS
@@ -80,3 +86,14 @@ def test_a_broken_connection_is_reported(wire: tuple[socket.socket, Session]) ->
     agent.close()
     with pytest.raises(AgentError, match="the connection broke at hello"):
         session.open()
+
+
+def test_what_is_said_unasked_waits_for_the_next_request_for_that_role(
+    wire: tuple[socket.socket, Session],
+) -> None:
+    agent, session = wire
+    agent.sendall(encode(Error("other", "bug", "it died", is_gone=True)) + encode(Started("mover")))
+    assert session.request(Start("mover", 1_000, 5, 6), Started) == Started("mover")
+    with pytest.raises(AgentError, match="it died") as caught:
+        session.request(Heartbeat("other", 1_000), Alive)
+    assert (caught.value.kind, caught.value.role) == (ErrorKind.BUG, "other")

@@ -10,12 +10,17 @@ import pytest
 
 from rogue_agent.control.errors import AgentError, ErrorKind
 from rogue_agent.control.messages import (
+    Arrivals,
+    Clock,
+    ClockReading,
     Connect,
     Connected,
+    EndRole,
     Prepare,
     Prepared,
     Result,
     Results,
+    RoleEnded,
     Start,
     Started,
     Stop,
@@ -25,9 +30,8 @@ from rogue_agent.control.session import Session
 from rogue_agent.control.supervisor import Supervisor
 from rogue_agent.control.wire import LINE_BYTES_MAX, encode
 
-GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
 LONG_MS = 60_000
-PREPARED = Prepared("a", "rxe0", 1, 0, 4096, 1, GID, 17, 5, 6, 4_096, 100, "host", "event", "none")
+PREPARED = Prepared("a", "tcp", "10.9.0.1", 10**10, 1500, "host", "event", "none", tcp_port=40_000)
 # Answers `prepare`; hangs on `connect`; dies on `start`; babbles on `result`.
 DATA_PROCESS = """
 import json, sys
@@ -80,16 +84,16 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
 
 
 def prepare(role: str = "a", time_limit_ms: int = LONG_MS) -> Prepare:
-    return Prepare(role, time_limit_ms, "10.9.0.1", 100, None, "rogue", {}, None)
+    return Prepare(role, time_limit_ms, "requester", "10.9.0.1", "rogue", 100)
 
 
 def connect(role: str = "a", time_limit_ms: int = LONG_MS) -> Connect:
-    return Connect(role, time_limit_ms, 1024, GID, 18, 5, 6, 4_096, 100)
+    return Connect(role, time_limit_ms, PREPARED)
 
 
 def test_a_greeting_says_what_the_node_is(agent: Agent) -> None:
     capabilities = agent.session.open()
-    assert capabilities.protocol == 1
+    assert capabilities.protocol == 2
     assert capabilities.python.count(".") == 2
     assert agent.hang_up() == 0
 
@@ -122,7 +126,7 @@ def test_a_data_process_that_dies_is_reported_in_its_own_words(agent: Agent) -> 
     agent.session.open()
     agent.session.request(prepare(), Prepared)
     with pytest.raises(AgentError, match="the data process ended with code 1: no more memory") as caught:
-        agent.session.request(Start("a", LONG_MS, 5), Started)
+        agent.session.request(Start("a", LONG_MS, 5, 6), Started)
     assert caught.value.kind is ErrorKind.BUG
 
 
@@ -139,7 +143,7 @@ def test_a_data_process_that_babbles_is_ended(agent: Agent) -> None:
         (b"\x00\xff\n", "expected UTF-8"),
         (b"x" * (LINE_BYTES_MAX + 1), "a line of more than"),
         (encode(prepare()), "prepare before hello"),
-        (b'{"type":"hello","protocol":2}\n', "got 2, this agent speaks 1"),
+        (b'{"type":"hello","protocol":1}\n', "got 1, this agent speaks 2"),
     ],
 )
 def test_whatever_breaks_the_rules_ends_the_conversation_with_a_clear_error(
@@ -162,12 +166,68 @@ def test_a_role_that_was_not_prepared_cannot_be_asked(agent: Agent) -> None:
 def test_requests_do_not_pile_up(agent: Agent) -> None:
     agent.session.open()
     agent.session.request(prepare(), Prepared)
-    for _ in range(9):
+    for _ in range(8):
         agent.wire.sendall(encode(connect()))
     with pytest.raises(AgentError, match="already has 8 requests waiting"):
-        agent.session.request(Stop(), Stopped)
+        agent.session.request(connect(), Connected)
 
 
+def test_the_clock_is_told_at_once(agent: Agent) -> None:
+    agent.session.open()
+    first = agent.session.request(Clock(), ClockReading).now_ns
+    assert agent.session.request(Clock(), ClockReading).now_ns > first > 0
+
+
+def test_a_role_may_be_ended_and_prepared_again(agent: Agent) -> None:
+    agent.session.open()
+    agent.session.request(prepare(), Prepared)
+    assert agent.session.request(EndRole("a", LONG_MS), RoleEnded) == RoleEnded("a")
+    assert agent.session.request(prepare(), Prepared).role == "a"
+
+
+def test_a_data_process_that_dies_unasked_is_reported_at_the_next_request(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "DATA_PROCESS", DIES_ALONE)
+    agent.session.open()
+    agent.session.request(prepare("a"), Prepared)
+    monkeypatch.undo()
+    agent.session.request(prepare("b"), Prepared)
+    while "a" not in agent.session.gone:
+        agent.session.request(Clock(), ClockReading)
+    with pytest.raises(AgentError, match="ended with code 3"):
+        agent.session.request(connect("a"), Connected)
+
+
+def test_an_agent_that_hears_nothing_ends_itself(agent: Agent) -> None:
+    agent.session.open(silence_limit_ms=1)
+    agent.thread.join(60)
+    assert agent.exit_codes == [1]
+
+
+def test_requests_that_nobody_reads_do_not_stall_the_others(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "DATA_PROCESS", DEAF)
+    agent.session.open()
+    agent.session.request(prepare("a"), Prepared)
+    for _ in range(7):
+        agent.wire.sendall(encode(Arrivals("a", LONG_MS, [[10**15, 10**15]] * 1_500)))
+    assert agent.session.request(Clock(), ClockReading).now_ns > 0
+
+
+DIES_ALONE = """
+import sys
+sys.stdin.readline()
+print(sys.argv[1], flush=True)
+sys.exit(3)
+"""
+DEAF = """
+import sys, time
+sys.stdin.readline()
+print(sys.argv[1], flush=True)
+time.sleep(1_000)
+"""
 CHATTERBOX = """
 import sys
 sys.stderr.write("library chatter " * 1_000_000)

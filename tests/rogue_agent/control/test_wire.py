@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rogue_agent.control.errors import MessageError
-from rogue_agent.control.messages import Connect, Error, Hello, Message, Prepare, Start
+from rogue_agent.control.messages import Arrivals, Connect, Error, Hello, Message, Prepare, Prepared, Start
 from rogue_agent.control.wire import (
     LINE_BYTES_MAX,
     REPLY_TYPES,
@@ -16,11 +16,15 @@ from rogue_agent.control.wire import (
     encode,
 )
 
-PREPARE = Prepare("mover", 1_000, "10.9.0.1", 4_096, 7, "rogue", {"alpha_packets": 2.5}, None)
-CONNECT = Connect("mover", 1_000, 1024, "0000:0000:0000:0000:0000:ffff:0a09:0001", 17, 5, 6, 1 << 40, 4_096)
+PREPARE = Prepare(
+    "mover", 1_000, "requester", "10.9.0.1", "rogue", 4_096, {"alpha_packets": 2.5}, fill_seed=7
+)
+PREPARED = Prepared("mover", "tcp", "10.9.0.1", 10**10, 1500, "host", "event", "none", tcp_port=40_000)
+CONNECT = Connect("mover", 1_000, PREPARED)
+ARRIVALS = Arrivals("mover", 1_000, [[0, 5], [100, 7]])
 
 
-@pytest.mark.parametrize("message", [Hello(1), PREPARE, CONNECT, Start("mover", 1_000, 0)])
+@pytest.mark.parametrize("message", [Hello(1), PREPARE, CONNECT, ARRIVALS, Start("mover", 1_000, 0, 5)])
 def test_a_message_reads_back_as_written(message: Message) -> None:
     line = encode(message)
     assert line.endswith(b"\n")
@@ -29,7 +33,9 @@ def test_a_message_reads_back_as_written(message: Message) -> None:
 
 
 def test_what_has_a_default_may_be_left_out() -> None:
-    line = json.dumps({"type": "results", "role": "mover", "sha256": "0" * 64, "status": "idle"}).encode()
+    line = json.dumps(
+        {"type": "results", "role": "mover", "status": "idle", "start_ns": 1, "end_ns": 2}
+    ).encode()
     assert decode(line, REPLY_TYPES).wire_type == "results"
 
 
@@ -51,7 +57,7 @@ def altered(**changes: object) -> bytes:
         (b'{"type": "hello", "protocol": NaN}', "NaN is not a number"),
         (b'{"type": "hello", "protocol": 1e400}', "hello.protocol: got inf"),
         (b'{"type": "hello", "protocol": 1, "colour": 2}', "hello: unknown fields 'colour'"),
-        (b'{"type": "shutdown"}', "type: got 'shutdown', expected one of connect, hello"),
+        (b'{"type": "shutdown"}', "type: got 'shutdown', expected one of arrivals, clock, connect"),
         (b'{"type": ["hello"]}', r"type: got \['hello'\]"),
         (b'{"protocol": 1}', "type: got None"),
         (b"[" * 60_000, "nested too deeply"),

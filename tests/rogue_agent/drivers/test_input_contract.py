@@ -4,13 +4,13 @@ A field that only a simulator can know would make the core work in simulation al
 transfer, and of one whose queue pair fails, are recorded above each driver and compared by their exact types.
 """
 
-import io
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import get_args
 
 import pytest
 from helpers.fake_verbs import EVENT_FILE, Fabric, fake_library
+from helpers.verbs_ends import scene
 
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
@@ -19,16 +19,12 @@ from rogue_agent.core.connection import Connection
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.transports import settings_for
 from rogue_agent.drivers import simulated
-from rogue_agent.drivers.verbs import clock, completion_queue
-from rogue_agent.drivers.verbs.discovery import PortAddress
-from rogue_agent.drivers.verbs.endpoint import opened
-from rogue_agent.drivers.verbs.flow import VerbsFlow
-from rogue_agent.drivers.verbs.queue_pair import PathAttributes, Peer
+from rogue_agent.drivers.verbs import completion_queue
 from simulator import CX3PRO, Simulation
 
 RATE_BPS = 10**10
 MTU_BYTES = 1024
-SIZE_BYTES = 20 * 65_536
+SIZE_BYTES = 12 * 65_536
 START = HostNs(1_000)
 SECOND_NS = 10**9
 INPUTS = (
@@ -100,26 +96,11 @@ def event_file(monkeypatch: pytest.MonkeyPatch) -> None:
 def run_verbs(*, is_failing: bool) -> None:
     """One transfer over verbs whose completions are read as the event loop reads them."""
     fabric = Fabric(verbs_left=3 if is_failing else 1 << 30)
-    library = fake_library(fabric)
-    port = PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", RATE_BPS)
-    settings = settings_for("rogue", RATE_BPS, {})
     with ExitStack() as stack:
-        here, there = (
-            stack.enter_context(opened(library, port, SIZE_BYTES, settings.send_queue_verbs, clock.nic_ns))
-            for _ in range(2)
-        )
-        for end, other in ((here, there), (there, here)):
-            buffer = other.buffer
-            peer = Peer(port.gid, other.queue_pair.qp_num, other.psn, buffer.rkey, buffer.address, SIZE_BYTES)
-            end.queue_pair.connect(port, end.psn, peer, PathAttributes(MTU_BYTES, 1, 14))
-        link = LinkFacts(RATE_BPS, MTU_BYTES, has_limiter=False)
-        connection = Connection(settings, link, here.queue_pair.qp_num, tracing=True)
-        flow = VerbsFlow(connection, Schedule(SIZE_BYTES, START), here, io.StringIO(), clock.nic_ns)
-        flow.on_time(START)
-        while not flow.is_finished:
-            for completions in here.queue.drain():
-                flow.on_completions(clock.host_ns(), completions)
-        assert flow.transfers[0].status == ("error" if is_failing else "ok")
+        verbs = scene(stack, fake_library(fabric), fabric)
+        verbs.follow(Schedule(SIZE_BYTES, START))
+        verbs.run()
+        assert verbs.flow.ended["error" if is_failing else "ok"] == 1
 
 
 RUNS = {"simulated": run_simulated, "verbs": run_verbs}

@@ -19,7 +19,9 @@ def test_an_ipv6_address_is_written_in_full() -> None:
 
 def test_the_port_of_the_experiment_address_is_found(tmp_path: Path) -> None:
     fake_sysfs(tmp_path, GID)
-    assert find_port("10.9.0.1", tmp_path) == PortAddress("rxe0", 1, 1, GID, 2_500_000_000)
+    assert find_port("10.9.0.1", tmp_path) == PortAddress(
+        "rxe0", 1, 1, GID, 2_500_000_000, "eth1", "software", "ACTIVE"
+    )
 
 
 def test_a_roce_v1_entry_with_the_same_address_is_passed_over(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
 import ctypes
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from helpers.fake_verbs import Fabric
@@ -8,10 +10,10 @@ from rogue_agent.core.errors import PostRefused
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.endpoint import Endpoint
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.queue_pair import PathAttributes, Peer, mtu_code, mtu_of_code
+from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteEnd, mtu_code, mtu_of_code
 
 PORT = PortAddress("rxe0", 2, 3, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
-PEER = Peer("0000:0000:0000:0000:0000:ffff:0a09:0002", 21, 99, 5, 4096, 100)
+PEER = RemoteEnd("0000:0000:0000:0000:0000:ffff:0a09:0002", 21, 99)
 
 
 @pytest.mark.parametrize(("mtu_bytes", "code"), [(256, 1), (512, 2), (1024, 3), (2048, 4), (4096, 5)])
@@ -35,29 +37,72 @@ def test_the_attributes_of_a_connection(requester: Endpoint, fabric: Fabric) -> 
 
 
 def test_a_refused_connection_names_the_queue_pair(requester: Endpoint) -> None:
-    nobody = Peer(PEER.gid, 0, 99, 5, 4096, 100)
+    nobody = RemoteEnd(PEER.gid, 0, 99)
     with pytest.raises(VerbsError, match=r"ibv_modify_qp on queue pair 17: .*Errno: 22"):
         requester.queue_pair.connect(PORT, 77, nobody, PathAttributes(1024, 1, 14))
 
 
-def test_a_write_goes_to_the_same_place_of_the_peers_buffer(connected: tuple[Endpoint, Endpoint]) -> None:
+def places(requester: Endpoint, responder: Endpoint, offset_bytes: int = 0) -> tuple[tuple[int, int], ...]:
+    """The same place of both memories."""
+    return tuple(
+        (buffer.address + offset_bytes, key)
+        for buffer, key in (
+            (requester.buffer, requester.buffer.lkey),
+            (responder.buffer, responder.buffer.rkey),
+        )
+    )
+
+
+def test_a_priority_is_the_service_level_and_part_of_the_tos(requester: Endpoint, fabric: Fabric) -> None:
+    requester.queue_pair.connect(PORT, 77, PEER, PathAttributes(2048, 1, 14, priority=3))
+    attributes = fabric.queue_pairs[requester.queue_pair.qp_num].attributes
+    assert attributes is not None
+    address = cast("SimpleNamespace", attributes.ah_attr)
+    assert (address.sl, address.gr.traffic_class) == (3, 3 << 5 | 2)
+
+
+def test_a_write_goes_to_its_place(connected: tuple[Endpoint, Endpoint]) -> None:
     requester, responder = connected
-    local = (requester.buffer.address, requester.buffer.lkey)
     ctypes.memmove(requester.buffer.address + 500, b"payload", 7)
-    requester.queue_pair.post_write(PostSend(1, 1, 500, 7, signaled=True), local)
+    requester.queue_pair.post(PostSend(1, 1, 500, 7, signaled=True), *places(requester, responder, 500))
     assert ctypes.string_at(responder.buffer.address + 499, 9) == b"\0payload\0"
     assert [entry[:2] for poll in requester.queue.drain() for entry in poll] == [(1, 0)]
 
 
+def test_a_read_brings_what_is_there(connected: tuple[Endpoint, Endpoint]) -> None:
+    requester, responder = connected
+    ctypes.memmove(responder.buffer.address, b"payload", 7)
+    send = PostSend(1, 1, 0, 7, signaled=True, verb="read")
+    requester.queue_pair.post(send, *places(requester, responder))
+    assert ctypes.string_at(requester.buffer.address, 7) == b"payload"
+
+
 def test_an_unsignalled_write_completes_silently(connected: tuple[Endpoint, Endpoint]) -> None:
-    requester, _ = connected
-    local = (requester.buffer.address, requester.buffer.lkey)
-    requester.queue_pair.post_write(PostSend(1, 1, 0, 7, signaled=False), local)
+    requester, responder = connected
+    requester.queue_pair.post(PostSend(1, 1, 0, 7, signaled=False), *places(requester, responder))
     assert list(requester.queue.drain()) == []
 
 
 def test_a_full_send_queue_refuses_the_post(connected: tuple[Endpoint, Endpoint], fabric: Fabric) -> None:
-    requester, _ = connected
+    requester, responder = connected
     fabric.queue_pairs[requester.queue_pair.qp_num].refuses = True
     with pytest.raises(PostRefused, match=r"ibv_post_send: .*Errno: 12"):
-        requester.queue_pair.post_write(PostSend(1, 1, 0, 7, signaled=True), (requester.buffer.address, 0))
+        requester.queue_pair.post(PostSend(1, 1, 0, 7, signaled=True), *places(requester, responder))
+
+
+def test_a_reset_queue_pair_comes_back_with_new_packet_numbers(
+    connected: tuple[Endpoint, Endpoint], fabric: Fabric
+) -> None:
+    requester, _ = connected
+    number = requester.queue_pair.qp_num
+    requester.queue_pair.reset()
+    assert fabric.queue_pairs[number].state == "RESET"
+    requester.queue_pair.ready(sq_psn=123, rq_psn=456)
+    attributes = fabric.queue_pairs[number].attributes
+    assert attributes is not None
+    assert (attributes.sq_psn, attributes.rq_psn, attributes.dest_qp_num) == (123, 456, number + 1)
+
+
+def test_a_queue_pair_that_is_ready_cannot_be_readied(connected: tuple[Endpoint, Endpoint]) -> None:
+    with pytest.raises(VerbsError, match="not in RESET"):
+        connected[0].queue_pair.ready(1, 2)

@@ -1,0 +1,45 @@
+"""Makes the end that a `prepare` asks for."""
+
+from contextlib import ExitStack
+
+from rogue_agent.control.end import End, Workplace
+from rogue_agent.control.messages import Prepare
+from rogue_agent.control.verbs_end import Foundation, VerbsEnd
+from rogue_agent.control.verbs_peer import NO_LIMITER, endpoint_plan
+from rogue_agent.control.verbs_requester import VerbsRequester
+from rogue_agent.control.verbs_responder import VerbsResponderEnd
+from rogue_agent.core.errors import SettingsError
+from rogue_agent.core.transports import settings_for
+from rogue_agent.drivers.limiters.base import RateLimiter
+from rogue_agent.drivers.verbs.discovery import PortAddress, find_port
+from rogue_agent.drivers.verbs.endpoint import opened
+
+
+def open_end(request: Prepare, workplace: Workplace, stack: ExitStack) -> End:
+    """Open an end; leaving the stack gives everything back."""
+    return _open_verbs_end(request, workplace, stack)
+
+
+def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) -> VerbsEnd:
+    """Find the port of the experiment address and open an endpoint on it, filled as asked."""
+    library = workplace.library()
+    port = find_port(request.address, workplace.sysfs)
+    line_rate_bps = request.line_rate_bps or port.rate_bps
+    settings = settings_for(request.transport, line_rate_bps, request.parameters)
+    if settings.service == "uc" and request.verb == "read":
+        raise SettingsError("verb", "read", "write or send: an unreliable connection has no READ")
+    plan = endpoint_plan(request, settings)
+    endpoint = stack.enter_context(opened(library, port, plan, workplace.stamp))
+    if request.fill_seed is not None:
+        endpoint.buffer.fill(request.fill_seed)
+    limiter = _limiter(request, port, line_rate_bps, workplace, stack)
+    end_class = VerbsRequester if request.end == "requester" else VerbsResponderEnd
+    return end_class(Foundation(request, workplace, settings, line_rate_bps, endpoint, limiter))
+
+
+def _limiter(
+    request: Prepare, port: PortAddress, line_rate_bps: int, workplace: Workplace, stack: ExitStack
+) -> RateLimiter | None:
+    if request.limiter == NO_LIMITER:
+        return None
+    raise SettingsError("limiter", request.limiter, "none")

@@ -1,0 +1,38 @@
+"""What a rate limiter is to a flow."""
+
+from abc import ABC, abstractmethod
+
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.spool import Table
+
+COLUMNS = ("t_ns", "requested_bps", "effective_bps", "actuation_ns")
+
+
+class RateLimiter(ABC):
+    """Paces everything that this end sends with one priority.
+
+    `kind` names it in results. `step_bps` is what rates are rounded up to, 0 for exact. Each write becomes a
+    row of the table `limiter`, with the time until it was known to act, where that can be known.
+    """
+
+    kind: str
+    step_bps: int
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.writes = 0
+        self.actuations_ns: list[int] = []
+
+    @abstractmethod
+    def set_rate(self, rate_bps: int, now: HostNs) -> int:
+        """Have this rate applied from now on, 0 for none; return the rate that will really be applied."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Lift the limit and give everything back."""
+
+    def _record(self, t_ns: HostNs, requested_bps: int, effective_bps: int, actuation_ns: int | None) -> None:
+        self.writes += 1
+        if actuation_ns is not None:
+            self.actuations_ns.append(actuation_ns)
+        self._table.row(t_ns, requested_bps, effective_bps, actuation_ns)

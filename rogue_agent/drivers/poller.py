@@ -1,0 +1,42 @@
+"""Sleeps until a descriptor has news or a deadline has come."""
+
+import select
+from collections.abc import Callable
+
+from rogue_agent.core.clocks import HostNs
+
+_NS_PER_MS = 1_000_000
+
+
+class Poller:
+    """Calls whoever watches a descriptor, once per turn."""
+
+    def __init__(self, clock: Callable[[], HostNs]) -> None:
+        self._clock = clock
+        self._poll = select.poll()
+        self._watchers: dict[int, Callable[[HostNs], None]] = {}
+        self.waiting_ns = 0
+
+    def watch(self, descriptor: int, on_ready: Callable[[HostNs], None], events: int = select.POLLIN) -> None:
+        """Call `on_ready` with the time each turn that finds the descriptor ready."""
+        self._watchers[descriptor] = on_ready
+        self._poll.register(descriptor, events)
+
+    def leave(self, descriptor: int) -> None:
+        """Watch this descriptor no more."""
+        del self._watchers[descriptor]
+        self._poll.unregister(descriptor)
+
+    def turn(self, deadline_ns: HostNs | None) -> None:
+        """Sleep until something is ready, at most to the deadline, rounded up to milliseconds; then call."""
+        before = self._clock()
+        timeout_ms = None
+        if deadline_ns is not None:
+            timeout_ms = max(0, -(-(deadline_ns - before) // _NS_PER_MS))
+        ready = self._poll.poll(timeout_ms)
+        now = self._clock()
+        self.waiting_ns += now - before
+        for descriptor, _ in ready:
+            watcher = self._watchers.get(descriptor)
+            if watcher is not None:
+                watcher(now)

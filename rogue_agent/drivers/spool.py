@@ -1,0 +1,64 @@
+"""Tables and logs of a run, written to files on the node as they come."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+Value = str | int | float | None
+
+
+class Table:
+    """A file of comma-separated rows under a line of column names; None leaves its field empty."""
+
+    def __init__(self, file: TextIO, columns: Sequence[str]) -> None:
+        self._file = file
+        file.write(",".join(columns) + "\n")
+
+    def row(self, *values: Value) -> None:
+        """Write one row; a truth value becomes 0 or 1, a comma or line break in a text a space."""
+        self._file.write(",".join(map(_written, values)) + "\n")
+
+
+def _written(value: Value) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, str):
+        return value.replace(",", ";").replace("\n", " ").replace('"', "'")
+    return str(value)
+
+
+class Spool:
+    """The files of one role, in one directory, each named after the role and what is in it."""
+
+    def __init__(self, directory: Path, role: str) -> None:
+        self._directory = directory
+        self._role = role
+        self._files: list[TextIO] = []
+        self.paths: dict[str, Path] = {}
+
+    def table(self, name: str, columns: Sequence[str]) -> Table:
+        """Open a table."""
+        return Table(self.file(name, "csv"), columns)
+
+    def file(self, name: str, suffix: str) -> TextIO:
+        """Open a file for text."""
+        path = self._directory / f"{self._role}-{name}.{suffix}"
+        file = path.open("w", encoding="utf-8")
+        self._files.append(file)
+        self.paths[name] = path
+        return file
+
+    def flush(self) -> None:
+        """Have everything that was written on the node's disk, as far as other processes can tell."""
+        for file in self._files:
+            file.flush()
+
+    def close(self) -> None:
+        """Close all files; what does not fit on the disk any more is lost."""
+        for file in self._files:
+            try:
+                file.close()
+            except OSError:
+                continue

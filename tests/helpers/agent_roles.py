@@ -1,0 +1,133 @@
+"""Two roles as two data processes would run them, over one fabric in the test's own process."""
+
+import csv
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from helpers.fake_verbs import Fabric, fake_library, fake_sysfs
+
+from rogue_agent.control.end import Workplace
+from rogue_agent.control.ends import open_end
+from rogue_agent.control.messages import (
+    Connect,
+    Load,
+    Message,
+    Prepare,
+    Prepared,
+    Result,
+    Results,
+    Start,
+)
+from rogue_agent.control.role import Role, RoleState
+from rogue_agent.core.clocks import HostNs, NicNs
+from rogue_agent.drivers.poller import Poller
+from rogue_agent.drivers.spool import Spool
+
+GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
+LIMIT_MS = 60_000
+SECOND_NS = 1_000_000_000
+ReplyT = TypeVar("ReplyT", bound=Message)
+
+
+class Clock:
+    """Moves by one microsecond per reading, whatever the machine's speed."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def read(self) -> HostNs:
+        self.now += 1_000
+        return HostNs(self.now)
+
+
+@dataclass
+class Actor:
+    """One role with its loop."""
+
+    role: Role
+    workplace: Workplace
+    introduction: Prepared
+
+    def ask(self, request: Message, reply_class: type[ReplyT]) -> ReplyT:
+        """Have a request answered."""
+        reply = self.role.handle(request)
+        assert isinstance(reply, reply_class), reply
+        return reply
+
+    def turn(self) -> None:
+        """One turn of the loop, without sleeping."""
+        self.workplace.poller.turn(HostNs(0))
+        self.role.on_time(self.workplace.clock())
+
+    def rows(self, name: str) -> list[dict[str, str]]:
+        """Rows of one of the tables."""
+        self.workplace.spool.flush()
+        with self.workplace.spool.paths[name].open() as file:
+            return list(csv.DictReader(file))
+
+
+@dataclass
+class Stage:
+    """A node with one RDMA port, on which roles appear."""
+
+    directory: Path
+    stack: ExitStack
+    fabric: Fabric = field(default_factory=Fabric)
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        fake_sysfs(self.directory / "sysfs", GID)
+
+    def workplace(self, role: str) -> Workplace:
+        """What a data process has."""
+        directory = self.directory / role
+        directory.mkdir(exist_ok=True)
+        return Workplace(
+            lambda: fake_library(self.fabric),
+            self.directory / "sysfs",
+            Spool(directory, role),
+            Poller(self.clock.read),
+            self.clock.read,
+            lambda: NicNs(self.clock.read()),
+        )
+
+    def enter(self, request: Prepare) -> Actor:
+        """Prepare one role."""
+        workplace = self.workplace(request.role)
+        self.stack.callback(workplace.spool.close)
+        end = open_end(request, workplace, self.stack)
+        return Actor(Role(request, end, self.clock.read), workplace, end.introduce(request.role))
+
+    def pair(self, transport: str = "rogue", **options: object) -> tuple[Actor, Actor]:
+        """A connected requester and responder; `options` go into both `prepare` requests."""
+        sizes = {"buffer_bytes": 1_000_000, **options}
+        there = self.enter(Prepare("there", LIMIT_MS, "responder", "10.9.0.1", transport, **sizes))  # type: ignore[arg-type]
+        here = self.enter(Prepare("here", LIMIT_MS, "requester", "10.9.0.1", transport, **sizes))  # type: ignore[arg-type]
+        there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+        here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+        return here, there
+
+
+def play(
+    here: Actor, there: Actor, load: Load | None, run_ns: int = SECOND_NS, turns_max: int = 20_000
+) -> None:
+    """Start both and go round until the requester is done."""
+    if load is not None:
+        here.role.handle(load)
+    there.role.handle(Start("there", LIMIT_MS, 1_000_000, run_ns))
+    here.role.handle(Start("here", LIMIT_MS, 1_000_000, run_ns))
+    for _ in range(turns_max):
+        if here.role.state is RoleState.FINISHED:
+            break
+        here.turn()
+        there.turn()
+    for _ in range(4):
+        there.turn()
+    assert here.role.state is RoleState.FINISHED, here.role.state
+
+
+def results(actor: Actor, *, checksum: bool = False) -> Results:
+    """What a role says has become of its flow."""
+    return actor.ask(Result(actor.introduction.role, LIMIT_MS, checksum), Results)

@@ -1,0 +1,66 @@
+import os
+from pathlib import Path
+
+import pytest
+from helpers.agent_roles import GID
+from helpers.fake_verbs import fake_sysfs
+
+from rogue_agent.control.capabilities import capabilities
+from rogue_agent.control.messages import PROTOCOL
+from rogue_agent.control.wire import REPLY_TYPES, decode, encode
+
+
+@pytest.fixture
+def controls(tmp_path: Path) -> Path:
+    path = tmp_path / "available"
+    path.write_text("reno cubic dctcp\n")
+    return path
+
+
+def program(directory: Path, name: str, output: str) -> None:
+    path = directory / name
+    path.write_text(f"#!/bin/sh\necho '{output}'\n")
+    path.chmod(0o755)
+
+
+def test_a_node_is_described_by_what_the_kernel_shows(tmp_path: Path, controls: Path) -> None:
+    fake_sysfs(tmp_path / "sysfs", GID)
+    told = capabilities(tmp_path / "sysfs", controls)
+    assert told.protocol == PROTOCOL
+    assert told.congestion_controls == ["reno", "cubic", "dctcp"]
+    assert told.cores == os.cpu_count()
+    assert [(port["device"], port["address"], port["netdev"]) for port in told.ports] == [
+        ("rxe0", "fe80::", "eth1"),
+        ("rxe0", "10.9.0.1", "eth1"),
+    ]
+    assert decode(encode(told), REPLY_TYPES) == told
+
+
+def test_a_node_without_anything_has_a_limiter_in_software(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    told = capabilities(tmp_path / "sysfs", tmp_path / "absent")
+    assert (told.ports, told.congestion_controls, told.limiters) == ([], [], ["software"])
+
+
+def test_prepared_classes_and_maxrate_are_found(
+    tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_sysfs(tmp_path / "sysfs", GID)
+    program(tmp_path, "tc", "class htb 1:11 parent 1: prio 0 rate 10Gbit ceil 10Gbit")
+    program(tmp_path, "dcb", "tc-maxrate 0:unlimited")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    told = capabilities(tmp_path / "sysfs", controls)
+    assert told.limiters == ["htb:eth1", "dcb:eth1", "software"]
+
+
+def test_a_program_that_fails_means_that_there_is_nothing(
+    tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_sysfs(tmp_path / "sysfs", GID)
+    path = tmp_path / "tc"
+    path.write_text("#!/bin/sh\necho class htb 1:11 parent\nexit 1\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert capabilities(tmp_path / "sysfs", controls).limiters == ["software"]

@@ -1,0 +1,68 @@
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.poller import Poller
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    reader, writer = os.pipe()
+    yield reader, writer
+    os.close(reader)
+    os.close(writer)
+
+
+class Clock:
+    """Moves by one microsecond per reading."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def read(self) -> HostNs:
+        self.now += 1_000
+        return HostNs(self.now)
+
+
+def test_whoever_watches_is_called_with_the_time(pipe: tuple[int, int]) -> None:
+    poller, called = Poller(Clock().read), list[int]()
+    poller.watch(pipe[0], called.append)
+    os.write(pipe[1], b"x")
+    poller.turn(None)
+    assert called == [2_000]
+    assert poller.waiting_ns == 1_000
+
+
+def test_a_deadline_that_has_passed_is_not_waited_for(pipe: tuple[int, int]) -> None:
+    poller, called = Poller(Clock().read), list[int]()
+    poller.watch(pipe[0], called.append)
+    poller.turn(HostNs(0))
+    assert called == []
+
+
+def test_who_has_left_is_not_called(pipe: tuple[int, int]) -> None:
+    poller, called = Poller(Clock().read), list[int]()
+    poller.watch(pipe[0], called.append)
+    os.write(pipe[1], b"x")
+    poller.leave(pipe[0])
+    poller.turn(HostNs(0))
+    assert called == []
+
+
+def test_who_leaves_during_a_turn_is_not_called_in_it(pipe: tuple[int, int]) -> None:
+    poller, called = Poller(Clock().read), list[int]()
+
+    def leave(_now: HostNs) -> None:
+        for descriptor in pipe:
+            poller.leave(descriptor)
+        called.append(1)
+
+    import select
+
+    poller.watch(pipe[0], leave)
+    poller.watch(pipe[1], leave, select.POLLOUT)
+    os.write(pipe[1], b"x")
+    poller.turn(None)
+    assert called == [1]
