@@ -8,10 +8,10 @@ which revision 2 of the profile adds to every timestamp: the whole card shows ex
 
 from collections.abc import Callable
 from dataclasses import replace
-from statistics import median
 from typing import cast
 
 import pytest
+from helpers.agent_star import MTU_BYTES, RATE_BPS, SECOND_NS, AgentStar, repeated
 
 from rogue_agent.core.actions import PostSend
 from rogue_agent.core.application import Schedule
@@ -25,83 +25,14 @@ from rogue_agent.drivers.simulated_nic import Fabric
 from rogue_agent.drivers.simulated_path import open_path
 from simulator import CX3PRO, IDEAL, NicProfile, Simulation
 
-RATE_BPS = 10**10
-MTU_BYTES = 1024
-PAYLOAD_SHARE = MTU_BYTES / 1106
 ERROR_NS_MAX = 3000
 WITHOUT_PCI = replace(CX3PRO, pci_rc_ns=0, pci_late_ns=0)
-SECOND_NS = 10**9
 MS = 10**6
 
 
-class Star:
-    """Senders h0.. and a receiver around one switch, each sender with one flow towards the receiver."""
-
-    def __init__(
-        self,
-        senders: int,
-        schedule: Schedule,
-        *,
-        transport: str = "rogue",
-        profile: NicProfile = CX3PRO,
-        seed: int = 1,
-        loss_probability: float = 0.0,
-        **overrides: object,
-    ) -> None:
-        self.simulation = Simulation(seed=seed)
-        self.simulation.add_switch("s0", buffer_bytes=9_000_000, alpha=1.0)
-        for number in range(senders + 1):
-            self.simulation.add_host(f"h{number}", profile)
-        for number in range(senders + 1):
-            self.simulation.add_link(
-                f"h{number}", "s0", rate_bps=RATE_BPS, delay_ps=10**6, loss_probability=loss_probability
-            )
-        self.simulation.record_oracle_rtt()
-        link = LinkFacts(RATE_BPS, MTU_BYTES, rate_step_bps=profile.rate_step_bps)
-        settings = settings_for(transport, RATE_BPS, overrides)
-        self.flows = []
-        for number in range(senders):
-            queue_pair, _ = self.simulation.connect(
-                f"h{number}",
-                f"h{senders}",
-                mtu_bytes=MTU_BYTES,
-                retry_count=settings.retry_count,
-                timeout_exponent=settings.timeout_exponent,
-            )
-            flow = SimulatedFlow(
-                self.simulation, queue_pair, settings=settings, link=link, schedule=schedule, record_rtt=True
-            )
-            flow.start()
-            self.flows.append((queue_pair, flow))
-
-    def run(self, host_ns: int) -> "Star":
-        self.simulation.run_until(host_ns)
-        for _, flow in self.flows:
-            flow.finish(host_ns)
-        return self
-
-    def goodput_bps(self, host_ns: int) -> float:
-        delivered_bytes = sum(queue_pair.delivered_bytes for queue_pair, _ in self.flows)
-        return delivered_bytes * 8 * SECOND_NS / host_ns
-
-    def estimate_error_ns(self) -> float:
-        """Median over all accepted samples of estimate minus truth."""
-        rows = zip(*(column.tolist() for column in self.simulation.oracle_table().values()), strict=True)
-        truth_ns = {(qp_num, wr_id): (end_ps - left_ps) / 1000 for qp_num, wr_id, left_ps, end_ps in rows}
-        return median(
-            rtt_ns - truth_ns[queue_pair.qp_num, wr_id]
-            for queue_pair, flow in self.flows
-            for _, wr_id, rtt_ns, _, _, _, is_accepted, _ in flow.rtt_samples
-            if is_accepted
-        )
-
-
-def repeated(size_bytes: int, until_ns: int) -> Schedule:
-    return Schedule(size_bytes, HostNs(0), count=None, repeat_until_ns=HostNs(until_ns))
-
-
-def incast(senders: int, duration_ns: int, seed: int = 1, profile: NicProfile = WITHOUT_PCI) -> Star:
-    return Star(senders, repeated(128_000_000, duration_ns), seed=seed, profile=profile).run(duration_ns)
+def incast(senders: int, duration_ns: int, seed: int = 1, profile: NicProfile = WITHOUT_PCI) -> AgentStar:
+    schedule = repeated(128_000_000, duration_ns)
+    return AgentStar(senders, schedule, seed=seed, profile=profile).run(duration_ns)
 
 
 @pytest.mark.parametrize("senders", [4, 8])
@@ -143,15 +74,15 @@ def test_the_same_figure_sees_each_mutant(
 
 def test_a_lone_flow_fills_the_link() -> None:
     """Slow start and hold-offs cost some milliseconds at the start."""
-    star = Star(1, repeated(128_000_000, SECOND_NS)).run(SECOND_NS)
-    assert star.goodput_bps(SECOND_NS) == pytest.approx(RATE_BPS * PAYLOAD_SHARE, rel=0.005)
+    star = AgentStar(1, repeated(128_000_000, SECOND_NS)).run(SECOND_NS)
+    assert star.utilisation() == pytest.approx(1, rel=0.005)
 
 
 def test_native_roce_alone_runs_at_line_rate_without_a_single_sample() -> None:
-    star = Star(1, repeated(128_000_000, SECOND_NS // 10), transport="roce", profile=IDEAL).run(
+    star = AgentStar(1, repeated(128_000_000, SECOND_NS // 10), transport="roce", profile=IDEAL).run(
         SECOND_NS // 10
     )
-    assert star.goodput_bps(SECOND_NS // 10) == pytest.approx(RATE_BPS * PAYLOAD_SHARE, rel=0.001)
+    assert star.utilisation() == pytest.approx(1, rel=0.001)
     assert star.flows[0][1].rtt_samples == []
 
 
@@ -162,7 +93,9 @@ def test_a_transfer_is_recorded_with_its_exact_times() -> None:
     late because the first packet was 16 bytes longer; the ACK of 86 bytes is sent twice (137.6 ns); four
     delays of 1 us.
     """
-    star = Star(1, Schedule(65_536, HostNs(5000), count=1), transport="roce", profile=IDEAL).run(SECOND_NS)
+    star = AgentStar(1, Schedule(65_536, HostNs(5000), count=1), transport="roce", profile=IDEAL).run(
+        SECOND_NS
+    )
     (record,) = star.flows[0][1].transfers
     assert (record.status, record.start_ns, record.error, record.retransmitted_bytes) == ("ok", 5000, None, 0)
     assert record.end_ns == 5000 + 61_675
@@ -170,7 +103,7 @@ def test_a_transfer_is_recorded_with_its_exact_times() -> None:
 
 def test_probes_keep_their_interval() -> None:
     schedule = Schedule(0, HostNs(1000), count=None, repeat_until_ns=HostNs(10**6), interval_ns=100_000)
-    star = Star(1, schedule).run(2 * 10**6)
+    star = AgentStar(1, schedule).run(2 * 10**6)
     records = star.flows[0][1].transfers
     assert [record.start_ns for record in records] == list(range(1000, 10**6, 100_000))
     assert all(record.status == "ok" for record in records)
@@ -179,7 +112,7 @@ def test_probes_keep_their_interval() -> None:
 def test_arrivals_overlap() -> None:
     """Three transfers of 10 MB within a millisecond: none waits for the one before, all share the link."""
     arrivals = tuple((HostNs(start_ns), 10_000_000) for start_ns in (1000, 1000, 900_000))
-    star = Star(1, Schedule(0, HostNs(0), arrivals=arrivals)).run(SECOND_NS)
+    star = AgentStar(1, Schedule(0, HostNs(0), arrivals=arrivals)).run(SECOND_NS)
     records = star.flows[0][1].transfers
     assert [(record.start_ns, record.status) for record in records] == [
         (1000, "ok"),
@@ -191,13 +124,15 @@ def test_arrivals_overlap() -> None:
 
 
 def test_what_still_runs_at_the_end_is_unfinished() -> None:
-    star = Star(1, Schedule(10**9, HostNs(0))).run(10**6)
+    star = AgentStar(1, Schedule(10**9, HostNs(0))).run(10**6)
     (record,) = star.flows[0][1].transfers
     assert (record.status, record.end_ns) == ("unfinished", 10**6)
 
 
 def test_a_dead_path_is_reported_once_with_its_status() -> None:
-    star = Star(1, repeated(10**6, SECOND_NS), loss_probability=0.9999, timeout_exponent=8).run(SECOND_NS)
+    star = AgentStar(
+        1, repeated(10**6, SECOND_NS), loss_probability=0.9999, overrides={"timeout_exponent": 8}
+    ).run(SECOND_NS)
     (flow,) = (flow for _, flow in star.flows)
     assert [(status, name) for _, status, name in flow.failures] == [(12, "IBV_WC_RETRY_EXC_ERR")]
     (record,) = flow.transfers
@@ -254,9 +189,9 @@ def test_a_cut_that_does_not_end_is_given_up() -> None:
 
 
 def test_losses_that_the_nic_repairs_are_counted() -> None:
-    star = Star(1, Schedule(10**7, HostNs(0)), transport="roce", profile=IDEAL, loss_probability=1e-4).run(
-        SECOND_NS
-    )
+    star = AgentStar(
+        1, Schedule(10**7, HostNs(0)), transport="roce", profile=IDEAL, loss_probability=1e-4
+    ).run(SECOND_NS)
     (record,) = star.flows[0][1].transfers
     assert record.status == "ok"
     assert record.retransmitted_bytes is not None
@@ -287,7 +222,7 @@ def test_the_core_is_told_what_verbs_tell_and_nothing_else(monkeypatch: pytest.M
 
 
 def test_bytes_sent_again_are_booked_on_an_unfinished_transfer_too() -> None:
-    star = Star(1, Schedule(10**9, HostNs(0)), transport="roce", loss_probability=1e-4).run(200 * 10**6)
+    star = AgentStar(1, Schedule(10**9, HostNs(0)), transport="roce", loss_probability=1e-4).run(200 * 10**6)
     for queue_pair, flow in star.flows:
         (record,) = flow.transfers
         assert record.status == "unfinished"
