@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXPERIMENT ?= experiments/quickstart.yaml
 TESTBED ?= simulator
+INVENTORY ?= virtual
 JOBS ?= auto
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/rogue_agent/core
-CODE := workloads rogue_agent simulator harness reports virtual tests benchmarks
+CODE := workloads rogue_agent simulator harness reports virtual playbooks tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run-experiment report test test-long check format bench clean
+.PHONY: help setup run-experiment provision report test test-long check format bench clean
 
 help: ## print the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +27,9 @@ setup: $(VENV)/.engine ## create .venv and build the engine (every other target 
 run-experiment: setup ## run EXPERIMENT=experiments/quickstart.yaml on TESTBED=simulator and write its report
 	@$(BIN)/rogue run $(EXPERIMENT) --testbed $(TESTBED)
 
+provision: setup ## bring the nodes of INVENTORY=virtual into the state that experiments need
+	@$(BIN)/rogue provision $(INVENTORY)
+
 report: setup ## rebuild the report of RUN=results/...
 	@$(BIN)/rogue report $(RUN)
 
@@ -40,6 +44,7 @@ check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q
 	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent
 	@$(BIN)/pytest -q -n $(JOBS) -m "not long and not virtual" $(FAST_TESTS)
 

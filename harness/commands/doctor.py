@@ -1,0 +1,60 @@
+"""`rogue doctor`."""
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from harness.commands.provision import log_file
+from harness.commands.testbed import inventory_of
+from harness.exit_codes import ExitCode
+from harness.plan.text import align
+from harness.provisioning.doctor import look
+from harness.provisioning.findings import Examination, judge
+from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.provision import deployed_files
+from harness.termination import StoppedError
+
+
+def examine_nodes(argument: str, log: Path | None) -> ExitCode:
+    """Print what the nodes are and every finding; exit code 7 if one refuses."""
+    inventory = load_inventory(inventory_of(argument))
+    try:
+        found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; nothing was changed.", stop) from stop
+    findings = judge(inventory, deployed_files(), found)
+    typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings)]))
+    refusals = sum(finding.refuses for finding in findings)
+    if refusals:
+        typer.echo(f"{refusals} findings refuse a measurement")
+        return ExitCode.TESTBED
+    typer.echo(f"{len(inventory.logins)} nodes can measure")
+    return ExitCode.OK
+
+
+def _nodes(inventory: Inventory, found: Examination) -> list[str]:
+    rows = [("node", "system", "Python", "RDMA", "clock beside ours", "round trips")]
+    for login in inventory.logins:
+        facts, clock = found.facts.get(login.node), found.clocks.get(login.node)
+        if facts is None:
+            continue
+        devices = [
+            f"{port['device']} port {port['port']} GID {port['gid_index']}"
+            for port in facts["rdma_ports"]
+            if port["is_asked_for"]
+        ]
+        times = [time for time in facts["round_trips_ms"].values() if time is not None]
+        rows.append(
+            (
+                login.node,
+                f"{facts['distribution']}, Linux {facts['kernel']}",
+                facts["python"],
+                ", ".join(devices) or "-",
+                "-"
+                if clock is None
+                else f"{1e3 * clock.offset_s:+.1f} ms ± {1e3 * clock.uncertainty_s:.1f} ms",
+                f"{min(times):.1f} to {max(times):.1f} ms" if times else "-",
+            )
+        )
+    return align(rows)

@@ -1,0 +1,64 @@
+"""`rogue provision`."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import typer
+from rich.console import Console
+
+import harness
+from harness.commands.experiments import load_named
+from harness.commands.testbed import inventory_of
+from harness.exit_codes import ExitCode
+from harness.program import call_again
+from harness.provisioning.events import Outcome
+from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.playbook import Interrupted
+from harness.provisioning.ports import PortSettings
+from harness.provisioning.provision import provision
+from harness.provisioning.topology_ports import ports_of
+from harness.termination import StoppedError
+
+LOGS: Final = Path(harness.__file__).parent.parent / ".cache" / "provisioning"
+
+
+def provision_nodes(argument: str, experiment: str | None, log: Path | None, *, is_check: bool) -> ExitCode:
+    """Provision every node, and say what was changed."""
+    inventory = load_inventory(inventory_of(argument))
+    ports = _ports(inventory, experiment)
+    try:
+        outcome = provision(
+            inventory, ports, log_file(log, "provision"), Console(stderr=True), is_check=is_check
+        )
+    except Interrupted as stop:
+        raise StoppedError(_stopped(argument, stop.outcome), stop) from stop
+    typer.echo(_summary(inventory, outcome, is_check))
+    return ExitCode.OK
+
+
+def log_file(asked: Path | None, what: str) -> Path:
+    """Where Ansible's output goes."""
+    return asked or LOGS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{what}.log"
+
+
+def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSettings]:
+    if experiment is None:
+        return {}
+    return ports_of(load_named(experiment, ()).experiment.topology, inventory)
+
+
+def _summary(inventory: Inventory, outcome: Outcome, is_check: bool) -> str:
+    verb = "would be changed" if is_check else "changed"
+    lines = [f"{outcome.changed} things {verb} on {len(outcome.changes)} of {len(inventory.logins)} nodes"]
+    if is_check:
+        lines += [
+            f"  {node}: {what}" for node, changes in sorted(outcome.changes.items()) for what in changes
+        ]
+    return "\n".join(lines)
+
+
+def _stopped(argument: str, outcome: Outcome) -> str:
+    again, back = call_again("provision", argument), call_again("teardown", argument)
+    return f"stopped in task {outcome.tasks_done}; to go on: {again}; to put everything back: {back}"

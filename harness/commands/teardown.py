@@ -1,0 +1,29 @@
+"""`rogue teardown`."""
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from harness.commands.provision import log_file
+from harness.commands.testbed import inventory_of
+from harness.exit_codes import ExitCode
+from harness.program import call_again
+from harness.provisioning.inventory import load_inventory
+from harness.provisioning.provision import teardown
+from harness.termination import StoppedError
+
+
+def restore_nodes(argument: str, log: Path | None) -> ExitCode:
+    """Put every node back, and say how much that was."""
+    inventory = load_inventory(inventory_of(argument))
+    try:
+        outcome = teardown(inventory, log_file(log, "teardown"), Console(stderr=True))
+    except KeyboardInterrupt as stop:
+        again = call_again("teardown", argument)
+        raise StoppedError(
+            f"stopped; what is left stays written down on the nodes; to go on: {again}", stop
+        ) from stop
+    nodes = len(inventory.logins)
+    typer.echo(f"{outcome.changed} changes put back on {len(outcome.changes)} of {nodes} nodes")
+    return ExitCode.OK

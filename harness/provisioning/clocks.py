@@ -1,0 +1,49 @@
+"""How far a node's clock is from this machine's, asked over SSH."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import time
+from typing import Final
+
+from harness.errors import TestbedError
+from harness.provisioning.remote import Shell
+
+EXCHANGES: Final = 8
+_ANSWERING: Final = "while read -r line; do date +%s.%N; done"
+
+
+@dataclass(frozen=True, slots=True)
+class ClockOffset:
+    """What to add to this machine's time to get the node's, and how wrong that may be."""
+
+    offset_s: float
+    uncertainty_s: float
+
+
+def clock_offset(shell: Shell) -> ClockOffset:
+    """Ask a node for its time a few times; the quickest answer says most."""
+    with shell.open_session(_ANSWERING) as channel:
+        answers = channel.makefile("r")
+
+        def ask() -> float:
+            channel.sendall(b"\n")
+            line = answers.readline().strip()
+            try:
+                return float(line)
+            except ValueError:
+                raise TestbedError(f"{shell.node}: clock: got {line!r}, expected a time") from None
+
+        return best_offset(exchange(ask, time) for _ in range(EXCHANGES))
+
+
+def exchange(ask: Callable[[], float], now: Callable[[], float]) -> ClockOffset:
+    """One question: the node read its clock somewhere between sending and receiving."""
+    sent_s = now()
+    read_s = ask()
+    received_s = now()
+    return ClockOffset(read_s - (sent_s + received_s) / 2, (received_s - sent_s) / 2)
+
+
+def best_offset(exchanges: Iterable[ClockOffset]) -> ClockOffset:
+    """The one with the shortest round trip."""
+    return min(exchanges, key=lambda each: each.uncertainty_s)

@@ -1,0 +1,39 @@
+"""Looks at every node and judges what is found."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from rich.console import Console
+
+from harness.errors import TestbedError
+from harness.provisioning.clocks import ClockOffset, clock_offset
+from harness.provisioning.findings import Examination, Finding, judge
+from harness.provisioning.inventory import Inventory, Login
+from harness.provisioning.playbook import Order, run_playbook
+from harness.provisioning.provision import deployed_files
+from harness.provisioning.remote import connect
+
+
+def look(inventory: Inventory, log: Path, console: Console) -> Examination:
+    """Gather the facts of every node; one that fails is part of what is found."""
+    outcome = run_playbook(Order("preflight", "looking at the nodes", inventory.path, log), console)
+    failures = {failure.node: failure.message for failure in outcome.failures}
+    clocks: dict[str, ClockOffset] = {}
+    with ThreadPoolExecutor(len(inventory.logins)) as pool:
+        asked = {login.node: pool.submit(_clock, login) for login in inventory.logins}
+        for node, answer in asked.items():
+            try:
+                clocks[node] = answer.result()
+            except TestbedError as error:
+                failures.setdefault(node, str(error).removeprefix(f"{node}: "))
+    return Examination(outcome.facts, failures, clocks)
+
+
+def examine(inventory: Inventory, log: Path, console: Console) -> list[Finding]:
+    """What is in the way of measuring; nothing may be measured where a finding refuses."""
+    return judge(inventory, deployed_files(), look(inventory, log, console))
+
+
+def _clock(login: Login) -> ClockOffset:
+    with connect(login) as shell:
+        return clock_offset(shell)

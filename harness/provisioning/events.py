@@ -1,0 +1,83 @@
+"""What Ansible says while a playbook runs, boiled down to what a person or the harness wants to know."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+_VALIDATION: Final = "Validating arguments against arg spec"
+"""Ansible checks a role's arguments in a task of its own, without going to a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFailure:
+    """A node on which a task failed, or that could not be reached."""
+
+    node: str
+    task: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.node}: {self.task}: {self.message}"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a playbook did."""
+
+    failures: list[TaskFailure] = field(default_factory=list)
+    changes: dict[str, list[str]] = field(default_factory=dict)
+    """Per node what was changed, or would be."""
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Per node what `node_facts` found."""
+    complaints: list[str] = field(default_factory=list)
+    """What Ansible itself said when it could not go on: a wrong playbook, variable or inventory."""
+    tasks_done: int = 0
+
+    @property
+    def changed(self) -> int:
+        """How many things were changed, over all nodes."""
+        return sum(len(each) for each in self.changes.values())
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        """Take one event of ansible-runner's."""
+        data = event.get("event_data", {})
+        match event.get("event"):
+            case "runner_on_ok":
+                self._add_result(str(data["host"]), data.get("res", {}))
+            case "runner_on_failed" | "runner_on_async_failed" if not data.get("ignore_errors"):
+                self.failures.append(
+                    TaskFailure(str(data["host"]), task_title(data), _message(data.get("res", {})))
+                )
+            case "runner_on_unreachable":
+                message = f"cannot be reached: {_message(data.get('res', {}))}"
+                self.failures.append(TaskFailure(str(data["host"]), task_title(data), message))
+            case "error" if event.get("stdout"):
+                self.complaints.append(" ".join(str(event["stdout"]).split()))
+
+    def _add_result(self, node: str, result: Mapping[str, Any]) -> None:
+        if result.get("changed"):
+            self.changes.setdefault(node, []).extend(result.get("changes", ["something"]))
+        if "facts" in result:
+            self.facts[node] = result["facts"]
+
+
+def is_task_start(event: Mapping[str, Any]) -> bool:
+    """Whether a task begins that goes to the nodes."""
+    return event.get("event") == "playbook_on_task_start" and counts(task_title(event["event_data"]))
+
+
+def counts(title: str) -> bool:
+    """Whether a task of that title is one that a person waits for."""
+    return _VALIDATION not in title
+
+
+def task_title(data: Mapping[str, Any]) -> str:
+    """Role and name of a task."""
+    role, name = data.get("role"), str(data.get("task", "")).strip()
+    name = name.removeprefix(f"{role} : ") if role else name
+    return f"{role}: {name}" if role else name
+
+
+def _message(result: Mapping[str, Any]) -> str:
+    words = [str(result.get(key, "")) for key in ("msg", "argument_errors", "stderr") if result.get(key)]
+    return " ".join(" ".join(words).split()) or "no reason given"

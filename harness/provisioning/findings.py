@@ -1,0 +1,178 @@
+"""What facts about the nodes mean: whether they can measure, and what is in the way."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from harness.provisioning.clocks import ClockOffset
+from harness.provisioning.inventory import Host, Inventory
+
+Facts = Mapping[str, Any]
+OLDEST_PYTHON: Final = (3, 10)
+FREE_BYTES_MIN: Final = 50_000_000
+"""What samples of a short experiment need."""
+CLOCK_OFFSET_MAX_S: Final = 600.0
+"""The harness corrects for offsets; one so large makes logs and certificates misleading."""
+_PROVISION: Final = "run `rogue provision`"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    node: str
+    what: str
+    got: str
+    expected: str
+    advice: str
+    refuses: bool = True
+    """Whether measuring would be wrong or impossible; otherwise it is a warning."""
+
+    def __str__(self) -> str:
+        level = "refused" if self.refuses else "warning"
+        return f"{level}: {self.node}: {self.what}: got {self.got}, expected {self.expected}; {self.advice}."
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found out about the nodes."""
+
+    facts: Mapping[str, Facts]
+    """Per node, from `node_facts`; a node without is one that failed."""
+    failures: Mapping[str, str]
+    """Per node that could not be looked at: why."""
+    clocks: Mapping[str, ClockOffset]
+
+
+def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) -> list[Finding]:
+    """Everything that is in the way, node by node.
+
+    files: SHA-256, by path, of what must be on every host.
+    """
+    return [
+        *_unreachable(found),
+        *(
+            finding
+            for host in inventory.hosts
+            if host.name in found.facts
+            for finding in _of_host(host, files, found.facts[host.name])
+        ),
+        *_of_switch(inventory, found.facts),
+        *_clocks(found.clocks),
+        *_differences(inventory, found.facts),
+    ]
+
+
+def _unreachable(found: Examination) -> Iterator[Finding]:
+    for node, why in sorted(found.failures.items()):
+        yield Finding(node, "the node", why, "an answer", "check that it runs and that SSH reaches it")
+
+
+def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Finding]:
+    yield from _of_node(host.name, facts)
+    yield from _interface(host, facts)
+    yield from _rdma(host, facts)
+    for path, checksum in files.items():
+        got = facts["files"].get(path)
+        if got != checksum:
+            text = "nothing" if got is None else f"a file with SHA-256 {got[:12]}..."
+            yield Finding(host.name, path, text, f"SHA-256 {checksum[:12]}...", _PROVISION)
+    for peer, round_trip_ms in facts["round_trips_ms"].items():
+        if round_trip_ms is None:
+            what = f"way to {peer} over the experiment network"
+            expected = f"answers to packets of {host.variables.experiment_mtu} bytes"
+            advice = "check cables, bridges, addresses and the MTU at both ends"
+            yield Finding(host.name, what, "none", expected, advice)
+
+
+def _of_node(node: str, facts: Facts) -> Iterator[Finding]:
+    version = tuple(int(part) for part in facts["python"].split(".")[:2])
+    if version < OLDEST_PYTHON:
+        yield Finding(node, "Python", facts["python"], "3.10 or later", "install a newer distribution")
+    for tool, words in facts["tools"].items():
+        if words is None:
+            yield Finding(node, f"tool {tool}", "nothing", "it installed", _PROVISION)
+    for drifted in facts["drift"]:
+        expected = "what provisioning left"
+        yield Finding(node, drifted, "something else", expected, f"{_PROVISION} again")
+    for process in facts["processes"]:
+        what, advice = "processes", f"end it: kill {process.split()[0]}"
+        yield Finding(node, what, f"`{process}` of an earlier run", "none of ours", advice)
+    if facts["changes"] == 0:
+        yield Finding(node, "state", "a node that is not provisioned", "a provisioned one", _PROVISION)
+    if facts["free_bytes"] < FREE_BYTES_MIN:
+        got, expected = f"{facts['free_bytes']} bytes", f"{FREE_BYTES_MIN} bytes at least"
+        yield Finding(node, "free space for samples", got, expected, "free some below /var/lib/rogue")
+    if facts["spooled_bytes"]:
+        got = f"{facts['spooled_bytes']} bytes of an earlier run"
+        advice = "fetch what you need and empty it"
+        yield Finding(node, "/var/lib/rogue/spool", got, "an empty directory", advice, refuses=False)
+
+
+def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
+    name, wanted = host.variables.experiment_interface, host.variables
+    interface = facts["interfaces"].get(name)
+    if interface is None:
+        there = ", ".join(sorted(facts["addresses"])) or "none with an address"
+        advice = "correct experiment_interface in the inventory"
+        yield Finding(host.name, f"interface {name}", "none such", f"one of {there}", advice)
+        return
+    if not interface["is_up"]:
+        advice = f"ip link set dev {name} up, and check the cable"
+        yield Finding(host.name, f"interface {name}", "one that is down", "one that is up", advice)
+    if interface["mtu"] != wanted.experiment_mtu:
+        got, expected = str(interface["mtu"]), str(wanted.experiment_mtu)
+        yield Finding(host.name, f"MTU of {name}", got, expected, _PROVISION)
+    address = str(wanted.experiment_address)
+    if address not in facts["addresses"].get(name, []):
+        got = ", ".join(facts["addresses"].get(name, [])) or "none"
+        advice = f"ip address add {address}/PREFIX dev {name}, or correct the inventory"
+        yield Finding(host.name, f"address of {name}", got, address, advice)
+
+
+def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
+    """The device that measures is the one whose GID is the experiment address; the name does not matter."""
+    asked_for = [port for port in facts["rdma_ports"] if port["is_asked_for"]]
+    if not asked_for:
+        there = ", ".join(f"{port['device']} on {port['interface']}" for port in facts["rdma_ports"])
+        expected = f"one with the RoCE v2 GID of {host.variables.experiment_address}"
+        is_soft = host.variables.rdma_device_kind == "soft_roce"
+        advice = (
+            _PROVISION if is_soft else "check the card's driver, and that the address is on its interface"
+        )
+        yield Finding(host.name, "RDMA device", there or "none", expected, advice)
+    for port in asked_for:
+        if port["state"] != "ACTIVE":
+            what = f"RDMA device {port['device']} port {port['port']}"
+            yield Finding(host.name, what, port["state"], "ACTIVE", "bring its interface up")
+
+
+def _of_switch(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:
+    node = "" if inventory.switch is None else inventory.switch.login.node
+    if node not in facts:
+        return
+    yield from _of_node(node, facts[node])
+    for name, interface in facts[node]["interfaces"].items():
+        if interface is None:
+            yield Finding(node, f"port {name}", "none such", "an interface", "correct the inventory's ports")
+        elif interface["gro"] == "off":
+            expected = "it on: without it the queue drops packets that it should mark"
+            yield Finding(node, f"GRO of {name}", "off", expected, f"ethtool -K {name} gro on")
+
+
+def _clocks(clocks: Mapping[str, ClockOffset]) -> Iterator[Finding]:
+    for node, clock in sorted(clocks.items()):
+        if abs(clock.offset_s) > CLOCK_OFFSET_MAX_S:
+            got = f"{clock.offset_s:+.1f} s beside this machine"
+            expected = f"{CLOCK_OFFSET_MAX_S:.0f} s at most"
+            yield Finding(node, "clock", got, expected, "set it, for instance with chrony", refuses=False)
+
+
+def _differences(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:
+    """Hosts that differ measure different things."""
+    for key in ("kernel", "distribution"):
+        values = {host.name: facts[host.name][key] for host in inventory.hosts if host.name in facts}
+        if len(set(values.values())) > 1:
+            got = ", ".join(f"{value} on {node}" for node, value in sorted(values.items()))
+            advice = "install the same on all, or keep in mind that hosts differ"
+            yield Finding("hosts", key, got, "the same everywhere", advice, refuses=False)

@@ -1,0 +1,153 @@
+"""Runs one of the playbooks through ansible-runner, so that it can be watched, stopped and explained."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import ansible_runner
+from rich.console import Console
+
+import harness
+from harness.errors import TestbedError
+from harness.provisioning.display import TaskDisplay
+from harness.provisioning.events import Outcome, counts, is_task_start
+
+DIRECTORY: Final = Path(harness.__file__).parent.parent / "playbooks"
+_LIST_LIMIT_S: Final = 60.0
+_LOOK_EVERY_S: Final = 1
+"""How often ansible-runner asks whether it should stop."""
+_LISTED_TASK: Final = re.compile(r"^ {6}(.+?)\tTAGS:", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Which playbook, for whom, with what."""
+
+    playbook: str
+    title: str
+    """What a person reads while it runs."""
+    inventory: Path
+    log: Path
+    variables: Mapping[str, object] = field(default_factory=dict)
+    is_check: bool = False
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while a playbook ran; `outcome` says how far it came."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
+def run_playbook(order: Order, console: Console) -> Outcome:
+    """Run it to its end; a failure on a node is part of the outcome, Ctrl-C raises Interrupted."""
+    outcome = Outcome()
+    with _private_directory() as directory, _stopping() as must_stop:
+        environment = _environment(directory)
+        tasks = count_tasks(order, environment)
+        order.log.parent.mkdir(parents=True, exist_ok=True)
+        with order.log.open("w") as log, TaskDisplay(order.title, tasks, console) as display:
+
+            def on_event(event: Mapping[str, Any]) -> bool:
+                if event.get("stdout"):
+                    log.write(f"{event['stdout']}\n")
+                    log.flush()
+                outcome.tasks_done += is_task_start(event)
+                outcome.add(event)
+                display.on_event(event)
+                return False  # ansible-runner keeps no copy of the event
+
+            runner = ansible_runner.run(
+                private_data_dir=str(directory / "runner"),
+                project_dir=str(DIRECTORY),
+                playbook=f"{order.playbook}.yml",
+                inventory=str(order.inventory.resolve()),
+                extravars=dict(order.variables),
+                envvars=environment,
+                cmdline="--check --diff" if order.is_check else "--diff",
+                settings={"suppress_env_files": False, "pexpect_timeout": _LOOK_EVERY_S},
+                event_handler=on_event,
+                cancel_callback=must_stop,
+                quiet=True,
+            )
+    if runner.status == "canceled":
+        raise Interrupted(outcome)
+    if runner.rc != 0 and not outcome.failures:
+        words = " ".join(outcome.complaints) or f"it ended with code {runner.rc}"
+        raise TestbedError(f"{order.playbook}.yml: Ansible could not run it: {words}; see {order.log}")
+    return outcome
+
+
+def count_tasks(order: Order, environment: Mapping[str, str]) -> int:
+    """How many tasks of it go to nodes."""
+    command = [str(_program("ansible-playbook")), "-i", str(order.inventory.resolve()), "--list-tasks"]
+    done = subprocess.run(
+        [*command, f"{order.playbook}.yml"],
+        cwd=DIRECTORY,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=_LIST_LIMIT_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        words = " ".join(done.stderr.split())
+        raise TestbedError(f"{order.playbook}.yml: Ansible cannot read it: {words}")
+    return sum(counts(title) for title in _LISTED_TASK.findall(done.stdout))
+
+
+def _environment(directory: Path) -> dict[str, str]:
+    """Ansible of this Python, with the settings beside the playbooks, whatever the user has set."""
+    return {
+        "PATH": f"{_program('ansible-playbook').parent}:{os.environ.get('PATH', os.defpath)}",
+        "ANSIBLE_CONFIG": str(DIRECTORY / "ansible.cfg"),
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(directory / "ssh"),
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_DEPRECATION_WARNINGS": "0",
+    }
+
+
+def _program(name: str) -> Path:
+    return Path(sys.executable).with_name(name)
+
+
+@contextmanager
+def _private_directory() -> Iterator[Path]:
+    """A directory for what runner and SSH keep meanwhile; short, as a socket's path has 108 bytes at most."""
+    directory = Path(tempfile.mkdtemp(prefix="rogue-"))
+    (directory / "runner").mkdir()
+    try:
+        yield directory
+    finally:
+        for socket in (directory / "ssh").glob("*"):
+            command = ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "node"]
+            subprocess.run(command, capture_output=True, timeout=_LIST_LIMIT_S, check=False)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """While inside, Ctrl-C and the system's wish to end are noted, and answered where it does no harm."""
+    wishes: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        wishes.append(number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, note) for number in numbers}
+    try:
+        yield lambda: bool(wishes)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,142 @@
+"""The queue of one switch port, as lines for `tc -batch` on a Linux switch.
+
+Packets meet, in this order: losses by IP identification, delay and random loss (netem), the port's rate (HTB)
+and the queue in front of it (RED that marks, or a plain FIFO), which is where congestion shows.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+WIRE_OVERHEAD_BYTES: Final = 24
+"""Ethernet preamble, checksum and gap: what a frame costs on a wire beyond what the kernel counts."""
+MIN_WIRE_BYTES: Final = 84
+BURST_BYTES_MIN: Final = 32_000
+"""Less, and a class misses its rate when the switch's timer comes late."""
+BURST_S: Final = 0.001
+_DEFAULT_QUEUE_BYTES: Final = 1_000_000
+_MEAN_PACKET_BYTES: Final = 1_000
+_SMALL_PACKET_BYTES: Final = 64
+_ARRIVAL_RATE_BPS: Final = 1_000_000_000
+"""A switch of a virtual testbed receives no faster than this."""
+_DELAYED_PACKETS_MIN: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class PortSettings:
+    """What a port does to packets; the default is what the kernel does by itself."""
+
+    rate_bps: int | None = None
+    """None: as fast as it can."""
+    queue_bytes: int = _DEFAULT_QUEUE_BYTES
+    """What the queue holds; what comes beyond is dropped."""
+    red_min_bytes: int | None = None
+    """Queue at which ECN marking begins; None: nothing is marked."""
+    red_max_bytes: int | None = None
+    """Queue at which marking reaches its probability; beyond, every packet is marked."""
+    red_probability: float = 1.0
+    delay_ns: int = 0
+    loss_probability: float = 0.0
+    lost_identification_mask: int | None = None
+    """RoCE packets are lost whose IP identification has all of these bits set."""
+
+    def mistake(self) -> str | None:
+        """What is wrong with it, as `key: got ..., expected ...`; None if nothing is."""
+        red = (self.red_min_bytes, self.red_max_bytes)
+        checks = {
+            f"rate_bps: got {self.rate_bps}, expected more than 0": self.rate_bps is None
+            or self.rate_bps > 0,
+            f"queue_bytes: got {self.queue_bytes}, expected more than 0": self.queue_bytes > 0,
+            f"red_min_bytes and red_max_bytes: got {red[0]} and {red[1]}, expected both or neither": (
+                (red[0] is None) == (red[1] is None)
+            ),
+            f"red_max_bytes: got {red[1]}, expected more than red_min_bytes and at most queue_bytes": (
+                None in red or 0 < (red[0] or 0) < (red[1] or 0) <= self.queue_bytes
+            ),
+            "red_min_bytes: got it without rate_bps, expected a rate": (
+                red[0] is None or self.rate_bps is not None
+            ),
+            f"red_probability: got {self.red_probability}, expected above 0, at most 1": (
+                0 < self.red_probability <= 1
+            ),
+            f"delay_ns: got {self.delay_ns}, expected 0 or more": self.delay_ns >= 0,
+            f"loss_probability: got {self.loss_probability}, expected 0 to 1": (
+                0 <= self.loss_probability <= 1
+            ),
+            f"lost_identification_mask: got {self.lost_identification_mask}, expected 1 to 65535": (
+                self.lost_identification_mask is None or 0 < self.lost_identification_mask < 2**16
+            ),
+        }
+        return next((text for text, is_right in checks.items() if not is_right), None)
+
+
+def burst_bytes(rate_bps: int) -> int:
+    """What a class of that rate may send at once."""
+    return max(BURST_BYTES_MIN, round(rate_bps / 8 * BURST_S))
+
+
+def port_lines(interface: str, port: PortSettings) -> list[str]:
+    """The port's tree, for an interface without one."""
+    has_netem = port.delay_ns > 0 or port.loss_probability > 0
+    return [
+        *(_netem(interface, port) if has_netem else ()),
+        *(_shaper(interface, port, "parent 1:1" if has_netem else "root") if port.rate_bps else ()),
+        *(
+            _identification_filter(interface, port.lost_identification_mask)
+            if port.lost_identification_mask
+            else ()
+        ),
+    ]
+
+
+def clear_lines(interface: str) -> list[str]:
+    """Take away whatever tree there is; each deletion is preceded by what it deletes, so that none fails."""
+    return [
+        f"qdisc replace dev {interface} root handle ffe0: pfifo",
+        f"qdisc del dev {interface} root",
+        f"qdisc replace dev {interface} clsact",
+        f"qdisc del dev {interface} clsact",
+    ]
+
+
+def _netem(interface: str, port: PortSettings) -> Iterator[str]:
+    rate_bps = max(port.rate_bps or 0, _ARRIVAL_RATE_BPS)
+    packets = _DELAYED_PACKETS_MIN + port.delay_ns * rate_bps // (8 * _SMALL_PACKET_BYTES * 10**9)
+    loss = f"loss {100 * port.loss_probability:.7f}%"
+    yield f"qdisc add dev {interface} root handle 1: netem limit {packets} delay {port.delay_ns}ns {loss}"
+
+
+def _shaper(interface: str, port: PortSettings, parent: str) -> Iterator[str]:
+    assert port.rate_bps
+    burst = burst_bytes(port.rate_bps)
+    yield f"qdisc add dev {interface} {parent} handle 2: htb default 10"
+    yield (
+        f"class add dev {interface} parent 2: classid 2:10 htb rate {port.rate_bps}bit burst {burst} "
+        f"cburst {burst} quantum 10000 overhead {WIRE_OVERHEAD_BYTES} mpu {MIN_WIRE_BYTES}"
+    )
+    yield f"qdisc add dev {interface} parent 2:10 handle 3: {_queue(port)}"
+
+
+def _queue(port: PortSettings) -> str:
+    if port.red_min_bytes is None or port.red_max_bytes is None:
+        return f"bfifo limit {port.queue_bytes}"
+    average = _MEAN_PACKET_BYTES
+    burst = -(-(2 * port.red_min_bytes + port.red_max_bytes) // (3 * average)) + 1  # tc refuses less
+    return (
+        f"red limit {port.queue_bytes} min {port.red_min_bytes} max {port.red_max_bytes} avpkt {average} "
+        f"burst {burst} bandwidth {port.rate_bps}bit probability {port.red_probability:g} ecn nodrop"
+    )
+
+
+def _identification_filter(interface: str, mask: int) -> Iterator[str]:
+    """Match UDP to RoCE's port, and the identification: bytes 4 and 5 of an IPv4 header without options."""
+    yield f"qdisc add dev {interface} clsact"
+    yield (
+        f"filter add dev {interface} egress protocol ip prio 1 u32 match ip protocol 17 0xff "
+        f"match ip dport 4791 0xffff match u16 {mask:#06x} {mask:#06x} at 4 action drop"
+    )
+
+
+def port_name(port: Mapping[str, str]) -> str:
+    """Name of one of the inventory's ports, as in the simulator's tables: `s0->h1`."""
+    return f"{port['bridge']}->{port['peer']}"

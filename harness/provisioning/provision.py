@@ -1,0 +1,70 @@
+"""Provision the nodes of an inventory, and put them back."""
+
+import hashlib
+import importlib.util
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from harness.errors import TestbedError
+from harness.provisioning.events import Outcome
+from harness.provisioning.inventory import Inventory
+from harness.provisioning.playbook import Order, run_playbook
+from harness.provisioning.ports import PortSettings
+from rogue_agent.control.bundle import agent_archive
+
+AGENT_PATH: Final = "/opt/rogue/rogue-agent.pyz"
+DOOL_PATH: Final = "/opt/rogue/dool"
+
+
+def provision(
+    inventory: Inventory, ports: Mapping[str, PortSettings], log: Path, console: Console, *, is_check: bool
+) -> Outcome:
+    """Bring every node into the state that experiments need; TestbedError if that fails somewhere.
+
+    ports: settings of the switch's ports by name; others are not limited.
+    """
+    with tempfile.TemporaryDirectory(prefix="rogue-") as directory:
+        archive = Path(directory) / "rogue-agent.pyz"
+        archive.write_bytes(agent_archive())
+        variables: dict[str, object] = {
+            "agent_archive": str(archive),
+            "monitoring_dool": str(dool_script()),
+            "switch_linux_ports": {name: asdict(settings) for name, settings in ports.items()},
+        }
+        title = "would provision" if is_check else "provisioning"
+        order = Order("provision", title, inventory.path, log, variables, is_check)
+        outcome = run_playbook(order, console)
+    _raise_failures("provision", outcome, log)
+    return outcome
+
+
+def teardown(inventory: Inventory, log: Path, console: Console) -> Outcome:
+    """Put back what provisioning changed, on every node that can be reached; TestbedError for the others."""
+    outcome = run_playbook(Order("teardown", "putting back", inventory.path, log), console)
+    _raise_failures("teardown", outcome, log)
+    return outcome
+
+
+def deployed_files() -> dict[str, str]:
+    """SHA-256 of what provisioning of today's code puts on every host, by path."""
+    contents = {AGENT_PATH: agent_archive(), DOOL_PATH: dool_script().read_bytes()}
+    return {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
+
+
+def dool_script() -> Path:
+    """The one script that dool consists of; it runs with any Python, without being installed."""
+    found = importlib.util.find_spec("dool")
+    assert found is not None, "dool is a dependency of this package"
+    assert found.submodule_search_locations
+    return Path(found.submodule_search_locations[0]) / "__main__.py"
+
+
+def _raise_failures(what: str, outcome: Outcome, log: Path) -> None:
+    if outcome.failures:
+        lines = [f"{what}: failed on {len({each.node for each in outcome.failures})} nodes; log: {log}"]
+        raise TestbedError("\n  ".join([*lines, *map(str, outcome.failures)]))

@@ -1,0 +1,52 @@
+"""What an experiment's topology asks of the ports of a switch machine."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from harness.errors import UsageError
+from harness.provisioning.inventory import Inventory
+from harness.provisioning.ports import PortSettings
+from workloads.topologies import Topology
+
+SMALLEST_DELAY_NS: Final = 100_000
+"""A Linux timer on a busy machine is no better than this; shorter delays are left to what is there."""
+_UNBOUNDED_BYTES: Final = 1_000_000_000
+
+
+def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings]:
+    """Settings by port, for the ports that the topology uses; UsageError if the inventory lacks one.
+
+    Deviation: a Linux switch has no buffer that its ports share. Each port gets what it could hold alone,
+    alpha / (1 + alpha) of the buffer, which is where a single congested port settles.
+    """
+    if inventory.switch is None:
+        raise UsageError(
+            f"inventory {inventory.path}: got no switch, expected one for the experiment's rates."
+        )
+    there = {port.name for port in inventory.switch.variables.ports}
+    ports = {
+        f"{switch}->{peer}": PortSettings(
+            rate_bps=link.rate_bps,
+            queue_bytes=_queue_bytes(topology),
+            delay_ns=link.delay_ns if link.delay_ns >= SMALLEST_DELAY_NS else 0,
+        )
+        for switch in topology.switch_names()
+        for peer, link in topology.links_of[switch].items()
+    }
+    _check_names(ports, there, inventory)
+    return ports
+
+
+def _queue_bytes(topology: Topology) -> int:
+    if topology.buffer_bytes is None:
+        return _UNBOUNDED_BYTES
+    return max(1, int(topology.buffer_bytes * topology.alpha / (1 + topology.alpha)))
+
+
+def _check_names(ports: Mapping[str, PortSettings], there: set[str], inventory: Inventory) -> None:
+    missing = sorted(set(ports) - there)
+    if missing:
+        raise UsageError(
+            f"inventory {inventory.path}: got no ports {', '.join(missing)}, expected those of "
+            "the experiment's topology; bring up a testbed of that topology, or choose another experiment."
+        )

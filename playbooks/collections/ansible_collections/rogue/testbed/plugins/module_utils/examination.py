@@ -1,0 +1,176 @@
+"""What a preflight wants to know about a node; what it means is decided elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import os
+import platform
+import re
+import shutil
+from dataclasses import dataclass
+from typing import Any
+
+from .ledger import Ledger
+from .states import drift
+from .system import CommandError, System
+
+Facts = dict[str, Any]
+_VERSIONS = {
+    "tc": ["tc", "-Version"],
+    "rdma": ["rdma", "-Version"],
+    "ib_write_bw": ["ib_write_bw", "--version"],
+    "pyverbs": ["dpkg-query", "--show", "--showformat", "${Version}", "python3-pyverbs"],
+    "ping": ["ping", "-V"],
+}
+_OURS = ("rogue-agent.pyz", "/opt/rogue/dool")
+_ROUND_TRIP = re.compile(r"= [\d.]+/([\d.]+)/")
+_PING_HEADERS_BYTES = 28
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to look at."""
+
+    tools: list[str]
+    interfaces: list[str]
+    address: str
+    """On the experiment network; empty on a node that has none."""
+    peers: dict[str, str]
+    """Addresses to reach, by name."""
+    packet_bytes: int
+    """IP packet that must pass in one piece."""
+    files: list[str]
+    spool: str
+
+
+def examine(system: System, question: Question) -> Facts:
+    """Everything at once: a task costs more than what it does."""
+    ledger = Ledger(system)
+    return {
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+        "distribution": _distribution(system),
+        "tools": {tool: _version(system, tool) for tool in question.tools},
+        "interfaces": {name: _interface(system, name) for name in question.interfaces},
+        "addresses": _addresses(system),
+        "rdma_ports": _rdma_ports(system, question.address),
+        "changes": len(ledger.entries),
+        "drift": drift(system, ledger),
+        "files": {path: _checksum(system, path) for path in question.files},
+        "processes": _our_processes(system),
+        "spooled_bytes": _spooled_bytes(system, question.spool),
+        "free_bytes": shutil.disk_usage(_existing(system, question.spool)).free,
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES"),
+        "round_trips_ms": {
+            name: _round_trip_ms(system, address, question.packet_bytes)
+            for name, address in question.peers.items()
+        },
+    }
+
+
+def _distribution(system: System) -> str:
+    found = re.search(r'^PRETTY_NAME="?([^"\n]*)', system.read("/etc/os-release") or "", re.MULTILINE)
+    return found.group(1) if found else "unknown"
+
+
+def _version(system: System, tool: str) -> str | None:
+    """Its own words; None if it is not there."""
+    try:
+        words = system.run(_VERSIONS[tool]).strip()
+    except CommandError as error:
+        return None if "not installed" in error.words or "no packages found" in error.words else "there"
+    return words.splitlines()[0] if words else "there"
+
+
+def _interface(system: System, name: str) -> Facts | None:
+    """MTU, whether it is up, and whether packets are merged on arrival; None if there is none such."""
+    directory = f"/sys/class/net/{name}"
+    mtu = system.read(f"{directory}/mtu")
+    if mtu is None:
+        return None
+    try:
+        merging = re.search(r"generic-receive-offload: (\w+)", system.run(["ethtool", "-k", name]))
+    except CommandError:
+        merging = None
+    return {
+        "mtu": int(mtu),
+        "is_up": (system.read(f"{directory}/operstate") or "").strip() in {"up", "unknown"},
+        "gro": merging.group(1) if merging else None,
+    }
+
+
+def _addresses(system: System) -> dict[str, list[str]]:
+    """IPv4 addresses by interface."""
+    found: dict[str, list[str]] = {}
+    for line in system.run(["ip", "-4", "-oneline", "address", "show"]).splitlines():
+        _, name, _, address, *_ = line.split()
+        found.setdefault(name, []).append(address.split("/")[0])
+    return found
+
+
+def _rdma_ports(system: System, address: str) -> list[Facts]:
+    """Every RoCE v2 entry in a GID table, and whether it is the address asked for."""
+    wanted = f"::ffff:{address}" if address else ""
+    ports = []
+    for types in sorted(system.path("/sys/class/infiniband").glob("*/ports/*/gid_attrs/types/*")):
+        port = types.parents[2]
+        try:
+            kind = types.read_text().strip()
+            interface = (port / "gid_attrs/ndevs" / types.name).read_text().strip()
+            gid = ipaddress.IPv6Address((port / "gids" / types.name).read_text().strip())
+        except OSError:  # an empty slot of the table answers so
+            continue
+        if kind == "RoCE v2" and gid.ipv4_mapped is not None:
+            ports.append(
+                {
+                    "device": port.parents[1].name,
+                    "port": int(port.name),
+                    "gid_index": int(types.name),
+                    "interface": interface,
+                    "state": (port / "state").read_text().split(":")[-1].strip(),
+                    "is_asked_for": bool(wanted) and gid == ipaddress.IPv6Address(wanted),
+                }
+            )
+    return ports
+
+
+def _checksum(system: System, path: str) -> str | None:
+    file = system.path(path)
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+
+
+def _our_processes(system: System) -> list[str]:
+    """Agents and samplers that run: nothing of ours should before a run begins."""
+    found = []
+    for path in sorted(system.path("/proc").glob("[0-9]*/cmdline")):
+        try:
+            words = path.read_bytes().decode(errors="replace").split("\0")
+        except OSError:  # it has just ended
+            continue
+        if any(word.endswith(_OURS) for word in words[:3]):
+            found.append(f"{path.parent.name} {' '.join(words).strip()}")
+    return found
+
+
+def _spooled_bytes(system: System, spool: str) -> int:
+    files = (path for path in system.path(spool).rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in files)
+
+
+def _existing(system: System, directory: str) -> str:
+    path = system.path(directory)
+    while not path.exists():
+        path = path.parent
+    return str(path)
+
+
+def _round_trip_ms(system: System, address: str, packet_bytes: int) -> float | None:
+    """Mean over the network with the largest packets, in one piece; None if none came back."""
+    size = str(packet_bytes - _PING_HEADERS_BYTES)
+    command = ["ping", "-n", "-q", "-c", "3", "-i", "0.2", "-W", "2", "-M", "do", "-s", size, address]
+    try:
+        found = _ROUND_TRIP.search(system.run(command))
+    except CommandError:
+        return None
+    return float(found.group(1)) if found else None

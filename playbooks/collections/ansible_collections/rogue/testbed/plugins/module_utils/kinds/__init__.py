@@ -1,0 +1,21 @@
+"""The kinds of things that provisioning changes, in the order in which they are established."""
+
+from __future__ import annotations
+
+from .files import Directory, File
+from .kernel import KernelModule, Sysctl
+from .kind import Kind
+from .links import Mtu, SoftRoce
+from .packages import Packages
+from .traffic_control import TrafficControl
+
+KINDS: dict[str, Kind] = {
+    "packages": Packages(),
+    "kernel_modules": KernelModule(),
+    "sysctls": Sysctl(),
+    "mtu": Mtu(),
+    "soft_roce": SoftRoce(),
+    "traffic_control": TrafficControl(),
+    "directories": Directory(),
+    "files": File(),
+}

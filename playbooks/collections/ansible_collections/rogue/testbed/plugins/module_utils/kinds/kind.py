@@ -1,0 +1,42 @@
+"""What every kind of change can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from ..system import System
+
+Value = Any
+"""Anything that JSON can hold."""
+
+
+class Kind(ABC):
+    """One kind of thing that provisioning changes on a node, such as a sysctl; each named by a key."""
+
+    @abstractmethod
+    def observe(self, system: System, key: str) -> Value:
+        """What is there now."""
+
+    @abstractmethod
+    def establish(self, system: System, key: str, wanted: Value) -> None:
+        """Make it so; called only if it is not."""
+
+    @abstractmethod
+    def undo(self, system: System, key: str, before: Value, after: Value) -> None:
+        """Put back what was there before; must not mind if that is there already.
+
+        after: what was there once it was established; None if that was never finished.
+        """
+
+    def is_met(self, observed: Value, wanted: Value) -> bool:
+        """Whether what is there is what is wanted, as far as one can tell without what was written down."""
+        return bool(observed == wanted)
+
+    def refusal(self, key: str, observed: Value) -> str | None:
+        """Why what is there must not be replaced, as it could not be put back; None if it may."""
+        return None
+
+    def summary(self, value: Value) -> Value:
+        """The part of a value that is enough to compare and to show."""
+        return value

@@ -1,0 +1,115 @@
+"""Establishes what a role wants, and puts back what was there before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .kinds import KINDS
+from .kinds.kind import Kind
+from .ledger import Entry, Ledger
+from .system import StateError, System
+
+Wanted = dict[str, dict[str, Any]]
+"""Per kind: key -> value."""
+
+
+@dataclass
+class Changes:
+    """What was changed, or would be."""
+
+    before: dict[str, Any] = field(default_factory=dict)
+    after: dict[str, Any] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    def note(self, kind: str, key: str, before: object, after: object) -> None:
+        """Remember one change for the diff."""
+        self.before[f"{kind} {key}"] = KINDS[kind].summary(before)
+        self.after[f"{kind} {key}"] = KINDS[kind].summary(after)
+
+    def __bool__(self) -> bool:
+        return bool(self.before)
+
+
+def establish(system: System, ledger: Ledger, owner: str, wanted: Wanted, check: bool) -> Changes:
+    """Make the node what the role wants; what the role wanted once and does not want now is undone first."""
+    changes = Changes()
+    for entry in reversed(list(ledger.entries)):
+        if entry.owner == owner and entry.key not in wanted.get(entry.kind, {}):
+            _undo(system, ledger, entry, changes, check)
+    if changes.failures:
+        raise StateError("; ".join(changes.failures))
+    for name in KINDS:
+        for key, value in wanted.get(name, {}).items():
+            _establish_one(system, ledger, Entry(owner, name, key, value, None), changes, check)
+    return changes
+
+
+def _establish_one(system: System, ledger: Ledger, want: Entry, changes: Changes, check: bool) -> None:
+    kind = KINDS[want.kind]
+    known = ledger.find(want.kind, want.key)
+    observed = _observe(kind, system, want, check)
+    if kind.is_met(observed, want.wanted) or (known and _is_as_left(known, want, observed)):
+        return
+    refusal = kind.refusal(want.key, observed) if known is None else None
+    if refusal is not None:
+        raise StateError(refusal)
+    changes.note(want.kind, want.key, observed, want.wanted)
+    if check:
+        return
+    entry = known or Entry(want.owner, want.kind, want.key, None, observed)
+    entry.owner, entry.wanted, entry.after = want.owner, kind.summary(want.wanted), None
+    ledger.write(entry)
+    kind.establish(system, want.key, want.wanted)
+    entry.after = kind.summary(kind.observe(system, want.key))
+    ledger.write(entry)
+
+
+def _observe(kind: Kind, system: System, want: Entry, check: bool) -> object:
+    """In check mode something may not be there yet only because nothing was changed so far."""
+    try:
+        return kind.observe(system, want.key)
+    except StateError:
+        if not check:
+            raise
+        return None
+
+
+def _is_as_left(known: Entry, want: Entry, observed: object) -> bool:
+    return (known.wanted, known.after) == (want.wanted, observed)
+
+
+def restore(system: System, ledger: Ledger, check: bool) -> Changes:
+    """Put back what was there before, newest change first; what cannot be put back stays written down."""
+    changes = Changes()
+    for entry in reversed(list(ledger.entries)):
+        _undo(system, ledger, entry, changes, check)
+    return changes
+
+
+def _undo(system: System, ledger: Ledger, entry: Entry, changes: Changes, check: bool) -> None:
+    changes.note(entry.kind, entry.key, entry.after, entry.before)
+    if check:
+        return
+    try:
+        KINDS[entry.kind].undo(system, entry.key, entry.before, entry.after)
+    except (StateError, OSError) as error:
+        changes.failures.append(f"{entry.kind} {entry.key}: {error}")
+    else:
+        ledger.remove(entry)
+
+
+def drift(system: System, ledger: Ledger) -> list[str]:
+    """What is no longer as provisioning left it, or was never finished."""
+    changed = []
+    for entry in ledger.entries:
+        if entry.after is None:
+            changed.append(f"{entry.kind} {entry.key} (never finished)")
+            continue
+        try:
+            observed = KINDS[entry.kind].observe(system, entry.key)
+        except StateError:
+            observed = None
+        if KINDS[entry.kind].summary(observed) != entry.after:
+            changed.append(f"{entry.kind} {entry.key}")
+    return changed

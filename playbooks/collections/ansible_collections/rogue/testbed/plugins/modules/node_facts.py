@@ -1,0 +1,90 @@
+#!/usr/bin/python
+"""Says what is there on a node, for a preflight."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: node_facts
+short_description: What a preflight wants to know about a node, in one task
+description:
+  - Reads only. What the facts mean is decided by C(rogue doctor).
+options:
+  tools:
+    description: Programs whose versions are wanted.
+    type: list
+    elements: str
+    default: [tc, ping]
+  interfaces:
+    description: Network interfaces to look at.
+    type: list
+    elements: str
+    default: []
+  address:
+    description: The node's own address on the experiment network; empty if it has none.
+    type: str
+    default: ""
+  peers:
+    description: Addresses on the experiment network that must be reachable, by name.
+    type: dict
+    default: {}
+  packet_bytes:
+    description: IP packet that must pass in one piece.
+    type: int
+    default: 1500
+  files:
+    description: Files whose checksums are wanted.
+    type: list
+    elements: path
+    default: []
+  spool:
+    description: Directory of the agent's sample files.
+    type: path
+    default: /var/lib/rogue/spool
+author:
+  - RoGUE testbed (@rogue-testbed)
+"""
+
+EXAMPLES = r"""
+- name: Look at the node
+  rogue.testbed.node_facts:
+    interfaces: [eth1]
+    address: 10.9.0.10
+    peers: {h1: 10.9.0.11}
+    packet_bytes: 4300
+"""
+
+RETURN = r"""
+facts:
+  description: What is there.
+  returned: success
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+
+from ..module_utils.examination import Question, examine  # noqa: E402
+from ..module_utils.system import StateError, System  # noqa: E402
+
+_ARGUMENTS = {
+    "tools": {"type": "list", "elements": "str", "default": ["tc", "ping"]},
+    "interfaces": {"type": "list", "elements": "str", "default": []},
+    "address": {"type": "str", "default": ""},
+    "peers": {"type": "dict", "default": {}},
+    "packet_bytes": {"type": "int", "default": 1500},
+    "files": {"type": "list", "elements": "path", "default": []},
+    "spool": {"type": "path", "default": "/var/lib/rogue/spool"},
+}
+
+
+def main() -> None:
+    """Entry point."""
+    module = AnsibleModule(argument_spec=_ARGUMENTS, supports_check_mode=True)
+    try:
+        facts = examine(System(), Question(**module.params))
+    except (StateError, OSError) as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, facts=facts)
+
+
+if __name__ == "__main__":
+    main()

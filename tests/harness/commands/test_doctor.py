@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+from helpers.nodes import host_facts, switch_facts, write_inventory
+
+from harness.commands import doctor as command
+from harness.exit_codes import ExitCode
+from harness.provisioning.clocks import ClockOffset
+from harness.provisioning.findings import Examination
+
+
+def examined(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+    facts = {
+        "h0": host_facts("10.9.0.10", "h1"),
+        "h1": {**host_facts("10.9.0.11", "h0"), **changes},
+        "fabric": switch_facts(),
+    }
+    found = Examination(facts, {}, {"h0": ClockOffset(0.0123, 0.004)})
+    monkeypatch.setattr(command, "look", lambda *_: found)
+    monkeypatch.setattr(command, "deployed_files", lambda: {"/opt/rogue/dool": "aa" * 32})
+
+
+def test_nodes_that_can_measure_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examined(monkeypatch)
+    assert command.examine_nodes(str(write_inventory(tmp_path)), None) is ExitCode.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split("  ")[0] == "h0"
+    assert "rxe0 port 1 GID 1" in lines[1]
+    assert "+12.3 ms ± 4.0 ms" in lines[1]
+    assert "5.0 to 5.0 ms" in lines[1]
+    assert lines[-1] == "3 nodes can measure"
+
+
+def test_one_refusal_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examined(monkeypatch, rdma_ports=[])
+    assert command.examine_nodes(str(write_inventory(tmp_path)), None) is ExitCode.TESTBED
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2].startswith("refused: h1: RDMA device: got none")
+    assert lines[-1] == "1 findings refuse a measurement"
+
+
+def test_a_warning_is_told_and_refuses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examined(monkeypatch, spooled_bytes=7)
+    assert command.examine_nodes(str(write_inventory(tmp_path)), None) is ExitCode.OK
+    assert "warning: h1: /var/lib/rogue/spool" in capsys.readouterr().out

@@ -1,0 +1,88 @@
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from helpers.nodes import write_inventory
+
+from harness.commands import provision as command
+from harness.errors import UsageError
+from harness.exit_codes import ExitCode
+from harness.provisioning.events import Outcome
+from harness.provisioning.playbook import Interrupted
+from harness.provisioning.ports import PortSettings
+from harness.termination import StoppedError
+
+STAR = """\
+name: star
+topology: {kind: star, hosts: 2, rate: 100Mbps}
+workload: {kind: incast, senders: 1, size: 1MB, verb: write}
+transports: [rogue]
+"""
+
+
+class Provisioner:
+    """Stands in for the playbook."""
+
+    def __init__(self) -> None:
+        self.ports: Mapping[str, PortSettings] = {}
+        self.outcome = Outcome(changes={"h0": ["mtu eth1", "soft_roce eth1"]}, tasks_done=3)
+        self.is_interrupted = False
+
+    def provision(
+        self, _inventory: object, ports: Mapping[str, PortSettings], *_: object, is_check: bool
+    ) -> Outcome:
+        self.ports = ports
+        if self.is_interrupted:
+            raise Interrupted(self.outcome)
+        return self.outcome
+
+
+@pytest.fixture
+def provisioner(monkeypatch: pytest.MonkeyPatch) -> Provisioner:
+    fake = Provisioner()
+    monkeypatch.setattr(command, "provision", fake.provision)
+    return fake
+
+
+def test_it_says_how_much_was_changed(
+    tmp_path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_inventory(tmp_path)
+    assert command.provision_nodes(str(path), None, None, is_check=False) is ExitCode.OK
+    assert capsys.readouterr().out == "2 things changed on 1 of 3 nodes\n"
+    assert provisioner.ports == {}
+
+
+def test_with_check_it_says_what_would_be(
+    tmp_path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command.provision_nodes(str(write_inventory(tmp_path)), None, None, is_check=True)
+    assert capsys.readouterr().out.splitlines() == [
+        "2 things would be changed on 1 of 3 nodes",
+        "  h0: mtu eth1",
+        "  h0: soft_roce eth1",
+    ]
+
+
+def test_an_experiment_gives_the_switch_its_rates(tmp_path: Path, provisioner: Provisioner) -> None:
+    (tmp_path / "star.yaml").write_text(STAR)
+    command.provision_nodes(str(write_inventory(tmp_path)), str(tmp_path / "star.yaml"), None, is_check=False)
+    assert {port: settings.rate_bps for port, settings in provisioner.ports.items()} == {
+        "s0->h0": 100_000_000,
+        "s0->h1": 100_000_000,
+    }
+
+
+def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(tmp_path: Path, provisioner: Provisioner) -> None:
+    provisioner.is_interrupted = True
+    path = write_inventory(tmp_path)
+    with pytest.raises(
+        StoppedError, match=r"stopped in task 3; to go on: .* provision .*; to put .* teardown "
+    ) as stop:
+        command.provision_nodes(str(path), None, None, is_check=False)
+    assert stop.value.exit_code is ExitCode.INTERRUPTED
+
+
+def test_an_inventory_that_is_not_there_is_a_wrong_command(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nowhere\.yaml"):
+        command.provision_nodes(str(tmp_path / "nowhere.yaml"), None, None, is_check=False)

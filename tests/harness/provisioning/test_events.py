@@ -1,0 +1,53 @@
+from harness.provisioning.events import Outcome, is_task_start, task_title
+
+
+def event(kind: str, **data: object) -> dict[str, object]:
+    return {"event": kind, "event_data": {"role": "tcp", "task": "tcp : DCTCP", "host": "h1", **data}}
+
+
+def test_changes_are_counted_per_node_and_thing() -> None:
+    outcome = Outcome()
+    outcome.add(event("runner_on_ok", res={"changed": True, "changes": ["sysctls a", "sysctls b"]}))
+    outcome.add(event("runner_on_ok", res={"changed": True}))
+    outcome.add(event("runner_on_ok", host="h0", res={"changed": False, "changes": []}))
+    assert outcome.changes == {"h1": ["sysctls a", "sysctls b", "something"]}
+    assert outcome.changed == 3
+
+
+def test_a_failure_says_node_task_and_why() -> None:
+    outcome = Outcome()
+    outcome.add(event("runner_on_failed", res={"msg": "sysctl a:\n this kernel has none such"}))
+    outcome.add(event("runner_on_unreachable", host="h2", res={"msg": "Connection timed out"}))
+    assert list(map(str, outcome.failures)) == [
+        "h1: tcp: DCTCP: sysctl a: this kernel has none such",
+        "h2: tcp: DCTCP: cannot be reached: Connection timed out",
+    ]
+
+
+def test_wrong_arguments_of_a_role_are_told() -> None:
+    outcome = Outcome()
+    result = {"msg": "Validation of arguments failed:", "argument_errors": ["missing required arguments: a"]}
+    outcome.add(event("runner_on_failed", res=result))
+    assert "missing required arguments: a" in outcome.failures[0].message
+
+
+def test_an_ignored_failure_is_none() -> None:
+    outcome = Outcome()
+    outcome.add(event("runner_on_failed", ignore_errors=True, res={"msg": "no"}))
+    assert outcome.failures == []
+
+
+def test_facts_and_ansibles_own_words_are_kept() -> None:
+    outcome = Outcome()
+    outcome.add(event("runner_on_ok", res={"facts": {"kernel": "6.1"}}))
+    outcome.add({"event": "error", "stdout": "ERROR! no such\n file"})
+    assert (outcome.facts, outcome.complaints) == ({"h1": {"kernel": "6.1"}}, ["ERROR! no such file"])
+
+
+def test_what_ansible_checks_by_itself_is_no_task_to_wait_for() -> None:
+    assert is_task_start(event("playbook_on_task_start"))
+    assert not is_task_start(
+        event("playbook_on_task_start", task="Validating arguments against arg spec 'main'")
+    )
+    assert not is_task_start(event("runner_on_start"))
+    assert task_title({"task": "Look"}) == "Look"

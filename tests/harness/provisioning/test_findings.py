@@ -1,0 +1,120 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from helpers.nodes import host_facts, switch_facts, write_inventory
+
+from harness.provisioning.clocks import ClockOffset
+from harness.provisioning.findings import Examination, Finding, judge
+from harness.provisioning.inventory import Inventory, load_inventory
+
+FILES = {"/opt/rogue/dool": "aa" * 32}
+Facts = dict[str, Any]
+Change = Callable[[Facts], object]
+
+
+@pytest.fixture(scope="module")
+def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
+    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
+
+
+def all_facts() -> dict[str, Facts]:
+    return {
+        "h0": host_facts("10.9.0.10", "h1"),
+        "h1": host_facts("10.9.0.11", "h0"),
+        "fabric": switch_facts(),
+    }
+
+
+def judged(inventory: Inventory, node: str, change: Change) -> list[Finding]:
+    facts = all_facts()
+    change(facts[node])
+    return judge(inventory, FILES, Examination(facts, {}, {}))
+
+
+def test_nodes_in_order_have_no_finding(inventory: Inventory) -> None:
+    clocks = {"h0": ClockOffset(-0.8, 0.02)}
+    assert judge(inventory, FILES, Examination(all_facts(), {}, clocks)) == []
+
+
+REFUSALS: dict[str, tuple[str, Change]] = {
+    "h1: Python: got 3.9.2, expected 3.10 or later": ("h1", lambda f: f.update(python="3.9.2")),
+    "h1: tool pyverbs: got nothing": ("h1", lambda f: f["tools"].update(pyverbs=None)),
+    "h1: interface eth1: got none such, expected one of eth0, eth1; correct experiment_interface": (
+        "h1",
+        lambda f: f["interfaces"].update(eth1=None),
+    ),
+    "h1: interface eth1: got one that is down": ("h1", lambda f: f["interfaces"]["eth1"].update(is_up=False)),
+    "h1: MTU of eth1: got 1500, expected 4300": ("h1", lambda f: f["interfaces"]["eth1"].update(mtu=1500)),
+    "h1: address of eth1: got 10.9.0.99, expected 10.9.0.11": (
+        "h1",
+        lambda f: f["addresses"].update(eth1=["10.9.0.99"]),
+    ),
+    "h1: RDMA device: got rxe0 on eth1, expected one with the RoCE v2 GID of 10.9.0.11": (
+        "h1",
+        lambda f: f["rdma_ports"][0].update(is_asked_for=False),
+    ),
+    "h1: RDMA device: got none, expected": ("h1", lambda f: f.update(rdma_ports=[])),
+    "h1: RDMA device rxe0 port 1: got DOWN, expected ACTIVE": (
+        "h1",
+        lambda f: f["rdma_ports"][0].update(state="DOWN"),
+    ),
+    "h1: /opt/rogue/dool: got a file with SHA-256 bbbbbbbbbbbb..., expected SHA-256 aaaaaaaaaaaa...": (
+        "h1",
+        lambda f: f["files"].update({"/opt/rogue/dool": "bb" * 32}),
+    ),
+    "h0: way to h1 over the experiment network: got none, expected answers to packets of 4300 bytes": (
+        "h0",
+        lambda f: f["round_trips_ms"].update(h1=None),
+    ),
+    "h1: processes: got `812 python3 rogue-agent.pyz serve` of an earlier run, expected none of ours": (
+        "h1",
+        lambda f: f["processes"].append("812 python3 rogue-agent.pyz serve"),
+    ),
+    "h1: state: got a node that is not provisioned": ("h1", lambda f: f.update(changes=0)),
+    "h1: sysctls net.ipv4.tcp_ecn: got something else, expected what provisioning left": (
+        "h1",
+        lambda f: f["drift"].append("sysctls net.ipv4.tcp_ecn"),
+    ),
+    "h1: free space for samples: got 1000 bytes": ("h1", lambda f: f.update(free_bytes=1000)),
+    "fabric: GRO of eth2: got off, expected it on": (
+        "fabric",
+        lambda f: f["interfaces"]["eth2"].update(gro="off"),
+    ),
+    "fabric: port eth2: got none such": ("fabric", lambda f: f["interfaces"].update(eth2=None)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", REFUSALS)
+def test_what_makes_measuring_wrong_refuses(inventory: Inventory, sentence: str) -> None:
+    (finding,) = judged(inventory, *REFUSALS[sentence])
+    assert finding.refuses
+    assert str(finding).startswith(f"refused: {sentence}")
+    assert str(finding).endswith(".")
+
+
+WARNINGS: dict[str, tuple[str, Change]] = {
+    "h1: /var/lib/rogue/spool: got 12 bytes": ("h1", lambda f: f.update(spooled_bytes=12)),
+    "hosts: kernel: got 6.1.0 on h0, 6.12 on h1, expected": ("h1", lambda f: f.update(kernel="6.12")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", WARNINGS)
+def test_what_one_should_know_warns(inventory: Inventory, sentence: str) -> None:
+    (finding,) = judged(inventory, *WARNINGS[sentence])
+    assert not finding.refuses
+    assert str(finding).startswith(f"warning: {sentence}")
+
+
+def test_a_node_that_does_not_answer_refuses_and_hides_nothing_else(inventory: Inventory) -> None:
+    facts = all_facts()
+    del facts["h0"]
+    facts["h1"]["changes"] = 0
+    found = judge(inventory, FILES, Examination(facts, {"h0": "cannot be reached: timed out"}, {}))
+    assert [finding.node for finding in found] == ["h0", "h1"]
+    assert "got cannot be reached: timed out, expected an answer" in str(found[0])
+
+
+def test_a_clock_far_off_warns(inventory: Inventory) -> None:
+    (finding,) = judge(inventory, FILES, Examination(all_facts(), {}, {"h0": ClockOffset(-3600.0, 0.1)}))
+    assert "h0: clock: got -3600.0 s beside this machine" in str(finding)

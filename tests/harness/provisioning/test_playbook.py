@@ -1,0 +1,109 @@
+"""The real ansible-runner, on this machine and with playbooks of a few lines."""
+
+import io
+import os
+import signal
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from harness.errors import TestbedError
+from harness.provisioning import playbook
+from harness.provisioning.events import Outcome
+from harness.provisioning.playbook import Interrupted, Order, run_playbook
+
+HERE = "all: {hosts: {here: {ansible_connection: local, ansible_python_interpreter: auto_silent}}}\n"
+GOOD = """\
+- name: Here
+  hosts: all
+  gather_facts: false
+  tasks:
+    - {name: Say it, ansible.builtin.debug: {msg: "{{ word }}"}}
+    - {name: Change it, ansible.builtin.set_fact: {a: b}, changed_when: true}
+"""
+BAD = """\
+- name: Here
+  hosts: all
+  gather_facts: false
+  tasks:
+    - {name: Refuse, ansible.builtin.fail: {msg: the disk is full}}
+"""
+ENDLESS = """\
+- name: Here
+  hosts: all
+  gather_facts: false
+  tasks:
+    - {name: Wait, ansible.builtin.pause: {seconds: 600}}
+"""
+
+
+@pytest.fixture
+def console() -> Console:
+    return Console(file=io.StringIO(), width=200)
+
+
+def order(directory: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Order:
+    (directory / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory / "scratch"))
+    monkeypatch.setattr(playbook, "DIRECTORY", directory)
+    (directory / "ansible.cfg").write_text("")
+    (directory / "here.yml").write_text(text)
+    (directory / "inventory.yaml").write_text(HERE)
+    return Order(
+        "here", "trying", directory / "inventory.yaml", directory / "logs" / "log", {"word": "hello"}
+    )
+
+
+def shown(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_tasks_are_counted_shown_and_logged(
+    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run_playbook(order(tmp_path, GOOD, monkeypatch), console)
+    assert (done.tasks_done, done.failures, done.changes) == (2, [], {"here": ["something"]})
+    assert "[1/2] Say it: nothing to change" in shown(console)
+    assert "[2/2] Change it: changed here" in shown(console)
+    assert "hello" in (tmp_path / "logs" / "log").read_text()
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_a_failure_on_a_node_is_part_of_the_outcome(
+    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: Outcome = run_playbook(order(tmp_path, BAD, monkeypatch), console)
+    assert list(map(str, done.failures)) == ["here: Refuse: the disk is full"]
+
+
+def test_a_playbook_that_is_none_is_told_at_once(
+    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(TestbedError, match=r"here\.yml: Ansible cannot read it: "):
+        run_playbook(order(tmp_path, "- hosts: all\n  rolls: []\n", monkeypatch), console)
+
+
+def test_ctrl_c_ends_it_and_says_how_far_it_came(
+    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = order(tmp_path, ENDLESS, monkeypatch)
+    handler = signal.getsignal(signal.SIGINT)
+
+    def interrupt_once_it_waits() -> None:
+        while not asked.log.is_file() or "Wait" not in asked.log.read_text():
+            event.wait(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    event = threading.Event()
+    watcher = threading.Thread(target=interrupt_once_it_waits)
+    watcher.start()
+    with pytest.raises(Interrupted) as stopped:
+        run_playbook(asked, console)
+    watcher.join()
+    assert stopped.value.outcome.tasks_done == 1
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert list((tmp_path / "scratch").iterdir()) == []

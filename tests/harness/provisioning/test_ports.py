@@ -1,0 +1,92 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.provisioning.ports import PortSettings, burst_bytes, clear_lines, port_lines, port_name
+
+HUNDRED_MBPS = PortSettings(rate_bps=100_000_000, queue_bytes=1_500_000)
+
+
+def test_a_rate_and_a_queue() -> None:
+    assert port_lines("eth2", HUNDRED_MBPS) == [
+        "qdisc add dev eth2 root handle 2: htb default 10",
+        "class add dev eth2 parent 2: classid 2:10 htb rate 100000000bit burst 32000 cburst 32000 "
+        "quantum 10000 overhead 24 mpu 84",
+        "qdisc add dev eth2 parent 2:10 handle 3: bfifo limit 1500000",
+    ]
+
+
+def test_a_queue_that_marks_takes_the_fifos_place() -> None:
+    red = replace(HUNDRED_MBPS, red_min_bytes=30_000, red_max_bytes=90_000)
+    # burst: (2 * 30 000 + 90 000) / (3 * 1 000) = 50, and one more than tc asks for
+    assert port_lines("eth2", red)[-1] == (
+        "qdisc add dev eth2 parent 2:10 handle 3: red limit 1500000 min 30000 max 90000 avpkt 1000 burst 51 "
+        "bandwidth 100000000bit probability 1 ecn nodrop"
+    )
+
+
+def test_delay_and_loss_come_before_the_rate() -> None:
+    port = replace(HUNDRED_MBPS, delay_ns=2_000_000, loss_probability=0.001)
+    # 2 ms at the 1 Gb/s at which packets may come, in packets of 64 bytes: 3906, beside 1000
+    assert port_lines("eth2", port)[:2] == [
+        "qdisc add dev eth2 root handle 1: netem limit 4906 delay 2000000ns loss 0.1000000%",
+        "qdisc add dev eth2 parent 1:1 handle 2: htb default 10",
+    ]
+
+
+def test_loss_by_identification_is_a_filter_of_its_own() -> None:
+    assert port_lines("eth2", PortSettings(lost_identification_mask=0x0FFF)) == [
+        "qdisc add dev eth2 clsact",
+        "filter add dev eth2 egress protocol ip prio 1 u32 match ip protocol 17 0xff "
+        "match ip dport 4791 0xffff match u16 0x0fff 0x0fff at 4 action drop",
+    ]
+
+
+def test_nothing_asked_nothing_done() -> None:
+    assert port_lines("eth2", PortSettings()) == []
+
+
+def test_clearing_deletes_only_what_it_made_sure_is_there() -> None:
+    lines = clear_lines("eth2")
+    for made, deleted in zip(lines[::2], lines[1::2], strict=True):
+        assert made.startswith("qdisc replace dev eth2 ")
+        assert deleted == f"qdisc del dev eth2 {made.split()[4]}"
+
+
+@given(rate_bps=st.integers(1, 400_000_000_000))
+def test_a_class_may_always_send_for_a_millisecond(rate_bps: int) -> None:
+    assert burst_bytes(rate_bps) >= rate_bps / 8000 - 1
+    assert burst_bytes(rate_bps) >= 32_000
+
+
+@pytest.mark.parametrize(
+    ("port", "mistake"),
+    [
+        (PortSettings(rate_bps=0), "rate_bps: got 0"),
+        (PortSettings(rate_bps=-1), "rate_bps: got -1"),
+        (PortSettings(queue_bytes=0), "queue_bytes: got 0"),
+        (replace(HUNDRED_MBPS, red_min_bytes=1), "expected both or neither"),
+        (replace(HUNDRED_MBPS, red_min_bytes=9, red_max_bytes=9), "red_max_bytes: got 9"),
+        (replace(HUNDRED_MBPS, red_min_bytes=9, red_max_bytes=1_500_001), "red_max_bytes: got 1500001"),
+        (PortSettings(red_min_bytes=1, red_max_bytes=2), "expected a rate"),
+        (replace(HUNDRED_MBPS, red_probability=0.0), "red_probability: got 0.0"),
+        (PortSettings(delay_ns=-1), "delay_ns: got -1"),
+        (PortSettings(loss_probability=1.5), "loss_probability: got 1.5"),
+        (PortSettings(lost_identification_mask=65_536), "lost_identification_mask: got 65536"),
+    ],
+)
+def test_each_mistake_is_named(port: PortSettings, mistake: str) -> None:
+    assert mistake in (port.mistake() or "")
+
+
+def test_what_is_right_has_no_mistake() -> None:
+    assert (
+        replace(HUNDRED_MBPS, red_min_bytes=1, red_max_bytes=1_500_000, loss_probability=1.0).mistake()
+        is None
+    )
+
+
+def test_a_port_is_called_as_in_the_simulator() -> None:
+    assert port_name({"bridge": "s0", "peer": "h1", "interface": "eth2"}) == "s0->h1"

@@ -1,0 +1,89 @@
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.nodes import write_inventory
+from rich.console import Console
+
+from harness.errors import TestbedError
+from harness.provisioning import provision as module
+from harness.provisioning.events import Outcome, TaskFailure
+from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.playbook import Order
+from harness.provisioning.ports import PortSettings
+from harness.provisioning.provision import deployed_files, dool_script, provision, teardown
+from rogue_agent.control.bundle import agent_archive
+
+
+class Player:
+    """Stands in for ansible-runner; keeps the order and what its files held at that moment."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        self.orders: list[Order] = []
+        self.agent = b""
+
+    def play(self, order: Order, _console: Console) -> Outcome:
+        self.orders.append(order)
+        if "agent_archive" in order.variables:
+            self.agent = Path(str(order.variables["agent_archive"])).read_bytes()
+        return self.outcome
+
+
+@pytest.fixture(scope="module")
+def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
+    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
+
+
+@pytest.fixture
+def player(monkeypatch: pytest.MonkeyPatch) -> Player:
+    fake = Player(Outcome())
+    monkeypatch.setattr(module, "run_playbook", fake.play)
+    return fake
+
+
+CONSOLE = Console(file=io.StringIO())
+
+
+def test_todays_agent_and_the_ports_settings_go_to_the_nodes(inventory: Inventory, player: Player) -> None:
+    ports = {"s0->h1": PortSettings(rate_bps=100_000_000)}
+    provision(inventory, ports, Path("log"), CONSOLE, is_check=True)
+    (order,) = player.orders
+    assert (order.playbook, order.inventory, order.is_check) == ("provision", inventory.path, True)
+    assert player.agent == agent_archive()
+    assert not Path(str(order.variables["agent_archive"])).exists()
+    settings = order.variables["switch_linux_ports"]
+    assert isinstance(settings, dict)
+    assert settings["s0->h1"]["rate_bps"] == 100_000_000
+
+
+def test_every_node_that_failed_is_named(inventory: Inventory, player: Player) -> None:
+    player.outcome.failures = [
+        TaskFailure("h0", "tcp: DCTCP", "no such module"),
+        TaskFailure("h1", "tcp: DCTCP", "cannot be reached: timed out"),
+    ]
+    with pytest.raises(TestbedError) as failed:
+        teardown(inventory, Path("the.log"), CONSOLE)
+    assert str(failed.value).splitlines() == [
+        "teardown: failed on 2 nodes; log: the.log",
+        "  h0: tcp: DCTCP: no such module",
+        "  h1: tcp: DCTCP: cannot be reached: timed out",
+    ]
+
+
+def test_dool_is_one_script_that_runs_by_itself(tmp_path: Path) -> None:
+    alone = tmp_path / "dool"
+    alone.write_bytes(dool_script().read_bytes())
+    command = [sys.executable, "-I", "-S", str(alone), "--version"]
+    said = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=True, cwd=tmp_path
+    ).stdout
+    assert "1." in said
+
+
+def test_checksums_are_of_what_is_put_there() -> None:
+    files = deployed_files()
+    assert sorted(files) == ["/opt/rogue/dool", "/opt/rogue/rogue-agent.pyz"]
+    assert all(len(checksum) == 64 for checksum in files.values())

@@ -1,0 +1,58 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import paramiko
+import pytest
+from helpers.ssh_server import served_node
+
+from harness.errors import TestbedError
+from harness.provisioning.clocks import clock_offset
+from harness.provisioning.inventory import Login
+from harness.provisioning.remote import connect
+
+LIMIT_S = 20.0
+
+
+@pytest.fixture
+def login(tmp_path: Path) -> Iterator[Login]:
+    with served_node(tmp_path) as served:
+        yield served
+
+
+def test_a_command_gets_its_input_and_its_output_comes_back(login: Login) -> None:
+    with connect(login, limit_s=LIMIT_S) as shell:
+        assert shell.run("tr a-z A-Z", "hello") == "HELLO"
+        assert shell.run("echo again") == "again\n"
+
+
+def test_a_command_that_fails_says_so_in_its_own_words(login: Login) -> None:
+    expected = r"h0: `echo no space >&2; exit 3` failed \(exit code 3\): no space"
+    with connect(login, limit_s=LIMIT_S) as shell, pytest.raises(TestbedError, match=expected):
+        shell.run("echo no space >&2; exit 3")
+
+
+def test_a_node_with_another_key_than_the_known_one_is_refused(login: Login) -> None:
+    other = paramiko.ECDSAKey.generate()
+    entry = f"[127.0.0.1]:{login.port} {other.get_name()} {other.get_base64()}\n"
+    login.known_hosts.write_text(entry)
+    with pytest.raises(TestbedError, match="h0: SSH failed: "), connect(login, limit_s=LIMIT_S):
+        pytest.fail("it let somebody else in")
+
+
+def test_a_node_that_is_not_known_is_refused(login: Login) -> None:
+    login.known_hosts.write_text("")
+    with pytest.raises(TestbedError, match="not found in known_hosts"), connect(login, limit_s=LIMIT_S):
+        pytest.fail("it let a stranger in")
+
+
+def test_a_known_hosts_file_that_is_not_there_is_named(login: Login, tmp_path: Path) -> None:
+    lost = replace(login, known_hosts=tmp_path / "lost")
+    with pytest.raises(TestbedError, match=r"h0: SSH failed: .*lost"), connect(lost, limit_s=LIMIT_S):
+        pytest.fail("it let a stranger in")
+
+
+def test_the_clock_of_this_very_machine_is_right(login: Login) -> None:
+    with connect(login, limit_s=LIMIT_S) as shell:
+        found = clock_offset(shell)
+    assert abs(found.offset_s) <= found.uncertainty_s + 0.001

@@ -1,0 +1,46 @@
+import pytest
+from helpers.nodes import write_inventory
+
+from harness.errors import UsageError
+from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.topology_ports import ports_of
+from workloads.topologies import TOPOLOGIES, Topology
+
+
+def star(**settings: object) -> Topology:
+    return TOPOLOGIES["star"].model_validate({"hosts": 2, "rate": "100Mbps", "buffer": "1MB", **settings})
+
+
+@pytest.fixture(scope="module")
+def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
+    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
+
+
+def test_every_port_of_the_switch_has_its_links_rate_and_its_share_of_the_buffer(
+    inventory: Inventory,
+) -> None:
+    ports = ports_of(star(delay="2ms"), inventory)
+    assert list(ports) == ["s0->h0", "s0->h1"]
+    assert ports["s0->h1"].rate_bps == 100_000_000
+    assert ports["s0->h1"].queue_bytes == 500_000  # alpha 1: a port alone settles at half of the buffer
+    assert ports["s0->h1"].delay_ns == 2_000_000
+    assert ports["s0->h1"].mistake() is None
+
+
+def test_a_delay_that_no_timer_of_linux_keeps_is_left_out(inventory: Inventory) -> None:
+    assert ports_of(star(delay="1us"), inventory)["s0->h0"].delay_ns == 0
+
+
+def test_an_unbounded_buffer_never_drops(inventory: Inventory) -> None:
+    assert ports_of(star(buffer="unbounded"), inventory)["s0->h0"].queue_bytes >= 10**9
+
+
+def test_a_topology_that_the_machines_do_not_have_is_refused(inventory: Inventory) -> None:
+    with pytest.raises(UsageError, match="got no ports s0->h2, expected those"):
+        ports_of(star(hosts=3), inventory)
+
+
+def test_without_a_switch_there_is_nothing_to_set(inventory: Inventory) -> None:
+    alone = Inventory(inventory.path, inventory.kind, inventory.hosts, None)
+    with pytest.raises(UsageError, match="got no switch"):
+        ports_of(star(), alone)

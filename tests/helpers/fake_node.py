@@ -1,0 +1,119 @@
+"""A node in memory and in a temporary directory: answers the few programs that the modules call."""
+
+import json
+from pathlib import Path
+
+from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError, System
+
+MODULE_NEEDS = {"rdma_rxe": ("ib_core", "udp_tunnel"), "ib_uverbs": ("ib_core",)}
+BY_ITSELF = "qdisc fq_codel 0: root refcnt 2 limit 10240p\n"
+SYSCTLS = {"net.ipv4.tcp_ecn": "2", "net.ipv4.tcp_rmem": "4096\t131072\t6291456"}
+PACKAGES = ("iproute2", "python3")
+MIRROR = ("ethtool", "perftest")
+BROUGHT_ALONG = {"perftest": ("libibumad3",)}
+
+
+class FakeNode(System):
+    """Paths lie below `root`; `commands` keeps what was run."""
+
+    def __init__(self, root: Path, interfaces: tuple[str, ...] = ("eth0", "eth1")) -> None:
+        self._root = root
+        self.commands: list[str] = []
+        self.rdma_links: dict[str, str] = {}
+        self.roots = dict.fromkeys(interfaces, BY_ITSELF)
+        self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
+        self.packages = set(PACKAGES)
+        for name in interfaces:
+            self.write(f"/sys/class/net/{name}/mtu", "1500\n")
+        for name, value in SYSCTLS.items():
+            self.write(f"/proc/sys/{name.replace('.', '/')}", f"{value}\n")
+
+    def path(self, absolute: str) -> Path:
+        return self._root / absolute.lstrip("/")
+
+    def write(self, absolute: str, text: str) -> None:
+        self.path(absolute).parent.mkdir(parents=True, exist_ok=True)
+        self.path(absolute).write_text(text)
+
+    def run(self, command: list[str], text: str = "") -> str:
+        self.commands.append(" ".join(command))
+        program = getattr(self, f"_{command[0].replace('-', '_')}", None)
+        if program is None:
+            raise CommandError(command, f"{command[0]} is not installed")
+        return str(program(command, text) or "")
+
+    def state(self) -> dict[str, object]:
+        """Everything that a change can touch, for comparing before and after."""
+        files = {
+            str(path.relative_to(self._root)): path.read_text() if path.is_file() else None
+            for path in sorted(self._root.rglob("*"))
+        }
+        return {
+            "files": files,
+            "rdma": dict(self.rdma_links),
+            "roots": dict(self.roots),
+            "trees": {name: list(lines) for name, lines in self.trees.items()},
+            "packages": set(self.packages),
+        }
+
+    def _modprobe(self, command: list[str], _text: str) -> str:
+        module = command[-1]
+        needed = (*MODULE_NEEDS.get(module, ()), module)
+        if module == "none_such":
+            raise CommandError(command, "module not found")
+        if "--show-depends" in command:
+            return "".join(
+                f"insmod /lib/modules/6.1/kernel/{each.replace('_', '-')}.ko \n" for each in needed
+            )
+        for each in needed:
+            directory = self.path(f"/sys/module/{each}")
+            if "--remove" in command and each == module:
+                (directory / "refcnt").unlink()
+                directory.rmdir()
+            elif "--remove" not in command:
+                self.write(f"/sys/module/{each}/refcnt", "0\n")
+        return ""
+
+    def _ip(self, command: list[str], _text: str) -> None:
+        assert command[1:4] == ["link", "set", "dev"]
+        self.write(f"/sys/class/net/{command[4]}/mtu", f"{command[6]}\n")
+
+    def _rdma(self, command: list[str], _text: str) -> str:
+        if command[1] == "-j":
+            return json.dumps([{"ifname": name, "netdev": dev} for name, dev in self.rdma_links.items()])
+        if command[2] == "add":
+            self.rdma_links[command[3]] = command[7]
+        else:
+            del self.rdma_links[command[3]]
+        return ""
+
+    def _tc(self, command: list[str], text: str) -> str:
+        if command[1] == "-batch":
+            for line in text.splitlines():
+                interface = line.split("dev ")[1].split()[0]
+                if "red limit 0" in line:
+                    raise CommandError(command, "Command failed -:1")
+                self.trees[interface].append(line)
+                if " root " in line:
+                    self.roots[interface] = (
+                        f"qdisc {line.split()[7]} 1: root refcnt 5 direct_packets_stat 7\n"
+                    )
+        elif command[1:3] == ["qdisc", "show"]:
+            return self.roots[command[4]]
+        elif command[1:3] == ["class", "show"]:
+            return "".join(line for line in self.trees[command[4]] if line.startswith("class"))
+        elif command[1:3] == ["qdisc", "del"]:
+            self.roots[command[4]], self.trees[command[4]] = BY_ITSELF, []
+        return ""
+
+    def _dpkg_query(self, _command: list[str], _text: str) -> str:
+        return "rc  removed\n" + "".join(f"ii  {name}\n" for name in self.packages)
+
+    def _apt_get(self, command: list[str], _text: str) -> None:
+        if "install" in command:
+            for name in command[command.index("install") + 1 :]:
+                if name not in MIRROR:
+                    raise CommandError(command, f"Unable to locate package {name}")
+                self.packages |= {name, *BROUGHT_ALONG.get(name, ())}
+        if "purge" in command:
+            self.packages -= set(command[command.index("purge") + 1 :])

@@ -1,0 +1,81 @@
+"""A node inside the test's own process: an SSH server on the loopback interface that runs commands here."""
+
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import paramiko
+
+from harness.provisioning.inventory import Login
+
+_CHUNK_BYTES = 4096
+
+
+class _Server(paramiko.ServerInterface):
+    def __init__(self, accepted: paramiko.PKey) -> None:
+        self._accepted = accepted
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "publickey"
+
+    def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
+        return paramiko.AUTH_SUCCESSFUL if key == self._accepted else paramiko.AUTH_FAILED
+
+    def check_channel_request(self, kind: str, chanid: int) -> int:
+        return paramiko.OPEN_SUCCEEDED
+
+    def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
+        threading.Thread(target=_execute, args=(channel, command.decode()), daemon=True).start()
+        return True
+
+
+def _execute(channel: paramiko.Channel, command: str) -> None:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(["sh", "-c", command], stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0) as process:
+        assert process.stdin and process.stdout and process.stderr
+
+        def feed() -> None:
+            assert process.stdin
+            with suppress(OSError), process.stdin:
+                while data := channel.recv(_CHUNK_BYTES):
+                    process.stdin.write(data)
+
+        feeder = threading.Thread(target=feed, daemon=True)
+        feeder.start()
+        with suppress(OSError):
+            while data := process.stdout.read(_CHUNK_BYTES):
+                channel.sendall(data)
+            channel.sendall_stderr(process.stderr.read())
+            channel.send_exit_status(process.wait())
+            channel.close()
+        feeder.join()
+
+
+@contextmanager
+def served_node(directory: Path) -> Iterator[Login]:
+    """A node `h0` that serves connections; how to log in to it."""
+    client, host = paramiko.ECDSAKey.generate(), paramiko.ECDSAKey.generate()
+    client.write_private_key_file(str(directory / "id_ecdsa"))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+        (directory / "known_hosts").write_text(f"[127.0.0.1]:{port} {host.get_name()} {host.get_base64()}\n")
+        transports: list[paramiko.Transport] = []
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    transport = paramiko.Transport(connection)
+                    transport.add_server_key(host)
+                    with suppress(paramiko.SSHException, EOFError):
+                        transport.start_server(server=_Server(client))
+                    transports.append(transport)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield Login("h0", "127.0.0.1", port, "root", directory / "id_ecdsa", directory / "known_hosts")
+        listener.shutdown(socket.SHUT_RDWR)
+        for transport in transports:
+            transport.close()
