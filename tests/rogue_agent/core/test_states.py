@@ -156,6 +156,7 @@ SHADOWED_INPUTS = {
         (State.STRANDED, Event.RECOVERED, State.OPEN),
         (State.STRANDED, Event.GAVE_UP, State.FAILED),
         (State.STRANDED, Event.POSTED, None),
+        (State.STRANDED, Event.COMPLETED, State.STRANDED),  # of a queue pair that is lost: it means nothing
         (State.STRANDED, Event.REFUSED, None),
         (State.FAILED, Event.RECOVERED, State.FAILED),
         (State.FAILED, Event.SUBMITTED, State.FAILED),
@@ -193,6 +194,21 @@ def test_a_spurious_timer_does_nothing(state: State) -> None:
     connection.on_timer(LATE)
     assert connection.state is state
     assert connection.actions() == []
+
+
+@pytest.mark.parametrize(("state", "event"), [*itertools.product(State, Event)])
+def test_every_pair_is_in_the_table_or_raises(state: State, event: Event) -> None:
+    """Also those that no input leads to."""
+    connection = connection_in(State.OPEN)
+    connection._state = state
+    expected = TRANSITIONS.get((state, event))
+    if expected is None:
+        with pytest.raises(NicError, match=f"queue pair {QP_NUM}: {event.value}, although {state.value}"):
+            connection._enter(event)
+        assert connection.state is state
+    else:
+        connection._enter(event)
+        assert connection.state is expected
 
 
 def test_failed_is_final_and_reachable_from_everywhere() -> None:
