@@ -36,8 +36,9 @@ report: setup ## rebuild the report of RUN=results/...
 test: setup ## run the test suite
 	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
 
-test-long: setup ## run everything that takes minutes too
+test-long: setup ## run everything that takes minutes too; what needs QEMU is skipped where there is none
 	@$(BIN)/pytest -n $(JOBS) -m "not virtual"
+	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
 
 check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/ruff format --check $(CODE)

@@ -3,10 +3,11 @@
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from virtual import prerequisites
+from virtual import prerequisites, standing
 from virtual.errors import PrerequisiteError
 from virtual.image.cache import Image, cache_directory, obtain
 from virtual.machines.accelerator import choose
@@ -23,7 +24,7 @@ def tell(text: str) -> None:
 @pytest.fixture(scope="session")
 def image(request: pytest.FixtureRequest) -> Image:
     """The Debian image; skips unless asked for, and fails instead where QEMU is required."""
-    if request.config.option.markexpr != "virtual":
+    if "virtual" not in request.config.option.markexpr:
         pytest.skip("boots virtual machines; run `make test-virtual`")
     try:
         prerequisites.require()
@@ -38,6 +39,17 @@ def image(request: pytest.FixtureRequest) -> Image:
 def accelerator(image: Image) -> Accelerator:
     """How this host runs machines."""
     return choose(image, cache_directory(), tell)
+
+
+@pytest.fixture(scope="session")
+def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where testbeds that stay up are kept during the tests; whatever a test leaves up goes down."""
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("state")
+        patch.setenv("XDG_STATE_HOME", str(home))
+        yield home
+        for name in standing.names():
+            standing.down(name, tell)
 
 
 @pytest.fixture(scope="session")

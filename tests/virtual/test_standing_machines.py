@@ -28,17 +28,6 @@ def tell(text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where this module's testbeds are kept; nothing of them may be there in the end."""
-    with pytest.MonkeyPatch.context() as patch:
-        home = tmp_path_factory.mktemp("state")
-        patch.setenv("XDG_STATE_HOME", str(home))
-        yield home
-        for name in standing.names():
-            standing.down(name, tell)
-
-
-@pytest.fixture(scope="module")
 def dumbbell(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[standing.StandingTestbed]:
     """Two hosts with two switches between them."""
     yield standing.up("dumbbell", DUMBBELL, image, accelerator, tell)
