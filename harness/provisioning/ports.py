@@ -102,8 +102,8 @@ def clear_lines(interface: str) -> list[str]:
 def _netem(interface: str, port: PortSettings) -> Iterator[str]:
     rate_bps = max(port.rate_bps or 0, _ARRIVAL_RATE_BPS)
     packets = _DELAYED_PACKETS_MIN + port.delay_ns * rate_bps // (8 * _SMALL_PACKET_BYTES * 10**9)
-    loss = f"loss {100 * port.loss_probability:.7f}%"
-    yield f"qdisc add dev {interface} root handle 1: netem limit {packets} delay {port.delay_ns}ns {loss}"
+    what = f"delay {port.delay_ns / 1000:.3f}us loss {100 * port.loss_probability:.7f}%"
+    yield f"qdisc add dev {interface} root handle 1: netem limit {packets} {what}"
 
 
 def _shaper(interface: str, port: PortSettings, parent: str) -> Iterator[str]:

@@ -1,0 +1,153 @@
+"""The switch machine while an experiment runs: its ports' queues, their counters, cuts of links."""
+
+import json
+import shlex
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from harness.errors import TestbedError
+from harness.provisioning.clocks import clock_offset
+from harness.provisioning.inventory import Inventory, SwitchPort
+from harness.provisioning.ports import PortSettings, clear_lines, port_lines
+from harness.provisioning.remote import Shell, connect
+
+QUEUE_HANDLE: Final = "3:"
+"""Where `port_lines` puts the queue in front of the port's rate."""
+_PATH: Final = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+_CANCEL_CUTS: Final = (
+    "for cut in /run/rogue-cut-*; do "
+    '[ -e "$cut" ] || continue; kill -- "-${cut##*-}" 2>/dev/null; rm -f "$cut"; done; '
+)
+# A cut holds out by itself: the link comes back even if nobody is there any more to say so.
+_CUT: Final = """\
+touch /run/rogue-cut-$$
+left=$(( ({at_ns} - $(date +%s%N)) / 1000000 ))
+if [ $left -gt 0 ]; then sleep $((left / 1000)).$(printf %03d $((left % 1000))); fi
+ip link set dev {interface} down
+sleep {duration_s:.3f}
+ip link set dev {interface} up
+rm -f /run/rogue-cut-$$
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PortCounters:
+    """What a port has counted since its settings were applied."""
+
+    sent_bytes: int = 0
+    sent_packets: int = 0
+    dropped_packets: int = 0
+    """The queue was full."""
+    lost_packets: int = 0
+    """Lost on purpose."""
+    marked_packets: int = 0
+    backlog_bytes: int = 0
+    """In the queue now."""
+
+
+class SwitchControl:
+    """One verified SSH connection to the switch machine; a context manager.
+
+    Every failure is a TestbedError that names the switch and the command.
+    """
+
+    def __init__(self, inventory: Inventory) -> None:
+        if inventory.switch is None:
+            raise TestbedError(f"inventory {inventory.path}: it has no switch, so no port can be set")
+        self._login = inventory.switch.login
+        self._ports = {port.name: port for port in inventory.switch.variables.ports}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._shell: Shell = self._stack.enter_context(connect(self._login))
+        self._offset_s = clock_offset(self._shell).offset_s
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def apply(self, ports: Mapping[str, PortSettings]) -> None:
+        """Set every port anew, by name; ports left out do what the kernel does by itself.
+
+        What an earlier cell left is gone: queues, counters, cuts that are still to come.
+        """
+        for name, settings in ports.items():
+            mistake = settings.mistake()
+            if mistake is not None:
+                raise TestbedError(f"{self._login.node}: port {self._port(name).name}: {mistake}")
+        up, lines = [], []
+        for name, port in self._ports.items():
+            up.append(f"ip link set dev {port.interface} up; ")
+            lines += clear_lines(port.interface)
+            lines += port_lines(port.interface, ports.get(name, PortSettings()))
+        self._run("".join([_CANCEL_CUTS, *up, "tc -batch -"]), "".join(f"{line}\n" for line in lines))
+
+    def counters(self) -> dict[str, PortCounters]:
+        """What every port has counted."""
+        disciplines: dict[str, list[dict[str, Any]]] = {}
+        for discipline in json.loads(self._run("tc -s -j qdisc show")):
+            disciplines.setdefault(discipline["dev"], []).append(discipline)
+        return {
+            name: port_counters(disciplines.get(port.interface, []), self._filtered(port, disciplines))
+            for name, port in self._ports.items()
+        }
+
+    def cut(self, port: str, *, after_s: float, duration_s: float) -> None:
+        """Take a link down, both directions, so long after now and for so long; does not wait.
+
+        What stands in the port's queue is lost, what comes is dropped, and the port's settings stay.
+        """
+        at_ns = round((time.time() + self._offset_s + after_s) * 1e9)
+        script = _CUT.format(at_ns=at_ns, interface=self._port(port).interface, duration_s=duration_s)
+        self._run(f"setsid sh -c {shlex.quote(script)} </dev/null >/dev/null 2>&1 &")
+
+    def _filtered(self, port: SwitchPort, disciplines: Mapping[str, list[dict[str, Any]]]) -> int:
+        """Packets that the port's filter for identifications has dropped."""
+        kinds = {discipline["kind"] for discipline in disciplines.get(port.interface, [])}
+        if "clsact" not in kinds:
+            return 0
+        return filter_drops(
+            json.loads(self._run(f"tc -s -j filter show dev {port.interface} egress") or "[]")
+        )
+
+    def _port(self, name: str) -> SwitchPort:
+        if name not in self._ports:
+            known = ", ".join(self._ports)
+            raise TestbedError(f"{self._login.node}: got port {name!r}, expected one of {known}")
+        return self._ports[name]
+
+    def _run(self, script: str, text: str = "") -> str:
+        command = f"export {_PATH}; {script}"
+        if self._login.user != "root":
+            command = f"sudo -n sh -c {shlex.quote(command)}"
+        return self._shell.run(command, text)
+
+
+def port_counters(disciplines: list[dict[str, Any]], filtered_packets: int) -> PortCounters:
+    """Sum up what the disciplines of one interface have counted.
+
+    netem counts what its inner disciplines drop among its own drops.
+    """
+    root = next((each for each in disciplines if each.get("root")), None)
+    if root is None:
+        return PortCounters()
+    queue = next((each for each in disciplines if each["handle"] == QUEUE_HANDLE), None)
+    is_netem = root["kind"] == "netem"
+    dropped = queue["drops"] if queue else (0 if is_netem else root["drops"])
+    return PortCounters(
+        sent_bytes=root["bytes"],
+        sent_packets=root["packets"],
+        dropped_packets=dropped,
+        lost_packets=filtered_packets + (root["drops"] - dropped if is_netem else 0),
+        marked_packets=(queue or root).get("marked", 0),
+        backlog_bytes=(queue or root)["backlog"],
+    )
+
+
+def filter_drops(filters: list[dict[str, Any]]) -> int:
+    """Packets that actions of filters have dropped."""
+    actions = [action for each in filters for action in each.get("options", {}).get("actions", [])]
+    return sum(int(action.get("stats", {}).get("drops", 0)) for action in actions)
