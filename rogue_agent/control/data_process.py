@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
+from rogue_agent.baselines.errors import BaselineUnavailable
 from rogue_agent.control.end import End, Workplace
 from rogue_agent.control.errors import ErrorKind, MessageError
 from rogue_agent.control.messages import (
@@ -135,7 +136,7 @@ def blame(error: Exception) -> tuple[ErrorKind, str]:
         return ErrorKind.PROTOCOL, str(error)
     if isinstance(error, SettingsError):
         return ErrorKind.CONFIGURATION, str(error)
-    if isinstance(error, VerbsError | VerbsUnavailable | NicError):
+    if isinstance(error, VerbsError | VerbsUnavailable | NicError | BaselineUnavailable):
         return ErrorKind.VERBS, str(error)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return ErrorKind.OUT_OF_SPACE, f"{error.strerror}: {error.filename or 'a file of results'}"

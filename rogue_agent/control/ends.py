@@ -4,6 +4,7 @@ from contextlib import ExitStack
 
 from rogue_agent.control.end import End, Workplace
 from rogue_agent.control.messages import Prepare
+from rogue_agent.control.tcp_end import CONGESTION_CONTROLS, TcpReceiverEnd, TcpSenderEnd
 from rogue_agent.control.verbs_end import Foundation, VerbsEnd
 from rogue_agent.control.verbs_peer import NO_LIMITER, endpoint_plan
 from rogue_agent.control.verbs_requester import VerbsRequester
@@ -17,6 +18,11 @@ from rogue_agent.drivers.verbs.endpoint import opened
 
 def open_end(request: Prepare, workplace: Workplace, stack: ExitStack) -> End:
     """Open an end; leaving the stack gives everything back."""
+    if request.transport in CONGESTION_CONTROLS:
+        end_class = TcpSenderEnd if request.end == "requester" else TcpReceiverEnd
+        end = end_class(request, workplace)
+        stack.callback(end.close)
+        return end
     return _open_verbs_end(request, workplace, stack)
 
 

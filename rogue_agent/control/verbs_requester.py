@@ -11,10 +11,11 @@ from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.connection import Connection
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.link import LinkFacts
+from rogue_agent.drivers import transfers
 from rogue_agent.drivers.replay import RecordedConnection
+from rogue_agent.drivers.transfers import TransferLog
 from rogue_agent.drivers.verbs.flow import (
     RTT_COLUMNS,
-    TRANSFER_COLUMNS,
     FlowRecords,
     FlowShape,
     VerbsFlow,
@@ -42,7 +43,7 @@ class VerbsRequester(VerbsEnd):
         )
         spool = base.workplace.spool
         records = FlowRecords(
-            transfers=spool.table("transfers", TRANSFER_COLUMNS),
+            transfers=TransferLog(spool.table("transfers", transfers.COLUMNS)),
             events=self._events,
             rtt=spool.table("rtt", RTT_COLUMNS) if self._has_rtt else None,
             meter=self._meter,

@@ -17,12 +17,13 @@ from rogue_agent.drivers.limiters.base import RateLimiter
 from rogue_agent.drivers.meter import COLUMNS as METER_COLUMNS
 from rogue_agent.drivers.meter import ThroughputMeter
 from rogue_agent.drivers.spool import Table
+from rogue_agent.drivers.transfers import COLUMNS as TRANSFER_COLUMNS
+from rogue_agent.drivers.transfers import TransferLog
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.endpoint import Endpoint, EndpointPlan, Remote, opened
 from rogue_agent.drivers.verbs.flow import (
     EVENT_COLUMNS,
     RTT_COLUMNS,
-    TRANSFER_COLUMNS,
     FlowRecords,
     FlowShape,
     VerbsFlow,
@@ -169,7 +170,7 @@ def scene(
     peer = Peer(link, there.queue_pair.qp_num, shadow)
     connection = Connection(settings, link, here.queue_pair.qp_num, tracing=True, peer=peer)
     records = FlowRecords(
-        sent.table("transfers", TRANSFER_COLUMNS),
+        TransferLog(sent.table("transfers", TRANSFER_COLUMNS)),
         sent.table("events", EVENT_COLUMNS),
         sent.table("rtt", RTT_COLUMNS),
         ThroughputMeter(sent.table("throughput", METER_COLUMNS), INTERVAL_NS),

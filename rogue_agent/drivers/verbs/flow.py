@@ -16,7 +16,7 @@ from rogue_agent.core.actions import (
     Trace,
     TransferDone,
 )
-from rogue_agent.core.application import Application, Schedule, TransferRecord
+from rogue_agent.core.application import Application, Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS, Completion, status_name
 from rogue_agent.core.connection import Connection
@@ -26,6 +26,7 @@ from rogue_agent.drivers.limiters.base import RateLimiter
 from rogue_agent.drivers.meter import ThroughputMeter
 from rogue_agent.drivers.spool import Table
 from rogue_agent.drivers.step import drain
+from rogue_agent.drivers.transfers import TransferLog
 from rogue_agent.drivers.verbs.endpoint import Endpoint
 from rogue_agent.drivers.verbs.queue_pair import RemoteMemory
 
@@ -39,15 +40,6 @@ RTT_COLUMNS = (
     "accepted",
     "reason",
 )
-TRANSFER_COLUMNS = (
-    "transfer_id",
-    "size_bytes",
-    "start_ns",
-    "end_ns",
-    "status",
-    "error",
-    "retransmitted_bytes",
-)
 EVENT_COLUMNS = ("t_ns", "event", "detail")
 _COUNTED = 0
 """Immediate value of a WRITE that has none of its own, so that the receiver can count it."""
@@ -57,7 +49,7 @@ _COUNTED = 0
 class FlowRecords:
     """Where a flow writes what it sees; RTT samples only if there is a table for them."""
 
-    transfers: Table
+    transfers: TransferLog
     events: Table
     rtt: Table | None
     meter: ThroughputMeter
@@ -102,6 +94,7 @@ class VerbsFlow:
         self._records = records
         self._clock = clock
         self._application: Application | None = None
+        self._is_over = False
         self._timer_ns: HostNs | None = None
         self._error = ""
         self._unsignaled_bytes = 0
@@ -111,12 +104,20 @@ class VerbsFlow:
         self.posted_verbs = 0
         self.posted_batches = 0
         self.posting_ns = 0
-        self.ended: dict[str, int] = {"ok": 0, "error": 0, "unfinished": 0}
-        self.first_error: str | None = None
 
     def follow(self, schedule: Schedule) -> None:
         """Take the schedule; its first transfer is due at its start."""
         self._application = Application(schedule)
+
+    @property
+    def ended(self) -> dict[str, int]:
+        """Transfers that have ended, by status."""
+        return self._records.transfers.ended
+
+    @property
+    def first_error(self) -> str | None:
+        """Why the first transfer failed that did."""
+        return self._records.transfers.first_error
 
     @property
     def is_finished(self) -> bool:
@@ -124,11 +125,13 @@ class VerbsFlow:
         application = self._application
         if application is None or application.next_start_ns is not None:
             return False
-        return len(application.records) == sum(self.ended.values())
+        return len(application.records) == self._records.transfers.count
 
     @property
     def deadline_ns(self) -> HostNs | None:
         """When `on_time` must be called at the latest: for the connection's timer or the next transfer."""
+        if self._is_over:
+            return None
         next_ns = None if self._application is None else self._application.next_start_ns
         return min((instant for instant in (self._timer_ns, next_ns) if instant is not None), default=None)
 
@@ -140,7 +143,9 @@ class VerbsFlow:
         drain(self._connection, self, now)
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
-        """Take the entries of one poll."""
+        """Take the entries of one poll; after the end nobody wants them."""
+        if self._is_over:
+            return
         sends, receives, datagrams = self._endpoint.sort(completions)
         if sends:
             self._count(now, sends)
@@ -152,14 +157,14 @@ class VerbsFlow:
         drain(self._connection, self, now)
 
     def finish(self, now: HostNs) -> None:
-        """End the run; a transfer that still runs is recorded as unfinished."""
+        """End the run; a transfer that still runs is recorded as unfinished, and posts nothing more."""
+        self._is_over = True
         if self._application is None:
             return
         running = [record for record in self._application.records if record.end_ns is None]
         self._application.finish(now)
         for record in running:
-            record.end_ns = None
-            self._write(record)
+            self._records.transfers.write(record)
         self._records.meter.close(now)
 
     def post_send(self, action: PostSend) -> NicNs:
@@ -201,7 +206,8 @@ class VerbsFlow:
         """Pass the end of a transfer on to the application, and start the next one if it is due."""
         assert self._application is not None, "a transfer ended, but none was submitted"
         error = None if action.is_ok else self._error
-        self._write(self._application.on_transfer_done(action.transfer_id, now, error))
+        record = self._application.on_transfer_done(action.transfer_id, now, error)
+        self._records.transfers.write(record)
         if not self._application.is_open_loop:
             self._begin(now)
 
@@ -268,21 +274,6 @@ class VerbsFlow:
                 delivered_bytes += posted.popleft()[1]
         if delivered_bytes:
             self._records.meter.add(now, delivered_bytes)
-
-    def _write(self, record: TransferRecord) -> None:
-        """Put a transfer that has ended into the table."""
-        self.ended[record.status] += 1
-        if self.first_error is None:
-            self.first_error = record.error
-        self._records.transfers.row(
-            record.transfer_id,
-            record.size_bytes,
-            record.start_ns,
-            record.end_ns,
-            record.status,
-            record.error,
-            record.retransmitted_bytes,
-        )
 
     def _note(self, now: HostNs, event: str, detail: str) -> None:
         self._records.events.row(now, event, detail)

@@ -81,3 +81,14 @@ def test_reads_are_for_reliable_connections_only(stage: Stage) -> None:
     assert results(here).status == "ok"
     with pytest.raises(SettingsError, match="an unreliable connection has no READ"):
         stage.pair("rogue-uc", verb="read")
+
+
+def test_what_completes_after_the_end_is_not_looked_at(stage: Stage) -> None:
+    here, there = stage.pair()
+    play(here, there, Load("here", LIMIT_MS, 2**30, count=None), run_ns=3_000_000)
+    before = results(here)
+    for _ in range(100):
+        here.turn()
+    after = results(here)
+    assert (after.verbs, after.moved_bytes) == (before.verbs, before.moved_bytes)
+    assert before.transfers_unfinished == 1

@@ -139,7 +139,7 @@ def test_sends_land_in_the_peers_buffer_one_behind_the_other(
     sending.run()
     sending.turn()
     assert sending.library.delivered_messages == 15
-    sent, received = sending.requester.buffer._memory, sending.responder.buffer._memory
+    sent, received = sending.requester.buffer.mapped, sending.responder.buffer.mapped
     assert sent[: 15 * SEGMENT_BYTES] == received[: 15 * SEGMENT_BYTES]
 
 
@@ -197,7 +197,7 @@ def test_the_shadow_takes_over_and_the_lost_queue_pair_comes_back(shadowed: Scen
     assert f"queue pair {shadow}" in shadowed.sent.rows("events")[2]["detail"]
     assert [row["event"] for row in shadowed.received.rows("events")] == ["reset", "resynchronised"]
     assert shadowed.flow.again_bytes > 0
-    sent, received = shadowed.requester.buffer._memory, shadowed.responder.buffer._memory
+    sent, received = shadowed.requester.buffer.mapped, shadowed.responder.buffer.mapped
     assert sent[: 15 * SEGMENT_BYTES] == received[: 15 * SEGMENT_BYTES]
 
 

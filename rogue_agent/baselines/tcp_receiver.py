@@ -1,0 +1,68 @@
+"""The end of a TCP flow that receives, and says when a transfer has arrived whole."""
+
+import socket
+from collections.abc import Callable
+
+from rogue_agent.baselines.framing import HeaderReader, encode_arrived
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.meter import ThroughputMeter
+
+_TURN_BYTES = 4 << 20
+
+
+class TcpReceiver:
+    """Reads transfers into memory, each from its beginning."""
+
+    def __init__(self, connection: socket.socket, memory: memoryview, meter: ThroughputMeter) -> None:
+        self._connection = connection
+        self._memory = memory
+        self._meter = meter
+        self._header = HeaderReader()
+        self._transfer_id = 0
+        self._left_bytes = 0
+        self._offset_bytes = 0
+        self._words = b""
+        self.transfers = 0
+        self.receiving_ns = 0
+
+    def on_readable(self, now: HostNs, clock: Callable[[], HostNs]) -> bool:
+        """Bytes have arrived; return whether the peer is still there."""
+        is_there, taken_bytes = True, 0
+        try:
+            while is_there and taken_bytes < _TURN_BYTES:
+                count = self._receive(now)
+                is_there = count > 0
+                taken_bytes += count
+        except BlockingIOError:
+            pass
+        except OSError:
+            is_there = False
+        self.receiving_ns += clock() - now
+        return is_there
+
+    def _receive(self, now: HostNs) -> int:
+        """Read a part of a header or of a transfer's bytes; return how many."""
+        if self._left_bytes == 0:
+            chunk = self._connection.recv(self._header.missing_bytes)
+            header = self._header.feed(chunk)
+            if header is not None:
+                self._transfer_id, self._left_bytes = header
+                self._offset_bytes = 0
+                self._end_if_complete()
+            return len(chunk)
+        place = self._offset_bytes % len(self._memory)
+        length = min(self._left_bytes, len(self._memory) - place)
+        count = self._connection.recv_into(self._memory[place : place + length])
+        self._offset_bytes += count
+        self._left_bytes -= count
+        if count:
+            self._meter.add(now, count)
+            self._end_if_complete()
+        return count
+
+    def _end_if_complete(self) -> None:
+        """Tell the sender; these few bytes always find room in the socket of one that reads them."""
+        if self._left_bytes == 0:
+            self._words += encode_arrived(self._transfer_id)
+            self._words = self._words[self._connection.send(self._words) :]
+            self.transfers += 1

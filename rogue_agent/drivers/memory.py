@@ -1,0 +1,26 @@
+"""Memory that bytes are moved from or into, filled and checksummed without copying it."""
+
+import hashlib
+import mmap
+import random
+
+_FILL_CHUNK_BYTES = 1 << 20
+
+
+class Memory:
+    """Zeroed memory of a size, `mapped`; `descriptor` may name a file that holds it."""
+
+    def __init__(self, size_bytes: int, descriptor: int = -1) -> None:
+        self.size_bytes = size_bytes
+        self.mapped = mmap.mmap(descriptor, size_bytes)
+
+    def fill(self, seed: int) -> None:
+        """Write bytes that differ everywhere; the same seed and size give the same bytes."""
+        stream = random.Random(seed)
+        for start in range(0, self.size_bytes, _FILL_CHUNK_BYTES):
+            length = min(_FILL_CHUNK_BYTES, self.size_bytes - start)
+            self.mapped[start : start + length] = stream.randbytes(length)
+
+    def sha256(self) -> str:
+        """Checksum of what is in the memory now."""
+        return hashlib.sha256(self.mapped).hexdigest()

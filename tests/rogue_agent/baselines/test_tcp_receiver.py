@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rogue_agent.baselines.framing import ArrivedReader, Header, encode_header
+
+if TYPE_CHECKING:
+    from conftest import Stream
+
+
+def test_a_transfer_is_acknowledged_with_its_last_byte(stream: Stream) -> None:
+    here, _ = stream.ends
+    here.sendall(encode_header(Header(9, 3)) + b"ab")
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert stream.receiver.transfers == 0
+    here.sendall(b"c")
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert ArrivedReader().feed(here.recv(100)) == [9]
+    assert stream.destination.mapped[:3] == b"abc"
+    assert stream.meter.total_bytes == 3, "the header is no payload"
+
+
+def test_the_end_of_the_stream_is_noticed(stream: Stream) -> None:
+    stream.ends[0].close()
+    assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+
+
+def test_a_reset_is_noticed(stream: Stream) -> None:
+    import socket
+    import struct
+
+    stream.ends[0].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    stream.ends[0].close()
+    assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
