@@ -19,7 +19,7 @@ from harness.plan.plan import Plan, PlannedCell, make_plan
 from harness.results.cell_directory import discard_all_unfinished, stored_record
 from harness.results.manifest import CellRecord, Manifest, Session, Source, read_manifest, write_manifest
 from harness.results.provenance import git_facts, host_facts, versions
-from harness.results.run_directory import CELLS, cell_checksums, create_run_directory, locked
+from harness.results.run_directory import CELLS, cell_checksums, create_run_directory
 from harness.testbeds.base import Testbed
 from workloads.records import SCHEMA_VERSION, CellStatus
 
@@ -140,19 +140,18 @@ def cells_left(run: Run, plan: Plan, only_failed: bool = False) -> list[PlannedC
 
 
 def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], jobs: int, watcher: Watcher) -> None:
-    """Run cells; leave a truthful manifest however this ends."""
-    with locked(run.directory):
-        discard_all_unfinished(run.cells)
-        run.manifest.status = "running"
+    """Run cells; leave a truthful manifest however this ends. The caller holds the run's lock."""
+    discard_all_unfinished(run.cells)
+    run.manifest.status = "running"
+    run.write()
+    try:
+        run_tasks([_task(run, plan, planned) for planned in cells], jobs, _Bookkeeper(run, watcher))
+    finally:
+        run.note_stored()
+        done = all(cell.status in (CellStatus.OK, CellStatus.UNSUPPORTED) for cell in run.manifest.cells)
+        run.manifest.status = "complete" if done else "partial"
+        run.manifest.finished_utc = _utc(datetime.now(UTC))
         run.write()
-        try:
-            run_tasks([_task(run, plan, planned) for planned in cells], jobs, _Bookkeeper(run, watcher))
-        finally:
-            run.note_stored()
-            done = all(cell.status in (CellStatus.OK, CellStatus.UNSUPPORTED) for cell in run.manifest.cells)
-            run.manifest.status = "complete" if done else "partial"
-            run.manifest.finished_utc = _utc(datetime.now(UTC))
-            run.write()
 
 
 def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:

@@ -16,6 +16,7 @@ from harness.program import call_again
 from harness.progress import ProgressDisplay
 from harness.results.manifest import read_manifest
 from harness.results.provenance import available_cores
+from harness.results.run_directory import locked
 from harness.run import Run, cells_left, reopen_run, replan, start_run, work
 from harness.termination import StoppedError, termination_as_interrupt
 from harness.testbeds import find_testbed
@@ -44,13 +45,23 @@ class RunOptions:
 def run_experiment(options: RunOptions) -> ExitCode:
     """Run or go on with a run; print its directory last."""
     _check(options)
-    plan = _plan(options)
     command = ("rogue", *options.arguments)
-    if options.resume is None:
-        run = start_run(plan, options.out, command, options.only_cell)
-    else:
-        run = reopen_run(options.resume, command)
-        _warn_of_other_code(run)
+    if options.resume is not None:
+        read_manifest(options.resume)  # or it is no run, and there is nothing to lock
+        with locked(options.resume):
+            manifest = read_manifest(options.resume)
+            plan = replan(manifest, find_testbed(manifest.testbed))
+            run = reopen_run(options.resume, command)
+            _warn_of_other_code(run)
+            return _work_and_finish(run, plan, options)
+    assert options.loaded is not None, "an experiment that was checked"
+    plan = make_plan(options.loaded, find_testbed(options.testbed))
+    run = start_run(plan, options.out, command, options.only_cell)
+    with locked(run.directory):
+        return _work_and_finish(run, plan, options)
+
+
+def _work_and_finish(run: Run, plan: Plan, options: RunOptions) -> ExitCode:
     try:
         with termination_as_interrupt():
             _work(run, plan, options)
@@ -63,7 +74,7 @@ def run_experiment(options: RunOptions) -> ExitCode:
 def _work(run: Run, plan: Plan, options: RunOptions) -> None:
     cells = cells_left(run, plan, options.only_failed)
     with ProgressDisplay(cells, Console(stderr=True)) as display:
-        work(run, plan, cells, options.jobs or available_cores(), display)
+        work(run, plan, cells, plan.jobs(options.jobs or available_cores()), display)
 
 
 def _warn_of_other_code(run: Run) -> None:
@@ -86,14 +97,6 @@ def _check(options: RunOptions) -> None:
     elif options.experiment or options.settings or options.only_cell or options.testbed != DEFAULT_TESTBED:
         got = "an experiment or options that change it"
         raise UsageError(f"--resume: got {got}, expected the run alone; it goes on as it was started.")
-
-
-def _plan(options: RunOptions) -> Plan:
-    if options.loaded is not None:
-        return make_plan(options.loaded, find_testbed(options.testbed))
-    assert options.resume is not None
-    manifest = read_manifest(options.resume)
-    return replan(manifest, find_testbed(manifest.testbed))
 
 
 def _finish(run: Run) -> ExitCode:

@@ -35,10 +35,14 @@ class Plan:
         """Cells that can run here."""
         return tuple(planned for planned in self.cells if planned.unsupported is None)
 
+    def jobs(self, wanted: int) -> int:
+        """How many cells run at once: what is wanted, but never more than the testbed can."""
+        return min(wanted, self.testbed.jobs_max or wanted)
+
     def seconds(self, jobs: int) -> float:
         """Expected time with that many cells at once: no less than the longest of them."""
         each = [planned.seconds for planned in self.runnable]
-        return max(sum(each) / jobs, *each) if each else 0.0
+        return max(sum(each) / self.jobs(jobs), *each) if each else 0.0
 
 
 def make_plan(loaded: LoadedExperiment, testbed: Testbed) -> Plan:

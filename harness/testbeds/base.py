@@ -72,6 +72,11 @@ class Testbed(ABC):
     def name(self) -> str:
         """Key in the registry."""
 
+    @property
+    def jobs_max(self) -> int | None:
+        """How many cells may run at once; None: as many as there are cores."""
+        return None
+
     @abstractmethod
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run here, naming what could; None if it can."""

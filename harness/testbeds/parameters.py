@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from harness.experiment.choices import Scalar
+from harness.plan.cells import Cell
 from harness.testbeds.base import ParameterMistake
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.settings import TransportSettings
-from rogue_agent.core.transports import settings_for
+from rogue_agent.core.transports import TRANSPORTS, settings_for
 from workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 
@@ -17,6 +18,20 @@ class ParameterError(Exception):
     def __init__(self, mistake: ParameterMistake) -> None:
         super().__init__(mistake)
         self.mistake = mistake
+
+
+def parameter_mistake(cell: Cell) -> ParameterMistake | None:
+    """The first parameter of the cell's transport that its agent does not take."""
+    if cell.transport.name not in TRANSPORTS:
+        return None
+    topology = cell.experiment.topology
+    try:
+        agent_settings(
+            cell.transport.name, topology.host_rate_bps(topology.host_names()[0]), cell.transport.parameters
+        )
+    except ParameterError as error:
+        return error.mistake
+    return None
 
 
 def agent_settings(name: str, line_rate_bps: int, parameters: Mapping[str, Scalar]) -> TransportSettings:

@@ -4,8 +4,6 @@ from typing import Final
 
 from harness.experiment.choices import MeasureKind
 from harness.plan.cells import Cell
-from harness.testbeds.base import ParameterMistake
-from harness.testbeds.parameters import ParameterError, agent_settings
 from harness.testbeds.simulator.faults import unsupported_fault
 from harness.testbeds.timing import cell_timing, switch_ports
 from harness.testbeds.traffic import cell_flows, group_transport
@@ -81,20 +79,6 @@ def _too_many_samples(cell: Cell) -> str | None:
         samples = timing.limit_ns // interval_ns * rows
         if samples > SAMPLES_MAX:
             return f"{what} would have {samples} samples, expected at most {SAMPLES_MAX}; raise its interval"
-    return None
-
-
-def parameter_mistake(cell: Cell) -> ParameterMistake | None:
-    """The first parameter of the cell's transport that its agent does not take."""
-    if cell.transport.name not in TRANSPORTS:
-        return None
-    topology = cell.experiment.topology
-    try:
-        agent_settings(
-            cell.transport.name, topology.host_rate_bps(topology.host_names()[0]), cell.transport.parameters
-        )
-    except ParameterError as error:
-        return error.mistake
     return None
 
 

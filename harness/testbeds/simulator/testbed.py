@@ -6,6 +6,7 @@ from dataclasses import asdict
 from harness.plan.cells import Cell
 from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
 from harness.testbeds.bottleneck import bottleneck_facts
+from harness.testbeds.parameters import parameter_mistake
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.estimate import estimate_seconds
 from harness.testbeds.simulator.flows import RunningFlow
@@ -37,7 +38,7 @@ class SimulatorTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take."""
-        return support.parameter_mistake(cell)
+        return parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
         """From what fits through the receivers' links."""

@@ -25,6 +25,20 @@ def test_expected_time_is_never_below_one_cell(tmp_path: Path, jobs: int, second
     assert plan(tmp_path, "[rogue, roce]", "repetitions=3").seconds(jobs) == seconds
 
 
+class Narrow(FakeTestbed):
+    """A testbed that is one network of machines."""
+
+    @property
+    def jobs_max(self) -> int | None:
+        return 1
+
+
+def test_a_testbed_may_have_room_for_one_cell_only(tmp_path: Path) -> None:
+    narrow = make_plan(load_text(tmp_path, SMALL, "repetitions=3"), Narrow())
+    assert (narrow.jobs(8), narrow.seconds(8)) == (1, 9.0)
+    assert plan(tmp_path, "[rogue, roce]").jobs(8) == 8
+
+
 def test_nothing_to_run_takes_no_time(tmp_path: Path) -> None:
     assert plan(tmp_path, "[roce+pfc]").seconds(1) == 0
 

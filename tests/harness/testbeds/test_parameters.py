@@ -1,8 +1,11 @@
 """Parameters of transports."""
 
-import pytest
+from pathlib import Path
 
-from harness.testbeds.parameters import ParameterError, agent_settings
+import pytest
+from helpers.experiments import cell_of
+
+from harness.testbeds.parameters import ParameterError, agent_overrides, agent_settings, parameter_mistake
 from rogue_agent.core.cc.vegas import VegasParameters
 from rogue_agent.core.transports import TRANSPORTS
 
@@ -61,3 +64,18 @@ def test_wrong_parameters_are_named_as_they_were_written(
         agent_settings("rogue", RATE_BPS, parameters)  # type: ignore[arg-type]
     assert caught.value.mistake.key == key
     assert caught.value.mistake.expected.startswith(expected)
+
+
+def test_the_mistake_of_a_cell(tmp_path: Path) -> None:
+    mistake = parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, alpha: 1}]"))
+    assert mistake is not None
+    assert mistake.key == "alpha"
+    assert parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, alpha_packets: 1}]")) is None
+    assert parameter_mistake(cell_of(tmp_path, "transports=[{name: dctcp, alpha: 1}]")) is None
+
+
+def test_parameters_by_the_agents_own_names() -> None:
+    written = {"estimator": "literal", "base_rtt_floor": "10ms", "segment": "16KiB", "alpha_packets": 3}
+    assert agent_overrides("rogue", RATE_BPS, written) == {
+        "estimator": "literal", "base_rtt_floor_ns": 10_000_000, "segment_bytes": 16_384, "alpha_packets": 3,
+    }  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from helpers.experiments import cell_of
 
 from harness.testbeds.simulator import support
-from harness.testbeds.simulator.support import not_measured, parameter_mistake, unsupported
+from harness.testbeds.simulator.support import not_measured, unsupported
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
 
@@ -64,14 +64,6 @@ def test_a_verb_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_service_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(support, "SERVICES", ("uc",))
     assert unsupported(cell_of(tmp_path)) == "the simulator has no service rc for rogue; it has uc"
-
-
-def test_parameters(tmp_path: Path) -> None:
-    mistake = parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, alpha: 1}]"))
-    assert mistake is not None
-    assert mistake.key == "alpha"
-    assert parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, alpha_packets: 1}]")) is None
-    assert parameter_mistake(cell_of(tmp_path, "transports=[{name: dctcp, alpha: 1}]")) is None
 
 
 def test_only_what_was_asked_for_needs_a_reason(tmp_path: Path) -> None:
