@@ -115,6 +115,11 @@ def test_a_node_that_does_not_answer_refuses_and_hides_nothing_else(inventory: I
     assert "got cannot be reached: timed out, expected an answer" in str(found[0])
 
 
+def test_ports_as_the_last_cell_left_them_are_no_finding(inventory: Inventory) -> None:
+    assert judged(inventory, "fabric", lambda f: f["drift"].append("traffic_control eth2")) == []
+    assert len(judged(inventory, "fabric", lambda f: f["drift"].append("kernel_modules sch_red"))) == 1
+
+
 def test_a_clock_far_off_warns(inventory: Inventory) -> None:
     (finding,) = judge(inventory, FILES, Examination(all_facts(), {}, {"h0": ClockOffset(-3600.0, 0.1)}))
     assert "h0: clock: got -3600.0 s beside this machine" in str(finding)

@@ -110,6 +110,6 @@ def drift(system: System, ledger: Ledger) -> list[str]:
             observed = KINDS[entry.kind].observe(system, entry.key)
         except StateError:
             observed = None
-        if KINDS[entry.kind].summary(observed) != entry.after:
+        if KINDS[entry.kind].has_drifted(observed, entry.after):
             changed.append(f"{entry.kind} {entry.key}")
     return changed

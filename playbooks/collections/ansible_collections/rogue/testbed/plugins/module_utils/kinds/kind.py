@@ -33,6 +33,10 @@ class Kind(ABC):
         """Whether what is there is what is wanted, as far as one can tell without what was written down."""
         return bool(observed == wanted)
 
+    def has_drifted(self, observed: Value, after: Value) -> bool:
+        """Whether what is there differs from what was left, beyond what experiments change by themselves."""
+        return bool(self.summary(observed) != after)
+
     def refusal(self, key: str, observed: Value) -> str | None:
         """Why what is there must not be replaced, as it could not be put back; None if it may."""
         return None

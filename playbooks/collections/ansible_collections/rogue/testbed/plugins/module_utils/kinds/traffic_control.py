@@ -15,6 +15,7 @@ _LISTS = (
     ["filter", "show", "ingress", "dev"],
 )
 _NOISE = re.compile(r" (?:refcnt|direct_packets_stat) \d+")
+_RATE = re.compile(r" rate \S+ (?:ceil|burst|cburst) .*")
 _SOMEBODYS_ROOT = re.compile(r"^qdisc (?!\S+ 0: )\S+ \S+ root", re.MULTILINE)
 """The kernel numbers its own default disciplines 0."""
 
@@ -36,6 +37,10 @@ class TrafficControl(Kind):
         """Nothing can be said without a record."""
         return False
 
+    def has_drifted(self, observed: Value, after: Value) -> bool:
+        """Limiters get other rates all the time; what must stay is the tree."""
+        return _without_rates(observed or "") != _without_rates(after)
+
     def refusal(self, key: str, observed: Value) -> str | None:
         """A tree of somebody else's cannot be put back line by line."""
         found = _SOMEBODYS_ROOT.search(observed or "")
@@ -55,6 +60,11 @@ class TrafficControl(Kind):
         """Clear the interface: the kernel then puts its default disciplines back."""
         if system.path(f"/sys/class/net/{key}").exists():
             _clear(system, key)
+
+
+def _without_rates(tree: str) -> list[str]:
+    """Classes are listed in an order of their own."""
+    return sorted(_RATE.sub("", line) for line in tree.splitlines())
 
 
 def _listed(system: System, words: list[str]) -> str:
