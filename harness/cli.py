@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from harness import node_cli, testbed_cli
+from harness import inventory_cli, node_cli, testbed_cli
 from harness.errors import HarnessError
 from harness.exit_codes import ExitCode
 
@@ -177,6 +177,7 @@ def list_(
 
 
 app.add_typer(testbed_cli.app, name="testbed")
+app.add_typer(inventory_cli.app, name="inventory")
 node_cli.register(app)
 
 
