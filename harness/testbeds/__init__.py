@@ -1,10 +1,13 @@
 """The places an experiment can run."""
 
+from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
 from harness.testbeds.base import Testbed
 from harness.testbeds.simulator import SimulatorTestbed
+
+VIRTUAL: Final = "virtual"
 
 TESTBEDS: Final[dict[str, type[Testbed]]] = {
     "simulator": SimulatorTestbed,
@@ -12,9 +15,14 @@ TESTBEDS: Final[dict[str, type[Testbed]]] = {
 
 
 def find_testbed(name: str) -> Testbed:
-    """The testbed of that name."""
-    if name not in TESTBEDS:
-        raise UsageError(
-            f"--testbed: got {name!r}, expected one of {', '.join(TESTBEDS)}; choose one of them."
-        )
-    return TESTBEDS[name]()
+    """The testbed of that name: `simulator`, a virtual one that is up, or the nodes of an inventory."""
+    if name in TESTBEDS:
+        return TESTBEDS[name]()
+    is_virtual = name.partition(":")[0] == VIRTUAL
+    if not is_virtual and not Path(name).is_file():
+        expected = f"{', '.join(TESTBEDS)}, {VIRTUAL}, or the file of an inventory"
+        raise UsageError(f"--testbed: got {name!r}, expected {expected}; choose one of them.")
+    from harness.commands.testbed import inventory_of
+    from harness.testbeds.ssh import SshTestbed
+
+    return SshTestbed(name, inventory_of(name))

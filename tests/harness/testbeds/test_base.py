@@ -59,8 +59,14 @@ def test_every_measure_is_there_or_has_a_reason(name: str, tmp_path: Path) -> No
 
 
 def test_an_unknown_testbed_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="expected one of simulator"):
+    with pytest.raises(UsageError, match="expected simulator, virtual, or the file of an inventory"):
         find_testbed("vurtual")
+
+
+def test_the_nodes_of_an_inventory_are_a_testbed(tmp_path: Path) -> None:
+    file = tmp_path / "inventory.yaml"
+    file.write_text("all: {}\n")
+    assert find_testbed(str(file)).name == str(file)
 
 
 def test_a_testbed_must_be_whole() -> None:

@@ -1,0 +1,152 @@
+"""What comes of a cell: tables, facts, raw files, and whether the flows did what they should."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Final
+
+from harness.plan.cells import Cell
+from harness.testbeds.base import CellResult, Columns, Fact, Failure
+from harness.testbeds.bottleneck import bottleneck_facts
+from harness.testbeds.ssh import support
+from harness.testbeds.ssh.conduct import Conducted
+from harness.testbeds.ssh.node import Node
+from harness.testbeds.ssh.roles import PlannedFlow
+from harness.testbeds.ssh.surroundings import Surroundings
+from harness.testbeds.ssh.tables import ENDS, Readings, collect_tables, node_counters
+from harness.testbeds.timing import SECOND_NS, Timing
+from harness.testbeds.traffic import replaced_verbs
+from workloads.records import TABLES, FailureKind
+
+TABLE_FILES: Final = ("transfers", "throughput", "rtt", "events", "counters")
+"""Files of a role that become tables; the others are kept as they are."""
+
+
+class Outcome:
+    """Everything that is known after a run."""
+
+    def __init__(  # noqa: PLR0913 - each is one part of what happened
+        self,
+        cell: Cell,
+        flows: Sequence[PlannedFlow],
+        timing: Timing,
+        nodes: Mapping[str, Node],
+        done: Conducted,
+        surroundings: Surroundings,
+    ) -> None:
+        self._cell = cell
+        self._flows = flows
+        self._timing = timing
+        self._nodes = nodes
+        self._done = done
+        self._surroundings = surroundings
+
+    def result(self) -> CellResult:
+        """As the run directory wants it."""
+        own_start_ns = {name: node.own_ns(self._done.start_ns) for name, node in self._nodes.items()}
+        readings = Readings(self._flows, self._done, own_start_ns)
+        tables = collect_tables(self._cell, readings)
+        tables["counters"] = self._counters(readings)
+        not_measured = support.not_measured(self._cell)
+        if self._cell.experiment.measures("cpu"):
+            tables["cpu"] = self._surroundings.cpu_table(self._done.start_ns)
+        return CellResult(
+            tables=tables,
+            facts=self._facts(),
+            not_measured=not_measured,
+            failure=self._failure(),
+            raw=self._raw(),
+        )
+
+    def _counters(self, readings: Readings) -> Columns:
+        rows = sorted(self._surroundings.counter_rows() + node_counters(readings))
+        names = TABLES["counters"].column_names()
+        return {name: [row[index] for row in rows] for index, name in enumerate(names)}
+
+    def _failure(self) -> Failure | None:
+        """A requester that broke, bytes that are not those that were sent, or time that ran out."""
+        for flow in self._flows:
+            ends = {end: self._done.results[flow.role(end)] for end in ENDS}
+            sums = {result.sha256 for result in ends.values()}
+            if _must_agree(flow, self._done) and len(sums) > 1:
+                text = f"{flow.flow_id}: the memories of the two ends differ after the last transfer"
+                return Failure(FailureKind.INVALID_RESULT, text)
+        late = [
+            flow.flow_id
+            for flow in self._flows
+            if self._done.results[flow.role("requester")].transfers_unfinished
+            and not self._timing.is_open_ended
+            and not flow.is_probe
+        ]
+        if late:
+            limit_s = self._timing.limit_ns / SECOND_NS
+            flows = sum(not flow.is_probe for flow in self._flows)
+            text = f"{len(late)} of {flows} flows were not done after {limit_s:g} seconds"
+            return Failure(FailureKind.TIMEOUT, f"{text}; raise time_limit if they need longer")
+        return None
+
+    def _facts(self) -> dict[str, Fact]:
+        done, topology = self._done, self._cell.experiment.topology
+        probe = next((flow for flow in self._flows if flow.is_probe), None)
+        return {
+            "mtu_bytes": topology.mtu_bytes,
+            "framing": topology.framing,
+            **bottleneck_facts(self._cell),
+            "probe_host": probe.flow.source if probe else None,
+            "replaced_verbs": replaced_verbs(self._cell),
+            "throughput_interval_ns": self._timing.throughput_interval_ns,
+            "qp_failures": sum(
+                result.status == "error" and not name.startswith("probe")
+                for name, result in done.results.items()
+            ),
+            "clock_error_ns": max(node.clock_error_ns for node in self._nodes.values()),
+            "start_notice_ns": done.start_notice_ns,
+            **self._equipment(),
+        }
+
+    def _equipment(self) -> dict[str, Fact]:
+        """What the traffic went through: what of it was hardware, what software."""
+        first = next(flow for flow in self._flows if not flow.is_probe)
+        node = self._nodes[first.host("requester")]
+        prepared = self._done.prepared[first.role("requester")]
+        port = next((port for port in node.capabilities.ports if port.get("device") == prepared.device), {})
+        return {
+            "nic_device": prepared.device,
+            "nic_driver": _fact(port.get("driver")),
+            "limiter": prepared.limiter,
+            "limiter_step_bps": prepared.limiter_step_bps,
+            "timestamps": prepared.clock,
+            "completions": prepared.completions,
+            "node_kernel": node.capabilities.kernel,
+            "node_python": node.capabilities.python,
+            "node_cores": node.capabilities.cores,
+        }
+
+    def _raw(self) -> dict[str, bytes]:
+        """Files as the nodes wrote them, and what they said about themselves."""
+        raw = {
+            f"{role}.{name}": content
+            for role, files in self._done.files.items()
+            for name, content in files.items()
+            if name not in TABLE_FILES
+        }
+        raw |= {f"{name}.dool.csv": content for name, content in self._surroundings.dool.items()}
+        raw |= {f"{name}.agent.log": words for name, node in self._nodes.items() if (words := node.log())}
+        said = {
+            "capabilities": {name: asdict(node.capabilities) for name, node in self._nodes.items()},
+            "prepared": {role: asdict(prepared) for role, prepared in self._done.prepared.items()},
+            "results": {role: asdict(result) for role, result in self._done.results.items()},
+        }
+        for name, content in said.items():
+            raw[f"{name}.json"] = json.dumps(content, indent=1, sort_keys=True).encode()
+        return raw
+
+
+def _must_agree(flow: PlannedFlow, done: Conducted) -> bool:
+    """Whether both ends must hold the same bytes: after a whole transfer over a reliable connection."""
+    result = done.results[flow.role("requester")]
+    return flow.service == "rc" and 0 < flow.flow.size_bytes <= flow.buffer_bytes and result.transfers_ok > 0
+
+
+def _fact(value: object) -> Fact:
+    return value if isinstance(value, Fact) else None

@@ -1,0 +1,63 @@
+"""What a role is asked, from what is planned."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from harness.testbeds.ssh.node import Node
+from harness.testbeds.ssh.roles import End, PlannedFlow
+from harness.testbeds.timing import Timing
+from rogue_agent.control.messages import ARRIVALS_MAX, Arrivals, Load, Prepare
+
+LIMITERS: Final = ("htb", "dcb")
+"""Kinds that a node must have been prepared for; the first one that it has is taken."""
+
+
+def prepare_request(node: Node, role: tuple[PlannedFlow, End], timing: Timing, limit_ms: int) -> Prepare:
+    """What one end of a flow needs to know before it meets the other."""
+    flow, end = role
+    return Prepare(
+        role=flow.role(end),
+        time_limit_ms=limit_ms,
+        end=end,
+        address=str(node.host.variables.experiment_address),
+        transport=flow.transport,
+        buffer_bytes=flow.buffer_bytes,
+        parameters=flow.overrides,
+        verb=flow.flow.verb,
+        fill_seed=None if flow.is_probe else 1,
+        line_rate_bps=flow.line_rate_bps,
+        mtu_bytes=flow.mtu_bytes,
+        priority=flow.priority,
+        limiter=limiter_of(node) if flow.has_limiter else "none",
+        sample_interval_ns=timing.throughput_interval_ns,
+        record_rtt=flow.has_limiter,
+    )
+
+
+def limiter_of(node: Node) -> str:
+    """The kind of rate limiter that a node offers on its experiment interface."""
+    interface = node.host.variables.experiment_interface
+    offered = node.capabilities.limiters
+    return next((kind for kind in LIMITERS if f"{kind}:{interface}" in offered), "software")
+
+
+def load_requests(flow: PlannedFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals]:
+    """The schedule of a requester."""
+    asked = flow.flow
+    if asked.arrivals:
+        arrivals = [[each.start_ns - asked.start_ns, each.size_bytes] for each in asked.arrivals]
+        for first in range(0, len(arrivals), ARRIVALS_MAX):
+            yield Arrivals(role, limit_ms, arrivals[first : first + ARRIVALS_MAX])
+        return
+    repeat_for_ns = None
+    if asked.repeat_until_ns is not None:
+        repeat_for_ns = max(1, asked.repeat_until_ns - asked.start_ns)
+    yield Load(
+        role=role,
+        time_limit_ms=limit_ms,
+        size_bytes=asked.size_bytes,
+        count=asked.count,
+        repeat_for_ns=repeat_for_ns,
+        interval_ns=asked.interval_ns,
+        verb_bytes=asked.verb_bytes,
+    )

@@ -1,0 +1,95 @@
+"""What the nodes of an inventory cannot do, said before the run."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from harness.errors import HarnessError
+from harness.experiment.choices import MeasureKind
+from harness.plan.cells import Cell
+from harness.provisioning.inventory import Inventory
+from harness.provisioning.topology_ports import ports_of
+from harness.testbeds.ssh.roles import PROBE_TRANSPORT
+from harness.testbeds.ssh.switch import unsupported_fault
+from harness.testbeds.traffic import cell_flows, group_transport
+from rogue_agent.control.messages import Capabilities
+from rogue_agent.core.transports import TRANSPORTS
+from workloads.transports import parse_transport
+
+NOT_MEASURED: Final[dict[MeasureKind, str]] = {
+    "queues": "the switch's queues are read before and after a cell, not during: see its counters",
+    "pauses": "the switch records no pauses",
+}
+
+
+def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """Why these nodes cannot run a cell, naming what they have; None if they can."""
+    hosts = used_hosts(cell)
+    for host in sorted(hosts):
+        if host not in nodes:
+            return f"the inventory has no {host}; it has {', '.join(nodes)}: bring up a testbed that has"
+    for name in sorted({group_transport(cell, group) for group in cell.experiment.groups}):
+        if reason := _unsupported_transport(name, {host: nodes[host] for host in hosts}):
+            return reason
+    try:
+        ports_of(cell.experiment.topology, inventory)
+    except HarnessError as error:
+        return str(error)
+    return _unsupported_traffic(cell) or unsupported_fault(cell)
+
+
+def used_hosts(cell: Cell) -> set[str]:
+    """Hosts that take part, the probe's included."""
+    flows = [flow for group in cell_flows(cell).values() for flow in group]
+    hosts = {host for flow in flows for host in (flow.source, flow.destination)}
+    experiment = cell.experiment
+    if experiment.probe is not None and experiment.measures("latency"):
+        hosts |= {
+            experiment.topology.probe_host(),
+            *([experiment.probe.target] if experiment.probe.target else []),
+        }
+    return hosts
+
+
+def _unsupported_transport(name: str, nodes: Mapping[str, Capabilities]) -> str | None:
+    parsed = parse_transport(name)
+    if parsed.service == "tcp" and not parsed.features:
+        lacking = [host for host, node in nodes.items() if parsed.base not in node.congestion_controls]
+        has = sorted(set.intersection(*(set(node.congestion_controls) for node in nodes.values())))
+        return f"{lacking[0]} has no TCP {name}; all have {', '.join(has)}" if lacking else None
+    if name not in TRANSPORTS:
+        return f"the nodes have no {name}; they have {', '.join(TRANSPORTS)}"
+    for host, node in nodes.items():
+        if node.pyverbs is None or not node.ports:
+            what = "pyverbs" if node.pyverbs is None else "RoCE port"
+            return f"{host} has no {what} for {name}; provision it, or choose another transport"
+    return None
+
+
+def _unsupported_traffic(cell: Cell) -> str | None:
+    for group in cell.experiment.groups:
+        if group.priority != 0:
+            return "the switch has one traffic class; set priority to 0"
+    for name, flows in cell_flows(cell).items():
+        if not flows:
+            return (
+                f"nothing happens in {name}: its first transfer would come after its end; let it run longer"
+            )
+    return None
+
+
+def not_measured(cell: Cell) -> dict[str, str]:
+    """Measures that a cell asks for and will not get, with the reason."""
+    missing: dict[str, str] = {
+        measure: reason for measure, reason in NOT_MEASURED.items() if cell.experiment.measures(measure)
+    }
+    parsed = {parse_transport(group_transport(cell, group)).base for group in cell.experiment.groups}
+    if cell.experiment.measures("rtt") and not parsed & {"rogue", "rogue-uc"}:
+        missing["rtt"] = f"{cell.transport.name} estimates no round-trip times"
+    return missing
+
+
+def needs_rdma(cell: Cell) -> bool:
+    """Whether anything of a cell, its probe included, runs over RDMA."""
+    names = [group_transport(cell, group) for group in cell.experiment.groups]
+    has_probe = cell.experiment.probe is not None
+    return any(parse_transport(name).service != "tcp" for name in [*names, *([PROBE_TRANSPORT] * has_probe)])

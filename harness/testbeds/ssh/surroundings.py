@@ -1,0 +1,97 @@
+"""What is around the traffic of a cell: the switch's ports and counters, cuts of links, the nodes' load."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+
+from harness.errors import TestbedError as MachineError
+from harness.plan.cells import Cell
+from harness.provisioning.inventory import Inventory
+from harness.provisioning.switch import PortCounters, SwitchControl
+from harness.testbeds.base import Columns, TestbedError
+from harness.testbeds.ssh.cpu import CpuRecorder, parse_dool
+from harness.testbeds.ssh.node import Node
+from harness.testbeds.ssh.switch import cell_ports, fault_ports
+from workloads.faults import LinkCut
+from workloads.records import TABLES, FailureKind
+
+CounterRow = tuple[str, str, str, int, int]
+
+
+class Surroundings:
+    """Set before the traffic, read before and after it, never during."""
+
+    def __init__(self, cell: Cell, inventory: Inventory, nodes: Mapping[str, Node]) -> None:
+        self._cell = cell
+        self._inventory = inventory
+        self._nodes = nodes
+        self._control = SwitchControl(inventory)
+        self._before: Mapping[str, PortCounters] = {}
+        self._after: Mapping[str, PortCounters] = {}
+        self._recorders: dict[str, CpuRecorder] = {}
+        self.dool: dict[str, bytes] = {}
+        """Raw tables, by host."""
+
+    @contextmanager
+    def around(self) -> Iterator["Surroundings"]:
+        """Hold the connection to the switch; what fails there is the switch's fault."""
+        with _blamed_on_switch(), self._control:
+            yield self
+
+    def set_ports(self) -> None:
+        """Give the switch's ports their rates, queues, delays and losses."""
+        with _blamed_on_switch():
+            self._control.apply(cell_ports(self._cell, self._inventory))
+
+    def begin(self) -> None:
+        """Read the counters and start to record the nodes' load, just before the traffic."""
+        if self._cell.experiment.measures("cpu"):
+            for name, node in self._nodes.items():
+                self._recorders[name] = CpuRecorder(node.shell, time.monotonic_ns())
+        with _blamed_on_switch():
+            self._before = self._control.counters()
+
+    def on_start(self, start_ns: int) -> None:
+        """Arrange the cuts, now that the common start is known."""
+        ports = cell_ports(self._cell, self._inventory)
+        for fault in self._cell.experiment.faults:
+            if isinstance(fault, LinkCut):
+                after_s = (start_ns + fault.at_ns - time.monotonic_ns()) / 1e9
+                (port, *_) = fault_ports(fault, self._cell, ports)
+                with _blamed_on_switch():
+                    self._control.cut(port, after_s=after_s, duration_s=fault.duration_ns / 1e9)
+
+    def end(self) -> None:
+        """Read the counters again and end the recording."""
+        with _blamed_on_switch():
+            self._after = self._control.counters()
+        self.dool = {name: recorder.stop() for name, recorder in self._recorders.items()}
+
+    def counter_rows(self) -> list[CounterRow]:
+        """Counters of the switch's ports, before and after."""
+        rows = []
+        for port, counters in sorted(self._after.items()):
+            before = asdict(self._before[port])
+            for name, value in asdict(counters).items():
+                rows.append((port.partition("->")[0], port, name, int(before[name]), int(value)))
+        return rows
+
+    def cpu_table(self, start_ns: int) -> Columns:
+        """Busy cores of each node, from one second after the start; `start_ns` on this process's clock."""
+        rows = []
+        for name, recorder in self._recorders.items():
+            cores = self._nodes[name].capabilities.cores
+            for sample in parse_dool(self.dool[name]):
+                t_ns = recorder.here_ns(sample.epoch_s) - start_ns
+                rows.append((name, t_ns, sample.busy_fraction * cores, "dool"))
+        names = TABLES["cpu"].column_names()
+        return {name: [row[index] for row in rows] for index, name in enumerate(names)}
+
+
+@contextmanager
+def _blamed_on_switch() -> Iterator[None]:
+    try:
+        yield
+    except MachineError as error:
+        raise TestbedError(FailureKind.SWITCH, str(error)) from error

@@ -1,0 +1,96 @@
+"""Run a cell on the nodes of an inventory."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from harness.plan.cells import Cell
+from harness.provisioning.inventory import Inventory, load_inventory
+from harness.testbeds.base import CellResult, ParameterMistake, Progress, Testbed
+from harness.testbeds.parameters import parameter_mistake
+from harness.testbeds.ssh import support
+from harness.testbeds.ssh.conduct import Conductor
+from harness.testbeds.ssh.node import Node, open_node
+from harness.testbeds.ssh.outcome import Outcome
+from harness.testbeds.ssh.roles import plan_roles
+from harness.testbeds.ssh.surroundings import Surroundings
+from harness.testbeds.timing import SECOND_NS, cell_timing
+from rogue_agent.control.messages import Capabilities
+
+SETUP_SECONDS: Final = 20.0
+"""Connecting, preparing and collecting, beside the time of the traffic itself."""
+
+
+class SshTestbed(Testbed):
+    """Machines that somebody has provisioned: virtual ones, CloudLab's, or a rack's."""
+
+    def __init__(self, name: str, inventory: Path) -> None:
+        self._name = name
+        self._file = inventory
+        self._inventory: Inventory | None = None
+        self._capabilities: dict[str, Capabilities] | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return self._name
+
+    @property
+    def jobs_max(self) -> int | None:
+        """One cell has the whole network to itself."""
+        return 1
+
+    @property
+    def inventory(self) -> Inventory:
+        """Read once."""
+        if self._inventory is None:
+            self._inventory = load_inventory(self._file)
+        return self._inventory
+
+    @property
+    def capabilities(self) -> Mapping[str, Capabilities]:
+        """What each host says it is and has; asked once."""
+        if self._capabilities is None:
+            with ExitStack() as stack:
+                nodes = _open(self.inventory, [host.name for host in self.inventory.hosts], stack)
+                self._capabilities = {name: node.capabilities for name, node in nodes.items()}
+        return self._capabilities
+
+    def unsupported(self, cell: Cell) -> str | None:
+        """Why the cell cannot run on these nodes."""
+        return support.unsupported(cell, self.inventory, self.capabilities)
+
+    def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
+        """The first parameter that the agent does not take."""
+        return parameter_mistake(cell)
+
+    def estimate_seconds(self, cell: Cell) -> float:
+        """The traffic's own time, for real time is what it takes."""
+        return SETUP_SECONDS + cell_timing(cell).traffic_ns / SECOND_NS
+
+    def run(self, cell: Cell, progress: Progress) -> CellResult:
+        """Prepare the nodes, let the traffic pass, and collect."""
+        timing = cell_timing(cell)
+        flows = plan_roles(cell, timing)
+        with ExitStack() as stack:
+            nodes = _open(self.inventory, sorted(support.used_hosts(cell)), stack)
+            surroundings = Surroundings(cell, self.inventory, nodes)
+            stack.enter_context(surroundings.around())
+            surroundings.set_ports()
+            conductor = Conductor(nodes, flows, timing)
+            conductor.prepare()
+            surroundings.begin()
+            done = conductor.run(progress, surroundings.on_start)
+            surroundings.end()
+            return Outcome(cell, flows, timing, nodes, done, surroundings).result()
+
+
+def _open(inventory: Inventory, names: Iterable[str], stack: ExitStack) -> dict[str, Node]:
+    """Connect to hosts at the same time; the connections end with the stack."""
+    hosts = {host.name: host for host in inventory.hosts}
+    wanted = [hosts[name] for name in names]
+    with ThreadPoolExecutor(max(1, len(wanted))) as pool:
+        opened = [(host.name, pool.submit(stack.enter_context, open_node(host))) for host in wanted]
+        return {name: future.result() for name, future in opened}

@@ -1,0 +1,48 @@
+"""Nodes and a switch that answer from memory, in place of those that SSH would reach."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory, fake_node
+
+from harness.provisioning.inventory import Host
+from harness.testbeds.base import CellResult
+from harness.testbeds.ssh import SshTestbed, conduct, surroundings, testbed
+from harness.testbeds.ssh.node import Node
+
+Run = Callable[..., CellResult]
+
+
+@pytest.fixture
+def agents(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeAgent]:
+    """Four hosts; h0 and h1 have sent one transfer each."""
+    everybody = {f"h{index}": FakeAgent(now_ns=10**9) for index in range(4)}
+
+    @contextmanager
+    def opened(host: Host) -> Iterator[Node]:
+        yield fake_node(host.name, everybody[host.name])
+
+    monkeypatch.setattr(testbed, "open_node", opened)
+    monkeypatch.setattr(testbed, "load_inventory", lambda _path: fake_inventory())
+    monkeypatch.setattr(surroundings, "SwitchControl", FakeSwitch)
+    monkeypatch.setattr(conduct, "HEARTBEAT_S", 0.0)
+    for sender, flow in (("h0", "flow0"), ("h1", "flow1")):
+        everybody[sender].files = {f"{flow}-requester": {"transfers": TRANSFERS, "log": b"all is well"}}
+    return everybody
+
+
+@pytest.fixture
+def run(agents: dict[str, FakeAgent], tmp_path: Path) -> Run:
+    """Run a small cell on them."""
+    assert agents
+
+    def run_cell(*settings: str) -> CellResult:
+        cell = cell_of(tmp_path, "topology.rate=100Mbps", *settings)
+        bed = SshTestbed("virtual", tmp_path)
+        assert bed.unsupported(cell) is None
+        return bed.run(cell, lambda _fraction: None)
+
+    return run_cell

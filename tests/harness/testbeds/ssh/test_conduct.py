@@ -1,0 +1,102 @@
+"""A cell, step by step."""
+
+import time
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.fake_agents import FakeAgent, fake_node
+
+from harness.testbeds.base import TestbedError
+from harness.testbeds.ssh import conduct
+from harness.testbeds.ssh.conduct import Conductor
+from harness.testbeds.ssh.roles import plan_roles
+from harness.testbeds.timing import cell_timing
+from rogue_agent.control.messages import Alive, Connect, Heartbeat, Load, Message, Prepare, Result, Start
+from workloads.records import FailureKind
+
+HOSTS = ("h0", "h1", "h2", "h3")
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conduct, "HEARTBEAT_S", 0.0)
+
+
+def conductor(tmp_path: Path, agents: dict[str, FakeAgent], *settings: str) -> Conductor:
+    cell = cell_of(tmp_path, "topology.rate=100Mbps", "workload.repeat_for=2s", *settings)
+    nodes = {name: fake_node(name, agent) for name, agent in agents.items()}
+    timing = cell_timing(cell)
+    return Conductor(nodes, plan_roles(cell, timing), timing)
+
+
+def asked(agent: FakeAgent, kind: type[Message]) -> list[Message]:
+    return [request for request in agent.asked if type(request) is kind]
+
+
+def test_each_node_is_asked_for_its_own_roles_in_order(tmp_path: Path) -> None:
+    agents = {name: FakeAgent(now_ns=index * 10**15) for index, name in enumerate(HOSTS)}
+    agents["h0"].files = {"flow0-requester": {"transfers": b"x"}}
+    leader = conductor(tmp_path, agents)
+    leader.prepare()
+    kinds = [type(request) for request in agents["h0"].asked if type(request) in (Prepare, Connect, Load)]
+    assert kinds == [Prepare, Connect, Load]
+    assert len(asked(agents["h2"], Prepare)) == 3  # the receiver of two flows and a probe
+    (connect,) = asked(agents["h0"], Connect)
+    assert isinstance(connect, Connect)
+    assert connect.peer.role == "flow0-responder"
+
+    fractions: list[float] = []
+    starts: list[int] = []
+    done = leader.run(fractions.append, starts.append)
+    assert starts == [done.start_ns]
+    assert set(done.results) == {
+        f"{flow}-{end}" for flow in ("flow0", "flow1", "probe") for end in ("requester", "responder")
+    }
+    assert done.files["flow0-requester"] == {"transfers": b"x"}
+    assert fractions
+    assert all(0 <= fraction <= 1 for fraction in fractions)
+
+
+def test_all_start_at_one_instant_each_by_its_own_clock(tmp_path: Path) -> None:
+    agents = {name: FakeAgent(now_ns=index * 10**15) for index, name in enumerate(HOSTS)}
+    leader = conductor(tmp_path, agents)
+    leader.prepare()
+    before_ns = time.monotonic_ns()
+    done = leader.run(lambda _fraction: None, lambda _start_ns: None)
+    assert done.start_ns > before_ns
+    assert done.start_notice_ns > 0
+    for index, name in enumerate(HOSTS):
+        start = asked(agents[name], Start)[0]
+        assert isinstance(start, Start)
+        late_ns = start.start_ns - (done.start_ns + index * 10**15)
+        assert abs(late_ns + before_ns) < 5 * 10**9  # our own clock is not at zero when theirs are
+
+
+def test_checksums_are_asked_of_reliable_flows_only(tmp_path: Path) -> None:
+    agents = {name: FakeAgent() for name in HOSTS}
+    leader = conductor(tmp_path, agents)
+    leader.prepare()
+    leader.run(lambda _fraction: None, lambda _start_ns: None)
+    sums = {
+        request.role: request.checksum
+        for agent in agents.values()
+        for request in asked(agent, Result)
+        if isinstance(request, Result)
+    }
+    assert {role for role, wanted in sums.items() if wanted} == {
+        "flow0-requester", "flow0-responder", "flow1-requester", "flow1-responder",
+    }  # fmt: skip
+
+
+def test_a_flow_that_never_ends_is_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agents = {name: FakeAgent() for name in HOSTS}
+    agents["h1"].answers[Heartbeat] = lambda request: Alive(
+        getattr(request, "role", ""), "running", 1, 0, 0, None
+    )
+    leader = conductor(tmp_path, agents, "workload.repeat_for=1ms")
+    leader.prepare()
+    monkeypatch.setattr(conduct, "LATE_S", -2.0)
+    with pytest.raises(TestbedError, match="main/h1->h2 did not end") as caught:
+        leader.run(lambda _fraction: None, lambda _start_ns: None)
+    assert caught.value.kind is FailureKind.TIMEOUT

@@ -1,0 +1,32 @@
+"""What comes of a cell."""
+
+from collections.abc import Callable
+
+from helpers.fake_agents import FakeAgent
+
+from harness.testbeds.base import CellResult
+from rogue_agent.control.messages import Message, Result, Results
+from workloads.records import FailureKind
+
+Run = Callable[..., CellResult]
+
+
+def test_memories_that_differ_are_no_result(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h2"].sha256 = "cd" * 32
+    failure = run().failure
+    assert failure is not None
+    assert failure.kind is FailureKind.INVALID_RESULT
+    assert failure.message.startswith("main/h0->h2: the memories of the two ends differ")
+
+
+def test_transfers_that_were_cut_off_are_a_timeout(run: Run, agents: dict[str, FakeAgent]) -> None:
+    def cut_off(request: Message) -> Message:
+        assert isinstance(request, Result)
+        return Results(request.role, "unfinished", 0, 10**9, transfers_unfinished=1)
+
+    agents["h0"].answers[Result] = cut_off
+    failure = run("time_limit=3s").failure
+    assert failure is not None
+    assert (failure.kind, failure.message[:45]) == (
+        FailureKind.TIMEOUT, "1 of 2 flows were not done after 3 seconds; r",
+    )  # fmt: skip

@@ -1,0 +1,66 @@
+"""Who does what on which node."""
+
+from pathlib import Path
+
+from helpers.experiments import cell_of
+
+from harness.testbeds.ssh.roles import BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, PlannedFlow, is_limited, plan_roles
+from harness.testbeds.timing import cell_timing
+from rogue_agent.core.transports import TRANSPORTS
+
+
+def planned(tmp_path: Path, *settings: str, index: int = 0) -> list[PlannedFlow]:
+    cell = cell_of(tmp_path, "topology.rate=100Mbps", *settings, index=index)
+    return plan_roles(cell, cell_timing(cell))
+
+
+def test_two_roles_per_flow_and_the_probe_last(tmp_path: Path) -> None:
+    flows = planned(tmp_path)
+    assert [(flow.name, flow.flow_id) for flow in flows] == [
+        ("flow0", "main/h0->h2"),
+        ("flow1", "main/h1->h2"),
+        ("probe", "probe/h3->h2"),
+    ]
+    assert (flows[0].role("requester"), flows[0].host("requester")) == ("flow0-requester", "h0")
+    assert (flows[0].role("responder"), flows[0].host("responder")) == ("flow0-responder", "h2")
+    assert [flow.is_probe for flow in flows] == [False, False, True]
+
+
+def test_a_read_is_asked_for_by_the_host_that_gets_the_bytes(tmp_path: Path) -> None:
+    flow = planned(tmp_path, "workload.verb=read")[0]
+    assert (flow.host("requester"), flow.host("responder")) == ("h2", "h0")
+
+
+def test_only_what_has_a_congestion_control_of_ours_has_a_limiter(tmp_path: Path) -> None:
+    assert [flow.priority for flow in planned(tmp_path)] == [1, 1, 0]
+    assert [flow.has_limiter for flow in planned(tmp_path, index=1)] == [False, False, False]
+    assert [name for name in TRANSPORTS if is_limited(name, 10**8)] == ["rogue", "rogue-uc"]
+    assert not is_limited("dctcp", 10**8)
+
+
+def test_flows_that_leave_one_host_have_limiters_of_their_own(tmp_path: Path) -> None:
+    many = "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 900ms}"
+    flows = [flow for flow in planned(tmp_path, many, "probe=null") if flow.flow.source == "h0"]
+    assert sorted(flow.priority for flow in flows) == [1, 2]
+
+
+def test_parameters_reach_the_agent_by_its_own_names(tmp_path: Path) -> None:
+    chosen = "transports=[{name: rogue, base_rtt_floor: 10ms, segment: 16KiB}]"
+    assert planned(tmp_path, chosen)[0].overrides == {
+        "base_rtt_floor_ns": 10_000_000,
+        "segment_bytes": 16_384,
+    }
+
+
+def test_memory(tmp_path: Path) -> None:
+    assert planned(tmp_path)[0].buffer_bytes == 1_000_000
+    assert planned(tmp_path, "workload.size=1GB")[0].buffer_bytes == BUFFER_BYTES_MAX
+    assert planned(tmp_path)[-1].buffer_bytes == BUFFER_BYTES_MIN
+
+
+def test_how_long_they_run(tmp_path: Path) -> None:
+    """Finite flows until the time limit, the probe as long as the traffic should last."""
+    first, *_, probe = planned(tmp_path, "time_limit=5s")
+    assert first.run_ns == 5 * 10**9 - first.flow.start_ns
+    traffic_ns = 2e6 * 8 / (1e8 * 1024 / 1106) * 1e9
+    assert abs(probe.run_ns + probe.flow.start_ns - traffic_ns) < 2

@@ -1,0 +1,74 @@
+"""What the nodes cannot do."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.fake_agents import CAPABILITIES, fake_inventory
+
+from harness.testbeds.ssh.support import not_measured, unsupported, used_hosts
+from rogue_agent.core.transports import TRANSPORTS
+
+NODES = {f"h{index}": CAPABILITIES for index in range(4)}
+SLOW = "topology.rate=100Mbps"
+
+
+@pytest.mark.parametrize("transport", ["rogue", "rogue-uc", "roce", "roce-uc", "dctcp", "cubic", "reno"])
+def test_what_they_can(tmp_path: Path, transport: str) -> None:
+    assert unsupported(cell_of(tmp_path, SLOW, f"transports=[{transport}]"), fake_inventory(), NODES) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (("transports=[irn]",), f"the nodes have no irn; they have {', '.join(TRANSPORTS)}"),
+        (("transports=[roce+dcqcn]",), "the nodes have no roce+dcqcn; they have "),
+        (("topology.hosts=6", "workload.senders=4"), "the inventory has no h4; it has h0, h1, h2, h3"),
+        (
+            ("traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, priority: 3}]",),
+            "the switch has one traffic class; set priority to 0",
+        ),
+        (
+            ("faults=[{kind: loss, target: h0, one_in: 8, model: burst}]",),
+            "the switch loses packets independently or by identification",
+        ),
+    ],
+)
+def test_what_they_cannot(tmp_path: Path, settings: tuple[str, ...], reason: str) -> None:
+    if any(setting.startswith("traffic") for setting in settings):
+        settings = (*settings, "workload=null")
+    told = unsupported(cell_of(tmp_path, SLOW, *settings), fake_inventory(), NODES)
+    assert str(told).startswith(reason)
+
+
+def test_a_node_that_was_not_provisioned(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, SLOW)
+    bare = {**NODES, "h1": replace(CAPABILITIES, pyverbs=None)}
+    assert str(unsupported(cell, fake_inventory(), bare)).startswith("h1 has no pyverbs for rogue")
+    portless = {**NODES, "h2": replace(CAPABILITIES, ports=[])}
+    assert str(unsupported(cell, fake_inventory(), portless)).startswith("h2 has no RoCE port for rogue")
+    tcp = cell_of(tmp_path, SLOW, "transports=[dctcp]")
+    old = {**NODES, "h0": replace(CAPABILITIES, congestion_controls=["reno", "cubic"])}
+    assert unsupported(tcp, fake_inventory(), old) == "h0 has no TCP dctcp; all have cubic, reno"
+
+
+def test_a_switch_of_another_topology(tmp_path: Path) -> None:
+    told = unsupported(cell_of(tmp_path, SLOW), fake_inventory(4, {"s0->h0": "eth1"}), NODES)
+    assert "ports s0->h1, s0->h2, s0->h3" in str(told)
+
+
+def test_hosts_that_take_part(tmp_path: Path) -> None:
+    assert used_hosts(cell_of(tmp_path, "topology.hosts=9", "probe.target=h5")) == {
+        "h0",
+        "h1",
+        "h5",
+        "h7",
+        "h8",
+    }
+    assert used_hosts(cell_of(tmp_path, "probe=null", "measure=[queues]")) == {"h0", "h1", "h3"}
+
+
+def test_what_is_not_measured_has_a_reason(tmp_path: Path) -> None:
+    assert set(not_measured(cell_of(tmp_path))) == {"queues", "pauses"}
+    assert set(not_measured(cell_of(tmp_path, index=1))) == {"queues", "pauses", "rtt"}

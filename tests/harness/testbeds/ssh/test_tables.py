@@ -1,0 +1,111 @@
+"""From the files of the nodes to tables, with figures worked by hand."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.plan.cells import Cell
+from harness.results.tables import encode, to_arrow
+from harness.testbeds.base import TestbedError
+from harness.testbeds.ssh.conduct import Conducted
+from harness.testbeds.ssh.roles import plan_roles
+from harness.testbeds.ssh.tables import Readings, collect_tables, node_counters
+from harness.testbeds.timing import cell_timing
+from workloads.records import FailureKind
+
+T = 10**12
+TRANSFERS = b"""\
+transfer_id,size_bytes,start_ns,end_ns,status,error,retransmitted_bytes
+1,1000000,1000000000000,1000100000000,ok,,
+2,1000000,1000100000000,,unfinished,,4096
+"""
+PROBES = b"""\
+transfer_id,size_bytes,start_ns,end_ns,status,error,retransmitted_bytes
+1,0,2000000000000,2000000700000,ok,,
+2,0,2000100000000,,unfinished,,
+"""
+THROUGHPUT = b"""\
+t_ns,interval_ns,delivered_bytes,cwnd_over_rtt_bps,limiter_bps
+1001000000000,1000000000,1250000,,
+1002000000000,1000000000,2500000,9.5e6,20000000
+"""
+RTT = b"""\
+t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason
+1000500000000,7,12000000,10000000,21.5,20000000,1,accepted
+1000600000000,8,12000000,10000000,21.5,,0,hold_off
+"""
+EVENTS = b"t_ns,event,detail\n1000700000000,qp_failed,queue pair 20\n1000600000000,reset,queue pair 20\n"
+COUNTERS = b"name,before,after\nsent_pkts,%d,%d\n"
+
+
+def readings(tmp_path: Path, files: dict[str, dict[str, bytes]]) -> tuple[Cell, Readings]:
+    cell = cell_of(tmp_path, "topology.rate=100Mbps", "workload.repeat_for=2s")
+    flows = plan_roles(cell, cell_timing(cell))
+    roles = [flow.role(end) for flow in flows for end in ("requester", "responder")]  # type: ignore[arg-type]
+    everything = {role: files.get(role, {}) for role in roles}
+    own = {"h0": T, "h1": T, "h2": 5 * T, "h3": 2 * T}
+    return cell, Readings(flows, Conducted(0, {}, {}, everything), own)
+
+
+def test_transfers(tmp_path: Path) -> None:
+    cell, read = readings(tmp_path, {"flow0-requester": {"transfers": TRANSFERS}})
+    first, second = to_arrow("flows", collect_tables(cell, read)["flows"]).to_pylist()
+    assert (first["flow_id"], first["transport"], first["service"]) == ("main/h0->h2", "rogue", "rc")
+    assert (first["start_ns"], first["end_ns"], first["fct_ns"]) == (0, 10**8, 10**8)
+    assert first["goodput_bps"] == 80_000_000
+    assert first["slowdown"] == pytest.approx(1e8 / first["ideal_fct_ns"])
+    assert (second["status"], second["fct_ns"], second["retransmitted_bytes"]) == ("unfinished", None, 4096)
+
+
+def test_samples_come_from_whichever_end_can_see(tmp_path: Path) -> None:
+    own_end = readings(tmp_path, {"flow0-requester": {"throughput": THROUGHPUT}})
+    rows = to_arrow("throughput", collect_tables(*own_end)["throughput"]).to_pylist()
+    assert [(row["t_ns"], row["goodput_bps"], row["limiter_bps"]) for row in rows] == [
+        (10**9, 10e6, None), (2 * 10**9, 20e6, 20_000_000),
+    ]  # fmt: skip
+    there = THROUGHPUT.replace(b"\n100", b"\n500")
+    other_end = readings(tmp_path, {"flow0-responder": {"throughput": there}})
+    assert collect_tables(*other_end)["throughput"]["t_ns"] == [10**9, 2 * 10**9]
+
+
+def test_probes_are_latencies_and_no_flows(tmp_path: Path) -> None:
+    cell, read = readings(tmp_path, {"probe-requester": {"transfers": PROBES}})
+    tables = collect_tables(cell, read)
+    assert to_arrow("latency", tables["latency"]).to_pylist() == [
+        {"src": "h3", "dst": "h2", "t_ns": 0, "rtt_ns": 700_000, "status": "ok"},
+        {"src": "h3", "dst": "h2", "t_ns": 10**8, "rtt_ns": None, "status": "unfinished"},
+    ]
+    assert tables["flows"]["flow_id"] == []
+
+
+def test_samples_of_the_agent_and_events_by_time(tmp_path: Path) -> None:
+    cell, read = readings(tmp_path, {"flow1-requester": {"rtt": RTT, "events": EVENTS}})
+    tables = collect_tables(cell, read)
+    rows = to_arrow("rtt", tables["rtt"]).to_pylist()
+    assert [(row["t_ns"], row["accepted"], row["reason"]) for row in rows] == [
+        (500_000_000, True, "accepted"), (600_000_000, False, "hold_off"),
+    ]  # fmt: skip
+    assert rows[0]["true_rtt_ns"] is None
+    assert tables["events"]["event"] == ["reset", "qp_failed"]
+    assert set(encode(tables)) == {"flows.parquet", "events.parquet", "rtt.parquet"}
+
+
+def test_counters_of_one_nic_that_several_roles_read(tmp_path: Path) -> None:
+    files = {
+        "flow0-responder": {"counters": COUNTERS % (10, 50)},
+        "flow1-responder": {"counters": COUNTERS % (12, 60)},
+    }
+    _, read = readings(tmp_path, files)
+    assert node_counters(read) == [("h2", "", "sent_pkts", 10, 60)]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [TRANSFERS.replace(b"1000000,", b"many,"), TRANSFERS.replace(b"size_bytes", b"bytes"), b"\xff\xfe"],
+)
+def test_a_file_that_makes_no_sense(tmp_path: Path, file: bytes) -> None:
+    cell, read = readings(tmp_path, {"flow0-requester": {"transfers": file}})
+    with pytest.raises(TestbedError, match="a file of the agent's makes no sense") as caught:
+        collect_tables(cell, read)
+    assert caught.value.kind is FailureKind.INVALID_RESULT

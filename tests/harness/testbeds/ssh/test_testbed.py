@@ -1,0 +1,38 @@
+"""A cell on nodes whose agents answer from memory: from the plan to the tables."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.results.tables import encode
+from harness.testbeds.base import CellResult
+from harness.testbeds.ssh import SshTestbed, testbed
+
+Run = Callable[..., CellResult]
+
+
+def test_from_the_plan_to_the_tables(run: Run) -> None:
+    result = run()
+    assert result.failure is None
+    assert set(encode(result.tables)) == {
+        "flows.parquet", "events.parquet", "counters.parquet", "cpu.parquet",
+    }  # fmt: skip
+    assert list(result.tables["cpu"]["busy_cores"])[:2] == pytest.approx([1.0, 0.19])  # of two cores
+    assert result.tables["flows"]["flow_id"] == ["main/h0->h2", "main/h1->h2"]
+    sent = zip(result.tables["counters"]["port"], result.tables["counters"]["before"], strict=True)
+    assert ("s0->h2", 1000) in list(sent)
+    assert result.facts["bottleneck_port"] == "s0->h2"
+    assert result.facts["nic_driver"] == "software"
+    assert result.facts["limiter"] == "htb"
+    assert result.raw["flow0-requester.log"] == b"all is well"
+    assert json.loads(result.raw["capabilities.json"])["h0"]["pyverbs"] == "44.0"
+
+
+def test_one_cell_at_a_time_and_as_long_as_its_traffic(tmp_path: Path) -> None:
+    bed = SshTestbed("virtual", tmp_path)
+    cell = cell_of(tmp_path, "workload.repeat_for=30s")
+    assert (bed.name, bed.jobs_max) == ("virtual", 1)
+    assert bed.estimate_seconds(cell) == testbed.SETUP_SECONDS + 30

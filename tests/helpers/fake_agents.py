@@ -1,0 +1,259 @@
+"""Nodes whose agents answer from memory: the conversation is real, the network is a few numbers."""
+
+from collections.abc import Callable, Mapping
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Self, cast
+
+import paramiko
+
+from harness.errors import TestbedError as MachineError
+from harness.provisioning.inventory import (
+    Host,
+    HostVariables,
+    Inventory,
+    Login,
+    SwitchNode,
+    SwitchPort,
+    SwitchVariables,
+)
+from harness.provisioning.ports import PortSettings
+from harness.provisioning.remote import Shell
+from harness.provisioning.switch import PortCounters
+from harness.testbeds.ssh.node import Node
+from rogue_agent.control.messages import (
+    PROTOCOL,
+    Alive,
+    Arrivals,
+    Capabilities,
+    Clock,
+    ClockReading,
+    Connect,
+    Connected,
+    Error,
+    Heartbeat,
+    Hello,
+    Load,
+    Loaded,
+    Message,
+    Prepare,
+    Prepared,
+    Result,
+    Results,
+    Start,
+    Started,
+    Stop,
+    Stopped,
+)
+from rogue_agent.control.wire import REQUEST_TYPES, decode, encode
+
+CAPABILITIES = Capabilities(
+    protocol=PROTOCOL, host="node", kernel="6.1.0", python="3.11.2", pyverbs="44.0", cores=2,
+    memory_bytes=2**28, congestion_controls=["reno", "cubic", "dctcp"],
+    ports=[{"device": "rxe0", "driver": "software"}], limiters=["htb:eth1", "software"],
+)  # fmt: skip
+
+
+class FakeAgent:
+    """One node's agent; `files` by role and name; `answers` replace what it says to a kind of request."""
+
+    def __init__(self, now_ns: int = 10**9) -> None:
+        self.now_ns = now_ns
+        self.asked: list[Message] = []
+        self.files: dict[str, dict[str, bytes]] = {}
+        self.answers: dict[type[Message], Callable[[Message], Message | None]] = {}
+        self.capabilities = CAPABILITIES
+        self.sha256: str | None = "ab" * 32
+
+    def answer(self, request: Message) -> Message | None:
+        self.asked.append(request)
+        if type(request) in self.answers:
+            return self.answers[type(request)](request)
+        match request:
+            case Hello():
+                return self.capabilities
+            case Clock():
+                return ClockReading(self.now_ns)
+            case Prepare(role=role):
+                return prepared(role)
+            case Connect(role=role):
+                return Connected(role)
+            case Load(role=role, count=count):
+                return Loaded(role, count)
+            case Arrivals(role=role, arrivals=arrivals):
+                return Loaded(role, len(arrivals))
+            case Start(role=role):
+                return Started(role)
+            case Heartbeat(role=role):
+                return Alive(role, "finished", self.now_ns, 1, 1000, None)
+            case Result(role=role):
+                return self._results(role)
+            case Stop():
+                return Stopped()
+        raise AssertionError(f"nobody asks for {request}")
+
+    def _results(self, role: str) -> Results:
+        status = "ok" if role.endswith("requester") else "idle"
+        files: dict[str, object] = {name: f"/tmp/{role}/{name}" for name in self.files.get(role, {})}
+        return Results(
+            role, status, self.now_ns, self.now_ns + 10**9, transfers_ok=1, sha256=self.sha256, files=files
+        )
+
+
+def prepared(role: str) -> Prepared:
+    return Prepared(
+        role, "rc", "10.9.0.10", 10**8, 4096, "host", "event", "htb", device="rxe0", qp_num=17, psn=1
+    )
+
+
+class FakeChannel:
+    """The two standard streams of an agent; it says nothing any more once `is_cut`."""
+
+    def __init__(self, agent: FakeAgent) -> None:
+        self._agent = agent
+        self._said = b""
+        self.is_cut = False
+
+    def settimeout(self, _limit_s: float) -> None: ...
+
+    def sendall(self, data: bytes) -> None:
+        if not self.is_cut and (reply := self._agent.answer(decode(data.strip(), REQUEST_TYPES))):
+            self._said += encode(reply)
+
+    def recv(self, size: int) -> bytes:
+        if not self._said and not self.is_cut:
+            raise TimeoutError
+        said, self._said = self._said[:size], self._said[size:]
+        return said
+
+    def recv_stderr_ready(self) -> bool:
+        return False
+
+    def get_transport(self) -> "FakeChannel":
+        return self
+
+    def is_active(self) -> bool:
+        return not self.is_cut
+
+    def close(self) -> None:
+        self.is_cut = True
+
+
+DOOL = b""""dool 1.3.8 CSV Output"
+"Author:","Scott Baker"
+"Host:","h0",,,,"User:","root"
+"Cmdline:","dool --epoch --cpu --output x 1",,,,"Date:","20 Nov 2026"
+
+"epoch","total cpu usage",,,,
+"epoch","usr","sys","idl","wai","stl"
+1763632800.100,10,20,69,1,0
+1763632801.100,25.0,25.0,50.0,0,0
+1763632802.100,0,0,60.5,30.0,0
+1763632803.100,90,10,0
+"""
+
+
+class DoolChannel:
+    """dool's standard streams: the node's calendar says 1763632800 s."""
+
+    def __init__(self) -> None:
+        self.is_told_to_end = False
+
+    def recv(self, _size: int) -> bytes:
+        return b"1763632800000000000\n"
+
+    def shutdown_write(self) -> None:
+        self.is_told_to_end = True
+
+    def recv_exit_status(self) -> int:
+        assert self.is_told_to_end
+        return 0
+
+    def close(self) -> None: ...
+
+
+class FakeShell:
+    """Gives out the files of an agent, and runs nothing but dool."""
+
+    def __init__(self, agent: FakeAgent) -> None:
+        self._agent = agent
+        self.dool = DoolChannel()
+
+    def open_session(self, command: str) -> DoolChannel:
+        assert "--output /tmp/rogue-dool.csv" in command
+        return self.dool
+
+    def get(self, path: str) -> bytes:
+        if path == "/tmp/rogue-dool.csv":
+            return DOOL
+        _, _, role, name = path.split("/")
+        return self._agent.files[role][name]
+
+
+def fake_node(name: str, agent: FakeAgent) -> Node:
+    channel = cast("paramiko.Channel", FakeChannel(agent))
+    return Node(fake_host(name), cast("Shell", FakeShell(agent)), channel)
+
+
+def fake_host(name: str) -> Host:
+    variables = HostVariables(
+        experiment_address=IPv4Address(f"10.9.0.{10 + int(name[1:])}"),
+        experiment_interface="eth1",
+        experiment_mtu=4300,
+        rdma_device_kind="soft_roce",
+    )
+    return Host(_login(name), variables)
+
+
+def fake_inventory(hosts: int = 4, ports: Mapping[str, str] | None = None) -> Inventory:
+    """A star of hosts around s0; `ports` replace the switch's, interface by name."""
+    wanted = ports or {f"s0->h{index}": f"eth{index + 1}" for index in range(hosts)}
+    switch_ports = tuple(
+        SwitchPort(bridge=name.partition("->")[0], interface=interface, peer=name.partition("->")[2])
+        for name, interface in wanted.items()
+    )
+    variables = SwitchVariables(ports=switch_ports, experiment_mtu=4300)
+    names = tuple(fake_host(f"h{index}") for index in range(hosts))
+    return Inventory(Path("inventory.yaml"), "virtual", names, SwitchNode(_login("fabric"), variables))
+
+
+def _login(name: str) -> Login:
+    return Login(name, "127.0.0.1", 22, "root", None, Path("known_hosts"))
+
+
+def gone(request: Message, kind: str, role: str | None, text: str) -> Error:
+    return Error(role=role, kind=kind, message=text, to=request.wire_type, is_gone=role is not None)
+
+
+TRANSFERS = b"""\
+transfer_id,size_bytes,start_ns,end_ns,status,error,retransmitted_bytes
+1,1000000,1000000000,1100000000,ok,,
+"""
+
+
+class FakeSwitch:
+    """Counts how often it is asked, and what ports are set to."""
+
+    cuts: list[tuple[str, float, float]]
+    breaks = False
+
+    def __init__(self, _inventory: object) -> None:
+        self._reads = 0
+        type(self).cuts = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def apply(self, ports: Mapping[str, PortSettings]) -> None:
+        if self.breaks:
+            raise MachineError("fabric: `tc -batch -` failed")
+        self._names = list(ports)
+
+    def counters(self) -> dict[str, PortCounters]:
+        self._reads += 1
+        return {name: PortCounters(sent_bytes=1000 * self._reads) for name in self._names}
+
+    def cut(self, port: str, *, after_s: float, duration_s: float) -> None:
+        self.cuts.append((port, after_s, duration_s))
