@@ -26,6 +26,7 @@ from rogue_agent.control.role import Role, RoleState
 from rogue_agent.control.wire import REQUEST_TYPES, LineReader, decode, encode
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.errors import NicError, SettingsError
+from rogue_agent.drivers.limiters.base import LimiterError
 from rogue_agent.drivers.verbs.errors import VerbsError, VerbsUnavailable
 
 _CHUNK_BYTES = 65_536
@@ -136,7 +137,7 @@ def blame(error: Exception) -> tuple[ErrorKind, str]:
         return ErrorKind.PROTOCOL, str(error)
     if isinstance(error, SettingsError):
         return ErrorKind.CONFIGURATION, str(error)
-    if isinstance(error, VerbsError | VerbsUnavailable | NicError | BaselineUnavailable):
+    if isinstance(error, VerbsError | VerbsUnavailable | NicError | BaselineUnavailable | LimiterError):
         return ErrorKind.VERBS, str(error)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return ErrorKind.OUT_OF_SPACE, f"{error.strerror}: {error.filename or 'a file of results'}"

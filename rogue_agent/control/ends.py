@@ -11,7 +11,8 @@ from rogue_agent.control.verbs_requester import VerbsRequester
 from rogue_agent.control.verbs_responder import VerbsResponderEnd
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.transports import settings_for
-from rogue_agent.drivers.limiters.base import RateLimiter
+from rogue_agent.drivers.limiters import LIMITERS
+from rogue_agent.drivers.limiters.base import COLUMNS, RateLimiter
 from rogue_agent.drivers.verbs.discovery import PortAddress, find_port
 from rogue_agent.drivers.verbs.endpoint import opened
 
@@ -46,6 +47,14 @@ def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) ->
 def _limiter(
     request: Prepare, port: PortAddress, line_rate_bps: int, workplace: Workplace, stack: ExitStack
 ) -> RateLimiter | None:
+    """Take the limiter of the request's priority; priority 0 is never limited."""
     if request.limiter == NO_LIMITER:
         return None
-    raise SettingsError("limiter", request.limiter, "none")
+    if request.limiter not in LIMITERS:
+        raise SettingsError("limiter", request.limiter, f"one of {', '.join(sorted(LIMITERS))}, none")
+    if request.priority == 0:
+        raise SettingsError("priority", 0, "1 to 7 where there is a limiter")
+    table = workplace.spool.table("limiter", COLUMNS)
+    limiter = LIMITERS[request.limiter](table, workplace.poller, port.netdev, request.priority, line_rate_bps)
+    stack.callback(limiter.close)
+    return limiter

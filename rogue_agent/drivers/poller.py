@@ -22,6 +22,10 @@ class Poller:
         self._watchers[descriptor] = on_ready
         self._poll.register(descriptor, events)
 
+    def is_watched(self, descriptor: int) -> bool:
+        """Whether anybody watches it."""
+        return descriptor in self._watchers
+
     def leave(self, descriptor: int) -> None:
         """Watch this descriptor no more."""
         del self._watchers[descriptor]

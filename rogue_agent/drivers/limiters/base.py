@@ -8,11 +8,15 @@ from rogue_agent.drivers.spool import Table
 COLUMNS = ("t_ns", "requested_bps", "effective_bps", "actuation_ns")
 
 
+class LimiterError(RuntimeError):
+    """The node's limiter does not do what it was found to be able to do."""
+
+
 class RateLimiter(ABC):
     """Paces everything that this end sends with one priority.
 
-    `kind` names it in results. `step_bps` is what rates are rounded up to, 0 for exact. Each write becomes a
-    row of the table `limiter`, with the time until it was known to act, where that can be known.
+    `kind` names it in results. `step_bps` is what rates are rounded up to. Each write becomes a row of the
+    table `limiter`, with the time until it was known to act, where that can be known.
     """
 
     kind: str

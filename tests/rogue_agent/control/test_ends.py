@@ -1,3 +1,4 @@
+import os
 from dataclasses import replace
 
 import pytest
@@ -26,3 +27,14 @@ def test_leaving_gives_everything_back(stage: Stage) -> None:
     assert len(stage.fabric.queue_pairs) == 3, "main, shadow and side channel"
     stage.stack.close()
     assert stage.fabric.queue_pairs == {}
+
+
+def test_a_limiter_belongs_to_a_priority(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = stage.directory / "tc"
+    path.write_text("#!/bin/sh\ncat >/dev/null\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{stage.directory}:{os.environ['PATH']}")
+    with pytest.raises(SettingsError, match="priority: got 0, expected 1 to 7"):
+        stage.enter(replace(PREPARE, limiter="htb"))
+    told = stage.enter(replace(PREPARE, limiter="htb", priority=3)).introduction
+    assert (told.limiter, told.limiter_step_bps) == ("htb", 8)

@@ -1,0 +1,44 @@
+"""Limiters of a card: one maximum rate per traffic class, set by `dcb maxrate`.
+
+This is how RoGUE's authors limited a ConnectX-3 Pro. Source: RoGUE, section 4.
+"""
+
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.limiters.base import RateLimiter
+from rogue_agent.drivers.limiters.batch_program import BatchProgram
+from rogue_agent.drivers.poller import Poller
+from rogue_agent.drivers.spool import Table
+
+COMMAND = ("dcb", "-force", "-batch", "-")
+_STEP_BPS = 100_000_000
+_MBIT = 1_000_000
+
+
+class DcbLimiter(RateLimiter):
+    """Traffic class k of an interface, for priority k; mlx4 and mlx5 round up to 100 Mb/s.
+
+    Nothing tells when a rate acts.
+    """
+
+    kind = "dcb"
+    step_bps = _STEP_BPS
+
+    def __init__(self, table: Table, poller: Poller, netdev: str, priority: int, line_rate_bps: int) -> None:
+        super().__init__(table)
+        self._netdev = netdev
+        self._traffic_class = priority
+        self._line_rate_bps = line_rate_bps
+        self._program = BatchProgram(COMMAND, poller, lambda _now, _line: None)
+
+    def set_rate(self, rate_bps: int, now: HostNs) -> int:
+        """Set the traffic class's maximum, in whole steps."""
+        effective_bps = -(-rate_bps // self.step_bps) * self.step_bps
+        self._program.tell(
+            f"maxrate set dev {self._netdev} tc-maxrate {self._traffic_class}:{effective_bps // _MBIT}mbit"
+        )
+        self._record(now, rate_bps, effective_bps, None)
+        return effective_bps or self._line_rate_bps
+
+    def close(self) -> None:
+        """Lift the limit: a maximum of 0 is none."""
+        self._program.close(f"maxrate set dev {self._netdev} tc-maxrate {self._traffic_class}:0mbit")

@@ -1,0 +1,71 @@
+"""Linux's token buckets as limiters: one class of the interface's `htb` per priority.
+
+The classes, and what sends packets into them, are prepared beforehand; here rates are changed only.
+"""
+
+from collections import deque
+
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.limiters.base import RateLimiter
+from rogue_agent.drivers.limiters.batch_program import BatchProgram
+from rogue_agent.drivers.poller import Poller
+from rogue_agent.drivers.spool import Table
+
+COMMAND = ("tc", "-force", "-batch", "-")
+_BITS_PER_BYTE = 8
+_BURST_PER_S = 1_000
+"""A burst is a millisecond's worth, but two packets at least."""
+_LEAST_BURST_BYTES = 2 * 4_500
+_QUANTUM_BYTES = 10_000
+
+
+class HtbLimiter(RateLimiter):
+    """Class 1:1k of an interface, for priority k.
+
+    After each change the class is asked for: its answer says that the new rate acts.
+    """
+
+    kind = "htb"
+    step_bps = _BITS_PER_BYTE
+
+    def __init__(self, table: Table, poller: Poller, netdev: str, priority: int, line_rate_bps: int) -> None:
+        super().__init__(table)
+        self._class = f"1:1{priority}"
+        self._netdev = netdev
+        self._line_rate_bps = line_rate_bps
+        self._asked: deque[tuple[HostNs, int, int]] = deque()
+        self._program = BatchProgram(COMMAND, poller, self._on_line)
+
+    def set_rate(self, rate_bps: int, now: HostNs) -> int:
+        """Change the class's rate, exact to a byte per second."""
+        wanted_bps = rate_bps or self._line_rate_bps
+        effective_bps = -(-wanted_bps // self.step_bps) * self.step_bps
+        self._asked.append((now, rate_bps, effective_bps))
+        self._program.tell(
+            change_command(self._netdev, self._class, effective_bps),
+            f"class show dev {self._netdev} classid {self._class}",
+        )
+        return effective_bps
+
+    def close(self) -> None:
+        """Put the class back to the line rate."""
+        self._program.close(change_command(self._netdev, self._class, self._line_rate_bps))
+        while self._asked:
+            self._record(*self._asked.popleft(), None)
+
+    def _on_line(self, now: HostNs, line: str) -> None:
+        if self._asked and line.startswith(f"class htb {self._class} "):
+            asked_ns, requested_bps, effective_bps = self._asked.popleft()
+            self._record(asked_ns, requested_bps, effective_bps, now - asked_ns)
+
+
+def change_command(netdev: str, class_id: str, rate_bps: int) -> str:
+    """How `tc` is told a rate; without the bursts it would choose some by itself.
+
+    Test: test_htb.py::test_a_change_names_rate_ceiling_and_both_bursts.
+    """
+    burst_bytes = max(_LEAST_BURST_BYTES, rate_bps // _BITS_PER_BYTE // _BURST_PER_S)
+    return (
+        f"class change dev {netdev} parent 1: classid {class_id} htb rate {rate_bps}bit ceil {rate_bps}bit "
+        f"burst {burst_bytes}b cburst {burst_bytes}b quantum {_QUANTUM_BYTES}"
+    )

@@ -1,0 +1,62 @@
+"""Programs that stand for tc and dcb: they write down what they are told, and answer as they do."""
+
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.limiters.base import COLUMNS
+from rogue_agent.drivers.poller import Poller
+from rogue_agent.drivers.spool import Table
+
+_PROGRAM = """#!/bin/sh
+while read -r line; do
+    echo "$line" >>{told}
+    case "$line" in
+        *show*) echo "class htb 1:13 root prio 0 rate 1Mbit" ;;
+        *bad*) echo "Error: invalid" >&2 ;;
+    esac
+done
+"""
+
+
+class Clock:
+    """Moves by one microsecond per reading."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def read(self) -> HostNs:
+        self.now += 1_000
+        return HostNs(self.now)
+
+
+@pytest.fixture
+def poller() -> Poller:
+    return Poller(Clock().read)
+
+
+@pytest.fixture
+def rows() -> io.StringIO:
+    return io.StringIO()
+
+
+@pytest.fixture
+def table(rows: io.StringIO) -> Table:
+    return Table(rows, COLUMNS)
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """Put the programs in front of the real ones; return what gives the commands they were told."""
+    log = tmp_path / "told"
+    log.touch()
+    for name in ("tc", "dcb"):
+        path = tmp_path / name
+        path.write_text(_PROGRAM.format(told=log))
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return lambda: log.read_text().splitlines()

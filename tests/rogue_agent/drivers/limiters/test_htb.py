@@ -1,0 +1,51 @@
+import io
+from collections.abc import Callable
+
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.limiters.htb import HtbLimiter, change_command
+from rogue_agent.drivers.poller import Poller
+from rogue_agent.drivers.spool import Table
+
+LINE_RATE_BPS = 100_000_000
+
+
+def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
+    assert change_command("eth1", "1:13", 80_000_000) == (
+        "class change dev eth1 parent 1: classid 1:13 htb rate 80000000bit ceil 80000000bit "
+        "burst 10000b cburst 10000b quantum 10000"
+    )
+    assert "burst 9000b" in change_command("eth1", "1:13", 8_000_000)
+
+
+def test_a_rate_acts_when_the_class_is_shown_again(
+    table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    limiter = HtbLimiter(table, poller, "eth1", 3, LINE_RATE_BPS)
+    assert limiter.set_rate(20_000_001, HostNs(0)) == 20_000_008
+    while not limiter.writes:
+        poller.turn(None)
+    limiter.close()
+    change, show, back = told()
+    assert "classid 1:13 htb rate 20000008bit" in change
+    assert show == "class show dev eth1 classid 1:13"
+    assert f"rate {LINE_RATE_BPS}bit" in back, "nobody else is limited by what we leave behind"
+    (row,) = rows.getvalue().splitlines()[1:]
+    assert row.startswith("0,20000001,20000008,")
+    assert limiter.actuations_ns[0] > 0
+
+
+def test_no_limit_is_the_line_rate(table: Table, poller: Poller, told: Callable[[], list[str]]) -> None:
+    limiter = HtbLimiter(table, poller, "eth1", 3, LINE_RATE_BPS)
+    assert limiter.set_rate(0, HostNs(0)) == LINE_RATE_BPS
+    limiter.close()
+    assert f"rate {LINE_RATE_BPS}bit" in told()[0]
+
+
+def test_what_was_not_confirmed_before_the_end_is_a_row_without_a_time(
+    table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    limiter = HtbLimiter(table, poller, "eth1", 3, LINE_RATE_BPS)
+    limiter.set_rate(8, HostNs(7))
+    limiter.close()
+    assert rows.getvalue().splitlines()[1:] == ["7,8,8,"]
+    assert len(told()) == 3
