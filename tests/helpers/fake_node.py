@@ -20,6 +20,7 @@ class FakeNode(System):
         self._root = root
         self.commands: list[str] = []
         self.rdma_links: dict[str, str] = {}
+        self.answering: set[str] = set()
         self.roots = dict.fromkeys(interfaces, BY_ITSELF)
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
         self.packages = set(PACKAGES)
@@ -74,11 +75,24 @@ class FakeNode(System):
                 self.write(f"/sys/module/{each}/refcnt", "0\n")
         return ""
 
-    def _ip(self, command: list[str], _text: str) -> None:
+    def _ip(self, command: list[str], _text: str) -> str:
+        if "address" in command:
+            return "1: lo    inet 127.0.0.1/8 scope host lo\n2: eth1    inet 10.9.0.10/24 scope global eth1\n"
         assert command[1:4] == ["link", "set", "dev"]
         self.write(f"/sys/class/net/{command[4]}/mtu", f"{command[6]}\n")
+        return ""
+
+    def _ethtool(self, command: list[str], _text: str) -> str:
+        return f"Features for {command[2]}:\ngeneric-receive-offload: on\ntcp-segmentation-offload: off\n"
+
+    def _ping(self, command: list[str], _text: str) -> str:
+        if command[-1] not in self.answering:
+            raise CommandError(command, "")
+        return "3 packets transmitted, 3 received\nrtt min/avg/max/mdev = 0.9/1.25/2.0/0.1 ms\n"
 
     def _rdma(self, command: list[str], _text: str) -> str:
+        if command[1] == "-Version":
+            return "rdma utility, iproute2-6.1.0"
         if command[1] == "-j":
             return json.dumps([{"ifname": name, "netdev": dev} for name, dev in self.rdma_links.items()])
         if command[2] == "add":
@@ -106,7 +120,9 @@ class FakeNode(System):
             self.roots[command[4]], self.trees[command[4]] = BY_ITSELF, []
         return ""
 
-    def _dpkg_query(self, _command: list[str], _text: str) -> str:
+    def _dpkg_query(self, command: list[str], _text: str) -> str:
+        if command[3] == "${Version}":
+            raise CommandError(command, f"dpkg-query: no packages found matching {command[4]}")
         return "rc  removed\n" + "".join(f"ii  {name}\n" for name in self.packages)
 
     def _apt_get(self, command: list[str], _text: str) -> None:

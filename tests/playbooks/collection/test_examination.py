@@ -1,0 +1,94 @@
+import hashlib
+import ipaddress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ansible_collections.rogue.testbed.plugins.module_utils.examination import Question, examine
+from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Entry, Ledger
+from helpers.fake_node import FakeNode
+
+QUESTION = Question(
+    tools=["tc", "rdma", "ib_write_bw", "pyverbs"],
+    interfaces=["eth1", "eth9"],
+    address="10.9.0.10",
+    peers={"h1": "10.9.0.11", "h2": "10.9.0.12"},
+    packet_bytes=4300,
+    files=["/opt/rogue/dool", "/opt/rogue/rogue-agent.pyz"],
+    spool="/var/lib/rogue/spool",
+)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> FakeNode:
+    return FakeNode(tmp_path)
+
+
+def add_gid(node: FakeNode, index: int, kind: str, gid: str) -> None:
+    port = "/sys/class/infiniband/rxe0/ports/1"
+    node.write(f"{port}/gid_attrs/types/{index}", f"{kind}\n")
+    node.write(f"{port}/gid_attrs/ndevs/{index}", "eth1\n")
+    node.write(f"{port}/gids/{index}", f"{ipaddress.IPv6Address(gid).exploded}\n")
+    node.write(f"{port}/state", "4: ACTIVE\n")
+
+
+def test_the_rdma_port_is_found_from_the_experiment_address(node: FakeNode) -> None:
+    add_gid(node, 0, "IB/RoCE v1", "::ffff:10.9.0.10")
+    add_gid(node, 1, "RoCE v2", "fe80::1")
+    add_gid(node, 2, "RoCE v2", "::ffff:10.9.0.10")
+    add_gid(node, 3, "RoCE v2", "::ffff:10.0.2.15")
+    found = examine(node, QUESTION)["rdma_ports"]
+    assert [(port["gid_index"], port["is_asked_for"]) for port in found] == [(2, True), (3, False)]
+    assert (found[0]["device"], found[0]["port"], found[0]["interface"]) == ("rxe0", 1, "eth1")
+    assert found[0]["state"] == "ACTIVE"
+
+
+def test_an_empty_slot_of_the_gid_table_is_passed_over(node: FakeNode) -> None:
+    add_gid(node, 0, "RoCE v2", "::ffff:10.9.0.10")
+    node.path("/sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0").unlink()
+    assert examine(node, QUESTION)["rdma_ports"] == []
+
+
+def test_peers_are_asked_with_packets_of_full_size_in_one_piece(node: FakeNode) -> None:
+    node.answering = {"10.9.0.11"}
+    assert examine(node, QUESTION)["round_trips_ms"] == {"h1": 1.25, "h2": None}
+    ping = next(command for command in node.commands if command.startswith("ping"))
+    assert "-M do -s 4272 " in ping  # 4300 less 20 for IP and 8 for ICMP
+
+
+def test_interfaces_and_addresses(node: FakeNode) -> None:
+    node.write("/sys/class/net/eth1/operstate", "up\n")
+    facts = examine(node, QUESTION)
+    assert facts["interfaces"] == {"eth1": {"mtu": 1500, "is_up": True, "gro": "on"}, "eth9": None}
+    assert facts["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10"]}
+
+
+def test_files_are_named_by_their_checksum(node: FakeNode) -> None:
+    node.write("/opt/rogue/dool", "dool")
+    expected = hashlib.sha256(b"dool").hexdigest()
+    assert examine(node, QUESTION)["files"] == {
+        "/opt/rogue/dool": expected,
+        "/opt/rogue/rogue-agent.pyz": None,
+    }
+
+
+def test_what_an_earlier_run_left_is_found(node: FakeNode) -> None:
+    node.write("/proc/812/cmdline", "python3\0/opt/rogue/rogue-agent.pyz\0serve\0")
+    node.write("/proc/813/cmdline", "vi\0notes\0about\0rogue-agent.pyz\0")
+    node.write("/var/lib/rogue/spool/a/rtt.csv", "12345")
+    facts = examine(node, QUESTION)
+    assert facts["processes"] == ["812 python3 /opt/rogue/rogue-agent.pyz serve"]
+    assert facts["spooled_bytes"] == 5
+    assert facts["free_bytes"] > 0
+
+
+def test_tools_that_are_missing_are_told_from_those_that_have_no_version(node: FakeNode) -> None:
+    tools = examine(node, replace(QUESTION, tools=["tc", "rdma", "pyverbs", "ib_write_bw"]))["tools"]
+    iproute = "rdma utility, iproute2-6.1.0"
+    assert tools == {"tc": "there", "rdma": iproute, "pyverbs": None, "ib_write_bw": None}
+
+
+def test_changes_and_what_became_of_them(node: FakeNode) -> None:
+    Ledger(node).write(Entry("role", "mtu", "eth1", 4300, 1500, 4300))
+    facts = examine(node, QUESTION)
+    assert (facts["changes"], facts["drift"]) == (1, ["mtu eth1"])
