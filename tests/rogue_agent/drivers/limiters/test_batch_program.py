@@ -41,6 +41,7 @@ def test_a_program_that_has_ended_is_named(poller: Poller) -> None:
     with pytest.raises(LimiterError, match="true: it has ended"):
         while True:
             poller.turn(None)
+    program._process.wait()
     with pytest.raises(LimiterError, match="true has ended"):
         program.tell("one")
     program.close()
