@@ -46,7 +46,7 @@ check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q
-	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent
+	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent playbooks/collections
 	@$(BIN)/pytest -q -n $(JOBS) -m "not long and not virtual" $(FAST_TESTS)
 
 format: setup ## rewrite the code in the house format

@@ -9,6 +9,7 @@ from harness.commands.provision import log_file
 from harness.commands.testbed import inventory_of
 from harness.exit_codes import ExitCode
 from harness.plan.text import align
+from harness.program import call_again
 from harness.provisioning.doctor import look
 from harness.provisioning.findings import Examination, judge
 from harness.provisioning.inventory import Inventory, load_inventory
@@ -27,7 +28,9 @@ def examine_nodes(argument: str, log: Path | None) -> ExitCode:
     typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings)]))
     refusals = sum(finding.refuses for finding in findings)
     if refusals:
-        typer.echo(f"{refusals} findings refuse a measurement")
+        typer.echo(f"measuring is refused; findings that refuse: {refusals}")
+        if any(finding.is_healed_by_provisioning for finding in findings):
+            typer.echo(f"to provision: {call_again('provision', argument)}", err=True)
         return ExitCode.TESTBED
     typer.echo(f"{len(inventory.logins)} nodes can measure")
     return ExitCode.OK

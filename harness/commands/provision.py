@@ -51,7 +51,7 @@ def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSet
 
 def _summary(inventory: Inventory, outcome: Outcome, is_check: bool) -> str:
     verb = "would be changed" if is_check else "changed"
-    lines = [f"{outcome.changed} things {verb} on {len(outcome.changes)} of {len(inventory.logins)} nodes"]
+    lines = [f"{verb}: {outcome.changed}, on {len(outcome.changes)} of {len(inventory.logins)} nodes"]
     if is_check:
         lines += [
             f"  {node}: {what}" for node, changes in sorted(outcome.changes.items()) for what in changes

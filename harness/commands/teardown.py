@@ -25,5 +25,5 @@ def restore_nodes(argument: str, log: Path | None) -> ExitCode:
             f"stopped; what is left stays written down on the nodes; to go on: {again}", stop
         ) from stop
     nodes = len(inventory.logins)
-    typer.echo(f"{outcome.changed} changes put back on {len(outcome.changes)} of {nodes} nodes")
+    typer.echo(f"put back: {outcome.changed}, on {len(outcome.changes)} of {nodes} nodes")
     return ExitCode.OK

@@ -28,6 +28,11 @@ class Finding:
     refuses: bool = True
     """Whether measuring would be wrong or impossible; otherwise it is a warning."""
 
+    @property
+    def is_healed_by_provisioning(self) -> bool:
+        """Whether that is the advice."""
+        return self.advice.startswith(_PROVISION)
+
     def __str__(self) -> str:
         level = "refused" if self.refuses else "warning"
         return f"{level}: {self.node}: {self.what}: got {self.got}, expected {self.expected}; {self.advice}."

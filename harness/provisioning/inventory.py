@@ -118,7 +118,11 @@ def load_inventory(path: Path) -> Inventory:
             f"inventory: got {path}, expected a file; `rogue testbed up` writes one, and inventory/example "
             "shows how one is written by hand."
         )
-    listed = _listed(path)
+    return interpret(path, _listed(path))
+
+
+def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
+    """Check what `ansible-inventory --list` says about the file."""
     variables: Mapping[str, Mapping[str, Any]] = listed.get("_meta", {}).get("hostvars", {})
     names = {group: listed.get(group, {}).get("hosts", []) for group in ("hosts", "switch")}
     problems = _problems_of_groups(path, names)

@@ -1,7 +1,10 @@
 """Inventories and facts of nodes that exist on paper."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from harness.provisioning.inventory import Inventory, load_inventory
 
 INVENTORY = """\
 all:
@@ -76,3 +79,9 @@ def switch_facts() -> dict[str, Any]:
         "files": {},
         "round_trips_ms": {},
     }
+
+
+@cache
+def read_inventory(path: Path) -> Inventory:
+    """What Ansible makes of a file; asked once, as that takes a second."""
+    return load_inventory(path)

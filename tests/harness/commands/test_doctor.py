@@ -1,12 +1,22 @@
 from pathlib import Path
 
 import pytest
-from helpers.nodes import host_facts, switch_facts, write_inventory
+from helpers.nodes import host_facts, read_inventory, switch_facts, write_inventory
 
 from harness.commands import doctor as command
 from harness.exit_codes import ExitCode
 from harness.provisioning.clocks import ClockOffset
 from harness.provisioning.findings import Examination
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_inventory(tmp_path_factory.mktemp("nodes"))
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "load_inventory", read_inventory)
 
 
 def examined(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
@@ -21,10 +31,10 @@ def examined(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
 
 
 def test_nodes_that_can_measure_are_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examined(monkeypatch)
-    assert command.examine_nodes(str(write_inventory(tmp_path)), None) is ExitCode.OK
+    assert command.examine_nodes(str(path), None) is ExitCode.OK
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split("  ")[0] == "h0"
     assert "rxe0 port 1 GID 1" in lines[1]
@@ -34,18 +44,20 @@ def test_nodes_that_can_measure_are_listed(
 
 
 def test_one_refusal_is_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examined(monkeypatch, rdma_ports=[])
-    assert command.examine_nodes(str(write_inventory(tmp_path)), None) is ExitCode.TESTBED
-    lines = capsys.readouterr().out.splitlines()
+    assert command.examine_nodes(str(path), None) is ExitCode.TESTBED
+    shown = capsys.readouterr()
+    lines = shown.out.splitlines()
     assert lines[-2].startswith("refused: h1: RDMA device: got none")
-    assert lines[-1] == "1 findings refuse a measurement"
+    assert lines[-1] == "measuring is refused; findings that refuse: 1"
+    assert f"provision {path}" in shown.err
 
 
 def test_a_warning_is_told_and_refuses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examined(monkeypatch, spooled_bytes=7)
-    assert command.examine_nodes(str(write_inventory(tmp_path)), None) is ExitCode.OK
+    assert command.examine_nodes(str(path), None) is ExitCode.OK
     assert "warning: h1: /var/lib/rogue/spool" in capsys.readouterr().out

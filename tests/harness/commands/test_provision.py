@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from helpers.nodes import write_inventory
+from helpers.nodes import read_inventory, write_inventory
 
 from harness.commands import provision as command
 from harness.errors import UsageError
@@ -11,6 +11,17 @@ from harness.provisioning.events import Outcome
 from harness.provisioning.playbook import Interrupted
 from harness.provisioning.ports import PortSettings
 from harness.termination import StoppedError
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_inventory(tmp_path_factory.mktemp("nodes"))
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "load_inventory", read_inventory)
+
 
 STAR = """\
 name: star
@@ -45,37 +56,37 @@ def provisioner(monkeypatch: pytest.MonkeyPatch) -> Provisioner:
 
 
 def test_it_says_how_much_was_changed(
-    tmp_path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
+    path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write_inventory(tmp_path)
     assert command.provision_nodes(str(path), None, None, is_check=False) is ExitCode.OK
-    assert capsys.readouterr().out == "2 things changed on 1 of 3 nodes\n"
+    assert capsys.readouterr().out == "changed: 2, on 1 of 3 nodes\n"
     assert provisioner.ports == {}
 
 
 def test_with_check_it_says_what_would_be(
-    tmp_path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
+    path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command.provision_nodes(str(write_inventory(tmp_path)), None, None, is_check=True)
+    command.provision_nodes(str(path), None, None, is_check=True)
     assert capsys.readouterr().out.splitlines() == [
-        "2 things would be changed on 1 of 3 nodes",
+        "would be changed: 2, on 1 of 3 nodes",
         "  h0: mtu eth1",
         "  h0: soft_roce eth1",
     ]
 
 
-def test_an_experiment_gives_the_switch_its_rates(tmp_path: Path, provisioner: Provisioner) -> None:
+def test_an_experiment_gives_the_switch_its_rates(
+    path: Path, tmp_path: Path, provisioner: Provisioner
+) -> None:
     (tmp_path / "star.yaml").write_text(STAR)
-    command.provision_nodes(str(write_inventory(tmp_path)), str(tmp_path / "star.yaml"), None, is_check=False)
+    command.provision_nodes(str(path), str(tmp_path / "star.yaml"), None, is_check=False)
     assert {port: settings.rate_bps for port, settings in provisioner.ports.items()} == {
         "s0->h0": 100_000_000,
         "s0->h1": 100_000_000,
     }
 
 
-def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(tmp_path: Path, provisioner: Provisioner) -> None:
+def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(path: Path, provisioner: Provisioner) -> None:
     provisioner.is_interrupted = True
-    path = write_inventory(tmp_path)
     with pytest.raises(
         StoppedError, match=r"stopped in task 3; to go on: .* provision .*; to put .* teardown "
     ) as stop:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.nodes import write_inventory
+from helpers.nodes import read_inventory, write_inventory
 
 from harness.commands import teardown as command
 from harness.exit_codes import ExitCode
@@ -10,18 +10,28 @@ from harness.provisioning.playbook import Interrupted
 from harness.termination import StoppedError
 
 
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_inventory(tmp_path_factory.mktemp("nodes"))
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "load_inventory", read_inventory)
+
+
 def test_it_says_how_much_was_put_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command, "teardown", lambda *_: Outcome(changes={"h0": ["mtu eth1"]}))
-    assert command.restore_nodes(str(write_inventory(tmp_path)), None) is ExitCode.OK
-    assert capsys.readouterr().out == "1 changes put back on 1 of 3 nodes\n"
+    assert command.restore_nodes(str(path), None) is ExitCode.OK
+    assert capsys.readouterr().out == "put back: 1, on 1 of 3 nodes\n"
 
 
-def test_ctrl_c_loses_nothing_that_is_written_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> Outcome:
         raise Interrupted(Outcome())
 
     monkeypatch.setattr(command, "teardown", interrupted)
     with pytest.raises(StoppedError, match="what is left stays written down on the nodes"):
-        command.restore_nodes(str(write_inventory(tmp_path)), None)
+        command.restore_nodes(str(path), None)

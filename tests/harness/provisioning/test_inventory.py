@@ -1,11 +1,21 @@
+from collections.abc import Callable
+from copy import deepcopy
 from ipaddress import IPv4Address
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.nodes import write_inventory
 
 from harness.errors import ConfigError, UsageError
-from harness.provisioning.inventory import Login, load_inventory
+from harness.provisioning import inventory as module
+from harness.provisioning.inventory import Login, interpret, load_inventory
+
+
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What Ansible says about an inventory."""
+    return module._listed(write_inventory(tmp_path_factory.mktemp("nodes")))
 
 
 def test_hosts_switch_and_logins_are_read_as_ansible_reads_them(tmp_path: Path) -> None:
@@ -21,37 +31,53 @@ def test_hosts_switch_and_logins_are_read_as_ansible_reads_them(tmp_path: Path) 
     assert [login.node for login in inventory.logins] == ["h0", "h1", "fabric"]
 
 
-def test_nodes_of_ones_own_need_no_switch(tmp_path: Path) -> None:
-    text = write_inventory(tmp_path).read_text()
-    path = tmp_path / "inventory.yaml"
-    path.write_text(text[: text.index("    switch:")].replace("    testbed_kind: virtual\n", ""))
-    inventory = load_inventory(path)
-    assert (inventory.kind, inventory.switch) == ("nodes", None)
+Change = Callable[[dict[str, Any]], object]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("10.9.0.11", "10.9.0.256", "h1.experiment_address: got '10.9.0.256', expected"),
-        (", experiment_interface: eth1}\n        h1", "}\n        h1", "h0.experiment_interface: got"),
-        ("soft_roce", "mellanox", "h0.rdma_device_kind: got 'mellanox', expected input should be"),
-        ("experiment_mtu: 4300", "experiment_mtu: 20", "fabric.experiment_mtu: got 20, expected"),
-        ("interface: eth2, ", "", "fabric.ports.1.interface: got nothing, expected a value"),
-        ("Checking=yes", "Checking=no", "h0: got host keys that are not verified, expected"),
-        ("StrictHostKeyChecking=yes", "'StrictHostKeyChecking no'", "h1: got host keys that are not"),
-        ("    switch:\n", "    other:\n", None),
-        ("    hosts:\n      vars", "    nodes:\n      vars", "hosts: got no host in it"),
-    ],
-)  # fmt: skip
-def test_each_mistake_is_a_sentence(tmp_path: Path, old: str, new: str, message: str | None) -> None:
-    path = write_inventory(tmp_path, (old, new))
-    if message is None:
-        assert load_inventory(path).switch is None
-        return
+def host(name: str, **variables: object) -> Change:
+    """Give a node other variables."""
+    return lambda listed: listed["_meta"]["hostvars"][name].update(variables)
+
+
+def without(name: str, variable: str) -> Change:
+    """Take a variable away from a node."""
+    return lambda listed: listed["_meta"]["hostvars"][name].pop(variable)
+
+
+MISTAKES: dict[str, Change] = {
+    "h1.experiment_address: got '10.9.0.256', expected": host("h1", experiment_address="10.9.0.256"),
+    "h0.experiment_interface: got nothing, expected a value": without("h0", "experiment_interface"),
+    "h0.rdma_device_kind: got 'mellanox', expected": host("h0", rdma_device_kind="mellanox"),
+    "fabric.experiment_mtu: got 20, expected": host("fabric", experiment_mtu=20),
+    "fabric.ports.0.interface: got nothing": host("fabric", ports=[{"bridge": "s0", "peer": "h0"}]),
+    "h0: got host keys that are not verified, expected": host(
+        "h0", ansible_ssh_extra_args="-o StrictHostKeyChecking=no"
+    ),
+    "h1: got host keys that are not verified": host(
+        "h1", ansible_ssh_common_args="-o 'StrictHostKeyChecking accept-new'"
+    ),
+    "fabric: got host keys that are not verified": host("fabric", ansible_host_key_checking=False),
+    "hosts: got no host in it": lambda listed: listed.pop("hosts"),
+    "switch: got 2 machines, expected one": lambda listed: listed["switch"]["hosts"].append("h0"),
+}
+
+
+@pytest.mark.parametrize("sentence", MISTAKES)
+def test_each_mistake_is_a_sentence(listed: dict[str, Any], sentence: str) -> None:
+    changed = deepcopy(listed)
+    MISTAKES[sentence](changed)
     with pytest.raises(ConfigError) as caught:
-        load_inventory(path)
-    assert message in str(caught.value)
-    assert str(caught.value).startswith(str(path))
+        interpret(Path("nodes.yaml"), changed)
+    assert f"nodes.yaml: {sentence}" in str(caught.value)
+
+
+def test_nodes_of_ones_own_need_no_switch(listed: dict[str, Any]) -> None:
+    alone = deepcopy(listed)
+    del alone["switch"]
+    for variables in alone["_meta"]["hostvars"].values():
+        del variables["testbed_kind"]
+    inventory = interpret(Path("nodes.yaml"), alone)
+    assert (inventory.kind, inventory.switch) == ("nodes", None)
 
 
 def test_a_file_that_is_none_or_no_inventory(tmp_path: Path) -> None:
