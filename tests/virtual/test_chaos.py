@@ -1,0 +1,204 @@
+"""What goes wrong on nodes while a cell runs ends that cell, by its right name, and nothing else."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+from helpers.real_rogue import Running, call
+
+from harness.exit_codes import ExitCode
+from harness.results.manifest import read_manifest
+from virtual import standing
+from virtual.image.cache import Image
+from virtual.machines.qemu import Accelerator
+from virtual.ssh import Connection, connect
+from virtual.standing import processes
+
+pytestmark = [pytest.mark.virtual, pytest.mark.long]
+
+NAME = "chaos"
+INVENTORY = f"virtual:{NAME}"
+EXPERIMENT = """
+name: chaos
+topology: {kind: star, hosts: 2, rate: 100Mbps, mtu: 4096}
+workload: {kind: incast, senders: 1, size: 500KB, repeat_for: 5s}
+transports: [roce]
+repetitions: 2
+measure: [throughput]
+"""
+AGENT = "/opt/rogue/rogue-agent.pyz"
+LIAR = r"import sys; sys.stdin.readline(); print(chr(0) * 80 + chr(0x2603), flush=True); sys.stdin.read()"
+HOUR_S = 3600
+Blow = Callable[[standing.StandingTestbed], AbstractContextManager[None]]
+
+
+@pytest.fixture(scope="module")
+def nodes(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[standing.StandingTestbed]:
+    """Two provisioned hosts."""
+    call("testbed", "up", "--hosts", "2", "--name", NAME)
+    call("provision", INVENTORY)
+    yield standing.find(NAME)
+    call("testbed", "down", "--name", NAME)
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    """Two repetitions of one flow from h0 to h1, which takes some seconds."""
+    file = tmp_path / "chaos.yaml"
+    file.write_text(EXPERIMENT)
+    return file
+
+
+def wait_for_traffic(nodes: standing.StandingTestbed) -> None:
+    """Wait until the switch has got half a megabyte from h0."""
+    counter = "/sys/class/net/eth1/statistics/rx_bytes"
+    with connect(nodes.logins["fabric"]) as fabric:
+        fabric.run(
+            f"timeout 120 sh -c 'enough=$(( $(cat {counter}) + 500000 )); "
+            f"until [ $(cat {counter}) -gt $enough ]; do busybox usleep 50000; done'"
+        )
+
+
+def nothing_runs_on(host: Connection) -> None:
+    """Wait until no process and no file of the agent is left; `timeout` bounds the wait."""
+    host.run("timeout 100 sh -c 'while pgrep -f [r]ogue-agent.pyz; do busybox usleep 100000; done'")
+    assert host.run("find /tmp -name 'rogue-agent-*'") == ""
+
+
+@contextmanager
+def agent_killed(nodes: standing.StandingTestbed) -> Iterator[None]:
+    with connect(nodes.logins["h0"]) as host:
+        host.run("pkill -KILL -o -f '[r]ogue-agent.pyz'")
+        yield
+
+
+@contextmanager
+def connection_dropped(nodes: standing.StandingTestbed) -> Iterator[None]:
+    with connect(nodes.logins["h0"]) as host:
+        kill = "busybox usleep 300000; pkill -KILL -f '^sshd: root'"
+        host.run(f'setsid sh -c "{kill}" >/dev/null 2>&1 </dev/null &')
+    yield
+
+
+@contextmanager
+def disk_full(nodes: standing.StandingTestbed) -> Iterator[None]:
+    with connect(nodes.logins["h0"]) as host:
+        host.run("mount -o remount,size=4k /tmp")
+        yield
+        host.run("mount -o remount,size=50% /tmp")
+
+
+@contextmanager
+def machine_frozen(nodes: standing.StandingTestbed) -> Iterator[None]:
+    machine = processes.find(nodes.directory)["h0"]
+    os.kill(machine, signal.SIGSTOP)
+    yield
+    os.kill(machine, signal.SIGCONT)
+
+
+@pytest.mark.parametrize(
+    ("blow", "kind"),
+    [
+        (agent_killed, "agent"),
+        (connection_dropped, "node_lost"),
+        (disk_full, "out_of_space"),
+        (machine_frozen, "node_lost"),
+    ],
+)
+def test_a_blow_ends_its_cell_and_the_next_one_goes_on(
+    nodes: standing.StandingTestbed, experiment: Path, tmp_path: Path, blow: Blow, kind: str
+) -> None:
+    run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))
+    try:
+        wait_for_traffic(nodes)
+        with blow(nodes):
+            run.wait_for_cell(1)
+        code, directory = run.finish()
+    finally:
+        run.kill()
+    struck, next_one = read_manifest(directory).cells
+    assert (struck.status, struck.failure_kind) == ("failed", kind), struck.message
+    assert "h0" in (struck.message or ""), "the node is not named"
+    assert next_one.status == "ok", next_one.message
+    assert code == ExitCode.CELLS_FAILED
+    call("verify", str(directory))
+    for name in ("h0", "h1"):
+        with connect(nodes.logins[name]) as host:
+            nothing_runs_on(host)
+
+
+@contextmanager
+def clock_an_hour_ahead(host: Connection) -> Iterator[None]:
+    host.run(f"date -s '{HOUR_S} seconds'")
+    yield
+    host.run(f"date -s '-{HOUR_S} seconds'")
+
+
+def test_a_clock_that_jumps_moves_no_measurement(
+    nodes: standing.StandingTestbed, experiment: Path, tmp_path: Path
+) -> None:
+    """Agents measure with a clock that nobody sets."""
+    run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path), "--set", "repetitions=1")
+    try:
+        wait_for_traffic(nodes)
+        with connect(nodes.logins["h0"]) as host, clock_an_hour_ahead(host):
+            run.wait_for_cell(1)
+        code, directory = run.finish()
+    finally:
+        run.kill()
+    assert code == ExitCode.OK
+    (cell,) = read_manifest(directory).cells
+    assert cell.status == "ok"
+
+
+@contextmanager
+def lying_agent(host: Connection) -> Iterator[None]:
+    host.run(f"mv {AGENT} {AGENT}.kept")
+    host.put(LIAR.encode(), AGENT)
+    yield
+    host.run(f"mv {AGENT}.kept {AGENT}")
+
+
+def test_a_node_that_speaks_garbage_fails_its_cells_only(
+    nodes: standing.StandingTestbed, experiment: Path, tmp_path: Path
+) -> None:
+    run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))
+    try:
+        wait_for_traffic(nodes)
+        with connect(nodes.logins["h1"]) as host, lying_agent(host):
+            run.wait_for_cell(2)
+        code, directory = run.finish()
+    finally:
+        run.kill()
+    good, bad = read_manifest(directory).cells
+    assert good.status == "ok", good.message
+    assert (bad.status, bad.failure_kind) == ("failed", "agent"), bad.message
+    assert code == ExitCode.CELLS_FAILED
+    call("run", "--resume", str(directory), "--only-failed")
+    assert [cell.status for cell in read_manifest(directory).cells] == ["ok", "ok"]
+
+
+def test_a_machine_without_power_loses_no_finished_result(
+    nodes: standing.StandingTestbed, experiment: Path, tmp_path: Path
+) -> None:
+    """The last one: afterwards the machine is gone."""
+    run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))
+    try:
+        run.wait_for_cell(1)
+        wait_for_traffic(nodes)
+        processes.end(nodes.directory, "h0")
+        code, directory = run.finish()
+    finally:
+        run.kill()
+    good, bad = read_manifest(directory).cells
+    assert good.status == "ok"
+    assert (bad.status, bad.failure_kind) == ("failed", "node_lost"), bad.message
+    assert code == ExitCode.CELLS_FAILED
+    assert (directory / "report.html").exists()
+    call("verify", str(directory))
+    with connect(nodes.logins["h1"]) as host:
+        nothing_runs_on(host)
+    call("testbed", "status", "--name", NAME, code=ExitCode.TESTBED)
