@@ -1,17 +1,28 @@
-"""Puts supervisor and data process on the standard streams of their processes."""
+"""Puts the supervisor on the standard streams of its process, and data processes beside it."""
 
-import ctypes
 import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
+from rogue_agent.control.data_process import DataProcess
+from rogue_agent.control.end import Workplace
+from rogue_agent.control.ends import open_end
+from rogue_agent.control.forked import ForkedProcess
 from rogue_agent.control.supervisor import Supervisor
+from rogue_agent.drivers.poller import Poller
+from rogue_agent.drivers.spool import Spool
+from rogue_agent.drivers.verbs import clock
+from rogue_agent.drivers.verbs.discovery import SYSFS
+from rogue_agent.drivers.verbs.errors import VerbsUnavailable
+from rogue_agent.drivers.verbs.library import load
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
-_PR_SET_PDEATHSIG = 1
+Work = Callable[[str, Path, int, int], int]
 
 
 def own_streams() -> tuple[int, int]:
@@ -24,16 +35,32 @@ def own_streams() -> tuple[int, int]:
     return source, sink
 
 
-def supervise(program: Sequence[str]) -> int:
-    """Serve one conversation; `program` starts this agent again, as a data process."""
-    directory = tempfile.mkdtemp(prefix="rogue-agent-")
-    leave_a_watcher(Path(directory))
+def work(role: str, directory: Path, source: int, sink: int) -> int:
+    """Serve one role over two descriptors; whatever it writes beside its replies goes to `directory`."""
+    workplace = Workplace(
+        load, SYSFS, Spool(directory, role), Poller(clock.host_ns), clock.host_ns, clock.nic_ns
+    )
+    return DataProcess(source, sink, workplace, open_end).serve()
+
+
+def supervise(work_on: Work = work) -> int:
+    """Serve one conversation; each role is worked on in a process of its own.
+
+    pyverbs is imported here if there is any, but nothing of it is used: data processes are forks.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="rogue-agent-"))
+    leave_a_watcher(directory)
     source, sink = own_streams()
+    with suppress(VerbsUnavailable):  # whoever needs it will be told
+        load()
     try:
-        command = [*program, "data"]
-        return Supervisor(source, sink, lambda role: [*command, role, directory], Path(directory)).serve()
+        return Supervisor(source, sink, partial(_launch, work_on, directory), directory).serve()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def _launch(work_on: Work, directory: Path, role: str, log: Path) -> ForkedProcess:
+    return ForkedProcess(partial(work_on, role, directory), log)
 
 
 def leave_a_watcher(directory: Path) -> None:
@@ -55,30 +82,3 @@ def leave_a_watcher(directory: Path) -> None:
         shutil.rmtree(directory, ignore_errors=True)
     finally:
         os._exit(0)
-
-
-def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends, even if it hangs."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
-
-
-def work(role: str, directory: Path) -> int:
-    """Serve one role; whatever it writes beside its replies goes to `directory`.
-
-    Core and driver are imported only here: the supervisor is to start fast and to do without them.
-    """
-    die_with_parent()
-    from rogue_agent.control.data_process import DataProcess
-    from rogue_agent.control.end import Workplace
-    from rogue_agent.control.ends import open_end
-    from rogue_agent.drivers.poller import Poller
-    from rogue_agent.drivers.spool import Spool
-    from rogue_agent.drivers.verbs import clock
-    from rogue_agent.drivers.verbs.discovery import SYSFS
-    from rogue_agent.drivers.verbs.library import load
-
-    source, sink = own_streams()
-    workplace = Workplace(
-        load, SYSFS, Spool(directory, role), Poller(clock.host_ns), clock.host_ns, clock.nic_ns
-    )
-    return DataProcess(source, sink, workplace, open_end).serve()

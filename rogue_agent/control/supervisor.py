@@ -10,9 +10,10 @@ import selectors
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO, Protocol
 
 from rogue_agent.control.capabilities import capabilities
 from rogue_agent.control.errors import ErrorKind, MessageError
@@ -40,11 +41,29 @@ _LAST_BREATH_S = 5.0
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 
 
+class Child(Protocol):
+    """What a data process is to the supervisor; `subprocess.Popen` is one, too."""
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """Pipe of its requests."""
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """Pipe of its replies."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit code; raises subprocess.TimeoutExpired."""
+
+
 @dataclass
 class _DataProcess:
     """A child, the requests it has not answered (type and time limit, in ns), and its unfinished line."""
 
-    process: "subprocess.Popen[bytes]"
+    process: Child
     pending: "deque[tuple[str, int]]" = field(default_factory=deque)
     reader: LineReader = field(default_factory=LineReader)
 
@@ -56,20 +75,20 @@ class _SessionEnded(Exception):  # noqa: N818 - the ordinary way out of the loop
 class Supervisor:
     """Serves one conversation over two file descriptors.
 
-    `command(role)` is how a data process is started; `directory` takes their logs.
+    `launch(role, log)` starts a data process; `directory` takes their logs.
     """
 
     def __init__(
         self,
         source: int,
         sink: int,
-        command: Callable[[str], Sequence[str]],
+        launch: Callable[[str, Path], Child],
         directory: Path,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self._source = source
         self._sink = sink
-        self._command = command
+        self._start = launch
         self._directory = directory
         self._clock = clock
         self._reader = LineReader()
@@ -187,10 +206,7 @@ class Supervisor:
             self._fail(role, ErrorKind.TIMEOUT, "the data process does not read its requests")
 
     def _launch(self, role: str) -> None:
-        with self._log_of(role).open("ab") as log:
-            process = subprocess.Popen(
-                self._command(role), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0
-            )
+        process = self._start(role, self._log_of(role))
         self._roles[role] = _DataProcess(process)
         assert process.stdout is not None and process.stdin is not None, "started with pipes"
         fcntl.fcntl(process.stdin, fcntl.F_SETPIPE_SZ, 2 * _REQUESTS_PENDING_MAX * LINE_BYTES_MAX)

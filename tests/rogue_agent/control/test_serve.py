@@ -1,5 +1,6 @@
 """The agent as a program: `python -m rogue_agent`, with the streams and processes a node gives it."""
 
+import json
 import select
 import signal
 import subprocess
@@ -8,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from rogue_agent.control.messages import Prepare
+from rogue_agent.control.messages import Heartbeat, Prepare
 from rogue_agent.control.wire import encode
 
 ROOT = Path(__file__).parents[3]
 PREPARE = encode(Prepare("mover", 60_000, "requester", "10.9.0.1", "rogue", 4_096))
 T = TypeVar("T")
+HEARTBEAT = encode(Heartbeat("mover", 60_000))
 HELLO = b'{"type":"hello","protocol":2}\n'
 
 
@@ -53,30 +55,35 @@ def test_the_sessions_directory_is_gone_afterwards(tmp_path: Path) -> None:
 import tempfile
 tempfile.tempdir = {str(tmp_path)!r}
 from rogue_agent.control.serve import supervise
-raise SystemExit(supervise(["false"]))
+raise SystemExit(supervise())
 """
     assert serve(HELLO, code).returncode == 0
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_supervisor_does_without_core_and_pyverbs() -> None:
-    code = """
-import sys
-import rogue_agent.__main__
-assert not [name for name in sys.modules if name.startswith(("rogue_agent.core", "pyverbs"))]
-"""
-    assert serve(b"", code).returncode == 0
+def test_a_role_is_served_by_a_process_of_its_own() -> None:
+    """This machine has no RDMA device, which the role says in its own words."""
+    program = [sys.executable, "-m", "rogue_agent", "serve"]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as agent:
+        assert agent.stdin is not None and agent.stdout is not None
+        agent.stdin.write(HELLO + PREPARE + HEARTBEAT)
+        agent.stdin.flush()
+        _, prepared, alive = (json.loads(agent.stdout.readline()) for _ in range(3))
+        agent.stdin.close()
+    assert (prepared["type"], prepared["kind"], prepared["to"]) == ("error", "verbs", "prepare")
+    assert "heartbeat before prepare" in alive["message"]
 
 
 def test_a_killed_supervisor_leaves_no_directory_and_no_data_process(tmp_path: Path) -> None:
     """The data process hangs, and cannot notice by itself."""
     code = f"""
-import os, sys, tempfile
+import os, sys, tempfile, time
 tempfile.tempdir = {str(tmp_path)!r}
 from rogue_agent.control.serve import supervise
-hang = "from rogue_agent.control.serve import die_with_parent; die_with_parent(); import os, time; " \\
-    "os.write(2, b'%d' % os.getpid()); time.sleep(1000)"
-raise SystemExit(supervise([sys.executable, "-c", hang]))
+def hang(role, directory, source, sink):
+    os.write(2, b"%d" % os.getpid())
+    time.sleep(1000)
+raise SystemExit(supervise(hang))
 """
     program = [sys.executable, "-c", code]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as agent:

@@ -1,5 +1,6 @@
 import json
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -47,9 +48,16 @@ for line in sys.stdin:
 """
 
 
-def command(role: str) -> list[str]:
+def launch(role: str, log: Path) -> "subprocess.Popen[bytes]":
     answer = json.dumps({"type": PREPARED.wire_type, **asdict(PREPARED)})
-    return [sys.executable, "-c", DATA_PROCESS, answer]
+    with log.open("ab") as file:
+        return subprocess.Popen(
+            [sys.executable, "-c", DATA_PROCESS, answer],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=file,
+            bufsize=0,
+        )
 
 
 @dataclass
@@ -74,7 +82,7 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
     with here, there:
         here.settimeout(60)
         exit_codes: list[int] = []
-        supervisor = Supervisor(there.fileno(), there.fileno(), command, tmp_path)
+        supervisor = Supervisor(there.fileno(), there.fileno(), launch, tmp_path)
         thread = threading.Thread(target=lambda: exit_codes.append(supervisor.serve()))
         thread.start()
         yield Agent(here, Session(here), thread, exit_codes)
