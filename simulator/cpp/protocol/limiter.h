@@ -68,7 +68,8 @@ class Limiter {
   bool is_pending_ = false;
 };
 
-// Requested rates are rounded up to the profile's step. Source: reference facts on mlx4 (100 Mb/s steps).
+// Requested rates are rounded up to the profile's step.
+// Source: Linux mlx4 driver (rates are written in units of 100 Mb/s); docs/DEVIATIONS.md, 8.
 constexpr BitsPerSecond rounded_up(BitsPerSecond rate, BitsPerSecond step) {
   if (step.value == 0) return rate;
   return {(rate.value + step.value - 1) / step.value * step.value};

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 
+#include "base/check.h"
 #include "base/units.h"
 #include "protocol/packet_kind.h"
 #include "protocol/psn.h"
@@ -27,6 +29,10 @@ class alignas(64) RcRequester {
  public:
   // READs that may be under way at once (max_rd_atomic). Source: limit of ConnectX cards.
   static constexpr std::uint32_t kReadsMax = 16;
+
+  // Packet numbers on the wire have 24 bits: of more packets at once, one could be taken for another.
+  // Source: InfiniBand architecture, volume 1, 9.7.2 (at most 2^23 packets outstanding).
+  static constexpr std::uint64_t kOutstandingMax = std::uint64_t{1} << 23;
 
   explicit RcRequester(const RequesterSettings& settings)
       : mtu_bytes_(settings.mtu_bytes),
@@ -95,6 +101,7 @@ class alignas(64) RcRequester {
     if (!has_outstanding()) deadline_ = after_timeout(end);
     if (next_psn_ == sent_psn_) {
       ++sent_psn_;
+      if (sent_psn_ - unacknowledged_psn_ > kOutstandingMax) [[unlikely]] refuse_ambiguity();
       if (plan.is_last) verbs_[next_verb_].left_nic = end;
     } else {
       counters_.retransmitted_bytes.value += plan.payload_bytes;
@@ -204,6 +211,12 @@ class alignas(64) RcRequester {
   }
 
  private:
+  [[noreturn]] static void refuse_ambiguity() {
+    throw SimulationError("more than " + std::to_string(kOutstandingMax) +
+                          " packets of a queue pair wait for their acknowledgement, which packet numbers of "
+                          "24 bits cannot tell apart: post less at once, or use a larger mtu_bytes");
+  }
+
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
   Picoseconds after_timeout(Picoseconds from) const {
@@ -223,6 +236,7 @@ class alignas(64) RcRequester {
     if (next_psn_ == sent_psn_) {
       skipped_psns_ += end_psn - sent_psn_ - 1;
       sent_psn_ = end_psn;
+      if (sent_psn_ - unacknowledged_psn_ > kOutstandingMax) refuse_ambiguity();
     } else {
       counters_.retransmitted_bytes += packet.details.length;
       ++counters_.retransmitted_packets;

@@ -9,7 +9,7 @@ more, and that is packet 11, which arrives at 11.6304 us.
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, connect, counter, direct
 
-from simulator import IDEAL, QueuePair, QueuePairError, Simulation
+from simulator import IDEAL, QueuePair, QueuePairError, Simulation, SimulationError
 
 MTU = 1024
 TIMEOUT_8_PS = 4_096_000 << 8
@@ -171,3 +171,21 @@ def test_sequence_numbers_wrap() -> None:
     simulation.run_until(600 * 10**9)
     assert host.statuses == [(1, 0), (2, 0)]
     assert queue_pair.delivered_bytes == 2**38 - 64 + 1000
+
+
+def test_more_packets_under_way_than_their_numbers_can_tell_apart_are_refused() -> None:
+    simulation = direct(rate_bps=10**13, loss_probability=NEVER_ARRIVES)
+    queue_pair = connect(simulation, "a", "b", mtu_bytes=256, timeout_exponent=0)
+    queue_pair.post_write(1, 256 * 2**23, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    queue_pair.post_write(2, 0, True)
+    with pytest.raises(SimulationError, match=r"more than 8388608 packets .* 24 bits cannot tell apart"):
+        simulation.run_until(11 * MILLISECOND_NS)
+
+
+def test_a_read_has_no_more_responses_than_their_numbers_can_tell_apart() -> None:
+    simulation = direct()
+    queue_pair = connect(simulation, "a", "b", mtu_bytes=1)
+    queue_pair.post_read(1, 2**23 + 1, True)
+    with pytest.raises(SimulationError, match="24 bits cannot tell apart"):
+        simulation.run_until(MILLISECOND_NS)
