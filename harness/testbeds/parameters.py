@@ -1,14 +1,13 @@
 """The agent's settings, from what an experiment file says about a transport."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 from harness.experiment.choices import Scalar
 from harness.plan.cells import Cell
 from harness.testbeds.base import ParameterMistake
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.settings import TransportSettings
-from rogue_agent.core.transports import TRANSPORTS, settings_for
+from rogue_agent.core.transports import TRANSPORTS, parameter_names, settings_for
 from workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 
@@ -50,14 +49,9 @@ def agent_settings(name: str, line_rate_bps: int, parameters: Mapping[str, Scala
 def agent_overrides(name: str, line_rate_bps: int, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """The same parameters by the agent's own names, in base units."""
     choosing = {key: parameters[key] for key in ("cc", "estimator") if key in parameters}
-    known = _parameter_names(settings_for(name, line_rate_bps, choosing))
+    known = parameter_names(settings_for(name, line_rate_bps, choosing))
     rest = {key: value for key, value in parameters.items() if key not in choosing}
     return {**choosing, **dict(_translated(key, value, known) for key, value in rest.items())}
-
-
-def _parameter_names(settings: TransportSettings) -> tuple[str, ...]:
-    own = [each.name for each in fields(settings) if each.name not in ("transport", "cc_parameters")]
-    return (*own, *(each.name for each in fields(settings.cc_parameters)))
 
 
 def _translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, Scalar]:

@@ -85,17 +85,27 @@ def settings_for(transport: str, line_rate_bps: int, overrides: Mapping[str, obj
         )
     if "estimator" in rest:
         settings = replace(settings, estimator=_one_of("estimator", rest.pop("estimator"), ESTIMATORS))
-    own = {each.name for each in fields(TransportSettings)} - {"transport", "service", "cc_parameters"}
+    kind = None if settings.estimator is None else ESTIMATORS[settings.estimator]
+    if kind is not None and kind.needs_answers and not settings.is_answered:
+        raise SettingsError(
+            "estimator", settings.estimator, f"one for {transport}, whose service is reliable"
+        )
+    known = parameter_names(settings)
     of_cc = {each.name for each in fields(settings.cc_parameters)}
     for key, value in rest.items():
-        if key not in own | of_cc:
-            raise SettingsError(
-                key, value, f"a parameter of {transport}: one of {', '.join(sorted(own | of_cc))}"
-            )
+        if key not in known:
+            raise SettingsError(key, value, f"a parameter of {transport}: one of {', '.join(known)}")
     cc_parameters = override(settings.cc_parameters, {key: rest[key] for key in rest if key in of_cc})
     return override(
-        replace(settings, cc_parameters=cc_parameters), {key: rest[key] for key in rest if key in own}
+        replace(settings, cc_parameters=cc_parameters), {key: rest[key] for key in rest if key not in of_cc}
     )
+
+
+def parameter_names(settings: TransportSettings) -> tuple[str, ...]:
+    """Return every key that `settings_for` takes for the same transport and congestion control, in order."""
+    fixed = {"transport", "service", "cc_parameters"}
+    own = {each.name for each in fields(settings)} - fixed
+    return tuple(sorted(own | {each.name for each in fields(settings.cc_parameters)}))
 
 
 def _one_of(key: str, name: object, registry: Iterable[str]) -> str:

@@ -1,5 +1,7 @@
 """The registry of transports, and what a user may override."""
 
+from dataclasses import asdict
+
 import pytest
 
 from rogue_agent.core.cc.fixed import FixedParameters
@@ -7,7 +9,7 @@ from rogue_agent.core.cc.vegas import VegasParameters
 from rogue_agent.core.connection import Connection
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.transports import TRANSPORTS, settings_for
+from rogue_agent.core.transports import TRANSPORTS, parameter_names, settings_for
 
 GBPS = 10**9
 
@@ -63,6 +65,8 @@ def test_another_congestion_control_brings_its_own_parameters() -> None:
         ("rogue", {"cc": "cubic"}, "cc", "one of fixed, vegas"),
         ("rogue", {"cc": 5}, "cc", "one of fixed, vegas"),
         ("rogue", {"estimator": "oracle"}, "estimator", "one of drained, drained_followers, literal"),
+        ("rogue", {"estimator": "uc"}, "estimator", "one for rogue, whose service is reliable"),
+        ("rogue", {"service": "uc"}, "service", "a parameter of rogue"),
         ("rogue", {"alpha": 2}, "alpha", "alpha_packets"),
         ("rogue", {"cc": "fixed", "alpha_packets": 2}, "alpha_packets", "window_packets"),
         ("rogue", {"cc_parameters": {}}, "cc_parameters", "a parameter of rogue"),
@@ -79,6 +83,14 @@ def test_bad_requests_are_refused(
         settings_for(transport, 10 * GBPS, overrides)
     assert caught.value.key == key
     assert expected in caught.value.expected
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_every_name_is_taken(transport: str) -> None:
+    settings = TRANSPORTS[transport](10 * GBPS)
+    values = {**asdict(settings.cc_parameters), **asdict(settings)}
+    names = [name for name in parameter_names(settings) if values[name] is not None]
+    assert settings_for(transport, 10 * GBPS, {name: values[name] for name in names}) == settings
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
