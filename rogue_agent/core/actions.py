@@ -35,12 +35,14 @@ class SetRate(NamedTuple):
 class TransferDone(NamedTuple):
     """A transfer ended; said exactly once per transfer.
 
-    `acked_bytes` were acknowledged in order from the transfer's start; all of them when `is_ok`.
+    `acked_bytes` were acknowledged in order from the transfer's start; all of them when `is_ok`. `is_sent`:
+    at least its first verb was handed to the NIC.
     """
 
     transfer_id: int
     is_ok: bool
     acked_bytes: int
+    is_sent: bool = True
 
 
 class QueuePairFailed(NamedTuple):
@@ -93,8 +95,8 @@ class ConnectionFailed(NamedTuple):
 class Trace(NamedTuple):
     """An RTT sample and what the congestion control made of it; only with tracing on.
 
-    `limiter_bps` is the rate in force when the batch completed, `reason` the value of a `SampleVerdict`,
-    `metrics` those of the congestion control after the sample.
+    `limiter_bps` is the rate that follows from the sample, `reason` the value of a `SampleVerdict`, `metrics`
+    those of the congestion control after the sample.
     """
 
     t_ns: HostNs

@@ -53,7 +53,8 @@ class Schedule:
 class TransferRecord:
     """What became of one transfer; times are the host's, from its submission to the report of its end.
 
-    `error` names the reason of a failure. `retransmitted_bytes` is for a driver that can count them.
+    `error` names the reason of a failure, `is_sent` says whether the NIC was given any of it before.
+    `retransmitted_bytes` is for a driver that can count them.
     """
 
     transfer_id: int
@@ -63,6 +64,7 @@ class TransferRecord:
     status: Literal["ok", "error", "unfinished"] = "unfinished"
     error: str | None = None
     retransmitted_bytes: int | None = None
+    is_sent: bool = True
 
 
 class Application:
@@ -97,7 +99,9 @@ class Application:
             self._await(HostNs(schedule.start_ns + len(self.records) * (schedule.interval_ns or 0)))
         return Transfer(record.transfer_id, size_bytes, verb=schedule.verb, verb_bytes=schedule.verb_bytes)
 
-    def on_transfer_done(self, transfer_id: int, now: HostNs, error: str | None = None) -> TransferRecord:
+    def on_transfer_done(
+        self, transfer_id: int, now: HostNs, error: str | None = None, *, is_sent: bool = True
+    ) -> TransferRecord:
         """A running transfer ended, well or not; `next_start_ns` says when the next one is due."""
         record = self._running.pop(transfer_id, None)
         assert record is not None, (
@@ -105,6 +109,7 @@ class Application:
         )
         record.end_ns = now
         record.error = error
+        record.is_sent = is_sent
         record.status = "ok" if error is None else "error"
         if error is not None:
             self.next_start_ns = None

@@ -28,7 +28,16 @@ class Control:
     what the limiter really applies, or the line rate where there is no limiter.
     """
 
-    __slots__ = ("_estimator", "_hold_off", "_is_rate_pending", "_limiter", "cc", "link", "rate_bps")
+    __slots__ = (
+        "_coming_bps",
+        "_estimator",
+        "_hold_off",
+        "_is_rate_pending",
+        "_limiter",
+        "cc",
+        "link",
+        "rate_bps",
+    )
 
     def __init__(
         self, settings: TransportSettings, link: LinkFacts, instruments: Instruments = NO_INSTRUMENTS
@@ -41,6 +50,7 @@ class Control:
         needs_anchor = self._estimator is not None and self._estimator.needs_anchor
         self._hold_off = HoldOff(settings.hold_off_bytes, needs_anchor=needs_anchor)
         self._is_rate_pending = False
+        self._coming_bps = self.rate_bps
 
     @property
     def has_estimator(self) -> bool:
@@ -65,8 +75,18 @@ class Control:
         rate_bps = self._limiter.request(target_bps, self.rate_bps)
         if rate_bps is not None:
             self._is_rate_pending = True
+            self._coming_bps = self._limiter.rounded_up(rate_bps)
             self._start_epoch()
         return rate_bps
+
+    def coming_rate_bps(self) -> int:
+        """Return what the limiter will apply once it has been told what follows from the last sample."""
+        target_bps = self.cc.target_rate_bps
+        is_told = self._is_rate_pending or self._hold_off.is_paused
+        if self._limiter is None or target_bps is None or is_told:
+            return self._coming_bps
+        rate_bps = self._limiter.preview(target_bps, self.rate_bps)
+        return self.rate_bps if rate_bps is None else self._limiter.rounded_up(rate_bps)
 
     def on_rate_set(self, effective_bps: int) -> None:
         """The limiter now applies this rate; a change that nobody asked for starts a hold-off as well.
@@ -77,7 +97,7 @@ class Control:
         if not self._is_rate_pending and rate_bps != self.rate_bps:
             self._start_epoch()
         self._is_rate_pending = False
-        self.rate_bps = rate_bps
+        self.rate_bps = self._coming_bps = rate_bps
 
     def rounded_up(self, rate_bps: int) -> int:
         """Return what the limiter makes of a rate, where nobody answers with the effective one."""

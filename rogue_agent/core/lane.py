@@ -156,7 +156,7 @@ class Lane:
 
     def _trace(self, now: HostNs, batch: Batch, rtt_ns: float, verdict: SampleVerdict) -> Trace:
         control = self.control
-        return Trace(now, batch.wr_id, rtt_ns, control.rate_bps, verdict.value, control.cc.metrics())
+        return Trace(now, batch.wr_id, rtt_ns, control.coming_rate_bps(), verdict.value, control.cc.metrics())
 
     def withdraw(self) -> None:
         """Nothing that was handed out, but not posted, will be posted."""
@@ -180,8 +180,11 @@ class Lane:
 
     def clear(self, actions: list[Action]) -> None:
         """Drop everything, and report each transfer with the bytes known to have arrived in order."""
-        batches = [*self._take_out(), *self._again]
+        out = [send for batch in self._take_out() for send in batch.sends]
+        again = [send for batch in self._again for send in batch.sends]
+        sent = {send.transfer_id for send in out if send.wr_id <= self._posted_wr_id}
+        sent.update(send.transfer_id for send in again)
         self._again.clear()
         self._unposted.clear()
-        dropped = [(send.transfer_id, send.offset_bytes) for batch in batches for send in batch.sends]
-        self.reports.fail(dropped + self._segmenter.clear(), actions)
+        dropped = [(send.transfer_id, send.offset_bytes) for send in out + again]
+        self.reports.fail(dropped + self._segmenter.clear(), sent, actions)

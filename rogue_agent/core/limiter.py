@@ -30,8 +30,13 @@ class Limiter:
 
     def request(self, target_bps: float, now_bps: int) -> int | None:
         """Return the rate to program on the way from the rate in force, None when a write changes nothing."""
+        rate_bps = self.preview(target_bps, now_bps)
+        self._is_first = False
+        return rate_bps
+
+    def preview(self, target_bps: float, now_bps: int) -> int | None:
+        """Return what `request` would, without asking."""
         if self._is_first:
-            self._is_first = False
             return self._possible(target_bps)
         low_bps, high_bps = now_bps - self._change_max_bps, now_bps + self._change_max_bps
         rate_bps = self._possible(min(max(target_bps, low_bps), high_bps))

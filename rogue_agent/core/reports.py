@@ -45,16 +45,20 @@ class Reports:
         self._running.difference_update(done.transfer_id for done in self._held)
         self._held.clear()
 
-    def fail(self, progress: Iterable[tuple[int, int]], actions: list[Action]) -> None:
+    def fail(self, progress: Iterable[tuple[int, int]], sent: set[int], actions: list[Action]) -> None:
         """Report everything that runs as failed; `progress` has (id, acknowledged bytes), the first counts.
+
+        `sent` are those that have a verb which was handed to the NIC and is not acknowledged.
 
         What is held has arrived, but nobody knows whether its memory is safe; it is failed as well.
         """
         acked_bytes = {done.transfer_id: done.acked_bytes for done in self._held}
+        sent = sent | acked_bytes.keys()
         for transfer_id, offset_bytes in progress:
             acked_bytes.setdefault(transfer_id, offset_bytes)
         self._held.clear()
         for transfer_id, arrived_bytes in acked_bytes.items():
             if transfer_id in self._running:
                 self._running.remove(transfer_id)
-                actions.append(TransferDone(transfer_id, False, arrived_bytes))
+                is_sent = transfer_id in sent or arrived_bytes > 0
+                actions.append(TransferDone(transfer_id, False, arrived_bytes, is_sent))

@@ -197,7 +197,7 @@ class SimulatedFlow:
     def transfer_done(self, action: TransferDone, now: HostNs) -> None:
         """Close the transfer's record, and start the next transfer when it is due."""
         error = None if action.is_ok else self._error
-        record = self._application.on_transfer_done(action.transfer_id, now, error)
+        record = self._application.on_transfer_done(action.transfer_id, now, error, is_sent=action.is_sent)
         record.retransmitted_bytes = self._newly_resent_bytes()
         if not self._application.is_open_loop:
             self._schedule_next(now)

@@ -105,7 +105,7 @@ def _fct_ns(transfer: TransferRecord) -> int | None:
 
 
 def latency_table(probe: RunningFlow) -> Columns:
-    """One row per probe."""
+    """One row per probe; one that waited for a queue pair which then failed was never sent."""
     rows: list[tuple[object, ...]] = [
         (
             probe.flow.source,
@@ -115,6 +115,7 @@ def latency_table(probe: RunningFlow) -> Columns:
             transfer.status,
         )
         for transfer in probe.agent.transfers
+        if transfer.is_sent
     ]
     return _columns(LATENCY.column_names(), rows)
 

@@ -123,7 +123,7 @@ def test_after_the_hold_off_the_queue_pair_runs_empty_and_the_sample_is_traced()
     connection.on_completions(NOW, completed(4, nic_ns=round(left_ns) + 51_000))
     trace, rate, post = carry_out(connection)
     assert isinstance(trace, Trace)
-    assert (trace.wr_id, round(trace.rtt_ns, -1), trace.limiter_bps) == (4, 51_000, 1_800_000_000)
+    assert (trace.wr_id, round(trace.rtt_ns, -1), trace.limiter_bps) == (4, 51_000, 2_800_000_000)
     assert (trace.reason, trace.metrics["cwnd_packets"]) == ("accepted", 20)
     assert rate == SetRate(2_800_000_000)
     assert isinstance(post, PostSend)
@@ -149,7 +149,7 @@ def test_a_failed_verb_ends_everything_once_the_rest_is_flushed() -> None:
     assert connection.actions() == [QueuePairFailed(2, RETRY_EXC_ERR)]
     assert connection.state is State.FLUSHING
     connection.on_completions(NOW, erred([3]))
-    assert connection.actions() == [TransferDone(2, False, 0), TransferDone(3, False, 0)]
+    assert connection.actions() == [TransferDone(2, False, 0), TransferDone(3, False, 0, is_sent=False)]
     assert connection.next_deadline() is None
 
 
@@ -184,7 +184,7 @@ def test_an_idle_queue_pair_that_fails_is_reported_as_well() -> None:
     connection.on_qp_event(NOW, QP_NUM, QpEvent.ERROR)
     assert connection.actions() == [QueuePairFailed(None, None)]
     connection.submit(Transfer(1, 10))
-    assert connection.actions() == [TransferDone(1, False, 0)]
+    assert connection.actions() == [TransferDone(1, False, 0, is_sent=False)]
 
 
 def test_missing_flushes_are_waited_for_only_so_long() -> None:

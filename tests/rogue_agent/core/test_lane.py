@@ -106,7 +106,7 @@ def test_clear_reports_what_was_posted_waits_again_or_waits_still() -> None:
     lane.rewind()
     before = len(actions)
     lane.clear(actions)
-    assert actions[before:] == [TransferDone(1, False, SEGMENT), TransferDone(2, False, 0)]
+    assert actions[before:] == [TransferDone(1, False, SEGMENT), TransferDone(2, False, 0, is_sent=False)]
     assert posted(lane, actions) == []
 
 

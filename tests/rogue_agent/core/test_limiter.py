@@ -55,6 +55,13 @@ def test_requests_in_steps_of_100_mbps(target_bps: float, now_bps: int, expected
     assert limiter_in_use(step_bps=100 * MBPS).request(target_bps, now_bps) == expected_bps
 
 
+def test_a_preview_asks_for_nothing() -> None:
+    limiter = Limiter(LinkFacts(10 * GBPS, 1024), change_max_bps=GBPS)
+    assert [limiter.preview(3 * GBPS, 10 * GBPS) for _ in range(2)] == [3 * GBPS] * 2, "still the first one"
+    assert limiter.request(3 * GBPS, 10 * GBPS) == 3 * GBPS
+    assert limiter.preview(9 * GBPS, 3 * GBPS) == limiter.request(9 * GBPS, 3 * GBPS) == 4 * GBPS
+
+
 def test_an_exact_limiter_follows_every_change() -> None:
     limiter = limiter_in_use()
     assert limiter.request(1_000_000_001, GBPS) == 1_000_000_001

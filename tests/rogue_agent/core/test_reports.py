@@ -47,10 +47,15 @@ def test_transfers_that_do_not_run_are_no_suspects() -> None:
 
 
 def test_failure_reports_everything_once_with_its_progress() -> None:
-    reports, actions = reports_of(1, 2, 3), list[Action]()
+    reports, actions = reports_of(1, 2, 3, 4), list[Action]()
     reports.suspect([1])
     reports.complete(1, 10, actions)
-    reports.fail([(2, 30), (2, 60), (3, 0)], actions)
-    assert actions == [TransferDone(1, False, 10), TransferDone(2, False, 30), TransferDone(3, False, 0)]
-    reports.fail([(2, 30)], actions)
-    assert len(actions) == 3
+    reports.fail([(2, 30), (2, 60), (3, 0), (4, 0)], {3}, actions)
+    assert actions == [
+        TransferDone(1, False, 10),
+        TransferDone(2, False, 30),
+        TransferDone(3, False, 0),
+        TransferDone(4, False, 0, is_sent=False),
+    ]
+    reports.fail([(2, 30)], set(), actions)
+    assert len(actions) == 4

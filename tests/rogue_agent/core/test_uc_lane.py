@@ -202,7 +202,7 @@ def test_a_queue_pair_that_fails_ends_everything_that_had_not_left() -> None:
     entries = [(2, RETRY_EXC_ERR, NicNs(0), 0, None)]
     sender.connection.on_completions(NOW, entries)
     reported = [each for each in sender.carry_out() if isinstance(each, TransferDone)]
-    assert reported == [TransferDone(2, False, 0), TransferDone(3, False, 0)]
+    assert reported == [TransferDone(2, False, 0), TransferDone(3, False, 0, is_sent=False)]
 
 
 def test_there_is_no_read_over_uc() -> None:

@@ -139,6 +139,18 @@ def test_a_dead_path_is_reported_once_with_its_status() -> None:
     assert (record.status, record.error) == ("error", "IBV_WC_RETRY_EXC_ERR")
 
 
+def test_what_waited_for_a_queue_pair_that_failed_was_never_sent() -> None:
+    """The send queue holds 512 verbs; a probe each 0.5 ms finds it full before 537 ms of timeouts are over."""
+    schedule = Schedule(0, HostNs(0), count=None, interval_ns=MS // 2)
+    star = AgentStar(1, schedule, transport="roce", loss_probability=0.9999, seed=2).run(SECOND_NS)
+    (flow,) = (flow for _, flow in star.flows)
+    assert len(flow.failures) == 1
+    assert [record.is_sent for record in flow.transfers] == [True] * 512 + [False] * (
+        len(flow.transfers) - 512
+    )
+    assert len(flow.transfers) > 1000
+
+
 def cut_flow(duration_ns: int, until_ns: int) -> SimulatedFlow:
     """A transfer of 200 MB through one switch, whose receiver's cable is cut after 50 ms."""
     simulation = Simulation(seed=1)

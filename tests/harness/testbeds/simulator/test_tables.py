@@ -85,6 +85,16 @@ def test_an_idle_probe_sees_the_empty_network(tmp_path: Path) -> None:
     assert gaps == {10_000}
 
 
+def test_probes_that_were_never_sent_are_no_rows(tmp_path: Path) -> None:
+    """From 1 ms on nothing arrives; the probe's send queue is full long before its queue pair fails."""
+    text = SINGLE.replace("hosts: 2", "hosts: 3") + "probe: {kind: write0, interval: 500us}\n"
+    text += "faults: [{kind: link_cut, target: h2, at: 1ms, duration: 10s}]\n"
+    flow = ("workload.size=1GB", "transports=[roce]")
+    probes = rows(run(tmp_path, *flow, text=text), "latency")
+    lost = [row for row in probes if row["status"] == "error"]
+    assert len(lost) == 512
+
+
 def test_no_two_cables_are_equally_long(tmp_path: Path) -> None:
     text = SINGLE.replace("hosts: 2", "hosts: 3").replace("delay_spread: 0ns", "delay_spread: 100ns")
     text += "probe: {kind: write0, interval: 10us}\n"
