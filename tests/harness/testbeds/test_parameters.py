@@ -55,7 +55,7 @@ def test_another_estimator_and_another_control() -> None:
         ({"retry_count": 8}, "retry_count", "a number from 0 to 7"),
         ({"estimator": "oracle"}, "estimator", "one of "),
         ({"estimator": "uc"}, "estimator", "one for rogue, whose service is reliable"),
-        ({"service": "uc"}, "service", "one of the parameters alpha_packets, answer_wait, "),
+        ({"service": "uc"}, "service", "one of the parameters alpha_packets, "),
         ({"cc": "fixed", "base_rtt_floor": "25us"}, "base_rtt_floor", "one of the parameters"),
     ],
 )

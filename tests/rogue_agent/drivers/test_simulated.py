@@ -140,7 +140,7 @@ def test_a_dead_path_is_reported_once_with_its_status() -> None:
 
 
 def test_what_waited_for_a_queue_pair_that_failed_was_never_sent() -> None:
-    """The send queue holds 512 verbs; a probe each 0.5 ms finds it full before 537 ms of timeouts are over."""
+    """The send queue holds 512 verbs; a probe each 0.5 ms finds it full before 537 ms of timeouts end."""
     schedule = Schedule(0, HostNs(0), count=None, interval_ns=MS // 2)
     star = AgentStar(1, schedule, transport="roce", loss_probability=0.9999, seed=2).run(SECOND_NS)
     (flow,) = (flow for _, flow in star.flows)
