@@ -9,7 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness.provisioning.events import is_task_start, task_title
 
-_ENDS: Final = ("runner_on_ok", "runner_on_failed", "runner_on_unreachable", "runner_on_skipped")
+_BAD_ENDS: Final = ("runner_on_failed", "runner_on_unreachable")
+_ENDS: Final = ("runner_on_ok", "runner_on_skipped", *_BAD_ENDS)
 
 
 class TaskDisplay:
@@ -24,6 +25,7 @@ class TaskDisplay:
         self._started_s = 0.0
         self._running: list[str] = []
         self._changed: list[str] = []
+        self._failed: list[str] = []
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
@@ -54,22 +56,25 @@ class TaskDisplay:
         elif event.get("event") == "runner_on_start":
             self._running.append(str(data["host"]))
         elif event.get("event") in _ENDS:
-            self._end_node(str(data["host"]), bool(data.get("res", {}).get("changed")))
+            self._end_node(str(data["host"]), str(event["event"]), bool(data.get("res", {}).get("changed")))
         now = f"{self._task} ({', '.join(self._running)})" if self._running else self._task
         self._progress.update(self._bar, completed=max(self._number - 1, 0), total=self._tasks, now=now)
 
-    def _end_node(self, node: str, is_changed: bool) -> None:
+    def _end_node(self, node: str, end: str, is_changed: bool) -> None:
         if node in self._running:
             self._running.remove(node)
-        if is_changed:
+        if end in _BAD_ENDS:
+            self._failed.append(node)
+        elif is_changed:
             self._changed.append(node)
 
     def _end_task(self) -> None:
         """Replace the task by a line that stays."""
         if self._task:
-            done = f"changed {', '.join(sorted(self._changed))}" if self._changed else "nothing to change"
-            text = (
-                f"[{self._number}/{self._tasks}] {self._task}: {done}, {monotonic() - self._started_s:.1f} s"
-            )
+            words = [f"changed {', '.join(sorted(self._changed))}"] if self._changed else []
+            words += [f"failed on {', '.join(sorted(self._failed))}"] if self._failed else []
+            done = "; ".join(words) or "nothing to change"
+            took = f"{monotonic() - self._started_s:.1f} s"
+            text = f"[{self._number}/{self._tasks}] {self._task}: {done}, {took}"
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-        self._task, self._running, self._changed = "", [], []
+        self._task, self._running, self._changed, self._failed = "", [], [], []

@@ -1,11 +1,17 @@
 """What Ansible says while a playbook runs, boiled down to what a person or the harness wants to know."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 _VALIDATION: Final = "Validating arguments against arg spec"
 """Ansible checks a role's arguments in a task of its own, without going to a node."""
+_WRAPPING: Final = re.compile(
+    r'^(?:Task failed: )?(?:Data could not be sent to remote host "[^"]*"\. Make sure this host can be '
+    r"reached over ssh: |Failed to connect to the host via ssh: )?(?:ssh: )?"
+)
+"""Words of Ansible's around what SSH or a module has to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +86,4 @@ def task_title(data: Mapping[str, Any]) -> str:
 
 def _message(result: Mapping[str, Any]) -> str:
     words = [str(result.get(key, "")) for key in ("msg", "argument_errors", "stderr") if result.get(key)]
-    return " ".join(" ".join(words).split()) or "no reason given"
+    return _WRAPPING.sub("", " ".join(" ".join(words).split())) or "no reason given"

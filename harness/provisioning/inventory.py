@@ -20,6 +20,7 @@ _UNVERIFIED: Final = (
     "stricthostkeychecking=accept-new",
     "stricthostkeychecking=off",
 )
+_KNOWN_HOSTS: Final = "~/.ssh/known_hosts"
 _SSH_ARGUMENTS: Final = ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
 
 
@@ -191,6 +192,11 @@ def _login(path: Path, name: str, variables: Mapping[str, Any], problems: list[P
         expected = "host keys that are verified"
         advice = "put the node's key into known_hosts_file with ssh-keyscan, and compare it"
         problems.append(Problem(str(path), name, "host keys that are not verified", expected, advice))
+    known_hosts = str(variables.get("known_hosts_file", _KNOWN_HOSTS))
+    if known_hosts != _KNOWN_HOSTS and known_hosts not in arguments:
+        expected = "the same file in ansible_ssh_common_args, for SSH"
+        advice = f"write ansible_ssh_common_args: -o UserKnownHostsFile={known_hosts}"
+        problems.append(Problem(str(path), f"{name}.known_hosts_file", known_hosts, expected, advice))
     key_file = variables.get("ansible_ssh_private_key_file")
     return Login(
         name,
@@ -198,5 +204,5 @@ def _login(path: Path, name: str, variables: Mapping[str, Any], problems: list[P
         int(variables.get("ansible_port", 22)),
         str(variables.get("ansible_user", os.environ.get("USER", "root"))),
         Path(key_file).expanduser() if key_file else None,
-        Path(str(variables.get("known_hosts_file", "~/.ssh/known_hosts"))).expanduser(),
+        Path(known_hosts).expanduser(),
     )

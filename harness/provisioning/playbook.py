@@ -26,6 +26,8 @@ DIRECTORY: Final = Path(harness.__file__).parent.parent / "playbooks"
 _LIST_LIMIT_S: Final = 60.0
 _LOOK_EVERY_S: Final = 1
 """How often ansible-runner asks whether it should stop."""
+_DIRECTORY_LENGTH_MAX: Final = 48
+"""A socket's path has 108 bytes at most, and SSH adds to it."""
 _LISTED_TASK: Final = re.compile(r"^ {6}(.+?)\tTAGS:", re.MULTILINE)
 
 
@@ -124,8 +126,9 @@ def _program(name: str) -> Path:
 
 @contextmanager
 def _private_directory() -> Iterator[Path]:
-    """A directory for what runner and SSH keep meanwhile; short, as a socket's path has 108 bytes at most."""
-    directory = Path(tempfile.mkdtemp(prefix="rogue-"))
+    """A directory for what runner and SSH keep meanwhile."""
+    is_short = len(tempfile.gettempdir()) <= _DIRECTORY_LENGTH_MAX
+    directory = Path(tempfile.mkdtemp(prefix="rogue-", dir=None if is_short else "/tmp"))
     (directory / "runner").mkdir()
     try:
         yield directory

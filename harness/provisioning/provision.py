@@ -67,4 +67,4 @@ def dool_script() -> Path:
 def _raise_failures(what: str, outcome: Outcome, log: Path) -> None:
     if outcome.failures:
         lines = [f"{what}: failed on {len({each.node for each in outcome.failures})} nodes; log: {log}"]
-        raise TestbedError("\n  ".join([*lines, *map(str, outcome.failures)]))
+        raise TestbedError("\n  ".join([*lines, *sorted(map(str, outcome.failures))]))

@@ -14,7 +14,7 @@ all:
     known_hosts_file: {directory}/known_hosts
     ansible_user: root
     ansible_ssh_private_key_file: {directory}/id_ecdsa
-    ansible_ssh_common_args: -o StrictHostKeyChecking=yes
+    ansible_ssh_common_args: -o UserKnownHostsFile={directory}/known_hosts -o StrictHostKeyChecking=yes
     experiment_mtu: 4300
   children:
     hosts:

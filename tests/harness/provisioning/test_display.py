@@ -39,6 +39,16 @@ def test_elsewhere_than_on_a_terminal_each_finished_task_is_a_line() -> None:
     ]
 
 
+def test_nodes_that_failed_are_named_in_the_line() -> None:
+    text = shown(
+        start("Load"),
+        on_node("runner_on_ok", "h0", changed=True),
+        on_node("runner_on_failed", "h2"),
+        on_node("runner_on_unreachable", "h1"),
+    )
+    assert "[1/2] tcp: Load: changed h0; failed on h1, h2, " in text
+
+
 def test_a_terminal_shows_task_and_nodes_that_still_work_on_it() -> None:
     text = shown(
         start("Load"), on_node("runner_on_start", "h0"), on_node("runner_on_start", "h1"), terminal=True

@@ -24,6 +24,17 @@ def test_a_failure_says_node_task_and_why() -> None:
     ]
 
 
+def test_the_wrapping_of_what_ssh_says_is_taken_off() -> None:
+    wrapped = (
+        'Task failed: Data could not be sent to remote host "127.0.0.1". Make sure this host can be reached'
+    )
+    outcome = Outcome()
+    said = "ssh: connect to host 127.0.0.1 port 1: Connection refused"
+    outcome.add(event("runner_on_unreachable", res={"msg": f"{wrapped} over ssh: {said}"}))
+    expected = "h1: tcp: DCTCP: cannot be reached: connect to host 127.0.0.1 port 1: Connection refused"
+    assert str(outcome.failures[0]) == expected
+
+
 def test_wrong_arguments_of_a_role_are_told() -> None:
     outcome = Outcome()
     result = {"msg": "Validation of arguments failed:", "argument_errors": ["missing required arguments: a"]}

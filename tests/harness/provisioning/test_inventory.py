@@ -57,6 +57,7 @@ MISTAKES: dict[str, Change] = {
         "h1", ansible_ssh_common_args="-o 'StrictHostKeyChecking accept-new'"
     ),
     "fabric: got host keys that are not verified": host("fabric", ansible_host_key_checking=False),
+    "h0.known_hosts_file: got /else/where, expected the same": host("h0", known_hosts_file="/else/where"),
     "hosts: got no host in it": lambda listed: listed.pop("hosts"),
     "switch: got 2 machines, expected one": lambda listed: listed["switch"]["hosts"].append("h0"),
 }
