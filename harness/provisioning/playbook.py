@@ -21,6 +21,7 @@ import harness
 from harness.errors import TestbedError
 from harness.provisioning.display import TaskDisplay
 from harness.provisioning.events import Outcome, counts, is_task_start
+from harness.provisioning.processes import end_processes
 
 DIRECTORY: Final = Path(harness.__file__).parent.parent / "playbooks"
 _LIST_LIMIT_S: Final = 60.0
@@ -136,6 +137,7 @@ def _private_directory() -> Iterator[Path]:
         for socket in (directory / "ssh").glob("*"):
             command = ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "node"]
             subprocess.run(command, capture_output=True, timeout=_LIST_LIMIT_S, check=False)
+        end_processes(directory)
         shutil.rmtree(directory, ignore_errors=True)
 
 

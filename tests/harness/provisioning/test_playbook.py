@@ -14,6 +14,7 @@ from harness.errors import TestbedError
 from harness.provisioning import playbook
 from harness.provisioning.events import Outcome
 from harness.provisioning.playbook import Interrupted, Order, run_playbook
+from harness.provisioning.processes import find_processes
 
 HERE = "all: {hosts: {here: {ansible_connection: local, ansible_python_interpreter: auto_silent}}}\n"
 GOOD = """\
@@ -105,5 +106,6 @@ def test_ctrl_c_ends_it_and_says_how_far_it_came(
         run_playbook(asked, console)
     watcher.join()
     assert stopped.value.outcome.tasks_done == 1
+    assert list(find_processes(str(tmp_path))) == [], "nothing goes on behind our back"
     assert signal.getsignal(signal.SIGINT) is handler
     assert list((tmp_path / "scratch").iterdir()) == []
