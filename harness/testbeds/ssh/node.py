@@ -22,7 +22,7 @@ ANSWER_LIMIT_S: Final = 60.0
 """For whatever a node may have to do before it answers; an emulated one is slow."""
 HEARTBEAT_LIMIT_S: Final = 15.0
 """A node that does not even say that it is alive for so long is lost."""
-SILENCE_LIMIT_MS: Final = 60_000
+SILENCE_LIMIT_MS: Final = 300_000
 """An agent that hears nothing for so long ends itself."""
 CLOCK_READINGS: Final = 8
 

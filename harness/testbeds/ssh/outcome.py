@@ -49,7 +49,7 @@ class Outcome:
         tables["counters"] = self._counters(readings)
         not_measured = support.not_measured(self._cell)
         if self._cell.experiment.measures("cpu"):
-            tables["cpu"] = self._surroundings.cpu_table(self._done.start_ns)
+            tables["cpu"] = self._surroundings.cpu_table(self._done.start_ns, self._timing.traffic_ns)
         return CellResult(
             tables=tables,
             facts=self._facts(),

@@ -10,9 +10,10 @@ from harness.plan.cells import Cell
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.switch import PortCounters, SwitchControl
 from harness.testbeds.base import Columns, TestbedError
-from harness.testbeds.ssh.cpu import CpuRecorder, parse_dool
+from harness.testbeds.ssh.cpu import INTERVAL_S, CpuRecorder, parse_dool
 from harness.testbeds.ssh.node import Node
 from harness.testbeds.ssh.switch import cell_ports, fault_ports
+from harness.testbeds.timing import SECOND_NS
 from workloads.faults import LinkCut
 from workloads.records import TABLES, FailureKind
 
@@ -44,11 +45,14 @@ class Surroundings:
         with _blamed_on_switch():
             self._control.apply(cell_ports(self._cell, self._inventory))
 
-    def begin(self) -> None:
-        """Read the counters and start to record the nodes' load, just before the traffic."""
+    def record_load(self) -> None:
+        """Start to record the nodes' load; early, for dool takes seconds to start on an emulated node."""
         if self._cell.experiment.measures("cpu"):
             for name, node in self._nodes.items():
                 self._recorders[name] = CpuRecorder(node.shell, time.monotonic_ns())
+
+    def begin(self) -> None:
+        """Read the counters, just before the traffic."""
         with _blamed_on_switch():
             self._before = self._control.counters()
 
@@ -77,14 +81,18 @@ class Surroundings:
                 rows.append((port.partition("->")[0], port, name, int(before[name]), int(value)))
         return rows
 
-    def cpu_table(self, start_ns: int) -> Columns:
-        """Busy cores of each node, from one second after the start; `start_ns` on this process's clock."""
+    def cpu_table(self, start_ns: int, traffic_ns: int) -> Columns:
+        """Busy cores of each node while the traffic lasts; `start_ns` on this process's clock.
+
+        A sample is about the second before it, so the first one that counts ends a second after the start.
+        """
         rows = []
         for name, recorder in self._recorders.items():
             cores = self._nodes[name].capabilities.cores
             for sample in parse_dool(self.dool[name]):
                 t_ns = recorder.here_ns(sample.epoch_s) - start_ns
-                rows.append((name, t_ns, sample.busy_fraction * cores, "dool"))
+                if INTERVAL_S * SECOND_NS <= t_ns <= traffic_ns:
+                    rows.append((name, t_ns, sample.busy_fraction * cores, "dool"))
         names = TABLES["cpu"].column_names()
         return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 

@@ -37,10 +37,13 @@ class Readings:
         content = self._done.files[flow.role(end)].get(name, b"")
         return list(csv.DictReader(io.StringIO(content.decode())))
 
-    def first_of(self, flow: PlannedFlow, name: str) -> tuple[End, list[Row]]:
-        """A table of whichever end has written one."""
-        found: list[tuple[End, list[Row]]] = [(end, self.rows(flow, end, name)) for end in ENDS]
-        return next((each for each in found if each[1]), ("requester", []))
+    def delivered(self, flow: PlannedFlow) -> tuple[End, list[Row]]:
+        """Samples of the end that sees what arrives.
+
+        Over RC that is whoever is told by acknowledgements, and over UC and TCP only the receiver.
+        """
+        end: End = "requester" if flow.service == "rc" else "responder"
+        return end, self.rows(flow, end, "throughput")
 
     def shift(self, flow: PlannedFlow, end: End) -> Shift:
         """How to turn a role's instants into the run's."""
@@ -117,7 +120,7 @@ def throughput_table(readings: Readings) -> Columns:
     """Delivered payload per flow and interval, as the end that can see it counted."""
     rows = []
     for flow in _carriers(readings):
-        end, samples = readings.first_of(flow, "throughput")
+        end, samples = readings.delivered(flow)
         shift = readings.shift(flow, end)
         for row in samples:
             interval_ns, delivered_bytes = int(row["interval_ns"]), int(row["delivered_bytes"])

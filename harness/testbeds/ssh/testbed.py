@@ -18,7 +18,9 @@ from harness.testbeds.ssh.roles import plan_roles
 from harness.testbeds.ssh.surroundings import Surroundings
 from harness.testbeds.timing import SECOND_NS, cell_timing
 from rogue_agent.control.messages import Capabilities
+from rogue_agent.core.estimators import ESTIMATORS
 
+ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
 SETUP_SECONDS: Final = 20.0
 """Connecting, preparing and collecting, beside the time of the traffic itself."""
 
@@ -63,7 +65,11 @@ class SshTestbed(Testbed):
         return support.unsupported(cell, self.inventory, self.capabilities)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """The first parameter that the agent does not take."""
+        """The first parameter that the agent does not take, or that only a simulator can give it."""
+        estimator = cell.transport.parameters.get("estimator")
+        if isinstance(estimator, str) and estimator in ORACLES:
+            honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
+            return ParameterMistake("estimator", f"one of {honest}", "no NIC tells what this one asks for")
         return parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
@@ -79,6 +85,7 @@ class SshTestbed(Testbed):
             surroundings = Surroundings(cell, self.inventory, nodes)
             stack.enter_context(surroundings.around())
             surroundings.set_ports()
+            surroundings.record_load()
             conductor = Conductor(nodes, flows, timing)
             conductor.prepare()
             surroundings.begin()

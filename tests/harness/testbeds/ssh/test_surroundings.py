@@ -1,11 +1,15 @@
 """The switch around a cell."""
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from helpers.fake_agents import FakeSwitch
+from helpers.experiments import cell_of
+from helpers.fake_agents import FakeAgent, FakeSwitch, fake_inventory, fake_node
 
 from harness.testbeds.base import CellResult, TestbedError
+from harness.testbeds.ssh.surroundings import Surroundings
 from workloads.records import FailureKind
 
 Run = Callable[..., CellResult]
@@ -23,3 +27,18 @@ def test_a_switch_that_fails_is_to_blame(run: Run, monkeypatch: pytest.MonkeyPat
     with pytest.raises(TestbedError, match="fabric: `tc -batch -` failed") as caught:
         run()
     assert caught.value.kind is FailureKind.SWITCH
+
+
+@pytest.mark.usefixtures("agents")
+def test_load_of_the_nodes_while_the_traffic_lasts(tmp_path: Path) -> None:
+    """dool's samples are 1.1, 2.1 s after it was started; the traffic begins at 0.1 s and lasts 1.5 s."""
+    cell = cell_of(tmp_path, "topology.rate=100Mbps")
+    around = Surroundings(cell, fake_inventory(), {"h0": fake_node("h0", FakeAgent())})
+    around.set_ports()
+    before_ns = time.monotonic_ns()
+    around.record_load()
+    around.begin()
+    around.end()
+    table = around.cpu_table(before_ns + 10**8, 1_500_000_000)
+    assert (table["host"], table["busy_cores"], table["source"]) == (["h0"], [1.0], ["dool"])  # of two cores
+    assert 10**9 <= int(table["t_ns"][0]) < 15 * 10**8

@@ -39,8 +39,8 @@ EVENTS = b"t_ns,event,detail\n1000700000000,qp_failed,queue pair 20\n10006000000
 COUNTERS = b"name,before,after\nsent_pkts,%d,%d\n"
 
 
-def readings(tmp_path: Path, files: dict[str, dict[str, bytes]]) -> tuple[Cell, Readings]:
-    cell = cell_of(tmp_path, "topology.rate=100Mbps", "workload.repeat_for=2s")
+def readings(tmp_path: Path, files: dict[str, dict[str, bytes]], *settings: str) -> tuple[Cell, Readings]:
+    cell = cell_of(tmp_path, "topology.rate=100Mbps", "workload.repeat_for=2s", *settings)
     flows = plan_roles(cell, cell_timing(cell))
     roles = [flow.role(end) for flow in flows for end in ("requester", "responder")]  # type: ignore[arg-type]
     everything = {role: files.get(role, {}) for role in roles}
@@ -58,15 +58,18 @@ def test_transfers(tmp_path: Path) -> None:
     assert (second["status"], second["fct_ns"], second["retransmitted_bytes"]) == ("unfinished", None, 4096)
 
 
-def test_samples_come_from_whichever_end_can_see(tmp_path: Path) -> None:
+def test_samples_come_from_the_end_that_can_see(tmp_path: Path) -> None:
     own_end = readings(tmp_path, {"flow0-requester": {"throughput": THROUGHPUT}})
     rows = to_arrow("throughput", collect_tables(*own_end)["throughput"]).to_pylist()
     assert [(row["t_ns"], row["goodput_bps"], row["limiter_bps"]) for row in rows] == [
         (10**9, 10e6, None), (2 * 10**9, 20e6, 20_000_000),
     ]  # fmt: skip
     there = THROUGHPUT.replace(b"\n100", b"\n500")
-    other_end = readings(tmp_path, {"flow0-responder": {"throughput": there}})
-    assert collect_tables(*other_end)["throughput"]["t_ns"] == [10**9, 2 * 10**9]
+    both = {"flow0-requester": {"throughput": THROUGHPUT}, "flow0-responder": {"throughput": there}}
+    told = collect_tables(*readings(tmp_path, both, "transports=[roce-uc]"))["throughput"]
+    assert (told["t_ns"], told["delivered_bytes"]) == ([10**9, 2 * 10**9], [1_250_000, 2_500_000])
+    unseen = {"flow0-requester": {"throughput": THROUGHPUT}}
+    assert "throughput" not in collect_tables(*readings(tmp_path, unseen, "transports=[roce-uc]"))
 
 
 def test_probes_are_latencies_and_no_flows(tmp_path: Path) -> None:
