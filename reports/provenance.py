@@ -150,7 +150,7 @@ def _words(key: str) -> str:
     for suffix in ("_bps", "_bytes", "_ns"):
         key = key.removesuffix(suffix)
     words = [
-        {"nic": "NIC", "mtu": "MTU", "qp": "QP", "cpu": "CPU", "rtt": "RTT"}.get(word, word)
+        {"nic": "NIC", "mtu": "MTU", "qp": "QP", "cpu": "CPU", "rtt": "RTT", "rdma": "RDMA"}.get(word, word)
         for word in key.split("_")
     ]
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])

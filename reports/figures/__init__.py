@@ -3,6 +3,7 @@
 from typing import Final
 
 from reports.figures.completion_times import CompletionTimes
+from reports.figures.cpu_load import CpuLoad
 from reports.figures.factor_sweep import FactorSweep
 from reports.figures.figure import ReportFigure
 from reports.figures.flow_shares import FlowShares
@@ -23,6 +24,7 @@ FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "probe_latency": ProbeLatency,
     "queue_over_time": QueueOverTime,
     "queue_distribution": QueueDistribution,
+    "cpu_load": CpuLoad,
     "rtt_estimate": RttEstimate,
     "rate_estimate": RateEstimate,
     "window": WindowOverTime,

@@ -152,3 +152,31 @@ def write_recovery_run(directory: Path) -> Path:
         )
         cells.append((entry, {"flows": rows, "throughput": samples, "events": events}))
     return write_cells(directory, cells, {"kind": "incast", "senders": 1})
+
+
+def write_loaded_run(directory: Path) -> Path:
+    """Two senders, a receiver and a prober, two transports, WRITE and READ, two repetitions.
+
+    With RoGUE the senders are busy for 0.2 and 0.4 cores, the receiver for 0.1 cores more per repetition;
+    RoCE takes half of all that.
+    """
+    cells = []
+    for repetition in (1, 2):
+        for verb in ("write", "read"):
+            for transport, share in (("rogue", 1.0), ("roce", 0.5)):
+                busy = {"h0": 0.2, "h1": 0.4, "h2": 0.1 * repetition, "h3": 0.9}
+                rows: list[dict[str, object]] = [
+                    {"host": host, "t_ns": n * SECOND, "busy_cores": share * cores, "source": "dool"}
+                    for host, cores in busy.items()
+                    for n in (1, 2)
+                ]
+                flows = [
+                    transfer(f"main/{host}->h2", verb=verb, src=host, dst="h2", fct_ns=2 * SECOND)
+                    for host in ("h0", "h1")
+                ]
+                entry = cell(
+                    f"{transport}-{verb}-r{repetition}", transport=transport, repetition=repetition,
+                    factors={"workload.verb": verb},
+                )  # fmt: skip
+                cells.append((entry, {"flows": flows, "cpu": rows}))
+    return write_cells(directory, cells, {"kind": "incast", "senders": 2})

@@ -4,7 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.sample_kinds import write_pairs_run, write_ping_run, write_recovery_run, write_staggered_run
+from helpers.sample_kinds import (
+    write_loaded_run,
+    write_pairs_run,
+    write_ping_run,
+    write_recovery_run,
+    write_staggered_run,
+)
 from helpers.sample_run import Sample, write_sample_run
 
 from reports import build
@@ -70,3 +76,9 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def recovering(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """A link cut, by a READ and by a WRITE."""
     return Results(Run(write_recovery_run(tmp_path_factory.mktemp("recovering"))))
+
+
+@pytest.fixture(scope="session")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Hosts whose processors were watched."""
+    return Results(Run(write_loaded_run(tmp_path_factory.mktemp("loaded"))))

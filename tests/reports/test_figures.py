@@ -28,7 +28,12 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 # Figures that the incast of the sample has no data for, and the run that has.
-OTHER_RUN = {"factor_sweep": "sweep", "recovery": "recovering", "completion_times": "pairs"}
+OTHER_RUN = {
+    "factor_sweep": "sweep",
+    "recovery": "recovering",
+    "completion_times": "pairs",
+    "cpu_load": "loaded",
+}
 
 
 @pytest.fixture

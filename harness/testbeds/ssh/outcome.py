@@ -20,6 +20,13 @@ from workloads.records import TABLES, FailureKind
 
 TABLE_FILES: Final = ("transfers", "throughput", "rtt", "events", "counters")
 """Files of a role that become tables; the others are kept as they are."""
+LIMITERS: Final = {
+    "none": "none",
+    "htb": "tc htb (software)",
+    "software": "release times of the agent (software)",
+    "dcb": "dcb maxrate (hardware)",
+}
+CLOCKS: Final = {"host": "the host's clock (software)", "nic": "the NIC's clock (hardware)"}
 
 
 class Outcome:
@@ -111,11 +118,11 @@ class Outcome:
         prepared = self._done.prepared[first.role("requester")]
         port = next((port for port in node.capabilities.ports if port.get("device") == prepared.device), {})
         return {
-            "nic_device": prepared.device,
-            "nic_driver": _fact(port.get("driver")),
-            "limiter": prepared.limiter,
-            "limiter_step_bps": prepared.limiter_step_bps,
-            "timestamps": prepared.clock,
+            "nic": _nic(prepared.device, port.get("driver")),
+            "rate_limiter": LIMITERS.get(prepared.limiter, prepared.limiter),
+            "rate_limiter_step_bps": prepared.limiter_step_bps,
+            "timestamps": CLOCKS.get(prepared.clock, prepared.clock),
+            "switch": "Linux tc (software)",
             "completions": prepared.completions,
             "node_kernel": node.capabilities.kernel,
             "node_python": node.capabilities.python,
@@ -148,5 +155,8 @@ def _must_agree(flow: PlannedFlow, done: Conducted) -> bool:
     return flow.service == "rc" and 0 < flow.flow.size_bytes <= flow.buffer_bytes and result.transfers_ok > 0
 
 
-def _fact(value: object) -> Fact:
-    return value if isinstance(value, Fact) else None
+def _nic(device: str | None, driver: object) -> str:
+    """The RDMA device; TCP runs over whatever the kernel has."""
+    if device is None:
+        return "the kernel's own network stack (software)"
+    return f"{device} (software)" if driver == "software" else f"{device}, driver {driver} (hardware)"

@@ -23,8 +23,9 @@ def test_from_the_plan_to_the_tables(run: Run) -> None:
     sent = zip(result.tables["counters"]["port"], result.tables["counters"]["before"], strict=True)
     assert ("s0->h2", 1000) in list(sent)
     assert result.facts["bottleneck_port"] == "s0->h2"
-    assert result.facts["nic_driver"] == "software"
-    assert result.facts["limiter"] == "htb"
+    assert result.facts["nic"] == "rxe0 (software)"
+    assert result.facts["rate_limiter"] == "tc htb (software)"
+    assert result.facts["timestamps"] == "the host's clock (software)"
     assert result.raw["flow0-requester.log"] == b"all is well"
     assert json.loads(result.raw["capabilities.json"])["h0"]["pyverbs"] == "44.0"
 
