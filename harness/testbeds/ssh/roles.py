@@ -14,7 +14,7 @@ from workloads.transports import parse_transport
 
 PROBE_GROUP: Final = "probe"
 PROBE_TRANSPORT: Final = "roce"
-BUFFER_BYTES_MAX: Final = 8 * 2**20
+BUFFER_BYTES_MAX: Final = 32 * 2**20
 """A longer transfer goes round and round in it."""
 BUFFER_BYTES_MIN: Final = 4096
 PRIORITIES: Final = 7
