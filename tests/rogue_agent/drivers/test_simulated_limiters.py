@@ -19,6 +19,7 @@ RATE_BPS = 10**10
 MTU_BYTES = 1024
 IDEAL_BPS = RATE_BPS * MTU_BYTES / 1106
 SECOND_NS = 10**9
+MS = 10**6
 LINK = LinkFacts(RATE_BPS, MTU_BYTES, rate_step_bps=CX3PRO.rate_step_bps)
 
 
@@ -112,6 +113,31 @@ def test_a_limiter_has_one_user_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
     twelve_flows(star)
     assert sorted(users) == list(range(8))
     assert changes > 100
+
+
+@pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
+def test_all_flows_survive_a_cut_of_their_host(transport: str) -> None:
+    """Two seconds: over RC each loses both queue pairs, with a limiter or waiting for one."""
+    star = SharedStar(13)
+    for number in range(1, 13):
+        star.add(0, number, transport=transport, size_bytes=30_000_000)
+    star.simulation.cut_link("h0", "s0", start_ns=30 * MS, duration_ns=2 * SECOND_NS)
+    star.simulation.run_until(4 * SECOND_NS)
+    star.simulation.check_invariants()
+    assert [flow.transfers[0].status for _, flow in star.flows] == ["ok"] * 12
+    lost = sum(event.event == "qp_failed" for _, flow in star.flows for event in flow.events)
+    assert lost == (24 if transport == "rogue" else 0)
+
+
+def test_stranded_flows_do_not_keep_limiters_from_the_others() -> None:
+    """Nine of twelve receivers are gone for ever: the other three still have the link to themselves."""
+    star = SharedStar(13)
+    for number in range(1, 13):
+        star.add(0, number, size_bytes=200_000_000)
+    for number in range(1, 10):
+        star.simulation.cut_link(f"h{number}", "s0", start_ns=30 * MS, duration_ns=100 * SECOND_NS)
+    star.simulation.run_until(2 * SECOND_NS)
+    assert [flow.transfers[0].status for _, flow in star.flows] == ["unfinished"] * 9 + ["ok"] * 3
 
 
 def test_eight_flows_in_each_direction_have_eight_limiters_each(monkeypatch: pytest.MonkeyPatch) -> None:
