@@ -206,7 +206,7 @@ class VerbsFlow:
         """Pass the end of a transfer on to the application, and start the next one if it is due."""
         assert self._application is not None, "a transfer ended, but none was submitted"
         error = None if action.is_ok else self._error
-        record = self._application.on_transfer_done(action.transfer_id, now, error)
+        record = self._application.on_transfer_done(action.transfer_id, now, error, is_sent=action.is_sent)
         self._records.transfers.write(record)
         if not self._application.is_open_loop:
             self._begin(now)

@@ -1,0 +1,141 @@
+"""Flows between real nodes: a session with each, and both ends of a flow from `prepare` to their tables."""
+
+import csv
+import io
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Literal
+
+from rogue_agent.control.messages import (
+    Alive,
+    Clock,
+    ClockReading,
+    Connect,
+    Connected,
+    EndRole,
+    Heartbeat,
+    Load,
+    Loaded,
+    Prepare,
+    Prepared,
+    Result,
+    Results,
+    RoleEnded,
+    Start,
+    Started,
+)
+from rogue_agent.control.session import Session
+from virtual.ssh import Connection, Login
+from virtual.transfer import agent
+
+LIMIT_MS = 300_000
+_EXCHANGES = 5
+_HEARTBEAT_S = 0.5
+_NS_PER_S = 1_000_000_000
+_START_IN_S = 2
+Rows = list[dict[str, str]]
+
+
+class Node:
+    """One node: its agent, its experiment address, and how far its clock is ahead of ours."""
+
+    def __init__(self, connection: Connection, session: Session, address: str) -> None:
+        self.connection = connection
+        self.session = session
+        self.address = address
+        self.offset_ns = min(self._exchange() for _ in range(_EXCHANGES))[1]
+
+    def _exchange(self) -> tuple[int, int]:
+        sent_ns = time.monotonic_ns()
+        now_ns = self.session.request(Clock(), ClockReading).now_ns
+        received_ns = time.monotonic_ns()
+        return received_ns - sent_ns, now_ns - (sent_ns + received_ns) // 2
+
+
+@contextmanager
+def node(login: Login, address: str) -> Iterator[Node]:
+    """Open a session with the agent on a machine."""
+    with agent(login) as (connection, session):
+        yield Node(connection, session, address)
+        session.close()
+
+
+class Flow:
+    """Both ends of one flow, connected; `options` go into both `prepare` requests."""
+
+    def __init__(
+        self,
+        source: Node,
+        destination: Node,
+        transport: str,
+        *,
+        buffer_bytes: int,
+        requester: Mapping[str, object] | None = None,
+        **options: object,
+    ) -> None:
+        self.nodes = {"requester": source, "responder": destination}
+        seeds = (None, 7) if options.get("verb") == "read" else (7, None)
+        ends: tuple[Literal["requester", "responder"], ...] = ("requester", "responder")
+        self.introductions = {}
+        for end, fill_seed in zip(ends, seeds, strict=True):
+            values = {**options, **(requester or {} if end == "requester" else {})}
+            request = Prepare(
+                end,
+                LIMIT_MS,
+                end,
+                self.nodes[end].address,
+                transport,
+                buffer_bytes,
+                fill_seed=fill_seed,
+                **values,  # type: ignore[arg-type]
+            )
+            self.introductions[end] = self.nodes[end].session.request(request, Prepared)
+        for end, other in (("responder", "requester"), ("requester", "responder")):
+            peer = self.introductions[other]  # type: ignore[index]
+            self.nodes[end].session.request(Connect(end, LIMIT_MS, peer), Connected)
+
+    def run(
+        self, size_bytes: int, *, run_s: int = 120, count: int | None = 1, interval_ns: int | None = None
+    ) -> tuple[Results, Results]:
+        """Start both ends at one instant, wait for the requester's end, and return what both say."""
+        self.start(size_bytes, run_s=run_s, count=count, interval_ns=interval_ns)
+        return self.end()
+
+    def start(
+        self, size_bytes: int, *, run_s: int, count: int | None = 1, interval_ns: int | None = None
+    ) -> None:
+        """Start both ends at one instant."""
+        source = self.nodes["requester"].session
+        load = Load("requester", LIMIT_MS, size_bytes, count=count, interval_ns=interval_ns)
+        source.request(load, Loaded)
+        at_ns = time.monotonic_ns() + _START_IN_S * _NS_PER_S
+        for end in ("responder", "requester"):
+            there = self.nodes[end]
+            start = Start(end, LIMIT_MS, at_ns + there.offset_ns, run_s * _NS_PER_S)
+            there.session.request(start, Started)
+
+    def end(self) -> tuple[Results, Results]:
+        """Wait for the requester's end, and return what both ends say."""
+        heartbeat = Heartbeat("requester", LIMIT_MS)
+        source = self.nodes["requester"].session
+        while source.request(heartbeat, Alive).state not in {"finished", "failed"}:
+            time.sleep(_HEARTBEAT_S)
+        sent, received = (
+            self.nodes[end].session.request(Result(end, LIMIT_MS, checksum=True), Results)
+            for end in ("requester", "responder")
+        )
+        return sent, received
+
+    def text(self, end: str, results: Results, name: str) -> str:
+        """One of the files of an end."""
+        return self.nodes[end].connection.get(str(results.files[name])).decode()
+
+    def rows(self, end: str, results: Results, name: str) -> Rows:
+        """One of the tables of an end."""
+        return list(csv.DictReader(io.StringIO(self.text(end, results, name))))
+
+    def close(self) -> None:
+        """End both roles, so that their names are free again."""
+        for end, there in self.nodes.items():
+            there.session.request(EndRole(end, LIMIT_MS), RoleEnded)

@@ -1,0 +1,60 @@
+"""Every transport and verb moves bytes between two nodes with soft-RoCE."""
+
+import pytest
+from helpers.agent_flows import Flow, Node
+
+from virtual.transfer import PATIENT
+
+pytestmark = pytest.mark.virtual
+
+SIZE_BYTES = 4 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("transport", "verb"),
+    [
+        ("rogue", "write"),
+        ("rogue", "read"),
+        ("rogue", "send"),
+        ("rogue-uc", "write"),
+        ("roce", "write"),
+        ("roce", "read"),
+        ("roce-uc", "write"),
+    ],
+)
+def test_transfers_arrive_whole_and_are_counted(nodes: tuple[Node, Node], transport: str, verb: str) -> None:
+    parameters = {} if transport.endswith("uc") else dict(PATIENT)
+    flow = Flow(*nodes, transport, buffer_bytes=SIZE_BYTES, parameters=parameters, verb=verb)
+    sent, received = flow.run(SIZE_BYTES, count=3)
+    assert (sent.status, sent.transfers_ok, sent.error) == ("ok", 3, None)
+    assert sent.sha256 == received.sha256
+    counts = received if transport.endswith("uc") or verb == "send" else sent
+    assert counts.moved_bytes == 3 * SIZE_BYTES
+    assert sent.facts["mistakes"] == received.facts["mistakes"] == 0
+    assert {row["status"] for row in flow.rows("requester", sent, "transfers")} == {"ok"}
+    if transport.startswith("rogue"):
+        assert any(row["accepted"] == "1" for row in flow.rows("requester", sent, "rtt"))
+    flow.close()
+
+
+@pytest.mark.parametrize("congestion_control", ["cubic", "dctcp"])
+def test_tcp_follows_the_same_schedule(nodes: tuple[Node, Node], congestion_control: str) -> None:
+    flow = Flow(*nodes, congestion_control, buffer_bytes=SIZE_BYTES)
+    sent, received = flow.run(SIZE_BYTES, count=3)
+    assert (sent.status, sent.transfers_ok) == ("ok", 3)
+    assert sent.sha256 == received.sha256
+    assert received.moved_bytes == 3 * SIZE_BYTES
+    assert sent.facts["congestion_control"] == congestion_control
+    flow.close()
+
+
+def test_a_probe_asks_at_its_own_pace_and_starts_when_it_was_told(nodes: tuple[Node, Node]) -> None:
+    flow = Flow(*nodes, "roce", buffer_bytes=4096, parameters=dict(PATIENT))
+    sent, _ = flow.run(0, run_s=3, count=None, interval_ns=50_000_000)
+    rows = flow.rows("requester", sent, "transfers")
+    assert 50 <= len(rows) <= 61
+    answered = [row for row in rows if row["end_ns"]]
+    assert len(answered) >= 40
+    assert all(int(row["end_ns"]) > int(row["start_ns"]) for row in answered)
+    assert 0 <= int(rows[0]["start_ns"]) - sent.start_ns < 1_000_000_000
+    flow.close()
