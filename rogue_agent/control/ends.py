@@ -54,6 +54,8 @@ def _limiter(
         raise SettingsError("limiter", request.limiter, f"one of {', '.join(sorted(LIMITERS))}, none")
     if request.priority == 0:
         raise SettingsError("priority", 0, "1 to 7 where there is a limiter")
+    if (request.limiter, request.end, request.verb) == ("software", "responder", "read"):
+        raise SettingsError("limiter", "software", "htb or dcb: no software can hold back answers to READs")
     table = workplace.spool.table("limiter", COLUMNS)
     limiter = LIMITERS[request.limiter](table, workplace.poller, port.netdev, request.priority, line_rate_bps)
     stack.callback(limiter.close)

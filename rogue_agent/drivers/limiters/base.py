@@ -31,6 +31,10 @@ class RateLimiter(ABC):
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Have this rate applied from now on, 0 for none; return the rate that will really be applied."""
 
+    def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
+        """When a verb that is handed over now may be posted: at once, where packets are held back below."""
+        return now
+
     @abstractmethod
     def close(self) -> None:
         """Lift the limit and give everything back."""

@@ -19,9 +19,10 @@ from rogue_agent.core.actions import (
 from rogue_agent.core.application import Application, Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS, Completion, status_name
-from rogue_agent.core.connection import Connection
+from rogue_agent.core.connection import Connection, QpEvent
 from rogue_agent.core.control import SampleVerdict
 from rogue_agent.core.errors import PeerError, PostRefused
+from rogue_agent.core.wire import framing_named
 from rogue_agent.drivers.limiters.base import RateLimiter
 from rogue_agent.drivers.meter import ThroughputMeter
 from rogue_agent.drivers.spool import Table
@@ -41,6 +42,7 @@ RTT_COLUMNS = (
     "reason",
 )
 EVENT_COLUMNS = ("t_ns", "event", "detail")
+_WIRE = framing_named("rocev2")
 _COUNTED = 0
 """Immediate value of a WRITE that has none of its own, so that the receiver can count it."""
 
@@ -99,6 +101,7 @@ class VerbsFlow:
         self._error = ""
         self._unsignaled_bytes = 0
         self._posted: deque[tuple[int, int]] = deque()
+        self._held: deque[tuple[HostNs, PostSend]] = deque()
         self.mistakes = 0
         self.again_bytes = 0
         self.posted_verbs = 0
@@ -129,14 +132,17 @@ class VerbsFlow:
 
     @property
     def deadline_ns(self) -> HostNs | None:
-        """When `on_time` must be called at the latest: for the connection's timer or the next transfer."""
+        """When `on_time` must be called at the latest: for a timer, the next transfer or a verb held back."""
         if self._is_over:
             return None
         next_ns = None if self._application is None else self._application.next_start_ns
-        return min((instant for instant in (self._timer_ns, next_ns) if instant is not None), default=None)
+        held_ns = self._held[0][0] if self._held else None
+        instants = (self._timer_ns, next_ns, held_ns)
+        return min((instant for instant in instants if instant is not None), default=None)
 
     def on_time(self, now: HostNs) -> None:
-        """Start the transfers that are due, and let the connection look at its timer."""
+        """Post what was held back, start the transfers that are due, let the connection look at its timer."""
+        self._release(now)
         self._begin(now)
         if self._timer_ns is not None and now >= self._timer_ns:
             self._connection.on_timer(now)
@@ -159,6 +165,7 @@ class VerbsFlow:
     def finish(self, now: HostNs) -> None:
         """End the run; a transfer that still runs is recorded as unfinished, and posts nothing more."""
         self._is_over = True
+        self._held.clear()
         if self._application is None:
             return
         running = [record for record in self._application.records if record.end_ns is None]
@@ -168,8 +175,19 @@ class VerbsFlow:
         self._records.meter.close(now)
 
     def post_send(self, action: PostSend) -> NicNs:
-        """Post the verb between the same places of both memories."""
+        """Post the verb, or hold it back as long as a limiter in software wants."""
         before_ns = self._clock()
+        if self._limiter is not None:
+            now = HostNs(before_ns)
+            release_ns = self._limiter.release_ns(now, self._wire_bytes(action))
+            if self._held or release_ns > now:
+                self._held.append((release_ns, action))
+                return before_ns
+        self._post(action, before_ns)
+        return before_ns
+
+    def _post(self, action: PostSend, before_ns: NicNs) -> None:
+        """Post the verb between the same places of both memories."""
         place = action.offset_bytes
         if place + action.length_bytes > self._shape.memory_bytes:
             place %= self._lap_bytes
@@ -188,7 +206,22 @@ class VerbsFlow:
             self.posted_batches += 1
             self._posted.append((action.wr_id, self._unsignaled_bytes))
             self._unsignaled_bytes = 0
-        return before_ns
+
+    def _wire_bytes(self, action: PostSend) -> int:
+        has_immediate = action.imm is not None
+        mtu_bytes = self._shape.mtu_bytes
+        return _WIRE.verb_wire_bytes(
+            action.verb, action.length_bytes, mtu_bytes, has_immediate=has_immediate
+        )[0]
+
+    def _release(self, now: HostNs, *, is_all: bool = False) -> None:
+        """Post what was held back long enough; a refusal comes too late to be one, and is an error."""
+        while self._held and (is_all or now >= self._held[0][0]):
+            _, action = self._held.popleft()
+            try:
+                self._post(action, self._clock())
+            except PostRefused:
+                self._connection.on_qp_event(now, self._queue_pair.qp_num, QpEvent.ERROR)
 
     def set_rate(self, rate_bps: int) -> int:
         """Program the limiter of this flow's priority; return the rate that it will really apply."""
@@ -215,6 +248,7 @@ class VerbsFlow:
         """Keep what the NIC said, or the library where it refused a verb."""
         if action.status is not None:
             self._error = status_name(action.status)
+        self._release(now, is_all=True)  # to be flushed with the others
         self._note(now, "qp_failed", f"queue pair {self._queue_pair.qp_num}: {self._error}")
 
     def recover(self, action: RecoveryAction, now: HostNs) -> None:
@@ -223,6 +257,7 @@ class VerbsFlow:
             self._queue_pair = self._endpoint.pair_of(action.qp_num)
             self.again_bytes += action.again_bytes
             self._posted.clear()
+            self._held.clear()
             self._unsignaled_bytes = 0
             self._note(now, "shadow_switch", f"queue pair {action.qp_num}: {action.again_bytes} bytes again")
         elif isinstance(action, ResetQueuePair):

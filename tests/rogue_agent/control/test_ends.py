@@ -38,3 +38,10 @@ def test_a_limiter_belongs_to_a_priority(stage: Stage, monkeypatch: pytest.Monke
         stage.enter(replace(PREPARE, limiter="htb"))
     told = stage.enter(replace(PREPARE, limiter="htb", priority=3)).introduction
     assert (told.limiter, told.limiter_step_bps) == ("htb", 8)
+
+
+def test_software_cannot_hold_back_answers_to_reads(stage: Stage) -> None:
+    reading = replace(PREPARE, limiter="software", priority=1, verb="read")
+    assert stage.enter(reading).introduction.limiter == "software"
+    with pytest.raises(SettingsError, match="no software can hold back answers to READs"):
+        stage.enter(replace(reading, end="responder"))

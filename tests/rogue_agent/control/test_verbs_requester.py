@@ -2,7 +2,7 @@ import hashlib
 from dataclasses import replace
 
 import pytest
-from helpers.agent_roles import LIMIT_MS, Stage, play, results
+from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
 
 from rogue_agent.control.messages import Connect, Load, Prepare, Start
 from rogue_agent.core.errors import SettingsError
@@ -92,3 +92,28 @@ def test_what_completes_after_the_end_is_not_looked_at(stage: Stage) -> None:
     after = results(here)
     assert (after.verbs, after.moved_bytes) == (before.verbs, before.moved_bytes)
     assert before.transfers_unfinished == 1
+
+
+def limited(stage: Stage) -> tuple[Actor, Actor]:
+    """A flow whose window asks for 1 MB per 20 ms, which software has to hold back."""
+    parameters = {"cc": "vegas", "base_rtt_floor_ns": 20_000_000, "hold_off_bytes": 0}
+    options = {"limiter": "software", "priority": 2, "line_rate_bps": 10**9, "mtu_bytes": 1024}
+    return stage.pair(parameters=parameters, **options)
+
+
+def test_a_limiter_in_software_holds_verbs_back(stage: Stage) -> None:
+    here, there = limited(stage)
+    play(here, there, Load("here", LIMIT_MS, 10 * 65_536), run_ns=60 * 10**9, turns_max=10**6)
+    sent = results(here, checksum=True)
+    assert (sent.status, sent.sha256) == ("ok", results(there, checksum=True).sha256)
+    first_bps = int(here.rows("limiter")[0]["effective_bps"])
+    assert sent.end_ns - sent.start_ns > 2 * 65_536 * 8 * 10**9 / first_bps
+
+
+def test_what_is_held_back_when_the_queue_pair_fails_goes_out_again(stage: Stage) -> None:
+    here, there = limited(stage)
+    assert here.introduction.qp_num is not None
+    stage.fabric.broken.add(here.introduction.qp_num)
+    play(here, there, Load("here", LIMIT_MS, 10 * 65_536), run_ns=60 * 10**9, turns_max=10**6)
+    assert results(here).status == "ok"
+    assert "shadow_switch" in [row["event"] for row in here.rows("events")]
