@@ -1,0 +1,139 @@
+"""From nothing to a report: machines, provisioning, an experiment with every transport, and nothing left."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from helpers.real_rogue import call
+
+from harness.exit_codes import ExitCode
+from harness.results.manifest import Manifest, read_manifest
+from virtual import standing
+from virtual.image.cache import Image
+from virtual.machines.qemu import Accelerator
+from virtual.standing import processes
+
+pytestmark = pytest.mark.virtual
+
+EXPERIMENT = "virtual-incast"
+NAME = "endtoend"
+INVENTORY = f"virtual:{NAME}"
+TRANSPORTS = ("rogue", "rogue-uc", "roce", "roce-uc", "dctcp")
+CONTROLLED = ("rogue", "rogue-uc", "roce", "dctcp")  # roce-uc just sends: what is whole at the end is chance
+HOSTS = 4
+SMALLER = ("--set", "factors={}", "--set", "repetitions=1", "--set", f"topology.hosts={HOSTS}")
+PORT_RATE_BPS = 100_000_000
+
+
+@pytest.fixture(scope="module")
+def testbed(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[standing.StandingTestbed]:
+    """The experiment's network with fewer hosts, provisioned; a doctor has looked at it."""
+    call("testbed", "up", "--hosts", str(HOSTS), "--name", NAME)
+    call("provision", INVENTORY)
+    call("doctor", INVENTORY)
+    yield standing.find(NAME)
+    call("testbed", "down", "--name", NAME)
+
+
+@pytest.fixture(scope="module")
+def run(testbed: standing.StandingTestbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory of a run with two senders and one repetition of everything."""
+    out = str(tmp_path_factory.mktemp("results"))
+    printed = call("run", EXPERIMENT, "--testbed", INVENTORY, "--out", out, *SMALLER)
+    return Path(printed.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def manifest(run: Path) -> Manifest:
+    """What the run says of itself."""
+    return read_manifest(run)
+
+
+def table(run: Path, transport: str, name: str) -> pd.DataFrame:
+    return pd.read_parquet(run / "cells" / f"{transport}-r1" / f"{name}.parquet")
+
+
+def test_every_transport_has_run(manifest: Manifest) -> None:
+    outcomes = {cell.transport: (cell.status, cell.message) for cell in manifest.cells}
+    assert set(TRANSPORTS) <= set(outcomes)
+    assert outcomes == dict.fromkeys(outcomes, ("ok", None))
+
+
+@pytest.mark.parametrize("transport", CONTROLLED)
+def test_both_senders_got_through_and_not_faster_than_the_port(run: Path, transport: str) -> None:
+    throughput = table(run, transport, "throughput")
+    delivered = throughput.groupby("flow_id")["delivered_bytes"].sum()
+    assert len(delivered) == 2
+    assert (delivered > 0).all()
+    elapsed_s = (throughput["t_ns"].max() - (throughput["t_ns"] - throughput["interval_ns"]).min()) / 1e9
+    assert delivered.sum() * 8 / elapsed_s <= PORT_RATE_BPS
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_transfers_have_times_and_states(run: Path, transport: str) -> None:
+    flows = table(run, transport, "flows")
+    finished = flows[flows["status"] == "ok"]
+    assert len(finished) > 0
+    assert set(flows["status"]) <= {"ok", "unfinished"}
+    assert set(flows["transport"]) == {transport}
+    assert (finished["fct_ns"] == finished["end_ns"] - finished["start_ns"]).all()
+
+
+@pytest.mark.parametrize("transport", CONTROLLED)
+def test_no_transfer_is_faster_than_the_empty_network(run: Path, transport: str) -> None:
+    """Over native UC a transfer ends when it is sent, which says nothing about the network."""
+    flows = table(run, transport, "flows")
+    finished = flows[flows["status"] == "ok"]
+    assert (finished["fct_ns"] >= finished["ideal_fct_ns"]).all()
+
+
+@pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
+def test_rogue_estimates_round_trips_that_the_network_can_have(run: Path, transport: str) -> None:
+    samples = table(run, transport, "rtt")
+    accepted = samples[samples["accepted"]]
+    assert len(accepted) > 10
+    assert accepted["rtt_ns"].between(0, 10e9).all()
+    assert 0 < accepted["rtt_ns"].median() < 1e9
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_the_switch_has_passed_on_what_was_delivered(run: Path, transport: str) -> None:
+    counters = table(run, transport, "counters")
+    sent = counters[(counters["node"] == "s0") & (counters["name"] == "sent_bytes")]
+    passed_on = (sent["after"] - sent["before"]).max()
+    assert passed_on >= table(run, transport, "throughput")["delivered_bytes"].sum()
+    assert passed_on > 1_000_000
+
+
+def test_without_congestion_control_the_switch_drops(run: Path) -> None:
+    counters = table(run, "roce-uc", "counters")
+    dropped = counters[(counters["node"] == "s0") & (counters["name"] == "dropped_packets")]
+    assert (dropped["after"] - dropped["before"]).sum() > 0
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_every_nodes_load_was_recorded(run: Path, testbed: standing.StandingTestbed, transport: str) -> None:
+    load = table(run, transport, "cpu")
+    assert set(load["host"]) <= set(testbed.network.hosts)
+    assert load["host"].nunique() >= 3
+    assert load["busy_cores"].between(0, 1).all()
+    assert load["busy_cores"].max() > 0.05
+    assert set(load["source"]) == {"dool"}
+
+
+def test_the_run_is_whole_and_its_report_names_every_transport(run: Path) -> None:
+    call("verify", str(run))
+    page = (run / "report.html").read_text()
+    assert all(transport in page for transport in TRANSPORTS)
+
+
+def test_teardown_puts_nodes_back(run: Path, testbed: standing.StandingTestbed) -> None:
+    call("teardown", INVENTORY)
+    call("doctor", INVENTORY, code=ExitCode.TESTBED)
+
+
+def test_nothing_is_left_after_down(run: Path, testbed: standing.StandingTestbed, state_home: Path) -> None:
+    call("testbed", "down", "--name", NAME)
+    assert processes.find(testbed.directory) == {}
+    assert not list(testbed.directory.parent.glob(f"{NAME}*"))
