@@ -16,6 +16,8 @@ RIGHT_INCHES: Final = 0.12
 ABOVE_INCHES: Final = 0.3
 BELOW_INCHES: Final = 0.52
 LEGEND_INCHES: Final = 0.3
+LEGEND_COLUMNS: Final = 4
+LEGEND_ROW_INCHES: Final = 0.22
 UNTITLED_INCHES: Final = 0.1
 
 Share = Literal["all", "row", "none"]
@@ -76,8 +78,18 @@ def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
     explained = [axis.get_legend_handles_labels() for axis in axes]
     handles, labels = max(explained, key=lambda pair: len(pair[1]))
     if handles:
+        _make_room(figure, LEGEND_ROW_INCHES * ((len(labels) - 1) // LEGEND_COLUMNS))
         left = (LEFT_INCHES - 0.08) / WIDTH_INCHES
-        figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(left, 1), ncols=4)
+        figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(left, 1), ncols=LEGEND_COLUMNS)
+
+
+def _make_room(figure: Figure, inches: float) -> None:
+    """Make a figure higher above its panels, which keep their size."""
+    before = figure.get_figheight()
+    figure.set_figheight(before + inches)
+    place = figure.subplotpars
+    scale = before / (before + inches)
+    figure.subplots_adjust(top=scale * place.top, bottom=scale * place.bottom)
 
 
 def plain(text: str, length_max: int = 70) -> str:

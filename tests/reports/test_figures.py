@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from reports.figures import FIGURES
 from reports.figures.marks import POINTS_MAX, draw_cdf, size_axis, time_axis
-from reports.figures.panels import compared_panels, panels, plain
+from reports.figures.panels import compared_panels, legend_above, panels, plain
 from reports.figures.throughput import ThroughputOverTime, drawn_width_ns
 from reports.load import Run
 from reports.results import Results
@@ -207,3 +207,14 @@ def test_axis_of_times_always_has_labels(times_ns: list[float], labels: list[str
     low, high = axis.get_xlim()
     drawn = [axis.xaxis.get_major_formatter()(tick) for tick in axis.get_xticks() if low <= tick <= high]
     assert set(labels) <= {text.replace("\u202f", " ") for text in drawn}
+
+
+@pytest.mark.parametrize(("count", "rows_more"), [(4, 0), (5, 1), (9, 2)])
+def test_a_long_legend_makes_the_figure_higher_and_no_panel_smaller(count: int, rows_more: int) -> None:
+    figure, axes = panels(["one"])
+    before, height = axes[0].get_position().height * figure.get_figheight(), figure.get_figheight()
+    for number in range(count):
+        axes[0].plot([0, 1], [0, number], label=f"line {number}")
+    legend_above(figure, axes)
+    assert figure.get_figheight() == pytest.approx(height + rows_more * 0.22)
+    assert axes[0].get_position().height * figure.get_figheight() == pytest.approx(before)
