@@ -6,6 +6,9 @@ from enum import Enum
 
 NARROW_SPACE = "\u202f"
 NO_VALUE = "\u2013"
+SLOW_BPS = 1e8
+"""Below this rate a sentence says Mb/s."""
+DECIMALS_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,10 @@ def number_text(value: float | None, unit: Unit) -> str:
 
 
 def quantity_text(value: float | None, unit: Unit) -> str:
-    """Write a quantity, given in base units, with its symbol: `9.21 Gb/s`."""
+    """Write a quantity, given in base units, with its symbol: `9.21 Gb/s`, `45.8 Mb/s`."""
+    if unit is Unit.RATE and value is not None and 0 < abs(value) < SLOW_BPS:
+        scaled = value / 1e6
+        return f"{scaled:.{_decimals_for_three_digits(scaled)}f}{NARROW_SPACE}Mb/s".replace("-", "\u2212")
     text = number_text(value, unit)
     return f"{text}{NARROW_SPACE}{unit.symbol}" if unit.symbol and text != NO_VALUE else text
 
@@ -95,4 +101,6 @@ def _decimals_for_three_digits(scaled: float) -> int:
     magnitude = abs(scaled)
     if magnitude >= 100 or magnitude == 0:
         return 0
-    return 1 if magnitude >= 10 else 2
+    if magnitude >= 0.1:
+        return 1 if magnitude >= 10 else 2
+    return min(DECIMALS_MAX, 2 - math.floor(math.log10(magnitude)))

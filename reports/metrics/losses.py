@@ -5,11 +5,19 @@ from reports.quantities import Unit
 from reports.view import CellView
 from workloads.records import TransferStatus
 
+# The counter of a switch whose queues are not sampled.
+DROPS_COUNTER = "dropped_packets"
+
 
 def dropped_packets(view: CellView, _interval_ns: int) -> float | None:
-    """Return the packets that switches dropped, all ports together."""
-    queues = view.table("queues")
-    return None if queues is None else float(queues["drops"].sum())
+    """Return the packets that switches dropped, all ports together; as sampled, or as they were counted."""
+    queues, counters = view.table("queues"), view.table("counters")
+    if queues is not None:
+        return float(queues["drops"].sum())
+    if counters is None:
+        return None
+    drops = counters[counters["name"] == DROPS_COUNTER]
+    return float((drops["after"] - drops["before"]).sum()) if len(drops) else None
 
 
 def retransmitted_share(view: CellView, _interval_ns: int) -> float | None:
@@ -53,7 +61,7 @@ METRICS = (
         "Packets dropped",
         Unit.COUNT,
         "Packets that switches dropped, all ports together.",
-        ("queues",),
+        ("flows",),
         dropped_packets,
     ),
     Metric(

@@ -24,6 +24,7 @@ from reports.quantities import (
         (9.2085e9, Unit.RATE, "9.21"),
         (12.34e9, Unit.RATE, "12.3"),
         (0.0, Unit.RATE, "0"),
+        (45.85e6, Unit.RATE, "0.046"),
         (71_049, Unit.TIME, "71.0"),
         (7_204_000, Unit.TIME, f"7{NARROW_SPACE}204"),
         (90_349, Unit.BYTES, "90.3"),
@@ -78,3 +79,10 @@ def test_words() -> None:
     assert joined(["a"]) == "a"
     assert joined(["a", "b"]) == "a and b"
     assert joined(["a", "b", "c"]) == "a, b and c"
+
+
+@pytest.mark.parametrize(
+    ("rate_bps", "text"), [(45.83e6, "45.8 Mb/s"), (9.2e4, "0.092 Mb/s"), (1e8, "0.10 Gb/s"), (0.0, "0 Gb/s")]
+)
+def test_slow_rates_have_a_smaller_unit_in_sentences(rate_bps: float, text: str) -> None:
+    assert quantity_text(rate_bps, Unit.RATE).replace(NARROW_SPACE, " ") == text

@@ -36,6 +36,23 @@ def test_worked_example(tmp_path: Path, metric: str, value: float) -> None:
     assert METRICS[metric].of(view, SECOND) == pytest.approx(value)
 
 
+def test_drops_of_a_switch_whose_queues_nobody_sampled(tmp_path: Path) -> None:
+    counters = [
+        {"node": "s0", "port": f"s0->h{n}", "name": name, "before": 5, "after": 5 + n}
+        for n in (1, 2)
+        for name in ("dropped_packets", "sent_packets")
+    ]
+    view = tiny_view(tmp_path / "a", {"flows": [transfer(A)], "counters": counters})
+    assert METRICS["drops_packets"].of(view, SECOND) == 3
+    others = [row for row in counters if row["name"] != "dropped_packets"]
+    assert (
+        METRICS["drops_packets"].of(
+            tiny_view(tmp_path / "b", {"flows": [transfer(A)], "counters": others}), SECOND
+        )
+        is None
+    )
+
+
 def test_unknown_retransmissions_are_not_zero(tmp_path: Path) -> None:
     tables = {"flows": [transfer(A, retransmitted_bytes=None)], "throughput": [delivery(A, SECOND, 100)]}
     view = tiny_view(tmp_path, tables)
