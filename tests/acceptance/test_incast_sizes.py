@@ -20,7 +20,7 @@ from helpers.experiment_run import ExperimentRun, jain, nearest_rank, run_experi
 
 IDEAL_BPS = 10e9 * 1024 / 1106
 VERBS = ("write", "read")
-FLOOR_WITH_CARD = "transports=[{name: rogue, base_rtt_floor: 52us}]"
+FLOOR_WITH_CARD = "transports=[{name: rogue, label: rogue, base_rtt_floor: 52us}]"
 
 
 def shares(run: ExperimentRun) -> pd.DataFrame:

@@ -27,7 +27,7 @@ FLOORS_US = (50, 52)
 @pytest.fixture(scope="module", params=FLOORS_US)
 def levels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> pd.Series:
     """Mean goodput by seed, level and flow."""
-    floor = f"transports=[{{name: rogue, base_rtt_floor: {request.param}us}}]"
+    floor = f"transports=[{{name: rogue, label: rogue, base_rtt_floor: {request.param}us}}]"
     run: ExperimentRun = run_experiment("rogue-paper/figure-12", tmp_path_factory.mktemp("staggered"), floor)
     rows = run.table("throughput")
     rows = rows[rows["flow_id"].str.startswith("main/")]
