@@ -14,6 +14,8 @@ from workloads.records import TABLES, FailureKind
 from workloads.traffic import Verb
 
 SECOND_NS = 1_000_000_000
+GRID_TOLERANCE = 100
+"""Samples of a hundredth of an interval off belong to the same interval."""
 Row = Mapping[str, str]
 Shift = Callable[[str], int]
 """An instant of a node's clock, as text, on the run's own: nanoseconds since its start."""
@@ -129,7 +131,7 @@ def throughput_table(readings: Readings) -> Columns:
                     flow.flow_id,
                     flow.flow.source,
                     flow.flow.destination,
-                    shift(row["t_ns"]),
+                    _on_grid(shift(row["t_ns"]), interval_ns),
                     interval_ns,
                     delivered_bytes,
                     delivered_bytes * 8 * SECOND_NS / interval_ns,
@@ -139,6 +141,12 @@ def throughput_table(readings: Readings) -> Columns:
                 )
             )
     return _columns("throughput", rows)
+
+
+def _on_grid(t_ns: int, interval_ns: int) -> int:
+    """A whole number of intervals where that is all but true: flows start some microseconds apart."""
+    nearest_ns = round(t_ns / interval_ns) * interval_ns
+    return nearest_ns if abs(t_ns - nearest_ns) <= interval_ns // GRID_TOLERANCE else t_ns
 
 
 def latency_table(readings: Readings) -> Columns:
