@@ -103,7 +103,9 @@ class Prepare(RoleRequest):
     mtu_bytes: int | None = field(default=None, metadata=_takes(Optional(_MTU_BYTES)))
     priority: int = field(default=0, metadata=_takes(Integer(0, 7)))
     limiter: str = field(default="none", metadata=_takes(Text("none|htb|dcb|software", 8)))
-    completions: str = field(default="event", metadata=_takes(Text("event|polling", 7)))
+    completions: Literal["event", "polling"] = field(
+        default="event", metadata=_takes(Text("event|polling", 7))
+    )
     sample_interval_ns: int = field(default=100_000_000, metadata=_takes(Integer(1_000_000, 10**12)))
     record_rtt: bool = field(default=True, metadata=_takes(Flag()))
     record_inputs: bool = field(default=False, metadata=_takes(Flag()))

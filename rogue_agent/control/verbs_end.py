@@ -10,7 +10,8 @@ from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers import meter
 from rogue_agent.drivers.limiters.base import RateLimiter
-from rogue_agent.drivers.verbs import clock, counters
+from rogue_agent.drivers.verbs import counters
+from rogue_agent.drivers.verbs.completion_queue import EventQueue
 from rogue_agent.drivers.verbs.endpoint import Endpoint, Remote
 from rogue_agent.drivers.verbs.flow import EVENT_COLUMNS
 from rogue_agent.drivers.verbs.pump import CompletionPump
@@ -53,8 +54,8 @@ class VerbsEnd(End):
             address=base.request.address,
             line_rate_bps=base.line_rate_bps,
             mtu_bytes=min(endpoint.active_mtu_bytes, base.request.mtu_bytes or endpoint.active_mtu_bytes),
-            clock=clock.NAME,
-            completions="event",
+            clock=endpoint.queue.clock_name,
+            completions=endpoint.queue.mode,
             limiter=NO_LIMITER if limiter is None else limiter.kind,
             limiter_step_bps=0 if limiter is None else limiter.step_bps,
             netdev=port.netdev or None,
@@ -86,7 +87,11 @@ class VerbsEnd(End):
 
     def _watch(self, pump: CompletionPump) -> None:
         self._pump = pump
-        self._base.workplace.poller.watch(self._base.endpoint.queue.descriptor, pump.on_ready)
+        poller, queue = self._base.workplace.poller, self._base.endpoint.queue
+        if isinstance(queue, EventQueue):
+            poller.watch(queue.descriptor, pump.on_ready)
+        else:
+            poller.spin(pump.drain)
 
     def _begin_counting(self, start_ns: HostNs) -> None:
         self._counters_before = counters.read_counters(self._base.workplace.sysfs, self._base.endpoint.port)

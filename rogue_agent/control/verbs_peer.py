@@ -35,6 +35,7 @@ def endpoint_plan(request: Prepare, settings: TransportSettings) -> EndpointPlan
         receives=_RECEIVES if has_receives else 0,
         receive_bytes=min(settings.segment_bytes, request.buffer_bytes) if is_sent_to else _IMMEDIATE_BYTES,
         receives_in_buffer=is_sent_to,
+        completions=request.completions,
     )
 
 

@@ -14,6 +14,7 @@ from rogue_agent.core.link import LinkFacts
 from rogue_agent.drivers import transfers
 from rogue_agent.drivers.replay import RecordedConnection
 from rogue_agent.drivers.transfers import TransferLog
+from rogue_agent.drivers.verbs.clock import Clocks
 from rogue_agent.drivers.verbs.flow import (
     RTT_COLUMNS,
     FlowRecords,
@@ -50,7 +51,13 @@ class VerbsRequester(VerbsEnd):
         )
         connection = self._connection(peer, mtu_bytes)
         self._flow = VerbsFlow(
-            connection, base.endpoint, remote.memory, shape, base.limiter, records, base.workplace.stamp
+            connection,
+            base.endpoint,
+            remote.memory,
+            shape,
+            base.limiter,
+            records,
+            Clocks(base.workplace.clock, base.endpoint.queue.stamp),
         )
         self._watch(
             CompletionPump(

@@ -22,7 +22,7 @@ class VerbsResponderEnd(VerbsEnd):
         base = self._base
         remote, _ = self._join(peer)
         self._responder = VerbsResponder(
-            base.endpoint, remote.memory, base.limiter, self._events, self._meter, base.workplace.stamp
+            base.endpoint, remote.memory, base.limiter, self._events, self._meter, base.endpoint.queue.stamp
         )
         self._watch(
             CompletionPump(

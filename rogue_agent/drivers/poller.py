@@ -15,7 +15,12 @@ class Poller:
         self._clock = clock
         self._poll = select.poll()
         self._watchers: dict[int, Callable[[HostNs], None]] = {}
+        self._spinners: list[Callable[[HostNs], None]] = []
         self.waiting_ns = 0
+
+    def spin(self, on_turn: Callable[[HostNs], None]) -> None:
+        """Never sleep from now on, and call `on_turn` with the time each turn."""
+        self._spinners.append(on_turn)
 
     def watch(self, descriptor: int, on_ready: Callable[[HostNs], None], events: int = select.POLLIN) -> None:
         """Call `on_ready` with the time each turn that finds the descriptor ready."""
@@ -34,8 +39,8 @@ class Poller:
     def turn(self, deadline_ns: HostNs | None) -> None:
         """Sleep until something is ready, at most to the deadline, rounded up to milliseconds; then call."""
         before = self._clock()
-        timeout_ms = None
-        if deadline_ns is not None:
+        timeout_ms = 0 if self._spinners else None
+        if deadline_ns is not None and not self._spinners:
             timeout_ms = max(0, -(-(deadline_ns - before) // _NS_PER_MS))
         ready = self._poll.poll(timeout_ms)
         now = self._clock()
@@ -44,3 +49,5 @@ class Poller:
             watcher = self._watchers.get(descriptor)
             if watcher is not None:
                 watcher(now)
+        for spinner in self._spinners:
+            spinner(self._clock())

@@ -115,14 +115,107 @@ class CompletionQueue:
         assert self.unacknowledged == 0, "destroying a queue with unacknowledged events would hang"
 
 
+class CreateCqFlags(IntFlag):
+    IBV_WC_EX_WITH_BYTE_LEN = 1
+    IBV_WC_EX_WITH_IMM = 2
+    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP = 128
+
+
+class ValuesMask(IntFlag):
+    IBV_VALUES_MASK_RAW_CLOCK = 1
+
+
+ENOENT = 2
+
+
+class ExtendedQueue:
+    """Hands out one entry at a time; fields that were not asked for must not be read."""
+
+    def __init__(self, context: "Context", attributes: SimpleNamespace) -> None:
+        self.wc_flags = attributes.wc_flags
+        if self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP and not context.has_timestamps:
+            raise FakeError("Failed to create extended CQ. Errno: 95, Operation not supported")
+        self._context = context
+        self._entries: deque[tuple[WorkCompletion, int]] = deque()
+        self._is_locked = False
+
+    def push(self, entry: WorkCompletion) -> None:
+        """A completion arrives."""
+        self._context.cycles += 1_000
+        self._entries.append((entry, self._context.cycles))
+
+    def start_poll(self, attributes: object) -> int:
+        assert not self._is_locked, "the queue is locked for ever"
+        self._is_locked = bool(self._entries)
+        return self._take()
+
+    def poll_next(self) -> int:
+        assert self._is_locked
+        return self._take()
+
+    def _take(self) -> int:
+        if not self._entries:
+            return ENOENT
+        self._read = self._entries.popleft()
+        return 0
+
+    def end_poll(self) -> None:
+        assert self._is_locked
+        self._is_locked = False
+
+    @property
+    def _current(self) -> WorkCompletion:
+        assert self._is_locked, "outside of a poll"
+        return self._read[0]
+
+    @property
+    def wr_id(self) -> int:
+        return self._current.wr_id
+
+    @property
+    def status(self) -> int:
+        return self._current.status
+
+    def read_wc_flags(self) -> int:
+        return self._current.wc_flags
+
+    def read_byte_len(self) -> int:
+        assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_BYTE_LEN
+        return self._current.byte_len
+
+    def read_imm_data(self) -> int:
+        assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_IMM
+        return self._current.imm_data
+
+    def read_timestamp(self) -> int:
+        assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP
+        return self._read[1]
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
 @dataclass
 class Context:
     name: str
     active_mtu: int = 5
+    has_clock: bool = False
+    has_timestamps: bool = False
+    cycles: int = 0
 
     def __post_init__(self) -> None:
         if self.name not in ("rxe0", "mlx5_0"):
             raise FakeError(f"Failed to open device {self.name}")
+
+    def query_device_ex(self) -> SimpleNamespace:
+        return SimpleNamespace(hca_core_clock=427_000 if self.has_clock else 0)
+
+    def query_rt_values_ex(self, mask: int) -> tuple[int, int]:
+        assert mask == ValuesMask.IBV_VALUES_MASK_RAW_CLOCK
+        if not self.has_clock:
+            raise FakeError("Failed to query rt values. Errno: 95, Operation not supported")
+        self.cycles += 1
+        return 0, self.cycles
 
     def query_port(self, port_num: int) -> SimpleNamespace:
         return SimpleNamespace(active_mtu=self.active_mtu)
@@ -216,8 +309,8 @@ class QpCapacity:
 @dataclass
 class QpInit:
     qp_type: int
-    scq: CompletionQueue
-    rcq: CompletionQueue
+    scq: CompletionQueue | ExtendedQueue
+    rcq: CompletionQueue | ExtendedQueue
     cap: QpCapacity
     sq_sig_all: int
 
@@ -363,11 +456,19 @@ def fake_library(fabric: Fabric) -> Library:
 
     return Library(
         addr=module(GID=gid, GlobalRoute=SimpleNamespace, AHAttr=SimpleNamespace, AH=AddressHandle),
-        cq=module(CompChannel=CompletionChannel, CQ=CompletionQueue),
+        cq=module(
+            CompChannel=CompletionChannel,
+            CQ=CompletionQueue,
+            CQEX=ExtendedQueue,
+            CqInitAttrEx=SimpleNamespace,
+            PollCqAttr=SimpleNamespace,
+        ),
         device=module(Context=Context),
         enums=module(
             ibv_access_flags=Access,
             ibv_wc_flags=WcFlags,
+            ibv_create_cq_wc_flags=CreateCqFlags,
+            ibv_values_mask=ValuesMask,
             ibv_send_flags=SendFlags,
             ibv_wr_opcode=Opcode,
             ibv_qp_type=QpType,

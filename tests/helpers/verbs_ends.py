@@ -19,6 +19,7 @@ from rogue_agent.drivers.meter import ThroughputMeter
 from rogue_agent.drivers.spool import Table
 from rogue_agent.drivers.transfers import COLUMNS as TRANSFER_COLUMNS
 from rogue_agent.drivers.transfers import TransferLog
+from rogue_agent.drivers.verbs.clock import Clocks
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.endpoint import Endpoint, EndpointPlan, Remote, opened
 from rogue_agent.drivers.verbs.flow import (
@@ -176,7 +177,8 @@ def scene(
         ThroughputMeter(sent.table("throughput", METER_COLUMNS), INTERVAL_NS),
     )
     shape = FlowShape(BUFFER_BYTES, settings.segment_bytes, MTU_BYTES, settings.service == "uc")
-    flow = VerbsFlow(connection, here, remote_of(there).memory, shape, limiter, records, ticker.read)
+    clocks = Clocks(lambda: HostNs(ticker.read()), ticker.read)
+    flow = VerbsFlow(connection, here, remote_of(there).memory, shape, limiter, records, clocks)
     answering = VerbsResponder(
         there,
         remote_of(here).memory,

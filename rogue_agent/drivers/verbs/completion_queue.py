@@ -1,6 +1,7 @@
 """A completion queue in event mode: wait on a file descriptor, re-arm, drain."""
 
 import socket
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -26,11 +27,38 @@ def _target(path: Path) -> str:
         return ""
 
 
-class EventQueue:
+class CompletionQueue(ABC):
+    """Where completions come from. `stamp` is the clock of their timestamps.
+
+    `mode` and `clock_name` are recorded with every result.
+    """
+
+    mode: str
+    clock_name: str
+    stamp: Callable[[], NicNs]
+
+    @property
+    @abstractmethod
+    def handle(self) -> object:
+        """The queue as pyverbs knows it."""
+
+    @abstractmethod
+    def drain(self) -> Iterator[list[Completion]]:
+        """Hand out the entries, one list per poll, until the queue is empty."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Destroy the queue."""
+
+
+class EventQueue(CompletionQueue):
     """A plain completion queue with its channel; `descriptor` becomes readable when the queue has news.
 
     `clock` stamps the entries: plain queues carry no timestamp of the NIC.
     """
+
+    mode = "event"
+    clock_name = "host"
 
     def __init__(
         self,
@@ -39,7 +67,7 @@ class EventQueue:
         entries: int,
         clock: Callable[[], NicNs],
     ) -> None:
-        self._clock = clock
+        self.stamp = clock
         self._with_immediate = library.enums.ibv_wc_flags.IBV_WC_WITH_IMM
         before = event_descriptors()
         self._channel = library.cq.CompChannel(context)
@@ -50,6 +78,11 @@ class EventQueue:
         self.cq = library.cq.CQ(context, entries, None, self._channel, 0)
         self._unacknowledged = 0
         self.cq.req_notify()
+
+    @property
+    def handle(self) -> object:
+        """The queue as pyverbs knows it."""
+        return self.cq
 
     def rearm(self) -> None:
         """Take the event that made the descriptor readable and ask for the next one.
@@ -66,7 +99,7 @@ class EventQueue:
             count, entries = self.cq.poll(_POLL_ENTRIES)
             if count == 0:
                 return
-            now_ns = self._clock()
+            now_ns = self.stamp()
             flag = self._with_immediate
             yield [
                 (

@@ -10,10 +10,11 @@ from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.completions import SUCCESS, Completion
 from rogue_agent.drivers.verbs import side_channel
 from rogue_agent.drivers.verbs.buffer import Buffer
-from rogue_agent.drivers.verbs.completion_queue import EventQueue
+from rogue_agent.drivers.verbs.completion_queue import CompletionQueue, EventQueue
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.errors import VerbsError
 from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.polled_queue import PolledQueue
 from rogue_agent.drivers.verbs.queue_pair import (
     PathAttributes,
     QueuePair,
@@ -35,6 +36,7 @@ class EndpointPlan:
 
     receives, receive_bytes: how many receives each queue pair has, and the longest message one takes.
     receives_in_buffer: messages land in the buffer itself, one after the other, and not beside it.
+    completions: waited for, or polled without pause.
     """
 
     service: Literal["rc", "uc"]
@@ -44,6 +46,7 @@ class EndpointPlan:
     receives: int = 0
     receive_bytes: int = 16
     receives_in_buffer: bool = False
+    completions: Literal["event", "polling"] = "event"
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Endpoint:
     port: PortAddress
     active_mtu_bytes: int
     buffer: Buffer
-    queue: EventQueue
+    queue: CompletionQueue
     pairs: tuple[QueuePair, ...]
     psns: tuple[int, ...]
     rings: tuple[ReceiveRing, ...]
@@ -155,17 +158,18 @@ def _open(
     stack.callback(buffer.close)
     count = 2 if plan.has_shadow else 1
     entries = count * (plan.sends + plan.receives) + side_channel.ENTRIES + _SPARE_ENTRIES
-    queue = EventQueue(library, context, entries, clock)
+    queue_class = EventQueue if plan.completions == "event" else PolledQueue
+    queue = queue_class(library, context, entries, clock)
     stack.callback(queue.close)
     pairs = []
     for _ in range(count):
         pairs.append(
-            QueuePair(library, domain, queue.cq, plan.service, QueueSizes(plan.sends, plan.receives))
+            QueuePair(library, domain, queue.handle, plan.service, QueueSizes(plan.sends, plan.receives))
         )
         stack.callback(pairs[-1].close)
     side = None
     if plan.has_shadow:
-        side = SideChannel(library, domain, queue.cq)
+        side = SideChannel(library, domain, queue.handle)
         stack.callback(side.close)
     rings = _rings(library, domain, plan, pairs, buffer, stack) if plan.receives else ()
     psns = tuple(secrets.randbits(_PSN_BITS) for _ in pairs)

@@ -28,6 +28,7 @@ from rogue_agent.drivers.meter import ThroughputMeter
 from rogue_agent.drivers.spool import Table
 from rogue_agent.drivers.step import drain
 from rogue_agent.drivers.transfers import TransferLog
+from rogue_agent.drivers.verbs.clock import Clocks
 from rogue_agent.drivers.verbs.endpoint import Endpoint
 from rogue_agent.drivers.verbs.queue_pair import RemoteMemory
 
@@ -83,7 +84,7 @@ class VerbsFlow:
         shape: FlowShape,
         limiter: RateLimiter | None,
         records: FlowRecords,
-        clock: Callable[[], NicNs],
+        clocks: Clocks,
     ) -> None:
         self._connection = connection
         self._endpoint = endpoint
@@ -94,7 +95,7 @@ class VerbsFlow:
         self._lap_bytes = max(1, shape.memory_bytes // shape.verb_bytes * shape.verb_bytes)
         self._limiter = limiter
         self._records = records
-        self._clock = clock
+        self._clock, self._stamp = clocks
         self._application: Application | None = None
         self._is_over = False
         self._timer_ns: HostNs | None = None
@@ -176,17 +177,16 @@ class VerbsFlow:
 
     def post_send(self, action: PostSend) -> NicNs:
         """Post the verb, or hold it back as long as a limiter in software wants."""
-        before_ns = self._clock()
+        now, stamp_ns = self._clock(), self._stamp()
         if self._limiter is not None:
-            now = HostNs(before_ns)
             release_ns = self._limiter.release_ns(now, self._wire_bytes(action))
             if self._held or release_ns > now:
                 self._held.append((release_ns, action))
-                return before_ns
-        self._post(action, before_ns)
-        return before_ns
+                return stamp_ns
+        self._post(action, now)
+        return stamp_ns
 
-    def _post(self, action: PostSend, before_ns: NicNs) -> None:
+    def _post(self, action: PostSend, before_ns: HostNs) -> None:
         """Post the verb between the same places of both memories."""
         place = action.offset_bytes
         if place + action.length_bytes > self._shape.memory_bytes:
@@ -226,7 +226,7 @@ class VerbsFlow:
     def set_rate(self, rate_bps: int) -> int:
         """Program the limiter of this flow's priority; return the rate that it will really apply."""
         assert self._limiter is not None, f"asked for {rate_bps} bit/s, although there is no limiter"
-        now = HostNs(self._clock())
+        now = self._clock()
         effective_bps = self._limiter.set_rate(rate_bps, now)
         self._records.meter.limit(now, effective_bps)
         return effective_bps

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.completions import Completion
-from rogue_agent.drivers.verbs.completion_queue import EventQueue
+from rogue_agent.drivers.verbs.completion_queue import CompletionQueue, EventQueue
 
 
 @dataclass
@@ -24,7 +24,7 @@ class CompletionPump:
 
     def __init__(
         self,
-        queue: EventQueue,
+        queue: CompletionQueue,
         clock: Callable[[], HostNs],
         take: Callable[[HostNs, list[Completion]], None],
         on_empty: Callable[[HostNs], None],
@@ -37,11 +37,16 @@ class CompletionPump:
 
     def on_ready(self, now: HostNs) -> None:
         """Re-arm first, then drain: an entry that arrives in between raises another event."""
-        spent, clock = self.spent, self._clock
+        assert isinstance(self._queue, EventQueue), "a polled queue has no events"
         self._queue.rearm()
-        polled = clock()
-        spent.rearming_ns += polled - now
-        spent.events += 1
+        rearmed = self._clock()
+        self.spent.rearming_ns += rearmed - now
+        self.spent.events += 1
+        self.drain(rearmed)
+
+    def drain(self, polled: HostNs) -> None:
+        """Empty the queue, from this instant on."""
+        spent, clock = self.spent, self._clock
         for completions in self._queue.drain():
             before = clock()
             self._take(before, completions)

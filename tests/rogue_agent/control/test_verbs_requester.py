@@ -117,3 +117,11 @@ def test_what_is_held_back_when_the_queue_pair_fails_goes_out_again(stage: Stage
     play(here, there, Load("here", LIMIT_MS, 10 * 65_536), run_ns=60 * 10**9, turns_max=10**6)
     assert results(here).status == "ok"
     assert "shadow_switch" in [row["event"] for row in here.rows("events")]
+
+
+def test_completions_may_be_polled_without_pause(stage: Stage) -> None:
+    here, there = stage.pair(completions="polling")
+    assert (here.introduction.completions, here.introduction.clock) == ("polling", "host")
+    play(here, there, Load("here", LIMIT_MS, 1_000_000, count=3))
+    sent = results(here)
+    assert (sent.status, sent.transfers_ok, sent.spent["events"]) == ("ok", 3, 0)

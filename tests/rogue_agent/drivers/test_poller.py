@@ -66,3 +66,11 @@ def test_who_leaves_during_a_turn_is_not_called_in_it(pipe: tuple[int, int]) -> 
     os.write(pipe[1], b"x")
     poller.turn(None)
     assert called == [1]
+
+
+def test_a_spinner_is_called_each_turn_and_nobody_sleeps() -> None:
+    poller, called = Poller(Clock().read), list[int]()
+    poller.spin(called.append)
+    poller.turn(None)
+    poller.turn(HostNs(10**15))
+    assert len(called) == 2

@@ -7,6 +7,7 @@ from helpers.fake_verbs import Fabric, WorkCompletion
 from helpers.verbs_ends import PLAN, connect
 
 from rogue_agent.drivers.verbs import clock
+from rogue_agent.drivers.verbs.completion_queue import EventQueue
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.endpoint import Endpoint, opened
 from rogue_agent.drivers.verbs.errors import VerbsError
@@ -42,6 +43,11 @@ def test_a_shadow_comes_with_a_side_channel(stack: ExitStack, library: Library, 
     assert len(fabric.queue_pairs) == 3
 
 
+def queue_of(endpoint: Endpoint) -> EventQueue:
+    assert isinstance(endpoint.queue, EventQueue)
+    return endpoint.queue
+
+
 def requester_port() -> PortAddress:
     return PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
 
@@ -56,8 +62,8 @@ def test_a_poll_is_sorted_and_receives_are_posted_again(
     connect(here, there)
     receives = fabric.queue_pairs[here.queue_pair.qp_num].receives
     taken = receives.popleft()
-    here.queue.cq.push(WorkCompletion(taken.wr_id, 0, 65_536, socket.htonl(5), 2))
-    here.queue.cq.push(WorkCompletion(1, 0))
+    queue_of(here).cq.push(WorkCompletion(taken.wr_id, 0, 65_536, socket.htonl(5), 2))
+    queue_of(here).cq.push(WorkCompletion(1, 0))
     (completions,) = here.queue.drain()
     arrived = here.sort(completions)
     assert [entry[0] for entry in arrived.sends] == [1]
@@ -79,7 +85,7 @@ def test_receives_of_an_earlier_life_and_flushed_ones_are_dropped(
     here.ready(number, 1, 2)
     late = fabric.queue_pairs[number].receives[0].wr_id
     assert early != late
-    here.queue.cq.push(WorkCompletion(early, 0, 8))
-    here.queue.cq.push(WorkCompletion(late, 5))
+    queue_of(here).cq.push(WorkCompletion(early, 0, 8))
+    queue_of(here).cq.push(WorkCompletion(late, 5))
     (completions,) = here.queue.drain()
     assert here.sort(completions).receives == {}
