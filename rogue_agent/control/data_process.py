@@ -75,6 +75,7 @@ class DataProcess:
                 raise
             _blame_in_full(error)
             role.fail(error)
+            workplace.poller.leave_all_but(self._source)
         while self._waiting and not self._must_wait(self._waiting[0]):
             request = self._waiting.popleft()
             self._send(self._answer(request, stack))

@@ -36,6 +36,12 @@ class Poller:
         del self._watchers[descriptor]
         self._poll.unregister(descriptor)
 
+    def leave_all_but(self, descriptor: int) -> None:
+        """Watch this one only, and sleep again."""
+        self._spinners.clear()
+        for other in [each for each in self._watchers if each != descriptor]:
+            self.leave(other)
+
     def turn(self, deadline_ns: HostNs | None) -> None:
         """Sleep until something is ready, at most to the deadline, rounded up to milliseconds; then call."""
         before = self._clock()

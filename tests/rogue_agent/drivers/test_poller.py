@@ -1,4 +1,5 @@
 import os
+import select
 from collections.abc import Iterator
 
 import pytest
@@ -59,8 +60,6 @@ def test_who_leaves_during_a_turn_is_not_called_in_it(pipe: tuple[int, int]) -> 
             poller.leave(descriptor)
         called.append(1)
 
-    import select
-
     poller.watch(pipe[0], leave)
     poller.watch(pipe[1], leave, select.POLLOUT)
     os.write(pipe[1], b"x")
@@ -74,3 +73,15 @@ def test_a_spinner_is_called_each_turn_and_nobody_sleeps() -> None:
     poller.turn(None)
     poller.turn(HostNs(10**15))
     assert len(called) == 2
+
+
+def test_all_but_one_may_be_left_at_once(pipe: tuple[int, int]) -> None:
+    poller, called = Poller(Clock().read), list[str]()
+    poller.watch(pipe[0], lambda _now: called.append("reader"))
+    poller.watch(pipe[1], lambda _now: called.append("writer"), select.POLLOUT)
+    poller.spin(lambda _now: called.append("spinner"))
+    poller.leave_all_but(pipe[0])
+    os.write(pipe[1], b"x")
+    poller.turn(None)
+    assert called == ["reader"]
+    assert not poller.is_watched(pipe[1])
