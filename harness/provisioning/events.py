@@ -62,7 +62,8 @@ class Outcome:
 
     def _add_result(self, node: str, result: Mapping[str, Any]) -> None:
         if result.get("changed"):
-            self.changes.setdefault(node, []).extend(result.get("changes", ["something"]))
+            known = self.changes.setdefault(node, [])
+            known += [change for change in result.get("changes", ["something"]) if change not in known]
         if "facts" in result:
             self.facts[node] = result["facts"]
 

@@ -14,9 +14,10 @@ def test_what_a_module_brought_along_goes_with_it_unless_somebody_uses_it(tmp_pa
     node, kind = FakeNode(tmp_path), KernelModule()
     before = kind.observe(node, "rdma_rxe")
     kind.establish(node, "rdma_rxe", True)
+    after = kind.observe(node, "rdma_rxe")
     assert loaded(node) == ["ib_core", "rdma_rxe", "udp_tunnel"]
     node.write("/sys/module/ib_core/refcnt", "1\n")
-    kind.undo(node, "rdma_rxe", before, True)
+    kind.undo(node, "rdma_rxe", before, after)
     assert loaded(node) == ["ib_core"]
 
 
@@ -25,13 +26,13 @@ def test_a_module_that_was_loaded_stays(tmp_path: Path) -> None:
     kind.establish(node, "ib_uverbs", True)
     before = kind.observe(node, "ib_uverbs")
     assert kind.is_met(before, True)
-    kind.undo(node, "ib_uverbs", before, True)
+    kind.undo(node, "ib_uverbs", before, before)
     assert "ib_uverbs" in loaded(node)
 
 
 def test_a_kernel_without_the_module_says_so(tmp_path: Path) -> None:
     with pytest.raises(StateError, match="module not found"):
-        KernelModule().observe(FakeNode(tmp_path), "none_such")
+        KernelModule().establish(FakeNode(tmp_path), "none_such", True)
 
 
 def test_a_sysctl_of_several_words_compares_by_its_words(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def _establish_one(system: System, ledger: Ledger, want: Entry, changes: Changes
     kind = KINDS[want.kind]
     known = ledger.find(want.kind, want.key)
     observed = _observe(kind, system, want, check)
-    if kind.is_met(observed, want.wanted) or (known and _is_as_left(known, want, observed)):
+    if kind.is_met(observed, want.wanted) or (known and _is_as_left(kind, known, want, observed)):
         return
     refusal = kind.refusal(want.key, observed) if known is None else None
     if refusal is not None:
@@ -61,7 +61,7 @@ def _establish_one(system: System, ledger: Ledger, want: Entry, changes: Changes
     entry.owner, entry.wanted, entry.after = want.owner, kind.summary(want.wanted), None
     ledger.write(entry)
     kind.establish(system, want.key, want.wanted)
-    entry.after = kind.summary(kind.observe(system, want.key))
+    entry.after = kind.kept(kind.observe(system, want.key))
     ledger.write(entry)
 
 
@@ -75,8 +75,9 @@ def _observe(kind: Kind, system: System, want: Entry, check: bool) -> object:
         return None
 
 
-def _is_as_left(known: Entry, want: Entry, observed: object) -> bool:
-    return (known.wanted, known.after) == (want.wanted, observed)
+def _is_as_left(kind: Kind, known: Entry, want: Entry, observed: object) -> bool:
+    is_wanted = bool(known.wanted == kind.summary(want.wanted))
+    return is_wanted and bool(kind.summary(known.after) == kind.summary(observed))
 
 
 def restore(system: System, ledger: Ledger, check: bool) -> Changes:

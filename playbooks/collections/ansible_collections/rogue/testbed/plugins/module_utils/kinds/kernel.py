@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import PurePosixPath
 
-from ..system import StateError, System
+from ..system import CommandError, StateError, System
 from .kind import Kind, Value
 
 
 class KernelModule(Kind):
-    """A module: whether it is loaded, and which of those that it needs are not, to put that back."""
+    """A module: whether it is loaded, and which others are, to tell what came with it."""
 
     def observe(self, system: System, key: str) -> Value:
         """Loaded, or part of the kernel."""
-        absent = [module for module in _needed(system, key) if not _is_loaded(system, module)]
-        return {"is_loaded": _is_loaded(system, key) or key in _built_in(system), "absent": absent}
+        loaded = loaded_modules(system)
+        return {"is_loaded": key in loaded or key in _built_in(system), "loaded": loaded}
 
     def is_met(self, observed: Value, wanted: Value) -> bool:
         """What it needs came with it."""
@@ -29,30 +30,38 @@ class KernelModule(Kind):
         """Unload it if it was not loaded before, then what came with it and nobody else uses."""
         if before["is_loaded"]:
             return
-        if _is_loaded(system, key):
+        if key in loaded_modules(system):
             system.run(["modprobe", "--remove", key])
-        for module in reversed(before["absent"]):
-            if _is_loaded(system, module) and not _is_used(system, module):
-                system.run(["modprobe", "--remove", module])
+        unload_unused(system, before["loaded"], (after or before)["loaded"])
 
     def summary(self, value: Value) -> Value:
         """Whether it is loaded."""
         return value["is_loaded"] if isinstance(value, dict) else value
 
-
-def _is_loaded(system: System, module: str) -> bool:
-    return system.path(f"/sys/module/{module}/refcnt").exists()
-
-
-def _is_used(system: System, module: str) -> bool:
-    return (system.read(f"/sys/module/{module}/refcnt") or "0").strip() != "0"
+    def kept(self, value: Value) -> Value:
+        """With the others."""
+        return value
 
 
-def _needed(system: System, key: str) -> list[str]:
-    """What modprobe would load, in that order; empty for a part of the kernel."""
-    lines = system.run(["modprobe", "--show-depends", key]).splitlines()
-    files = [line.split()[1] for line in lines if line.startswith("insmod ")]
-    return [PurePosixPath(file).name.split(".")[0].replace("-", "_") for file in files]
+def loaded_modules(system: System) -> list[str]:
+    """Every module that could be unloaded."""
+    return sorted(path.parent.name for path in system.path("/sys/module").glob("*/refcnt"))
+
+
+def unload_unused(system: System, before: list[str], after: list[str]) -> None:
+    """Unload what is in the second list only, as long as nobody uses it."""
+    left = set(after) - set(before)
+    while unused := [module for module in sorted(left) if _is_unused(system, module)]:
+        for module in unused:
+            if _is_unused(system, module):  # it may have gone with another one
+                with contextlib.suppress(CommandError):
+                    system.run(["modprobe", "--remove", module])
+        left -= set(unused)
+
+
+def _is_unused(system: System, module: str) -> bool:
+    users = system.read(f"/sys/module/{module}/refcnt")
+    return users is not None and users.strip() == "0"
 
 
 def _built_in(system: System) -> set[str]:

@@ -35,7 +35,7 @@ class Kind(ABC):
 
     def has_drifted(self, observed: Value, after: Value) -> bool:
         """Whether what is there differs from what was left, beyond what experiments change by themselves."""
-        return bool(self.summary(observed) != after)
+        return bool(self.summary(observed) != self.summary(after))
 
     def refusal(self, key: str, observed: Value) -> str | None:
         """Why what is there must not be replaced, as it could not be put back; None if it may."""
@@ -44,3 +44,7 @@ class Kind(ABC):
     def summary(self, value: Value) -> Value:
         """The part of a value that is enough to compare and to show."""
         return value
+
+    def kept(self, value: Value) -> Value:
+        """The part of a value that is written down as what was there afterwards."""
+        return self.summary(value)

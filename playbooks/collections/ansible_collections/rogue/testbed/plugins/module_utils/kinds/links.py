@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from ..system import StateError, System
+from .kernel import loaded_modules, unload_unused
 from .kind import Kind, Value
 
 
@@ -32,13 +33,14 @@ class SoftRoce(Kind):
     """Name of the RDMA device on an interface; None without one. Any device on it will do."""
 
     def observe(self, system: System, key: str) -> Value:
-        """The device on that interface, soft or hard."""
+        """The device on that interface, soft or hard, and the kernel's modules: a new device loads some."""
         links = json.loads(system.run(["rdma", "-j", "link", "show"]) or "[]")
-        return next((link["ifname"] for link in links if link.get("netdev") == key), None)
+        device = next((link["ifname"] for link in links if link.get("netdev") == key), None)
+        return {"device": device, "loaded": loaded_modules(system)}
 
     def is_met(self, observed: Value, wanted: Value) -> bool:
         """One that is there is not renamed."""
-        return observed is not None
+        return bool(observed and observed["device"])
 
     def establish(self, system: System, key: str, wanted: Value) -> None:
         """Put soft-RoCE on it."""
@@ -46,6 +48,15 @@ class SoftRoce(Kind):
 
     def undo(self, system: System, key: str, before: Value, after: Value) -> None:
         """Take it off again if there was none."""
-        device = self.observe(system, key)
-        if before is None and device is not None:
+        device = self.observe(system, key)["device"]
+        if before["device"] is None and device is not None:
             system.run(["rdma", "link", "delete", device])
+        unload_unused(system, before["loaded"], (after or before)["loaded"])
+
+    def summary(self, value: Value) -> Value:
+        """The device."""
+        return value["device"] if isinstance(value, dict) else value
+
+    def kept(self, value: Value) -> Value:
+        """With the modules."""
+        return value
