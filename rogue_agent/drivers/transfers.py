@@ -11,6 +11,7 @@ COLUMNS = (
     "status",
     "error",
     "retransmitted_bytes",
+    "is_sent",
 )
 
 
@@ -40,4 +41,5 @@ class TransferLog:
             record.status,
             record.error,
             record.retransmitted_bytes,
+            record.is_sent,
         )
