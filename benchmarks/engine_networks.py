@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from simulator import IDEAL, NicProfile, QueuePair, Simulation
+from simulator import IDEAL, NicProfile, PriorityFlowControl, QueuePair, Simulation
 
 DATA = Path(__file__).parent / "data"
 DELAY_PS = 1_000_000
@@ -43,6 +43,7 @@ class Workload:
         simulation_type: type[Simulation] = Simulation,
         profile: NicProfile = IDEAL,
         buffer_bytes: int | None = None,
+        flow_control: PriorityFlowControl | None = None,
     ) -> Simulation:
         """Build the network: all links alike, all switches alike (None = unbounded buffer)."""
         simulation = simulation_type(seed=1)
@@ -52,7 +53,7 @@ class Workload:
             _fat_tree(self.fat_tree_k) if self.fat_tree_k else [(f"h{i}", "s0") for i in range(self.hosts)]
         )
         for name in dict.fromkeys(name for ends in joined for name in ends if not name.startswith("h")):
-            simulation.add_switch(name, buffer_bytes=buffer_bytes, alpha=1.0)
+            simulation.add_switch(name, buffer_bytes=buffer_bytes, alpha=1.0, flow_control=flow_control)
         for a, b in joined:
             simulation.add_link(a, b, rate_bps=self.rate_bps, delay_ps=DELAY_PS)
         return simulation

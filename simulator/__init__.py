@@ -3,6 +3,7 @@
 from simulator._core import QueuePair, Timer
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import InvariantViolation, QueuePairError, SimulationError
+from simulator.flow_control import PriorityFlowControl
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import BurstLoss, IdentificationLoss, IndependentLoss, Loss
 from simulator.memory import Memory
@@ -24,6 +25,7 @@ __all__ = [
     "Loss",
     "Memory",
     "NicProfile",
+    "PriorityFlowControl",
     "QueuePair",
     "QueuePairError",
     "Simulation",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from simulator._core import Engine, QueuePair, Timer
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
+from simulator.flow_control import PRIORITIES, FlowControls, PriorityFlowControl
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import IndependentLoss, Loss
 from simulator.memory import Memory
@@ -54,6 +55,7 @@ class Simulation:
             immediate_overhead_bytes=framing.immediate_overhead_bytes,
         )
         self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
+        self._flow_controls = FlowControls(framing)
 
     def add_host(self, name: str, profile: NicProfile) -> None:
         """Add a host with one NIC."""
@@ -72,19 +74,31 @@ class Simulation:
             pci_late_probability=profile.pci_late_probability,
         )
 
-    def add_switch(self, name: str, *, buffer_bytes: int | None, alpha: float) -> None:
+    def add_switch(
+        self,
+        name: str,
+        *,
+        buffer_bytes: int | None,
+        alpha: float,
+        flow_control: PriorityFlowControl | None = None,
+    ) -> None:
         """Add an output-queued switch with a shared buffer (None = unbounded).
 
         A packet that must wait is refused if its port already holds ``alpha`` times the free buffer, or if
         the buffer is full. Frame bytes are charged while a packet waits, until its sending begins.
         Source: Choudhury and Hahne, "Dynamic queue length thresholds", 1998.
+
+        With ``flow_control`` each port has a queue per priority, the largest priority goes first, and the
+        headroom of all links is set aside from the buffer.
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
             require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
         require_positive(where, "alpha", alpha)
+        arguments = {} if flow_control is None else flow_control.arguments(where, self.framing, buffer_bytes)
         self._topology.add_node("add_switch", name, None)
-        self._engine.add_switch(name=name, buffer_bytes=buffer_bytes, alpha=alpha)
+        node = self._engine.add_switch(name=name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
+        self._flow_controls.add(node, name, flow_control, buffer_bytes)
 
     def add_link(  # noqa: PLR0913 - a link has that many properties, all named
         self,
@@ -110,8 +124,17 @@ class Simulation:
                 raise SimulationError(f"{where}: expected loss or loss_probability, got both")
             loss = IndependentLoss(loss_probability)
         arguments = {} if loss is None else loss.arguments(where)
+        headroom_a, headroom_b = self._flow_controls.headrooms(where, *ends, rate_bps, delay_ps)
         self._topology.add_link(where, *ends, delay_ps)
-        self._engine.add_link(a=ends[0], b=ends[1], rate_bps=rate_bps, delay_ps=delay_ps, **arguments)
+        self._engine.add_link(
+            a=ends[0],
+            b=ends[1],
+            rate_bps=rate_bps,
+            delay_ps=delay_ps,
+            headroom_a_bytes=headroom_a,
+            headroom_b_bytes=headroom_b,
+            **arguments,
+        )
 
     def connect(  # noqa: PLR0913 - a connection has that many properties, all named
         self,
@@ -125,6 +148,7 @@ class Simulation:
         path_seed: int = 0,
         service: Literal["rc", "uc"] = "rc",
         limiter_of: QueuePair | None = None,
+        priority: int = 0,
     ) -> tuple[QueuePair, QueuePair]:
         """Connect a queue pair of host a with one of host b, both ready to send.
 
@@ -132,22 +156,20 @@ class Simulation:
         The retransmission timeout is 4.096 us * 2^timeout_exponent (exponent 0: never). Besides the last
         packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
         a's NIC). ``path_seed`` chooses among equally short routes. On cards with limiters per priority new
-        pairs take turns with them, or use those of the ends of ``limiter_of``.
+        pairs take turns with them, or use those of the ends of ``limiter_of``. ``priority`` (0 to 7) is that
+        of all packets of both ends, also acknowledgements; it matters in switches with flow control.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
-        if host_a == host_b:
-            raise SimulationError(f"{where}: expected two different hosts, got {a!r} twice")
+        hosts = self._two_hosts(where, host_a, host_b)
         ack_every = profile.ack_every_packets if ack_every_packets is None else ack_every_packets
-        require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX)
+        self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_integer(where, "ack_every_packets", ack_every, 1, 2**31 - 1)
         require_integer(where, "retry_count", retry_count, 0, 7)
         require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
         require_one_of(where, "service", service, ("rc", "uc"))
-        hosts = frozenset((host_a, host_b))
-        route_ab = self._topology.route(where, host_a, host_b, path_seed)
-        route_ba = self._topology.route(where, host_b, host_a, ~path_seed)
+        route_ab, route_ba = self._routes(where, host_a, host_b, path_seed)
         self._check_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         ends = self._engine.connect(
             a=host_a,
@@ -160,6 +182,7 @@ class Simulation:
             timeout_exponent=timeout_exponent,
             is_unreliable=service == "uc",
             limiter_of=self._lender(where, limiter_of, hosts),
+            priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
         )
         self._hosts_of |= {end.qp_num: hosts for end in ends}
         return ends
@@ -169,6 +192,7 @@ class Simulation:
         where = f"datagram_queue_pair {host}"
         number, _ = self._topology.host(where, host)
         require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX)
+        self._flow_controls.check_mtu(where, mtu_bytes)
         self._topology.close()
         return DatagramQueuePair(self._engine, self._topology, number, mtu_bytes)
 
@@ -247,22 +271,37 @@ class Simulation:
         ``marks`` count packets since the last sample. Bytes are frame bytes, without the packet that is being
         sent.
         """
-        link, t_ns, waiting, waiting_max, drops = self._engine.queue_columns()
-        links = range(len(self._topology.link_ends))
-        nodes = np.array(
-            [self._topology.names[self._topology.link_ends[number][0]] for number in links], dtype=object
-        )
-        ports = np.array([self._topology.link_name(number) for number in links], dtype=object)
+        link, priority, t_ns, waiting, waiting_max, drops = self._engine.queue_columns()
         return {
-            "node": nodes[link],
-            "port": ports[link],
-            "priority": np.zeros_like(link),
+            **self._senders_of(link),
+            "priority": priority,
             "t_ns": t_ns,
             "bytes": waiting,
             "max_bytes": waiting_max,
             "drops": drops,
             "marks": np.zeros_like(link),
         }
+
+    def pause_table(self) -> Table:
+        """Return columns node, port, priority, start_ns, duration_ns: what was paused, by start.
+
+        ``port`` is the one that had to be silent. Pauses that are not over yet last until now.
+        """
+        link, priority, start_ps, end_ps = self._engine.pause_columns()
+        order = np.lexsort((priority, link, start_ps))
+        start_ns = start_ps[order] // 1000
+        return {
+            **self._senders_of(link[order]),
+            "priority": priority[order],
+            "start_ns": start_ns,
+            "duration_ns": end_ps[order] // 1000 - start_ns,
+        }
+
+    def _senders_of(self, link: NDArray[np.int64]) -> Table:
+        names, ends = self._topology.names, self._topology.link_ends
+        nodes = np.array([names[start] for start, _ in ends], dtype=object)
+        ports = np.array([self._topology.link_name(number) for number in range(len(ends))], dtype=object)
+        return {"node": nodes[link], "port": ports[link]}
 
     def oracle_table(self) -> Table:
         """Return columns qp_num, wr_id, t_last_ps, t_comp_ps of the signalled verbs that succeeded.
@@ -302,6 +341,17 @@ class Simulation:
         if self._hosts_of.get(limiter_of.qp_num) != hosts:
             raise SimulationError(f"{where}: expected limiter_of to connect the same two hosts")
         return limiter_of.qp_num
+
+    def _routes(self, where: str, host_a: int, host_b: int, path_seed: int) -> tuple[list[int], list[int]]:
+        """Return the way there and the way back, which need not be the same."""
+        there = self._topology.route(where, host_a, host_b, path_seed)
+        return there, self._topology.route(where, host_b, host_a, ~path_seed)
+
+    @staticmethod
+    def _two_hosts(where: str, host_a: int, host_b: int) -> frozenset[int]:
+        if host_a == host_b:
+            raise SimulationError(f"{where}: expected two different hosts, got the same one twice")
+        return frozenset((host_a, host_b))
 
     @staticmethod
     def _check_timeout(where: str, timeout_exponent: int, round_trip_ps: int) -> None:

@@ -15,11 +15,13 @@ from simulator import (
     IndependentLoss,
     Loss,
     NicProfile,
+    PriorityFlowControl,
     QueuePair,
     QueuePairError,
     Simulation,
     SimulationError,
 )
+from simulator.framing import ROCEV2
 
 PROFILES = (
     IDEAL,
@@ -36,6 +38,7 @@ LOSSES = (
     BurstLoss(to_bad_probability=0.02, to_good_probability=0.3),
     IdentificationLoss(0xF),
 )
+MTUS_BYTES = (256, 1000, 1024, 4096)
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
 
 
@@ -79,6 +82,7 @@ class Flow:
     rates_bps: tuple[int, ...]
     is_closed_loop: bool
     is_bound: bool  # to memories
+    priority: int
     moves_ns: tuple[int, ...]  # to limiters 0, 1, ... at these times, if it is idle
     resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
     sends_datagrams: bool
@@ -98,6 +102,7 @@ class Network:
     profile: NicProfile
     buffers_bytes: tuple[int | None, ...]  # one per switch of a chain
     alpha: float
+    flow_control: PriorityFlowControl | None
     trunks: tuple[Link, ...]
     hosts: tuple[tuple[int, Link], ...]  # switch and link of each
     flows: tuple[Flow, ...]
@@ -107,7 +112,12 @@ class Network:
     def build(self, simulation_type: type[Simulation]) -> Simulation:
         simulation = simulation_type(seed=self.seed)
         for i, buffer_bytes in enumerate(self.buffers_bytes):
-            simulation.add_switch(f"s{i}", buffer_bytes=buffer_bytes, alpha=self.alpha)
+            simulation.add_switch(
+                f"s{i}",
+                buffer_bytes=None if buffer_bytes is None else buffer_bytes + self.headroom_bytes(i),
+                alpha=self.alpha,
+                flow_control=self.flow_control,
+            )
         for i in range(len(self.hosts)):
             simulation.add_host(f"h{i}", self.profile)
         joined = [(f"s{i}", f"s{i + 1}", trunk) for i, trunk in enumerate(self.trunks)]
@@ -138,6 +148,15 @@ class Network:
             shadowed[hosts] = application.ends[0]
         return simulation
 
+    def headroom_bytes(self, switch: int) -> int:
+        """What the links of a switch need, besides the buffer that its ports share."""
+        if self.flow_control is None:
+            return 0
+        links = [link for its_switch, link in self.hosts if its_switch == switch]
+        links += [trunk for i, trunk in enumerate(self.trunks) if switch in (i, i + 1)]
+        each = [self.flow_control.headroom_of("", ROCEV2, link.rate_bps, link.delay_ps) for link in links]
+        return sum(each) * len(self.flow_control.priorities)
+
 
 class _Application:
     def __init__(self, simulation: Simulation, flow: Flow, limiter_of: QueuePair | None) -> None:
@@ -150,6 +169,7 @@ class _Application:
             ack_every_packets=flow.ack_every_packets,
             limiter_of=limiter_of,
             service=flow.service,
+            priority=flow.priority,
         )
         self._queue_pair = self.ends[0]
         if flow.is_bound:
@@ -235,7 +255,7 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             Flow,
             source=st.just(0),
             destination=st.just(1),
-            mtu_bytes=st.sampled_from((256, 1000, 1024, 4096)),
+            mtu_bytes=st.sampled_from(MTUS_BYTES),
             ack_every_packets=st.sampled_from((1, 3, 64)),
             retry_count=st.sampled_from((0, 1, 3, 7)),
             timeout_exponent=st.sampled_from((4, 5, 7)),
@@ -248,6 +268,7 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             ),
             is_closed_loop=st.booleans(),
             is_bound=st.booleans(),
+            priority=st.sampled_from((0, 0, 3, 6)),
             moves_ns=st.lists(st.integers(0, 50_000), max_size=3).map(tuple),
             resets_ns=st.just(()) | st.lists(st.integers(1_000, 100_000), max_size=3).map(tuple),
             sends_datagrams=st.booleans(),
@@ -283,15 +304,34 @@ def cuts(hosts: int) -> st.SearchStrategy[Cut]:
     return st.builds(Cut, host=st.integers(0, hosts - 1), start_ns=times, duration_ns=st.integers(1, 20_000))
 
 
+def flow_controls() -> st.SearchStrategy[PriorityFlowControl]:
+    """Thresholds fixed and shared, pauses until further notice and for a time."""
+    return st.builds(
+        PriorityFlowControl,
+        priorities=st.sampled_from(((0,), (3,), (0, 3), (6, 0, 3))),
+        xoff_bytes=st.sampled_from((None, None, 5_000, 20_000)),
+        alpha=st.sampled_from((1 / 16, 0.5, 4.0)),
+        xon_gap_bytes=st.sampled_from((0, 1, 2_500)),
+        mtu_bytes=st.just(max(MTUS_BYTES)),
+        pause_ns=st.sampled_from((None, None, 70_000, 300_000)),
+    )
+
+
 @st.composite
-def networks(draw: st.DrawFn) -> Network:
+def networks(
+    draw: st.DrawFn, flow_control: st.SearchStrategy[PriorityFlowControl | None] | None = None
+) -> Network:
     switches = draw(st.integers(1, 3))
     hosts = draw(st.lists(st.tuples(st.integers(0, switches - 1), links()), min_size=2, max_size=5))
     buffers = st.sampled_from((None, 3_000, 20_000, 100_000))
+    control = draw(st.none() | flow_controls() if flow_control is None else flow_control)
+    if control is not None and control.xoff_bytes is None:
+        buffers = st.sampled_from((3_000, 20_000, 100_000))
     return Network(
         profile=draw(st.sampled_from(PROFILES)),
         buffers_bytes=draw(st.tuples(*[buffers] * switches)),
         alpha=draw(st.sampled_from((0.5, 1.0, 8.0))),
+        flow_control=control,
         trunks=draw(st.tuples(*[links()] * (switches - 1))),
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),

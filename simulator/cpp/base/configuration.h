@@ -23,9 +23,20 @@ struct NicProfile {
   double pci_late_probability = 0;
 };
 
+// Priority flow control: what a switch tells the other ends of its links. Source: IEEE 802.1Qbb-2011.
+struct PauseConfiguration {
+  std::uint8_t priorities = 0;         // bit p: priority p loses nothing
+  std::optional<Bytes> xoff{};         // threshold of each ingress and priority; none: alpha * (free pool)
+  double alpha = 0;                    // of that
+  Bytes xon_gap;                       // resume so far below the threshold
+  Picoseconds duration = kNever;       // that a pause frame asks for; kNever: until it is taken back
+  Picoseconds refresh_every = kNever;  // sends it again, while the reason lasts
+};
+
 struct SwitchConfiguration {
   std::optional<Bytes> buffer;  // none = unbounded
   double alpha = 1.0;           // a port may hold alpha * (free buffer)
+  std::optional<PauseConfiguration> pause{};
 };
 
 enum class LossKind : std::uint8_t { kNone, kIndependent, kBurst, kIdentification };
@@ -45,6 +56,8 @@ struct LinkConfiguration {
   BitsPerSecond rate;
   Picoseconds delay;
   LossConfiguration loss{};
+  Bytes headroom_a{};  // that the first end, if it is a switch with flow control, reserves for this link
+  Bytes headroom_b{};
 };
 
 struct ConnectionConfiguration {
@@ -55,8 +68,9 @@ struct ConnectionConfiguration {
   std::uint32_t mtu_bytes = 0;
   std::uint32_t ack_every_packets = 0;
   std::uint32_t retry_count = 0;
-  std::uint32_t timeout_exponent = 0;         // 0 = never
-  bool is_unreliable = false;                 // type UC instead of RC
+  std::uint32_t timeout_exponent = 0;  // 0 = never
+  bool is_unreliable = false;          // type UC instead of RC
+  std::uint32_t priority = 0;
   std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters
 };
 

@@ -18,6 +18,7 @@
 #include "binding/part_of_engine.h"
 #include "binding/queue_pair_binding.h"
 #include "protocol/framing.h"
+#include "protocol/pause_state.h"
 
 namespace simulator {
 
@@ -89,18 +90,32 @@ void bind_topology(Class& engine) {
           nb::arg("pci_late_probability"))
       .def(
           "add_switch",
-          [](Bound& self, const std::string& name, std::optional<std::int64_t> buffer_bytes, double alpha) {
+          [](Bound& self, const std::string& name, std::optional<std::int64_t> buffer_bytes, double alpha,
+             std::uint8_t lossless_priorities, std::optional<std::int64_t> xoff_bytes, double pause_alpha,
+             std::int64_t xon_gap_bytes, std::optional<std::int64_t> pause_ps,
+             std::optional<std::int64_t> refresh_ps) {
             SwitchConfiguration configuration{.buffer = {}, .alpha = alpha};
             if (buffer_bytes) configuration.buffer = Bytes{*buffer_bytes};
+            if (lossless_priorities == 0) return self.engine.add_switch(name, configuration);
+            configuration.pause = {.priorities = lossless_priorities,
+                                   .alpha = pause_alpha,
+                                   .xon_gap = {xon_gap_bytes},
+                                   .duration = pause_ps ? Picoseconds{*pause_ps} : kNever,
+                                   .refresh_every = refresh_ps ? Picoseconds{*refresh_ps} : kNever};
+            if (xoff_bytes) configuration.pause->xoff = Bytes{*xoff_bytes};
             return self.engine.add_switch(name, configuration);
           },
-          nb::kw_only(), nb::arg("name"), nb::arg("buffer_bytes").none(), nb::arg("alpha"))
+          nb::kw_only(), nb::arg("name"), nb::arg("buffer_bytes").none(), nb::arg("alpha"),
+          nb::arg("lossless_priorities") = 0, nb::arg("xoff_bytes") = nb::none(),
+          nb::arg("pause_alpha") = 0.0, nb::arg("xon_gap_bytes") = 0, nb::arg("pause_ps") = nb::none(),
+          nb::arg("refresh_ps") = nb::none())
       .def(
           "add_link",
           [](Bound& self, std::uint32_t a, std::uint32_t b, std::int64_t rate_bps, std::int64_t delay_ps,
              int loss_kind, std::int64_t loss_from_ns, std::optional<std::int64_t> loss_until_ns,
              double loss_probability, double good_loss_probability, double to_bad_probability,
-             double to_good_probability, std::uint16_t identification_mask) {
+             double to_good_probability, std::uint16_t identification_mask, std::int64_t headroom_a_bytes,
+             std::int64_t headroom_b_bytes) {
             const LossConfiguration loss{
                 .kind = static_cast<LossKind>(loss_kind),
                 .from = Bound::to_picoseconds(loss_from_ns),
@@ -110,31 +125,34 @@ void bind_topology(Class& engine) {
                 .to_bad_probability = to_bad_probability,
                 .to_good_probability = to_good_probability,
                 .identification_mask = identification_mask};
-            return self.engine.add_link(a, b, {{rate_bps}, {delay_ps}, loss});
+            return self.engine.add_link(
+                a, b, {{rate_bps}, {delay_ps}, loss, {headroom_a_bytes}, {headroom_b_bytes}});
           },
           nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("rate_bps"), nb::arg("delay_ps"),
           nb::arg("loss_kind") = 0, nb::arg("loss_from_ns") = 0, nb::arg("loss_until_ns") = nb::none(),
           nb::arg("loss_probability") = 0.0, nb::arg("good_loss_probability") = 0.0,
           nb::arg("to_bad_probability") = 0.0, nb::arg("to_good_probability") = 0.0,
-          nb::arg("identification_mask") = 0)
+          nb::arg("identification_mask") = 0, nb::arg("headroom_a_bytes") = 0,
+          nb::arg("headroom_b_bytes") = 0)
       .def(
           "connect",
           [](nb::handle_t<Bound> self, std::uint32_t a, std::uint32_t b, std::vector<std::uint32_t> route_ab,
              std::vector<std::uint32_t> route_ba, std::uint32_t mtu_bytes, std::uint32_t ack_every_packets,
              std::uint32_t retry_count, std::uint32_t timeout_exponent, bool is_unreliable,
-             std::optional<std::uint32_t> limiter_of) {
+             std::optional<std::uint32_t> limiter_of, std::uint32_t priority) {
             Bound* const session = nb::inst_ptr<Bound>(self);
             if (limiter_of) *limiter_of -= queue_pair_number(0);
             const std::uint32_t first = session->engine.connect(
                 {a, b, std::move(route_ab), std::move(route_ba), mtu_bytes, ack_every_packets, retry_count,
-                 timeout_exponent, is_unreliable, limiter_of});
+                 timeout_exponent, is_unreliable, priority, limiter_of});
             const nb::object owner = nb::borrow(self);
             return nb::make_tuple(BoundQueuePair<EngineType>{{owner, session, first}},
                                   BoundQueuePair<EngineType>{{owner, session, first + 1}});
           },
           nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("route_ab"), nb::arg("route_ba"),
           nb::arg("mtu_bytes"), nb::arg("ack_every_packets"), nb::arg("retry_count"),
-          nb::arg("timeout_exponent"), nb::arg("is_unreliable"), nb::arg("limiter_of").none());
+          nb::arg("timeout_exponent"), nb::arg("is_unreliable"), nb::arg("limiter_of").none(),
+          nb::arg("priority"));
 }
 
 template <class EngineType, class Class>
@@ -213,6 +231,12 @@ void bind_results(Class& engine) {
   engine.def("throughput_columns", [](Bound& self) { return to_numpy(self.engine.recorder().throughput); })
       .def("queue_columns", [](Bound& self) { return to_numpy(self.engine.recorder().queues); })
       .def("oracle_columns", [](Bound& self) { return to_numpy(self.engine.recorder().oracle); })
+      .def("pause_columns",
+           [](Bound& self) {
+             PauseState::Records records = self.engine.recorder().pauses;
+             self.engine.add_open_pauses(records);
+             return to_numpy(records);
+           })
       .def("counters",
            [](Bound& self) {
              nb::list result;

@@ -29,6 +29,8 @@ inline void Engine::start_now(std::uint32_t link, PacketIndex index) {
 // Acknowledgements and datagrams leave a NIC before the packets of verbs.
 inline void Engine::send_before_data(std::uint32_t link, PacketIndex index) {
   Port& port = ports_[link];
+  if (port.has(Port::kClassed)) [[unlikely]]
+    return enqueue_classed(link, index);
   catch_up_nic(port);
   if (port.busy_until <= now_) return start_now(link, index);
   port.waiting.push(pool_, index);
@@ -46,12 +48,23 @@ inline void Engine::turn_into_reply(PacketIndex index, const Reply& answer) {
   packet.psn = answer.psn;
   packet.frame_bytes = static_cast<std::uint16_t>(framing_.ack_frame_bytes);
   packet.kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
-  packet.flags = 0;
+  packet.flags &= PacketFlags::kPriority;
   ++sender.sent_replies;
   send_before_data(sender.link, index);
 }
 
 inline void Engine::catch_up(Port& port) {
+  if (port.has(Port::kClassed)) return catch_up_classed(port, now_);
+  catch_up_plain(port);
+}
+
+inline void Engine::catch_up_host(Port& port) {
+  if (port.has(Port::kClassed)) [[unlikely]]
+    return catch_up_classed(port, now_);
+  catch_up_nic(port);
+}
+
+inline void Engine::catch_up_plain(Port& port) {
   if (port.has(Port::kOwnerIsHost)) {
     catch_up_nic(port);
   } else {
@@ -109,8 +122,9 @@ inline PacketIndex Engine::send_write(Sender& sender, Port& port, Picoseconds st
   packet.frame_bytes =
       static_cast<std::uint16_t>(framing_.write_frame_bytes(plan.payload_bytes, plan.is_first));
   packet.kind = PacketKind::kWrite;
-  packet.flags = static_cast<std::uint8_t>((plan.is_first ? PacketFlags::kFirst : 0) |
-                                           (plan.wants_ack ? PacketFlags::kWantsAck : 0));
+  packet.flags =
+      static_cast<std::uint8_t>((plan.is_first ? PacketFlags::kFirst : 0) |
+                                (plan.wants_ack ? PacketFlags::kWantsAck : 0) | sender.priority_flags);
   depart(port, index, start);
   requester.on_sent(plan, port.busy_until);
   return index;
@@ -156,10 +170,21 @@ inline Picoseconds Engine::instant_of(const Port& port) {
   if (!port.has(Port::kOwnerIsHost)) return kNever;
   Nic& nic = nics_[port.owner];
   if (nic.ready.empty()) return kNever;
-  const Picoseconds start = std::max(port.busy_until, first_ready(nic));
-  const Bytes wire = framing_.wire_bytes(next_frame_bytes(nic.ready.top().qp));
+  return expected_arrival(port, std::max(port.busy_until, first_ready(nic)));
+}
+
+// That of the NIC's next packet of a verb, which will start then.
+inline Picoseconds Engine::expected_arrival(const Port& port, Picoseconds start) {
+  const Bytes wire = framing_.wire_bytes(next_frame_bytes(nics_[port.owner].ready.top().qp));
   const LinkSpeed& speed = speeds_[port.speed];
   return start + duration_of(wire, speed.ps_per_byte) + speed.delay;
+}
+
+inline void Engine::set_slot(std::uint32_t link) {
+  const Port& port = ports_[link];
+  if (port.has(Port::kClassed)) [[unlikely]]
+    return set_slot_classed(link);
+  tree_.set_link(link, instant_of(port));
 }
 
 // Rule for every change from outside: catch up with the old state, change, set the slot. `change()` tells
@@ -167,8 +192,8 @@ inline Picoseconds Engine::instant_of(const Port& port) {
 template <class Change>
 inline void Engine::change_nic(std::uint32_t link, Change&& change) {
   Port& port = ports_[link];
-  catch_up_nic(port);
-  if (change() && port.in_flight.empty()) set_slot(link);
+  catch_up_host(port);
+  if (change() && (port.in_flight.empty() || port.has(Port::kClassed))) set_slot(link);
 }
 
 // Something came back: `apply(requester, on_done)` tells the requester, and returns false if its retries are

@@ -23,8 +23,10 @@ RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
     SIM_CHECK(at >= now_, now_, "event loop", "an event lies in the past");
     now_ = at;
     ++events_;
-    if (tree_.is_next_a_link()) [[likely]] {
+    if (tree_.is_next_an_arrival()) [[likely]] {
       fire_link(tree_.next_link());
+    } else if (tree_.is_next_a_link()) {
+      fire_departure(tree_.next_link());
     } else {
       fire_timers();
     }
@@ -34,12 +36,32 @@ RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
 
 void Engine::fire_link(std::uint32_t link) {
   Port& port = ports_[link];
-  catch_up(port);
+  if (port.has(Port::kClassed)) [[unlikely]]
+    return fire_classed_link(link);
+  catch_up_plain(port);
   const PacketIndex index = port.in_flight.head;
   SIM_CHECK(index != kNoPacket && pool_[index].arrival == now_, now_, port_name(link),
             "the packet that the link waited for does not arrive now");
   port.in_flight.pop(pool_);
-  set_slot(link);
+  tree_.set_link(link, instant_of(port));
+  arrive(link, index);
+}
+
+void Engine::fire_classed_link(std::uint32_t link) {
+  Port& port = ports_[link];
+  catch_up_classed(port, now_);
+  const PacketIndex index = port.in_flight.head;
+  SIM_CHECK(index != kNoPacket && pool_[index].arrival == now_, now_, port_name(link),
+            "the packet that the link waited for does not arrive now");
+  port.in_flight.pop(pool_);
+  set_slot_classed(link);
+  if (pool_[index].kind != PacketKind::kPause) return arrive(link, index);
+  ++packet_hops_;
+  on_pause_frame(link, index);
+}
+
+inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
+  const Port& port = ports_[link];
   ++packet_hops_;
   if (port.has(Port::kLossy) && loses(link, index)) [[unlikely]]
     return lose(link, index);
@@ -52,6 +74,8 @@ void Engine::fire_link(std::uint32_t link) {
 
 inline void Engine::enqueue_at_switch(std::uint32_t link, PacketIndex index) {
   Port& port = ports_[link];
+  if (port.has(Port::kClassed)) [[unlikely]]
+    return enqueue_classed(link, index);
   catch_up_switch(port);
   if (port.busy_until <= now_) return start_now(link, index);
   const std::uint32_t frame_bytes = pool_[index].frame_bytes;
@@ -175,6 +199,8 @@ void Engine::fire_timer(const DueTimer& due) {
       return on_throughput_timer();
     case TimerKind::kSampleQueues:
       return on_queue_timer();
+    case TimerKind::kRefreshPause:
+      return on_refresh_timer(due.subject);
     case TimerKind::kHost:
       mailbox_.call({HostCallKind::kTimer, due.subject});
       break;
@@ -199,7 +225,7 @@ void Engine::catch_up_all() {
 void Engine::rebase() {
   const std::uint32_t links = is_connected() ? static_cast<std::uint32_t>(ports_.size()) : 0;
   Picoseconds base = std::min(horizon_, timers_.next_instant());
-  for (std::uint32_t link = 0; link < links; ++link) base = std::min(base, instant_of(ports_[link]));
+  for (std::uint32_t link = 0; link < links; ++link) base = std::min(base, next_instant(ports_[link]));
   tree_.rebase(base);
   set_timer_slot();
   for (std::uint32_t link = 0; link < links; ++link) set_slot(link);

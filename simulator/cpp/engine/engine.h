@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/configuration.h"
+#include "engine/classed_port.h"
 #include "engine/nic.h"
 #include "engine/packet_pool.h"
 #include "engine/port.h"
@@ -24,6 +25,7 @@
 #include "protocol/datagram.h"
 #include "protocol/framing.h"
 #include "protocol/memories.h"
+#include "protocol/pause_pool.h"
 #include "results/mailbox.h"
 #include "results/outcome.h"
 #include "results/recorder.h"
@@ -77,6 +79,7 @@ class Engine {
   void sample_queues(Picoseconds interval);
   Recorder& recorder() { return recorder_; }
   QueuePairFigures queue_pair_figures(std::uint32_t qp);
+  void add_open_pauses(PauseState::Records& records);
   std::vector<Counter> counters();
   Statistics statistics() const;
   void check_invariants();
@@ -88,12 +91,26 @@ class Engine {
     std::uint32_t index;  // into nics_ or switches_
   };
 
+  // The far end of a link has been told to pause.
+  struct Pausing {
+    std::uint32_t link;
+    std::uint32_t priority;
+  };
+
   struct Switch {
     std::int64_t buffer;  // of no meaning while unbounded
     std::int64_t used = 0;
     double alpha;
     bool is_bounded;
     std::vector<std::uint32_t> links;  // that it sends on
+    PausePool pool;                    // with flow control, instead of `buffer` and `used`
+    std::vector<Pausing> pausing{};
+  };
+
+  // What a link's slot in the tree waits for.
+  struct Instant {
+    Picoseconds at;
+    bool is_departure;
   };
 
   struct Datagrams {
@@ -105,6 +122,7 @@ class Engine {
 
   // Events.
   void fire_link(std::uint32_t link);
+  void fire_departure(std::uint32_t link);
   void fire_timers();
   void fire_timer(const DueTimer& due);
   void rebase();
@@ -115,6 +133,8 @@ class Engine {
   void send_before_data(std::uint32_t link, PacketIndex index);
   void start_now(std::uint32_t link, PacketIndex index);
   void catch_up(Port& port);
+  void catch_up_host(Port& port);
+  void catch_up_plain(Port& port);
   void catch_up_switch(Port& port);
   void catch_up_nic(Port& port);
   void enqueue_at_switch(std::uint32_t link, PacketIndex index);
@@ -125,7 +145,33 @@ class Engine {
   void lose(std::uint32_t link, PacketIndex index);
   void forget(PacketIndex index);
   Picoseconds instant_of(const Port& port);
-  void set_slot(std::uint32_t link) { tree_.set_link(link, instant_of(ports_[link])); }
+  Picoseconds expected_arrival(const Port& port, Picoseconds start);
+  Picoseconds next_instant(const Port& port) {
+    return port.has(Port::kClassed) ? instant_of_classed(port).at : instant_of(port);
+  }
+  void set_slot(std::uint32_t link);
+  void arrive(std::uint32_t link, PacketIndex index);
+
+  // Ports with priority flow control.
+  void catch_up_classed(Port& port, Picoseconds until);
+  bool send_verb_before(Port& port, Picoseconds other, Picoseconds until);
+  void send_class(Port& port, std::uint32_t priority, Picoseconds start);
+  void release(Switch& element, PacketIndex index, Picoseconds start);
+  IngressAccount& ingress_of(const Packet& packet);
+  void enqueue_classed(std::uint32_t link, PacketIndex index);
+  bool admit(std::uint32_t link, PacketIndex index);
+  void drop_classed(std::uint32_t link, PacketIndex index);
+  void pause(Switch& element, std::uint32_t link, std::uint32_t priority);
+  void on_refresh_timer(std::uint32_t link);
+  void tell_pauses(std::uint32_t link, Picoseconds caught_up);
+  void send_pause_frame(Port& port, Picoseconds start);
+  void on_pause_frame(std::uint32_t link, PacketIndex index);
+  void sort_paused(Port& port);
+  bool is_paused(const Sender& sender) const;
+  Picoseconds first_resumption(const Port& port) const;
+  Instant instant_of_classed(const Port& port);
+  void set_slot_classed(std::uint32_t link);
+  void fire_classed_link(std::uint32_t link);
 
   // NICs.
   Picoseconds first_ready(Nic& nic);
@@ -173,7 +219,8 @@ class Engine {
   bool is_connected() const { return is_complete_; }
   void complete_topology();
   std::uint16_t speed_index(const LinkConfiguration& configuration);
-  void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration);
+  bool has_flow_control(std::uint32_t node) const;
+  void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration, Bytes headroom);
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                       const ConnectionConfiguration& configuration);
   void add_limiter(Nic& nic);
@@ -186,7 +233,10 @@ class Engine {
   void on_queue_timer();
   std::string port_name(std::uint32_t link) const;
   Bytes received_bytes(std::uint32_t link) const;
+  void sample_queue(std::uint32_t link, std::int64_t now_ns);
+  void add_pause_counters(std::uint32_t link, std::vector<Counter>& result) const;
   void check_buffers() const;
+  void check_accounts() const;
   void check_queue_pairs() const;
   void check_datagrams() const;
 
@@ -205,6 +255,8 @@ class Engine {
   std::vector<PacketDetails> details_;  // by packet, of those that have any
   std::vector<Nic> nics_;
   std::vector<Switch> switches_;
+  std::vector<ClassedPort> classes_;
+  PriorityMask priorities_ = 1;                // that connections use
   std::vector<std::uint32_t> datagram_hosts_;  // NIC of each datagram queue pair
   Datagrams datagrams_;
   Memories memories_;

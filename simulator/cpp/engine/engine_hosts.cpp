@@ -9,6 +9,10 @@ namespace simulator {
 // The limiter has taken a new rate: its queue pairs may be ready earlier or later than the heap says, but not
 // before `earliest`.
 void Engine::refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest) {
+  for (const std::uint32_t qp : nic.paused) {
+    Sender& sender = senders_[qp];
+    if (sender.limiter == limiter) sender.ready = std::max(sender.ready, earliest);
+  }
   nic.ready.rebuild([&](ReadyQueuePair& entry) {
     Sender& sender = senders_[entry.qp];
     if (sender.limiter != limiter) return true;
@@ -24,6 +28,11 @@ void Engine::arm_retransmit_timer(Sender& sender) {
   set_timer_slot();
 }
 
+bool Engine::is_paused(const Sender& sender) const {
+  const Port& port = ports_[sender.link];
+  return port.has(Port::kClassed) && classes_[port.classes].pauses.is_paused(sender.priority(), now_);
+}
+
 // Puts a queue pair into the NIC's heap, or takes it out, as it has something to send or not.
 void Engine::reconsider(std::uint32_t qp) {
   Sender& sender = senders_[qp];
@@ -32,9 +41,11 @@ void Engine::reconsider(std::uint32_t qp) {
   Nic& nic = nics_[sender.nic];
   if (!sender.is_ready) {
     nic.ready.rebuild([&](const ReadyQueuePair& entry) { return entry.qp != qp; });
+    std::erase(nic.paused, qp);
     return;
   }
   sender.ready = std::max(sender.ready, now_);
+  if (is_paused(sender)) return nic.paused.push_back(qp);
   nic.ready.push({nic.limiters[sender.limiter].earliest(sender.ready), sender.served, qp});
 }
 
@@ -145,7 +156,7 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
 
 void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
   Sender& sender = senders_[qp];
-  catch_up_nic(ports_[sender.link]);
+  catch_up_host(ports_[sender.link]);
   if (!sender.requester.is_idle() || sender.has_responses)
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
   if (limiter >= nics_[sender.nic].limiters.size())

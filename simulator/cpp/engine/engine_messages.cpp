@@ -33,7 +33,7 @@ PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds sta
   packet.frame_bytes =
       static_cast<std::uint16_t>(framing_.frame_bytes(next.kind, next.flags, next.payload_bytes));
   packet.kind = next.kind;
-  packet.flags = next.flags;
+  packet.flags = next.flags | sender.priority_flags;
   depart(port, index, start);
   PacketDetails& details = details_of(index);
   details = next.details;
@@ -149,7 +149,7 @@ void Engine::watch_departure(std::uint32_t qp) {
 void Engine::on_departure_timer(std::uint32_t qp) {
   Sender& sender = senders_[qp];
   sender.is_timer_pending = false;
-  catch_up_nic(ports_[sender.link]);
+  catch_up_host(ports_[sender.link]);
   sender.requester.on_left(now_, [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); });
   watch_departure(qp);
 }

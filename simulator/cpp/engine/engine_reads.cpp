@@ -25,7 +25,7 @@ void Engine::on_read_request(PacketIndex index) {
 // Returns false if none waits any more.
 bool Engine::reply_after_responses(PacketIndex index, const Reply& answer) {
   const std::uint32_t qp = pool_[index].qp;
-  catch_up_nic(ports_[senders_[qp].link]);
+  catch_up_host(ports_[senders_[qp].link]);
   if (!senders_[qp].has_responses) return false;
   extras(qp).responses.add_reply(answer);
   pool_.free(index);

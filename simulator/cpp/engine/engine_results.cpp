@@ -22,15 +22,45 @@ void Engine::on_queue_timer() {
   const std::int64_t now_ns = now_.value / kPicosecondsPerNanosecond;
   catch_up_all();
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
-    Port& port = ports_[link];
-    if (port.has(Port::kOwnerIsHost)) continue;
-    LinkRecord& record = links_[link];
-    const std::int64_t drops = record.dropped_packets - record.dropped_packets_sampled;
-    record.dropped_packets_sampled = record.dropped_packets;
-    recorder_.queues.add({link, now_ns, port.waiting_bytes.value, port.waiting_bytes_max.value, drops});
-    port.waiting_bytes_max = port.waiting_bytes;
+    if (!ports_[link].has(Port::kOwnerIsHost)) sample_queue(link, now_ns);
   }
   timers_.set(queue_timer_, now_ + queue_interval_);
+}
+
+void Engine::sample_queue(std::uint32_t link, std::int64_t now_ns) {
+  Port& port = ports_[link];
+  if (port.has(Port::kClassed)) {
+    for_each_priority(priorities_, [&](std::uint32_t priority) {
+      ClassQueue& queue = classes_[port.classes].queues[priority];
+      const std::int64_t drops = queue.dropped_packets - queue.dropped_packets_sampled;
+      queue.dropped_packets_sampled = queue.dropped_packets;
+      recorder_.queues.add({link, priority, now_ns, queue.bytes.value, queue.bytes_max.value, drops});
+      queue.bytes_max = queue.bytes;
+    });
+    return;
+  }
+  LinkRecord& record = links_[link];
+  const std::int64_t drops = record.dropped_packets - record.dropped_packets_sampled;
+  record.dropped_packets_sampled = record.dropped_packets;
+  recorder_.queues.add({link, 0, now_ns, port.waiting_bytes.value, port.waiting_bytes_max.value, drops});
+  port.waiting_bytes_max = port.waiting_bytes;
+}
+
+void Engine::add_open_pauses(PauseState::Records& records) {
+  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+    const Port& port = ports_[link];
+    if (port.has(Port::kClassed)) classes_[port.classes].pauses.add_open(now_, link, records);
+  }
+}
+
+void Engine::add_pause_counters(std::uint32_t link, std::vector<Counter>& result) const {
+  const LinkRecord& record = links_[link];
+  if (!has_flow_control(record.from)) return;
+  const std::string& node = nodes_[record.from].name;
+  const ClassedPort& classes = classes_[ports_[link].classes];
+  result.push_back({node, port_name(link), "pause_frames", classes.pause_frames});
+  result.push_back({node, port_name(link), "lossless_drops", classes.lossless_drops});
+  result.push_back({node, port_name(link), "headroom_used_max_bytes", classes.ingress.headroom_used_max});
 }
 
 Bytes Engine::delivered_by(std::uint32_t qp) const {
@@ -74,6 +104,7 @@ std::vector<Counter> Engine::counters() {
     result.push_back({node, port, "lost_packets", links_[link].lost_packets});
     if (!nodes_[links_[link].from].is_host)
       result.push_back({node, port, "drops", links_[link].dropped_packets});
+    add_pause_counters(link, result);
   }
   for (const Sender& sender : senders_) {
     const RequesterCounters& counters = sender.requester.counters();
@@ -103,6 +134,7 @@ Statistics Engine::statistics() const {
 void Engine::check_invariants() {
   catch_up_all();
   check_buffers();
+  check_accounts();
   check_queue_pairs();
   check_datagrams();
 }
@@ -115,6 +147,15 @@ void Engine::check_buffers() const {
     std::int64_t waiting_bytes = 0;
     for (PacketIndex at = port.waiting.head; at != kNoPacket; at = pool_[at].next, ++stored) {
       waiting_bytes += pool_[at].frame_bytes;
+    }
+    for (std::uint32_t priority = 0; port.has(Port::kClassed) && priority < kPriorities; ++priority) {
+      const ClassQueue& queue = classes_[port.classes].queues[priority];
+      std::int64_t bytes = 0;
+      PacketIndex at = queue.packets.empty() ? kNoPacket : queue.packets.head;
+      for (; at != kNoPacket; at = pool_[at].next, ++stored) bytes += pool_[at].frame_bytes;
+      SIM_CHECK(bytes == queue.bytes.value, now_, port_name(link),
+                "waiting bytes of a priority differ from the packets that wait");
+      waiting_bytes += bytes;
     }
     for (PacketIndex at = port.in_flight.head; at != kNoPacket; at = pool_[at].next, ++stored) {
       SIM_CHECK(pool_[at].arrival >= now_, now_, port_name(link), "a packet in flight should have arrived");
@@ -134,18 +175,47 @@ void Engine::check_buffers() const {
   }
 }
 
+// Each frame that waits in a switch with flow control is charged once.
+void Engine::check_accounts() const {
+  std::vector<std::int64_t> shared(switches_.size(), 0);
+  std::vector<std::int64_t> charged(switches_.size(), 0);
+  std::vector<std::int64_t> waiting(switches_.size(), 0);
+  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+    const Port& port = ports_[link];
+    if (!has_flow_control(links_[link].from)) continue;
+    const IngressAccount& account = classes_[port.classes].ingress;
+    waiting[port.owner] += port.waiting_bytes.value;
+    for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
+      shared[port.owner] += account.shared[priority];
+      charged[port.owner] += account.shared[priority] + account.headroom[priority];
+      SIM_CHECK(account.shared[priority] >= 0 && account.headroom[priority] <= account.headroom_size, now_,
+                port_name(link), "the account of an ingress is out of bounds");
+      SIM_CHECK(account.headroom[priority] == 0 || has_priority(account.pausing, priority), now_,
+                port_name(link), "an ingress uses its headroom, but the other end is not told to pause");
+    }
+  }
+  for (std::size_t i = 0; i < switches_.size(); ++i) {
+    const PausePool& pool = switches_[i].pool;
+    SIM_CHECK(pool.used() == shared[i] && charged[i] == waiting[i] && pool.used() <= pool.size(), now_,
+              "switch " + std::to_string(i), "charged bytes differ from the packets that wait");
+  }
+}
+
 // Sent = accepted + discarded + missing + still under way, for the data and the replies of each queue pair.
 void Engine::check_queue_pairs() const {
   std::vector<std::uint64_t> packets(senders_.size(), 0);
   std::vector<std::uint64_t> replies(senders_.size(), 0);
   const auto count = [&](PacketIndex at) {
     for (; at != kNoPacket; at = pool_[at].next) {
-      if (pool_[at].kind == PacketKind::kDatagram) continue;
+      if (pool_[at].kind == PacketKind::kDatagram || pool_[at].kind == PacketKind::kPause) continue;
       ++(is_reply(pool_[at].kind) ? replies : packets)[senders_[pool_[at].qp].peer];
     }
   };
   for (const Port& port : ports_) {
     count(port.waiting.head);
+    for (std::uint32_t priority = 0; port.has(Port::kClassed) && priority < kPriorities; ++priority) {
+      count(classes_[port.classes].queues[priority].packets.head);
+    }
     count(port.in_flight.head);
   }
   for (std::uint32_t qp = 0; qp < senders_.size(); ++qp) {

@@ -21,6 +21,7 @@ std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profil
                    .next_identification = static_cast<std::uint16_t>(identifications.next_bits()),
                    .name = name,
                    .ready = {},
+                   .paused = {},
                    .limiters = {},
                    .lags = {}});
   while (nics_.back().limiters.size() < profile.limiters) add_limiter(nics_.back());
@@ -37,8 +38,9 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
   nodes_.push_back({name, false, static_cast<std::uint32_t>(switches_.size())});
   switches_.push_back({.buffer = configuration.buffer.value_or(Bytes{}).value,
                        .alpha = configuration.alpha,
-                       .is_bounded = configuration.buffer.has_value(),
-                       .links = {}});
+                       .is_bounded = configuration.buffer.has_value() && !configuration.pause,
+                       .links = {},
+                       .pool = PausePool(configuration)});
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
@@ -46,8 +48,8 @@ std::uint32_t Engine::add_link(std::uint32_t a, std::uint32_t b, const LinkConfi
   if (ports_.size() + 2 > WinnerTree::kLinksMax) {
     throw SimulationError("too many links: at most " + std::to_string(WinnerTree::kLinksMax / 2));
   }
-  add_port(a, b, configuration);
-  add_port(b, a, configuration);
+  add_port(a, b, configuration, configuration.headroom_a);
+  add_port(b, a, configuration, configuration.headroom_b);
   return static_cast<std::uint32_t>(ports_.size() - 2);
 }
 
@@ -63,7 +65,12 @@ std::uint16_t Engine::speed_index(const LinkConfiguration& configuration) {
   return static_cast<std::uint16_t>(speeds_.size() - 1);
 }
 
-void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration) {
+bool Engine::has_flow_control(std::uint32_t node) const {
+  return !nodes_[node].is_host && switches_[nodes_[node].index].pool.pause().priorities != 0;
+}
+
+void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,
+                      Bytes headroom) {
   const auto link = static_cast<std::uint32_t>(ports_.size());
   Port port;
   port.speed = speed_index(configuration);
@@ -75,6 +82,15 @@ void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfigurat
   } else {
     if (switches_[port.owner].is_bounded) port.flags |= Port::kSharedBuffer;
     switches_[port.owner].links.push_back(link);
+  }
+  if (has_flow_control(from) || has_flow_control(to)) {
+    port.flags |= Port::kClassed;
+    port.classes = static_cast<std::uint32_t>(classes_.size());
+    classes_.emplace_back();
+    if (has_flow_control(from)) {
+      classes_.back().ingress = switches_[port.owner].pool.open(headroom);
+      classes_.back().refresh_timer = timers_.create(TimerKind::kRefreshPause, link);
+    }
   }
   const RandomStream stream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
   links_.push_back({.from = from, .to = to, .loss = LinkLoss(configuration.loss, stream), .lost_bytes = {}});
@@ -122,6 +138,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   const auto qp = static_cast<std::uint32_t>(senders_.size());
   const std::uint32_t index = nodes_[host].index;
   Nic& nic = nics_[index];
+  priorities_ |= mask_of(configuration.priority);
   const std::uint32_t limiter = limiter_for(host, configuration);
   if (limiter == nic.limiters.size()) add_limiter(nic);
   const RequesterSettings settings{.mtu_bytes = configuration.mtu_bytes,
@@ -130,15 +147,17 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                    .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
                                    .is_unreliable = configuration.is_unreliable,
                                    .withholds_next_verb = nic.profile.withholds_next_verb};
-  senders_.push_back({.requester = RcRequester(settings),
-                      .route = static_cast<std::uint32_t>(routes_.size()),
-                      .link = route.front(),
-                      .peer = peer,
-                      .nic = index,
-                      .limiter = limiter,
-                      .timer = timers_.create(TimerKind::kRetransmit, qp),
-                      .ready = {},
-                      .is_unreliable = configuration.is_unreliable});
+  senders_.push_back(
+      {.requester = RcRequester(settings),
+       .route = static_cast<std::uint32_t>(routes_.size()),
+       .link = route.front(),
+       .peer = peer,
+       .nic = index,
+       .limiter = limiter,
+       .timer = timers_.create(TimerKind::kRetransmit, qp),
+       .ready = {},
+       .priority_flags = static_cast<std::uint8_t>(configuration.priority << PacketFlags::kPriorityShift),
+       .is_unreliable = configuration.is_unreliable});
   receivers_.emplace_back();
   delivered_sampled_.emplace_back();
   mailbox_.add_queue_pair();

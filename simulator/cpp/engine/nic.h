@@ -40,6 +40,7 @@ struct Nic {
   std::uint16_t next_identification;  // of an IP header
   std::string name;
   QuaternaryHeap<ReadyQueuePair> ready;
+  std::vector<std::uint32_t> paused;  // queue pairs that have something to send, but whose priority may not
   std::uint64_t served = 0;
   std::vector<Limiter> limiters;
   std::vector<RandomStream> lags;  // one per limiter
@@ -61,7 +62,8 @@ struct Sender {
   std::uint64_t sent_replies = 0;
   std::uint64_t missing_packets = 0;  // that it sent, lost on a link or refused by a buffer
   std::uint64_t missing_replies = 0;
-  bool is_ready = false;  // it is in the NIC's heap
+  std::uint8_t priority_flags = 0;  // the priority, where packets have it
+  bool is_ready = false;            // it is in the NIC's heap, or paused
   bool is_timer_pending = false;
   bool has_been_reset = false;
   bool is_unreliable = false;
@@ -69,6 +71,7 @@ struct Sender {
   bool has_responded = false;  // the last packet was one: now it is the requester's turn
   QueuePairState state = QueuePairState::kReadyToSend;
 
+  std::uint32_t priority() const { return priority_flags >> PacketFlags::kPriorityShift; }
   bool has_packet() const { return requester.has_packet() || has_responses; }
   bool is_plain() const { return !has_responses && !has_responded && requester.is_plain(); }
   bool is_response_next() const { return has_responses && !(has_responded && requester.has_packet()); }

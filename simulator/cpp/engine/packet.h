@@ -18,10 +18,12 @@ struct Packet {
   PacketIndex next;        // in the queue, on the link, or in the free list
   std::uint32_t position;  // in the table of routes: entry of the link it is on
   std::uint32_t qp;        // receiving queue pair, or datagram queue pair
-  std::uint32_t psn;
+  std::uint32_t psn;       // or the PauseFrame
   std::uint16_t frame_bytes;
   PacketKind kind;
-  std::uint8_t flags;
+  std::uint8_t flags;  // and, in the upper bits, the priority
+
+  std::uint32_t priority() const { return flags >> PacketFlags::kPriorityShift; }
 };
 static_assert(sizeof(Packet) == 32);
 

@@ -15,6 +15,7 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kPeerIsHost = 2;
   static constexpr std::uint16_t kSharedBuffer = 4;  // the owner's buffer is bounded
   static constexpr std::uint16_t kLossy = 8;
+  static constexpr std::uint16_t kClassed = 16;  // has a ClassedPort
 
   Picoseconds busy_until;   // the packet on the wire has left by then
   Bytes waiting_bytes;      // frames in `waiting`, without the one being sent
@@ -25,6 +26,7 @@ struct alignas(64) Port {
   std::uint32_t owner = 0;  // switch or NIC
   std::uint16_t speed = 0;
   std::uint16_t flags = 0;
+  std::uint32_t classes = 0;  // number of the ClassedPort, if it has one
 
   bool has(std::uint16_t flag) const { return (flags & flag) != 0; }
 };

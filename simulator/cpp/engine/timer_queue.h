@@ -12,7 +12,14 @@
 
 namespace simulator {
 
-enum class TimerKind : std::uint8_t { kRetransmit, kSampleThroughput, kSampleQueues, kHost, kHostOnce };
+enum class TimerKind : std::uint8_t {
+  kRetransmit,
+  kSampleThroughput,
+  kSampleQueues,
+  kRefreshPause,
+  kHost,
+  kHostOnce
+};
 
 struct DueTimer {
   TimerKind kind;

@@ -20,11 +20,14 @@ namespace simulator {
 
 class WinnerTree {
  public:
-  // 36 bits of picoseconds (69 ms) counted from a base that moves along, 8 bits that order what happens at
-  // the same instant, and 20 bits of slot. Slot 0 is that of the timers, and goes first.
+  // 35 bits of picoseconds (34 ms) counted from a base that moves along, a bit for arrivals, 8 bits that
+  // order those of the same instant, and 20 bits of slot. Slot 0 is that of the timers: behind departures, in
+  // front of arrivals.
   static constexpr int kSlotBits = 20;
   static constexpr int kTieBits = TieBreak::kBits;
-  static constexpr int kTimeShift = kSlotBits + kTieBits;
+  static constexpr int kTimeShift = kSlotBits + kTieBits + 1;
+  static constexpr std::uint64_t kArrival = std::uint64_t{1} << (kTimeShift - 1);
+  static constexpr std::uint64_t kBehindDepartures = kArrival - (std::uint64_t{1} << kSlotBits);
   static constexpr std::uint32_t kLinksMax = (1U << kSlotBits) - 1;
   static constexpr std::uint64_t kIdle = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::int64_t kHorizonPs = (std::int64_t{1} << (64 - kTimeShift)) - 2;
@@ -46,12 +49,15 @@ class WinnerTree {
   void set_link(std::uint32_t link, Picoseconds at) {
     if (at == kNever) return set_word(link + 1, kIdle);
     const std::uint64_t tie = (std::uint64_t{tie_break_.place(link, at)} << kSlotBits) | (link + 1);
-    set_word(link + 1, packed(at) | tie);
+    set_word(link + 1, packed(at) | kArrival | tie);
   }
-  void set_timers(Picoseconds at) { set_word(0, at == kNever ? kIdle : packed(at)); }
+  // Something leaves, before anything arrives at that instant.
+  void set_departure(std::uint32_t link, Picoseconds at) { set_word(link + 1, packed(at) | (link + 1)); }
+  void set_timers(Picoseconds at) { set_word(0, at == kNever ? kIdle : packed(at) | kBehindDepartures); }
 
   bool is_idle() const { return root_ == kIdle; }
   Picoseconds next_instant() const { return {base_.value + static_cast<std::int64_t>(root_ >> kTimeShift)}; }
+  bool is_next_an_arrival() const { return (root_ & kArrival) != 0; }
   bool is_next_a_link() const { return (root_ & kLinksMax) != 0; }
   std::uint32_t next_link() const { return (static_cast<std::uint32_t>(root_) & kLinksMax) - 1; }
 

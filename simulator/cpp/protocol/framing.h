@@ -57,6 +57,7 @@ struct Framing {
       case PacketKind::kWrite:
       case PacketKind::kMessage:
       case PacketKind::kUnreliable:
+      case PacketKind::kPause:
         break;
     }
     const bool has_reth = is_first && (flags & PacketFlags::kSend) == 0;

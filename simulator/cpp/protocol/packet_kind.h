@@ -16,6 +16,7 @@ enum class PacketKind : std::uint8_t {
   kReadRequest,
   kReadResponse,
   kDatagram,
+  kPause,  // of one link only
 };
 
 constexpr bool is_reply(PacketKind kind) {
@@ -28,6 +29,8 @@ struct PacketFlags {
   static constexpr std::uint8_t kWantsAck = 4;
   static constexpr std::uint8_t kImmediate = 8;  // only on a last packet
   static constexpr std::uint8_t kSend = 16;
+  static constexpr int kPriorityShift = 5;
+  static constexpr std::uint8_t kPriority = 7 << kPriorityShift;
 };
 
 struct PacketDetails {

@@ -40,12 +40,15 @@ void Engine::fire(const Event& event) {
 void Engine::send_if_possible(std::uint32_t number) {
   Link& link = links_[number];
   if (link.is_busy) return;
-  if (!link.waiting.empty()) {
-    const Packet packet = link.waiting.front();
-    link.waiting.pop_front();
-    link.waiting_bytes -= packet.frame_bytes;
+  if (link.is_pause_frame_due) return send_pause_frame(number);
+  if (Queue* const queue = next_queue(link)) {
+    const Packet packet = queue->waiting.front();
+    queue->waiting.pop_front();
+    queue->bytes -= packet.frame_bytes;
+    start(number, packet);
+    if (has_flow_control(link.from)) return release(link.from, packet);
     if (!nodes_[link.from].is_host) nodes_[link.from].used -= packet.frame_bytes;
-    return start(number, packet);
+    return;
   }
   if (nodes_[link.from].is_host) send_from_queue_pair(number);
 }
@@ -58,7 +61,7 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   Key first{kNever, 0, 0};
   for (const std::uint32_t qp : node.queue_pairs) {
     const QueuePair& candidate = queue_pairs_[qp];
-    if (!candidate.has_packet()) continue;
+    if (!candidate.has_packet() || links_[number].pauses.is_paused(candidate.priority, now_)) continue;
     const Picoseconds ready = node.limiters[candidate.limiter].earliest(candidate.ready);
     first = std::min(first, Key{ready, candidate.served, qp});
   }
@@ -73,6 +76,7 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
       duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
   Packet packet{next.kind, qp, 0, next.psn, frame_bytes, next.flags, next.details};
   packet.details.left = now_ + serialisation - next.details.left;
+  packet.priority = sender.priority;
   start(number, packet);
   on_described_sent(sender, next, now_ + serialisation);
   follow_deadline(qp);
@@ -102,6 +106,11 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
   ++packet_hops_;
   const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
   const Picoseconds serialisation = duration_of(wire, picoseconds_per_byte(link.configuration.rate));
+  if (packet.kind == PacketKind::kPause) {
+    link.received_bytes += packet.frame_bytes;
+    --packets_;
+    return on_pause_frame(number ^ 1, PauseFrame::unpacked(packet.psn));
+  }
   const Picoseconds sent = now_ - link.configuration.delay - serialisation;
   if (link.loss.loses({sent, now_, packet.identification})) {
     ++link.lost_packets;
@@ -116,18 +125,16 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
 
 void Engine::enqueue(std::uint32_t number, const Packet& packet) {
   Link& link = links_[number];
-  if (!link.is_busy) return start(number, packet);
-  if (!nodes_[link.from].is_host) {
-    if (!admits(link, packet.frame_bytes)) {
-      ++link.drops;
-      --packets_;
-      return;
-    }
-    nodes_[link.from].used += packet.frame_bytes;
+  if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) return start(number, packet);
+  Queue& queue = link.queues[link.has_flow_control ? packet.priority : 0];
+  if (!nodes_[link.from].is_host && !admit(link, packet)) {
+    ++queue.drops;
+    --packets_;
+    return;
   }
-  link.waiting.push_back(packet);
-  link.waiting_bytes += packet.frame_bytes;
-  link.waiting_bytes_max = std::max(link.waiting_bytes_max, link.waiting_bytes);
+  queue.waiting.push_back(packet);
+  queue.bytes += packet.frame_bytes;
+  queue.bytes_max = std::max(queue.bytes_max, queue.bytes);
 }
 
 bool Engine::admits(const Link& link, std::uint32_t frame_bytes) const {
@@ -135,7 +142,7 @@ bool Engine::admits(const Link& link, std::uint32_t frame_bytes) const {
   if (!element.configuration.buffer) return true;
   const std::int64_t free = element.configuration.buffer->value - element.used;
   const double threshold = element.configuration.alpha * static_cast<double>(free);
-  return frame_bytes <= free && static_cast<double>(link.waiting_bytes) < threshold;
+  return frame_bytes <= free && static_cast<double>(link.queues[0].bytes) < threshold;
 }
 
 void Engine::receive(const Packet& packet) {
@@ -159,7 +166,9 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   if (answer.kind == ReplyKind::kNone) return;
   if (!receiver.responses.empty()) return receiver.responses.add_reply(answer);
   const PacketKind kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
-  enqueue(receiver.route.front(), {kind, qp, 0, answer.psn, framing_.ack_frame_bytes, 0, {}});
+  Packet reply{kind, qp, 0, answer.psn, framing_.ack_frame_bytes, 0, {}};
+  reply.priority = receiver.priority;
+  enqueue(receiver.route.front(), reply);
 }
 
 void Engine::on_reply(std::uint32_t qp, const Packet& packet) {

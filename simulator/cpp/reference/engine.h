@@ -6,6 +6,7 @@
 // departures, then timers in the order they were created, then arrivals (base/tie_break.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -24,6 +25,8 @@
 #include "protocol/link_loss.h"
 #include "protocol/memories.h"
 #include "protocol/nic_clock.h"
+#include "protocol/pause_pool.h"
+#include "protocol/pause_state.h"
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
@@ -45,6 +48,7 @@ struct Packet {
   PacketDetails details;
   std::shared_ptr<const Datagram> datagram{};
   std::uint16_t identification = 0;
+  std::uint32_t priority = 0;
 };
 
 class Engine {
@@ -92,6 +96,7 @@ class Engine {
   void sample_queues(Picoseconds interval);
   Recorder& recorder() { return recorder_; }
   QueuePairFigures queue_pair_figures(std::uint32_t qp) const;
+  void add_open_pauses(PauseState::Records& records) const;
   std::vector<Counter> counters() const;
   Statistics statistics() const;
   void check_invariants() const;
@@ -111,7 +116,7 @@ class Engine {
     }
   };
 
-  enum class TimerKind { kRetransmit, kSampleThroughput, kSampleQueues, kHost, kOnce };
+  enum class TimerKind { kRetransmit, kSampleThroughput, kSampleQueues, kRefreshPause, kHost, kOnce };
 
   struct Timer {
     TimerKind kind;
@@ -128,6 +133,7 @@ class Engine {
     PciDelay pci;
     std::uint16_t next_identification;
     SwitchConfiguration configuration;
+    PausePool pool{SwitchConfiguration{}};  // with flow control, instead of `used`
     std::int64_t used = 0;
     std::vector<Limiter> limiters;
     std::vector<RandomStream> lags;
@@ -136,20 +142,31 @@ class Engine {
     std::uint32_t lent = 0;  // queue pairs that use the limiter of another one
   };
 
+  struct Queue {
+    std::deque<Packet> waiting{};
+    std::int64_t bytes = 0;
+    std::int64_t bytes_max = 0;
+    std::int64_t drops = 0;
+    std::int64_t drops_sampled = 0;
+  };
+
   struct Link {
     std::uint32_t from;
     std::uint32_t to;
     LinkConfiguration configuration;
     LinkLoss loss;
-    std::deque<Packet> waiting;
+    std::array<Queue, kPriorities> queues{};  // without flow control only the first one is in use
+    bool has_flow_control = false;            // at either end
     bool is_busy = false;
-    std::int64_t waiting_bytes = 0;
-    std::int64_t waiting_bytes_max = 0;
+    bool is_pause_frame_due = false;
+    PauseState pauses{};
+    IngressAccount ingress{};
+    std::uint32_t refresh_timer = 0;
     std::int64_t sent_bytes = 0;
     std::int64_t received_bytes = 0;
     std::int64_t lost_packets = 0;
-    std::int64_t drops = 0;
-    std::int64_t drops_sampled = 0;
+    std::int64_t pause_frames = 0;
+    std::int64_t lossless_drops = 0;
   };
 
   struct QueuePair {
@@ -164,6 +181,7 @@ class Engine {
     std::uint64_t served = 0;
     Bytes delivered_sampled;
     QueuePairState state = QueuePairState::kReadyToSend;
+    std::uint32_t priority = 0;
     bool is_unreliable = false;
     UcResponder unreliable{};
     ResponseQueue responses{};
@@ -177,7 +195,11 @@ class Engine {
   Node& node_of(std::uint32_t qp) { return nodes_[queue_pairs_[qp].node]; }
   const Node& node_of(std::uint32_t qp) const { return nodes_[queue_pairs_[qp].node]; }
   Limiter& limiter_of(std::uint32_t qp) { return node_of(qp).limiters[queue_pairs_[qp].limiter]; }
-  void add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration);
+  void add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,
+                     Bytes headroom);
+  bool has_flow_control(std::uint32_t node) const {
+    return !nodes_[node].is_host && nodes_[node].configuration.pause.has_value();
+  }
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                       const ConnectionConfiguration& configuration);
   void add_limiter(Node& node);
@@ -193,6 +215,18 @@ class Engine {
   void arrive(std::uint32_t link, Packet packet);
   void enqueue(std::uint32_t link, const Packet& packet);
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
+  Queue* next_queue(Link& link);
+  bool admit(Link& link, const Packet& packet);
+  void release(std::uint32_t element, const Packet& packet);
+  IngressAccount& ingress_of(const Packet& packet) {
+    return links_[route_of(packet)[packet.hop - 1] ^ 1].ingress;
+  }
+  void pause(std::uint32_t number, std::uint32_t priority);
+  void tell_pauses(std::uint32_t number);
+  void send_pause_frame(std::uint32_t number);
+  void on_pause_frame(std::uint32_t number, const PauseFrame& frame);
+  void on_refresh_timer(std::uint32_t number);
+  void add_pause_counters(const Link& link, std::vector<Counter>& result) const;
   void receive(const Packet& packet);
   void on_request(std::uint32_t qp, const Packet& packet);
   Reply accept(std::uint32_t qp, const Packet& packet);
@@ -231,6 +265,7 @@ class Engine {
   std::uint64_t next_order_ = 2;
   Picoseconds throughput_interval_;
   Picoseconds queue_interval_;
+  PriorityMask priorities_ = 1;
   Memories memories_;
   Mailbox mailbox_;
   Recorder recorder_;

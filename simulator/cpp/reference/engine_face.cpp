@@ -31,19 +31,26 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
   const std::uint32_t node = add_host(name, {});
   nodes_[node].is_host = false;
   nodes_[node].configuration = configuration;
+  nodes_[node].pool = PausePool(configuration);
   return node;
 }
 
 std::uint32_t Engine::add_link(std::uint32_t a, std::uint32_t b, const LinkConfiguration& configuration) {
-  add_direction(a, b, configuration);
-  add_direction(b, a, configuration);
+  add_direction(a, b, configuration, configuration.headroom_a);
+  add_direction(b, a, configuration, configuration.headroom_b);
   return static_cast<std::uint32_t>(links_.size() - 2);
 }
 
-void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration) {
+void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,
+                           Bytes headroom) {
   const RandomStream stream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
   const LinkLoss loss(configuration.loss, stream);
-  links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss, .waiting = {}});
+  links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss});
+  links_.back().has_flow_control = has_flow_control(from) || has_flow_control(to);
+  if (!has_flow_control(from)) return;
+  links_.back().ingress = nodes_[from].pool.open(headroom);
+  links_.back().refresh_timer =
+      add_timer(TimerKind::kRefreshPause, static_cast<std::uint32_t>(links_.size() - 1));
 }
 
 std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
@@ -81,6 +88,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   const std::uint32_t limiter = limiter_for(host, configuration);
   if (limiter == node.limiters.size()) add_limiter(node);
   node.queue_pairs.push_back(qp);
+  priorities_ |= mask_of(configuration.priority);
   const RcRequester requester({.mtu_bytes = configuration.mtu_bytes,
                                .ack_every_packets = configuration.ack_every_packets,
                                .retry_count = configuration.retry_count,
@@ -96,6 +104,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                           .timer = add_timer(TimerKind::kRetransmit, qp),
                           .ready = {},
                           .delivered_sampled = {},
+                          .priority = configuration.priority,
                           .is_unreliable = configuration.is_unreliable});
   mailbox_.add_queue_pair();
 }
@@ -203,6 +212,8 @@ void Engine::fire_timer(const Event& event) {
       return on_throughput_timer();
     case TimerKind::kSampleQueues:
       return on_queue_timer();
+    case TimerKind::kRefreshPause:
+      return on_refresh_timer(timer.subject);
     case TimerKind::kHost:
       return mailbox_.call({HostCallKind::kTimer, timer.subject});
     case TimerKind::kOnce:
@@ -235,10 +246,13 @@ void Engine::on_queue_timer() {
   for (std::uint32_t number = 0; number < links_.size(); ++number) {
     Link& link = links_[number];
     if (nodes_[link.from].is_host) continue;
-    const std::int64_t drops = link.drops - link.drops_sampled;
-    recorder_.queues.add({number, now_.value / 1000, link.waiting_bytes, link.waiting_bytes_max, drops});
-    link.drops_sampled = link.drops;
-    link.waiting_bytes_max = link.waiting_bytes;
+    for_each_priority(link.has_flow_control ? priorities_ : mask_of(0), [&](std::uint32_t priority) {
+      Queue& queue = link.queues[priority];
+      const std::int64_t drops = queue.drops - queue.drops_sampled;
+      recorder_.queues.add({number, priority, now_.value / 1000, queue.bytes, queue.bytes_max, drops});
+      queue.drops_sampled = queue.drops;
+      queue.bytes_max = queue.bytes;
+    });
   }
   set_timer(1, now_ + queue_interval_);
 }
@@ -266,7 +280,11 @@ std::vector<Counter> Engine::counters() const {
     result.push_back({node, link_name(link), "tx_bytes", link.sent_bytes});
     result.push_back({node, link_name(link), "rx_bytes", links_[number ^ 1].received_bytes});
     result.push_back({node, link_name(link), "lost_packets", link.lost_packets});
-    if (!nodes_[link.from].is_host) result.push_back({node, link_name(link), "drops", link.drops});
+    if (nodes_[link.from].is_host) continue;
+    std::int64_t drops = 0;
+    for (const Queue& queue : link.queues) drops += queue.drops;
+    result.push_back({node, link_name(link), "drops", drops});
+    add_pause_counters(link, result);
   }
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     const RequesterCounters& counters = queue_pairs_[qp].requester.counters();
@@ -294,10 +312,13 @@ Statistics Engine::statistics() const {
 void Engine::check_invariants() const {
   std::vector<std::int64_t> used(nodes_.size(), 0);
   for (const Link& link : links_) {
-    if (!nodes_[link.from].is_host) used[link.from] += link.waiting_bytes;
+    if (nodes_[link.from].is_host) continue;
+    for (const Queue& queue : link.queues) used[link.from] += queue.bytes;
+    for (const std::int64_t headroom : link.ingress.headroom) used[link.from] -= headroom;
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    SIM_CHECK(nodes_[i].used == used[i], now_, nodes_[i].name,
+    const bool is_charged_to_pool = has_flow_control(static_cast<std::uint32_t>(i));
+    SIM_CHECK((is_charged_to_pool ? nodes_[i].pool.used() : nodes_[i].used) == used[i], now_, nodes_[i].name,
               "charged bytes differ from the packets that wait");
   }
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/random_stream.h"
+#include "protocol/pause_state.h"
 #include "protocol/rc_requester.h"
 #include "results/columns.h"
 
@@ -40,9 +41,10 @@ class Recorder {
   std::uint64_t digest() const { return digest_; }
   std::uint64_t verbs_done() const { return verbs_done_; }
 
-  Columns<4> throughput;  // qp_num, interval end ns, interval ns, delivered bytes
-  Columns<5> queues;      // link, ns, bytes, maximum bytes since the last sample, drops since the last sample
-  Columns<4> oracle;      // qp_num, wr_id, last byte left ps, completed ps
+  Columns<4> throughput;       // qp_num, interval end ns, interval ns, delivered bytes
+  Columns<6> queues;           // link, priority, ns, bytes, most bytes and drops since the last sample
+  Columns<4> oracle;           // qp_num, wr_id, last byte left ps, completed ps
+  PauseState::Records pauses;  // that are over
 
  private:
   void fold(std::uint64_t value) { digest_ = mix_bits(digest_ ^ mix_bits(value)) + 1; }

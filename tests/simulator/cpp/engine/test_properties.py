@@ -1,7 +1,7 @@
 """What holds in every network, whatever it is asked to do."""
 
-from helpers.networks import MILLISECOND_NS
-from helpers.random_networks import Network, networks
+from helpers.networks import MILLISECOND_NS, counter
+from helpers.random_networks import Network, flow_controls, networks
 from hypothesis import HealthCheck, given, settings
 
 from simulator import Simulation
@@ -23,7 +23,22 @@ def test_nothing_is_lost_track_of_and_nothing_is_left(network: Network) -> None:
     assert (table["max_bytes"] >= table["bytes"]).all()
     for i, capacity in enumerate(network.buffers_bytes):
         if capacity is not None:
-            assert table["max_bytes"][table["node"] == f"s{i}"].max() <= capacity
+            most_bytes = table["max_bytes"][table["node"] == f"s{i}"].max()
+            assert most_bytes <= capacity + network.headroom_bytes(i)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(networks(flow_controls()))
+def test_flow_control_loses_nothing_and_everybody_goes_on_in_the_end(network: Network) -> None:
+    simulation = network.build(Simulation)
+    for until_ns in (12_345, 100_000, 1_000_001, END_NS):
+        simulation.run_until(until_ns)
+        simulation.check_invariants()
+    assert counter(simulation, "lossless_drops") == 0
+    assert simulation.statistics()["packets_live"] == 0
+    pauses = simulation.pause_table()
+    assert (pauses["duration_ns"] >= 0).all()
+    assert not (pauses["start_ns"] + pauses["duration_ns"] == END_NS).any()
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,0 +1,105 @@
+// The buffer of a switch with priority flow control: who may put a frame where, and who has to pause.
+//
+// Each ingress is charged, per priority, for the frames that came in over it and wait. A frame goes to the
+// shared pool while its ingress stays within its threshold; otherwise to the headroom of that ingress and
+// priority, which nobody else uses, and then the other end of the link must pause.
+// Source: IEEE 802.1Qbb-2011 for pausing; Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016,
+// section 6.2, for the dynamic threshold alpha * (free pool); switch-mmu.cc of the simulator of HPCC (SIGCOMM
+// 2019) for emptying the headroom first and for resuming below the threshold.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "base/configuration.h"
+#include "protocol/priorities.h"
+
+namespace simulator {
+
+// What came in over one link and waits.
+struct IngressAccount {
+  std::array<std::int64_t, kPriorities> shared{};
+  std::array<std::int64_t, kPriorities> headroom{};
+  std::int64_t headroom_size = 0;      // of each lossless priority
+  std::int64_t headroom_used_max = 0;  // by any priority, ever
+  PriorityMask pausing = 0;            // priorities that the other end has been told to pause
+};
+
+class PausePool {
+ public:
+  static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 2;
+
+  explicit PausePool(const SwitchConfiguration& configuration)
+      : pause_(configuration.pause.value_or(PauseConfiguration{})),
+        alpha_(configuration.alpha),
+        size_(configuration.buffer.value_or(Bytes{kUnbounded}).value) {}
+
+  const PauseConfiguration& pause() const { return pause_; }
+  bool is_lossless(std::uint32_t priority) const { return has_priority(pause_.priorities, priority); }
+  std::int64_t used() const { return used_; }
+  std::int64_t size() const { return size_; }  // without all headroom
+
+  // Takes the headroom of one more ingress off the pool.
+  IngressAccount open(Bytes headroom) {
+    IngressAccount account;
+    account.headroom_size = headroom.value;
+    size_ -= headroom.value * count_of(pause_.priorities);
+    return account;
+  }
+
+  // A frame of a lossless priority stays within the threshold of its ingress.
+  bool fits(const IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) const {
+    return frame_bytes <= free() && is_within(account.shared[priority] + frame_bytes);
+  }
+
+  // A frame of another priority, behind so many bytes of its own at the egress. Source: Choudhury and Hahne,
+  // "Dynamic queue length thresholds for shared-memory packet switches", 1998.
+  bool fits_lossy(std::int64_t waiting_bytes, std::int64_t frame_bytes) const {
+    return frame_bytes <= free() && static_cast<double>(waiting_bytes) < alpha_ * static_cast<double>(free());
+  }
+
+  void charge(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {
+    account.shared[priority] += frame_bytes;
+    used_ += frame_bytes;
+  }
+
+  // False if the headroom is full: then the frame is lost.
+  [[nodiscard]] bool charge_headroom(IngressAccount& account, std::uint32_t priority,
+                                     std::int64_t frame_bytes) {
+    const std::int64_t after = account.headroom[priority] + frame_bytes;
+    if (after > account.headroom_size) return false;
+    account.headroom[priority] = after;
+    account.headroom_used_max = std::max(account.headroom_used_max, after);
+    return true;
+  }
+
+  void release(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {
+    const std::int64_t from_headroom = std::min(account.headroom[priority], frame_bytes);
+    account.headroom[priority] -= from_headroom;
+    account.shared[priority] -= frame_bytes - from_headroom;
+    used_ -= frame_bytes - from_headroom;
+  }
+
+  // The other end may go on: the headroom is empty again, and the rest well within the threshold.
+  bool may_resume(const IngressAccount& account, std::uint32_t priority) const {
+    if (account.headroom[priority] != 0) return false;
+    const std::int64_t shared = account.shared[priority];
+    return shared == 0 || is_within(shared + pause_.xon_gap.value);
+  }
+
+ private:
+  std::int64_t free() const { return size_ - used_; }
+  bool is_within(std::int64_t bytes) const {
+    if (pause_.xoff) return bytes <= pause_.xoff->value;
+    return static_cast<double>(bytes) <= pause_.alpha * static_cast<double>(free());
+  }
+
+  PauseConfiguration pause_;
+  double alpha_;
+  std::int64_t size_;
+  std::int64_t used_ = 0;
+};
+
+}  // namespace simulator

@@ -1,0 +1,72 @@
+// What the sending end of a link knows about pauses: until when each priority must be silent, and since when.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/units.h"
+#include "protocol/priorities.h"
+#include "results/columns.h"
+
+namespace simulator {
+
+// A frame of priority flow control: for each priority of `priorities` a time to pause for, or 0 to go on.
+// Source: IEEE 802.1Qbb-2011; its size is that of the smallest Ethernet frame, IEEE 802.3, annex 31D.
+struct PauseFrame {
+  static constexpr std::uint16_t kFrameBytes = 64;
+
+  PriorityMask priorities = 0;
+  PriorityMask paused = 0;
+
+  std::uint32_t packed() const { return (std::uint32_t{priorities} << kPriorities) | paused; }
+  static PauseFrame unpacked(std::uint32_t bits) {
+    return {static_cast<PriorityMask>(bits >> kPriorities), static_cast<PriorityMask>(bits)};
+  }
+};
+
+class PauseState {
+ public:
+  using Records = Columns<4>;  // link, priority, start ps, end ps
+
+  // When this priority may send again: kNever while it waits to be resumed, and the past if it may send now.
+  Picoseconds paused_until(std::uint32_t priority) const { return until_[priority]; }
+  bool is_paused(std::uint32_t priority, Picoseconds now) const { return until_[priority] > now; }
+
+  // Takes a pause frame; `until` is the end of the time that it asks for.
+  void on_frame(const PauseFrame& frame, Picoseconds now, Picoseconds until, std::uint32_t link,
+                Records& records) {
+    for_each_priority(frame.priorities, [&](std::uint32_t priority) {
+      const bool was_paused = is_paused(priority, now);
+      const bool is_told_to_pause = has_priority(frame.paused, priority);
+      if (!is_told_to_pause && was_paused) until_[priority] = now;
+      if (!is_told_to_pause || !was_paused) close(priority, now, link, records);
+      if (!is_told_to_pause) return;
+      if (!was_paused) since_[priority] = now;
+      open_ |= mask_of(priority);
+      until_[priority] = until;
+    });
+  }
+
+  // Records pauses that have begun, up to `now`; those that go on appear again, with their end, later.
+  void add_open(Picoseconds now, std::uint32_t link, Records& records) const {
+    for_each_priority(open_, [&](std::uint32_t priority) { add(priority, now, link, records); });
+  }
+
+ private:
+  void close(std::uint32_t priority, Picoseconds now, std::uint32_t link, Records& records) {
+    if (!has_priority(open_, priority)) return;
+    add(priority, now, link, records);
+    open_ &= static_cast<PriorityMask>(~mask_of(priority));
+  }
+
+  void add(std::uint32_t priority, Picoseconds now, std::uint32_t link, Records& records) const {
+    records.add({link, priority, since_[priority].value, std::min(until_[priority], now).value});
+  }
+
+  std::array<Picoseconds, kPriorities> until_{};
+  std::array<Picoseconds, kPriorities> since_{};
+  PriorityMask open_ = 0;  // have begun, and are not recorded yet
+};
+
+}  // namespace simulator

@@ -1,0 +1,111 @@
+// Priority flow control of the eager engine.
+#include <algorithm>
+
+#include "reference/engine.h"
+
+namespace simulator::reference {
+
+// The queue whose first packet goes next; none if all are empty or paused.
+Engine::Queue* Engine::next_queue(Link& link) {
+  for (std::uint32_t priority = kPriorities; priority-- > 0;) {
+    if (link.queues[priority].waiting.empty() || link.pauses.is_paused(priority, now_)) continue;
+    return &link.queues[priority];
+  }
+  return nullptr;
+}
+
+bool Engine::admit(Link& link, const Packet& packet) {
+  Node& element = nodes_[link.from];
+  if (!has_flow_control(link.from)) {
+    if (!admits(link, packet.frame_bytes)) return false;
+    element.used += packet.frame_bytes;
+    return true;
+  }
+  IngressAccount& account = ingress_of(packet);
+  const std::uint32_t priority = packet.priority;
+  const bool is_lossless = element.pool.is_lossless(priority);
+  const bool fits = is_lossless ? element.pool.fits(account, priority, packet.frame_bytes)
+                                : element.pool.fits_lossy(link.queues[priority].bytes, packet.frame_bytes);
+  if (fits) {
+    element.pool.charge(account, priority, packet.frame_bytes);
+    return true;
+  }
+  if (!is_lossless) return false;
+  if (!element.pool.charge_headroom(account, priority, packet.frame_bytes)) {
+    ++link.lossless_drops;
+    return false;
+  }
+  pause(route_of(packet)[packet.hop - 1] ^ 1, priority);
+  return true;
+}
+
+void Engine::release(std::uint32_t element, const Packet& packet) {
+  PausePool& pool = nodes_[element].pool;
+  pool.release(ingress_of(packet), packet.priority, packet.frame_bytes);
+  for (std::uint32_t number = 0; number < links_.size(); ++number) {
+    Link& link = links_[number];
+    if (link.from != element) continue;
+    const PriorityMask before = link.ingress.pausing;
+    for_each_priority(before, [&](std::uint32_t priority) {
+      if (!pool.may_resume(link.ingress, priority)) return;
+      link.ingress.pausing &= static_cast<PriorityMask>(~mask_of(priority));
+    });
+    if (link.ingress.pausing != before) tell_pauses(number);
+  }
+}
+
+void Engine::pause(std::uint32_t number, std::uint32_t priority) {
+  Link& link = links_[number];
+  if (has_priority(link.ingress.pausing, priority)) return;
+  link.ingress.pausing |= mask_of(priority);
+  tell_pauses(number);
+  const Picoseconds refresh_every = nodes_[link.from].pool.pause().refresh_every;
+  if (refresh_every == kNever || timers_[link.refresh_timer].deadline != kNever) return;
+  set_timer(link.refresh_timer, now_ + refresh_every);
+}
+
+void Engine::on_refresh_timer(std::uint32_t number) {
+  const Link& link = links_[number];
+  if (link.ingress.pausing == 0) return;
+  tell_pauses(number);
+  set_timer(link.refresh_timer, now_ + nodes_[link.from].pool.pause().refresh_every);
+}
+
+void Engine::tell_pauses(std::uint32_t number) {
+  links_[number].is_pause_frame_due = true;
+  send_if_possible(number);
+}
+
+void Engine::send_pause_frame(std::uint32_t number) {
+  Link& link = links_[number];
+  link.is_pause_frame_due = false;
+  ++link.pause_frames;
+  const PauseFrame frame{nodes_[link.from].pool.pause().priorities, link.ingress.pausing};
+  start(number, {PacketKind::kPause, 0, 0, frame.packed(), PauseFrame::kFrameBytes, 0, {}});
+}
+
+// `number` is the link whose sending end is told.
+void Engine::on_pause_frame(std::uint32_t number, const PauseFrame& frame) {
+  Link& link = links_[number];
+  const Picoseconds duration = nodes_[link.to].pool.pause().duration;
+  const Picoseconds until = duration == kNever ? kNever : now_ + duration;
+  link.pauses.on_frame(frame, now_, until, number, recorder_.pauses);
+  if (until != kNever) events_.push({until, EventKind::kDeparture, number, number, 1, {}});
+  send_if_possible(number);
+}
+
+void Engine::add_open_pauses(PauseState::Records& records) const {
+  for (std::uint32_t number = 0; number < links_.size(); ++number) {
+    links_[number].pauses.add_open(now_, number, records);
+  }
+}
+
+void Engine::add_pause_counters(const Link& link, std::vector<Counter>& result) const {
+  if (!has_flow_control(link.from)) return;
+  const std::string& node = nodes_[link.from].name;
+  result.push_back({node, link_name(link), "pause_frames", link.pause_frames});
+  result.push_back({node, link_name(link), "lossless_drops", link.lossless_drops});
+  result.push_back({node, link_name(link), "headroom_used_max_bytes", link.ingress.headroom_used_max});
+}
+
+}  // namespace simulator::reference
