@@ -8,6 +8,7 @@ from harness.testbeds.base import ParameterMistake
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.transports import TRANSPORTS, parameter_names, settings_for
+from workloads.transports import parse_transport
 from workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 
@@ -21,13 +22,12 @@ class ParameterError(Exception):
 
 def parameter_mistake(cell: Cell) -> ParameterMistake | None:
     """The first parameter of the cell's transport that its agent does not take."""
-    if cell.transport.name not in TRANSPORTS:
+    name = parse_transport(cell.transport.name).base
+    if name not in TRANSPORTS:
         return None
     topology = cell.experiment.topology
     try:
-        agent_settings(
-            cell.transport.name, topology.host_rate_bps(topology.host_names()[0]), cell.transport.parameters
-        )
+        agent_settings(name, topology.host_rate_bps(topology.host_names()[0]), cell.transport.parameters)
     except ParameterError as error:
         return error.mistake
     return None

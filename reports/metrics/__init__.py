@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from reports.metrics import completion, delay, estimates, goodput, levels, losses
+from reports.metrics import completion, delay, estimates, goodput, levels, losses, pauses
 from reports.metrics.metric import Metric
 
 METRICS: Final[dict[str, Metric]] = {
@@ -13,6 +13,7 @@ METRICS: Final[dict[str, Metric]] = {
         completion.METRICS,
         delay.METRICS,
         losses.METRICS,
+        pauses.METRICS,
         estimates.METRICS,
     )
     for metric in family
@@ -71,6 +72,7 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "failed_queue_pair_share",
         ),
     ),
+    ("Pauses", ("paused_sum_ns", "paused_union_ns", "paused_ports")),
     (
         "What the agent believes",
         (

@@ -172,7 +172,7 @@ class _CellTables:
     def tables(self) -> dict[str, Columns]:
         tables = {
             "flows": self._flows(), "throughput": self._throughput(), "latency": self._latency(),
-            "queues": self._queues(), "counters": self._counters(),
+            "queues": self._queues(), "counters": self._counters(), "pauses": self._pauses(),
         }  # fmt: skip
         return {**tables, "rtt": self._rtt()} if self.character.estimates else tables
 
@@ -252,6 +252,9 @@ class _CellTables:
             "max_bytes": [*(at * 1.3).astype(int).tolist(), *([64] * len(times))],
             "drops": [*drops.tolist(), *([0] * len(times))], "marks": [0] * 2 * len(times),
         }  # fmt: skip
+
+    def _pauses(self) -> Columns:
+        return {name: [] for name in TABLES["pauses"].column_names()}
 
     def _counters(self) -> Columns:
         return {

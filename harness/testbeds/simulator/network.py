@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from harness.plan.cells import Cell
 from harness.testbeds.parameters import agent_settings
 from harness.testbeds.simulator.faults import arrange_cuts, link_loss
+from harness.testbeds.simulator.features import agent_transport, flow_control
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, shared_limiters, start_flow
 from harness.testbeds.timing import Timing
 from harness.testbeds.traffic import busiest_receiver, cell_flows, group_transport
@@ -39,7 +40,8 @@ def build_network(cell: Cell, timing: Timing) -> Network:
         label = group.transport or cell.transport.shown
         parameters = {} if group.transport else cell.transport.parameters
         for flow in flows_of[group.name]:
-            settings = agent_settings(name, experiment.topology.host_rate_bps(flow.initiator), parameters)
+            line_rate_bps = experiment.topology.host_rate_bps(flow.initiator)
+            settings = agent_settings(agent_transport(name), line_rate_bps, parameters)
             planned = PlannedFlow(group.name, label, flow, settings)
             flows.append(start_flow(simulation, limiters, cell, planned))
     probe = _start_probe(simulation, limiters, cell, timing)
@@ -59,7 +61,12 @@ def _build_links(cell: Cell) -> Simulation:
     for host in topology.host_names():
         simulation.add_host(host, PROFILES[topology.nic_of(host)])
     for switch in topology.switches():
-        simulation.add_switch(switch.name, buffer_bytes=switch.buffer_bytes, alpha=switch.alpha)
+        simulation.add_switch(
+            switch.name,
+            buffer_bytes=switch.buffer_bytes,
+            alpha=switch.alpha,
+            flow_control=flow_control(cell),
+        )
     cables = random_stream(cell.seed, "cables")
     for link in topology.links():
         spread_ps = cables.randint(0, topology.delay_spread_ns * PICOSECONDS)

@@ -5,13 +5,12 @@ from typing import Final
 from harness.experiment.choices import MeasureKind
 from harness.plan.cells import Cell
 from harness.testbeds.simulator.faults import unsupported_fault
+from harness.testbeds.simulator.features import cell_transports, unsupported_feature
 from harness.testbeds.timing import cell_timing, switch_ports
-from harness.testbeds.traffic import cell_flows, group_transport
-from rogue_agent.core.transports import TRANSPORTS
+from harness.testbeds.traffic import cell_flows
 from simulator import PROFILES
 from workloads.topologies import Topology
 from workloads.traffic import Flow
-from workloads.transports import parse_transport
 
 FRAMINGS: Final = ("rocev2",)
 SERVICES: Final = ("rc", "uc")
@@ -19,18 +18,16 @@ VERBS: Final = ("write", "read", "send")
 SAMPLES_MAX: Final = 50_000_000
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "the simulator has no model of the hosts' processors",
-    "pauses": "the simulator has no priority flow control",
 }
 
 
 def unsupported(cell: Cell) -> str | None:
     """Why the simulator cannot run a cell, naming what it has; None if it can."""
-    for name in sorted({group_transport(cell, group) for group in cell.experiment.groups}):
-        if name not in TRANSPORTS:
-            return f"the simulator has no {name}; it has {', '.join(TRANSPORTS)}"
-        service = parse_transport(name).service
-        if service not in SERVICES:
-            return f"the simulator has no service {service} for {name}; it has {', '.join(SERVICES)}"
+    if reason := unsupported_feature(cell):
+        return reason
+    for name in cell_transports(cell):
+        if name.service not in SERVICES:
+            return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
     network = _unsupported_network(cell.experiment.topology)
     return network or _unsupported_traffic(cell) or unsupported_fault(cell) or _too_many_samples(cell)
 

@@ -41,6 +41,8 @@ def collect_tables(cell: Cell, network: Network, resent: ResentBytes) -> dict[st
         tables["latency"] = latency_table(network.probe)
     if measures("queues"):
         tables["queues"] = network.simulation.queue_table()
+    if measures("pauses"):
+        tables["pauses"] = network.simulation.pause_table()
     if measures("rtt") and has_estimator(network):
         tables["rtt"] = rtt_table(network, samples)
     return tables

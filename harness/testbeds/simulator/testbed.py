@@ -9,6 +9,7 @@ from harness.testbeds.bottleneck import bottleneck_facts
 from harness.testbeds.parameters import parameter_mistake
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.estimate import estimate_seconds
+from harness.testbeds.simulator.features import agent_transport, flow_control_facts
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.simulator.resent import ResentBytes
@@ -43,7 +44,9 @@ class SimulatorTestbed(Testbed):
     def estimate_seconds(self, cell: Cell) -> float:
         """From what fits through the receivers' links."""
         topology = cell.experiment.topology
-        settings = settings_for(cell.transport.name, topology.host_rate_bps(topology.host_names()[0]), {})
+        settings = settings_for(
+            agent_transport(cell.transport.name), topology.host_rate_bps(topology.host_names()[0]), {}
+        )
         return estimate_seconds(cell, settings.segment_bytes)
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
@@ -117,6 +120,7 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "probe_failures": len(network.probe.agent.failures) if network.probe else None,
         "base_rtt_floor_ns": floor_ns,
         "replaced_verbs": replaced_verbs(cell),
+        **flow_control_facts(cell),
         "throughput_interval_ns": timing.throughput_interval_ns,
         "queue_interval_ns": timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,

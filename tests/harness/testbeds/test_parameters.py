@@ -74,6 +74,10 @@ def test_the_mistake_of_a_cell(tmp_path: Path) -> None:
     assert mistake.key == "alpha"
     assert parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, alpha_packets: 1}]")) is None
     assert parameter_mistake(cell_of(tmp_path, "transports=[{name: dctcp, alpha: 1}]")) is None
+    assert parameter_mistake(cell_of(tmp_path, "transports=[{name: roce+pfc, segment: 1MB}]")) is None
+    mistake = parameter_mistake(cell_of(tmp_path, "transports=[{name: roce+pfc, segments: 1MB}]"))
+    assert mistake is not None
+    assert mistake.key == "segments"
 
 
 def test_parameters_by_the_agents_own_names() -> None:

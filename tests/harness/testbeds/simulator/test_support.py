@@ -10,11 +10,11 @@ from harness.testbeds.simulator.support import not_measured, unsupported
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
 
-HAS = ", ".join(TRANSPORTS)
+HAS = f"{', '.join(TRANSPORTS)}, each also with +pfc"
 GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
 
 
-@pytest.mark.parametrize("transport", ["rogue", "roce"])
+@pytest.mark.parametrize("transport", ["rogue", "roce", "roce+pfc", "rogue-uc+pfc"])
 def test_what_it_can(tmp_path: Path, transport: str) -> None:
     assert unsupported(cell_of(tmp_path, f"transports=[{transport}]")) is None
 
@@ -67,5 +67,6 @@ def test_a_service_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_only_what_was_asked_for_needs_a_reason(tmp_path: Path) -> None:
-    assert set(not_measured(cell_of(tmp_path))) == {"cpu", "pauses"}
+    assert set(not_measured(cell_of(tmp_path))) == {"cpu"}
     assert set(not_measured(cell_of(tmp_path, "measure=[queues, cpu]"))) == {"cpu"}
+    assert not_measured(cell_of(tmp_path, "measure=[queues, pauses]")) == {}

@@ -1,0 +1,81 @@
+"""What `+pfc` asks of the simulated network."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.testbeds.base import CellResult
+from harness.testbeds.simulator import SimulatorTestbed
+from harness.testbeds.simulator.features import (
+    agent_transport,
+    cell_transports,
+    flow_control,
+    flow_control_facts,
+    unsupported_feature,
+)
+
+INCAST = """\
+name: pauses
+topology: {kind: star, hosts: 6, rate: 10Gbps, buffer: 1MB}
+workload: {kind: incast, senders: 4, size: 1MB}
+probe: {kind: write0, interval: 100us}
+transports: [roce, roce+pfc, rogue+pfc]
+measure: [queues, pauses, throughput]
+"""
+GROUPS = """\
+name: x
+topology: {kind: star, hosts: 4, rate: 10Gbps}
+traffic:
+  - {name: bulk, workload: {kind: incast, senders: 2, size: 1MB}}
+  - {name: rival, workload: {kind: incast, senders: 1, size: 1MB}, transport: roce}
+transports: [roce+pfc]
+"""
+
+
+def run(tmp_path: Path, index: int) -> CellResult:
+    result = SimulatorTestbed().run(cell_of(tmp_path, text=INCAST, index=index), lambda _fraction: None)
+    assert result.failure is None
+    return result
+
+
+def test_without_it_the_incast_drops_and_with_it_nobody_does(tmp_path: Path) -> None:
+    without, native, rogue = (run(tmp_path, index) for index in range(3))
+    assert sum(without.tables["queues"]["drops"]) > 0
+    assert len(without.tables["pauses"]["port"]) == 0
+    assert sum(native.tables["queues"]["drops"]) == sum(rogue.tables["queues"]["drops"]) == 0
+    pauses = native.tables["pauses"]
+    assert {f"h{i}->s0" for i in range(4)} <= set(pauses["port"])
+    assert set(pauses["priority"]) == {0}
+    assert sum(pauses["duration_ns"]) > sum(rogue.tables["pauses"]["duration_ns"])
+    assert sum(native.tables["flows"]["retransmitted_bytes"]) == 0
+
+
+def test_names(tmp_path: Path) -> None:
+    assert agent_transport("rogue-uc+pfc") == "rogue-uc"
+    assert [str(name) for name in cell_transports(cell_of(tmp_path, text=GROUPS))] == ["roce", "roce+pfc"]
+
+
+def test_headroom_is_for_the_largest_packet(tmp_path: Path) -> None:
+    assert flow_control(cell_of(tmp_path, text=INCAST)) is None
+    for mtu, largest in ((256, 1024), (1024, 1024), (4096, 4096)):
+        control = flow_control(cell_of(tmp_path, f"topology.mtu={mtu}", text=INCAST, index=1))
+        assert control is not None and control.mtu_bytes == largest
+
+
+def test_facts(tmp_path: Path) -> None:
+    assert flow_control_facts(cell_of(tmp_path, text=INCAST)) == {}
+    facts = {"pfc_alpha": 1 / 16, "pfc_pause": "until resumed"}
+    assert flow_control_facts(cell_of(tmp_path, text=INCAST, index=1)) == facts
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "reason"),
+    [
+        (GROUPS, (), "the simulator's switches have one traffic class: give all groups +pfc, or none"),
+        (INCAST, ("transports=[roce+pfc]", "topology.buffer=unbounded"), "+pfc needs switches with a buffer"),
+    ],
+)
+def test_what_does_not_go_together(tmp_path: Path, text: str, settings: tuple[str, ...], reason: str) -> None:
+    found = unsupported_feature(cell_of(tmp_path, *settings, text=text))
+    assert found is not None and found.startswith(reason)
