@@ -4,9 +4,12 @@ from typing import Final
 
 import simulator
 from harness.plan.cells import Cell
+from harness.testbeds.fault_events import fault_events
 from simulator import Simulation
-from workloads.faults import Fault, LinkCut, Loss
+from workloads.faults import LinkCut, Loss
 from workloads.topologies import Link
+
+__all__ = ["arrange_cuts", "fault_events", "link_loss", "unsupported_fault"]
 
 FAULTS: Final = (LinkCut, Loss)
 
@@ -50,22 +53,3 @@ def arrange_cuts(cell: Cell, simulation: Simulation) -> None:
         link = fault.link(cell.experiment.topology)
         if isinstance(fault, LinkCut) and link is not None:
             simulation.cut_link(link.a, link.b, start_ns=fault.at_ns, duration_ns=fault.duration_ns)
-
-
-def fault_events(cell: Cell, until_ns: int) -> list[tuple[str, int, str, str]]:
-    """Rows of the table `events` for faults that have struck before the end of the run."""
-    rows = []
-    for fault in cell.experiment.faults:
-        for t_ns, event in _changes(fault):
-            if t_ns <= until_ns:
-                rows.append(("", t_ns, event, fault.target))
-    return rows
-
-
-def _changes(fault: Fault) -> list[tuple[int, str]]:
-    if isinstance(fault, LinkCut):
-        return [(fault.at_ns, "link_cut"), (fault.at_ns + fault.duration_ns, "link_restored")]
-    if isinstance(fault, Loss) and fault.mean_probability > 0:
-        end = [] if fault.until_ns is None else [(fault.until_ns, "loss_ends")]
-        return [(fault.from_ns, "loss_begins"), *end]
-    return []

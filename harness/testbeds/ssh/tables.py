@@ -7,6 +7,7 @@ from functools import cache
 
 from harness.plan.cells import Cell
 from harness.testbeds.base import Columns, TestbedError
+from harness.testbeds.fault_events import fault_events
 from harness.testbeds.ssh.conduct import Conducted
 from harness.testbeds.ssh.roles import End, PlannedFlow
 from workloads.ideal import ideal_transfer_ns
@@ -34,6 +35,15 @@ class Readings:
         self._done = done
         self._own_start_ns = own_start_ns
 
+    @property
+    def end_ns(self) -> int:
+        """When the last requester had ended, by its own node's clock counted from the start."""
+        ends = (
+            self._done.results[flow.role("requester")].end_ns - self._own_start_ns[flow.host("requester")]
+            for flow in self.flows
+        )
+        return max(ends, default=0)
+
     def rows(self, flow: PlannedFlow, end: End, name: str) -> list[Row]:
         """A table of one role; empty if it wrote none."""
         content = self._done.files[flow.role(end)].get(name, b"")
@@ -59,7 +69,7 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
     try:
         tables = {
             "flows": flows_table(cell, readings),
-            "events": events_table(readings),
+            "events": events_table(cell, readings),
         }
         if measures("throughput"):
             tables["throughput"] = throughput_table(readings)
@@ -185,9 +195,12 @@ def rtt_table(readings: Readings) -> Columns:
     return _columns("rtt", rows)
 
 
-def events_table(readings: Readings) -> Columns:
-    """What happened to queue pairs, by time."""
-    rows = [
+def events_table(cell: Cell, readings: Readings) -> Columns:
+    """What happened to queue pairs and links, by time."""
+    rows: list[tuple[int, str, str, str]] = [
+        (t_ns, flow_id, event, detail) for flow_id, t_ns, event, detail in fault_events(cell, readings.end_ns)
+    ]
+    rows += [
         (readings.shift(flow, end)(row["t_ns"]), flow.flow_id, row["event"], row["detail"])
         for flow in readings.flows
         for end in ENDS

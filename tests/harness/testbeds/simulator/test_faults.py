@@ -6,7 +6,7 @@ import pytest
 from helpers.experiments import cell_of
 
 from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.faults import fault_events, link_loss, unsupported_fault
+from harness.testbeds.simulator.faults import link_loss, unsupported_fault
 from simulator import BurstLoss, IdentificationLoss, IndependentLoss, Loss
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
@@ -59,17 +59,3 @@ def test_a_cut_stops_a_sender_until_its_timer_notices(tmp_path: Path) -> None:
     silent = [t_ns for t_ns, size_bytes in delivered.items() if size_bytes == 0]
     assert silent == list(range(2_000_000, 5_000_001, 500_000))
     assert delivered[12_000_000] > 500_000
-
-
-def test_changes_of_links_by_time(tmp_path: Path) -> None:
-    assert fault_events(cell_of(tmp_path, CUT), 10**9) == [
-        ("", 1_000_000, "link_cut", "h1"),
-        ("", 3_000_000, "link_restored", "h1"),
-    ]
-    assert [row[2] for row in fault_events(cell_of(tmp_path, CUT), 2_000_000)] == ["link_cut"]
-    losses = cell_of(tmp_path, LOSS % "one_in: 8, from: 1ms, until: 2ms")
-    assert fault_events(losses, 10**9) == [
-        ("", 1_000_000, "loss_begins", "s0-h1"),
-        ("", 2_000_000, "loss_ends", "s0-h1"),
-    ]
-    assert fault_events(cell_of(tmp_path, LOSS % "one_in: 0"), 10**9) == []

@@ -12,6 +12,7 @@ from harness.testbeds.ssh.conduct import Conducted
 from harness.testbeds.ssh.roles import plan_roles
 from harness.testbeds.ssh.tables import Readings, collect_tables, node_counters
 from harness.testbeds.timing import cell_timing
+from rogue_agent.control.messages import Results
 from workloads.records import FailureKind
 
 T = 10**12
@@ -43,9 +44,11 @@ def readings(tmp_path: Path, files: dict[str, dict[str, bytes]], *settings: str)
     cell = cell_of(tmp_path, "topology.rate=100Mbps", "workload.repeat_for=2s", *settings)
     flows = plan_roles(cell, cell_timing(cell))
     roles = [flow.role(end) for flow in flows for end in ("requester", "responder")]  # type: ignore[arg-type]
+    hosts = {flow.role("requester"): flow.host("requester") for flow in flows}
     everything = {role: files.get(role, {}) for role in roles}
     own = {"h0": T, "h1": T, "h2": 5 * T, "h3": 2 * T}
-    return cell, Readings(flows, Conducted(0, {}, {}, everything), own)
+    results = {role: Results(role, "ok", 0, own[host] + 10**9) for role, host in hosts.items()}
+    return cell, Readings(flows, Conducted(0, {}, results, everything), own)
 
 
 def test_transfers(tmp_path: Path) -> None:
@@ -98,6 +101,12 @@ def test_samples_of_the_agent_and_events_by_time(tmp_path: Path) -> None:
     assert rows[0]["true_rtt_ns"] is None
     assert tables["events"]["event"] == ["reset", "qp_failed"]
     assert set(encode(tables)) == {"flows.parquet", "events.parquet", "rtt.parquet"}
+
+
+def test_faults_stand_among_the_events_if_they_struck_before_the_end(tmp_path: Path) -> None:
+    cut = "faults=[{kind: link_cut, at: 650ms, target: h0, duration: 500ms}]"
+    tables = collect_tables(*readings(tmp_path, {"flow1-requester": {"events": EVENTS}}, cut))
+    assert tables["events"]["event"] == ["reset", "link_cut", "qp_failed"]
 
 
 def test_counters_of_one_nic_that_several_roles_read(tmp_path: Path) -> None:

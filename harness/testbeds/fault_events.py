@@ -1,0 +1,23 @@
+"""What faults leave behind in the table of events."""
+
+from harness.plan.cells import Cell
+from workloads.faults import Fault, LinkCut, Loss
+
+
+def fault_events(cell: Cell, until_ns: int) -> list[tuple[str, int, str, str]]:
+    """Rows of the table `events` for faults that have struck before the end of the run."""
+    rows = []
+    for fault in cell.experiment.faults:
+        for t_ns, event in _changes(fault):
+            if t_ns <= until_ns:
+                rows.append(("", t_ns, event, fault.target))
+    return rows
+
+
+def _changes(fault: Fault) -> list[tuple[int, str]]:
+    if isinstance(fault, LinkCut):
+        return [(fault.at_ns, "link_cut"), (fault.at_ns + fault.duration_ns, "link_restored")]
+    if isinstance(fault, Loss) and fault.mean_probability > 0:
+        end = [] if fault.until_ns is None else [(fault.until_ns, "loss_ends")]
+        return [(fault.from_ns, "loss_begins"), *end]
+    return []
