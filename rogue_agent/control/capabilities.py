@@ -5,7 +5,6 @@ import os
 import platform
 import shutil
 import subprocess
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,11 +12,15 @@ from rogue_agent.control.messages import PROTOCOL, Capabilities
 from rogue_agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 
 TCP_CONGESTION_CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+LIBRARIES = Path("/usr")
+_LIBIBVERBS = "libibverbs.so.1.*.*.*"
 _PATIENCE_S = 5.0
 _FIRST_LIMITER_CLASS = "class htb 1:11 "
 
 
-def capabilities(sysfs: Path = SYSFS, controls: Path = TCP_CONGESTION_CONTROLS) -> Capabilities:
+def capabilities(
+    sysfs: Path = SYSFS, controls: Path = TCP_CONGESTION_CONTROLS, libraries: Path = LIBRARIES
+) -> Capabilities:
     """Look at this node."""
     ports = roce_ports(sysfs)
     return Capabilities(
@@ -25,7 +28,7 @@ def capabilities(sysfs: Path = SYSFS, controls: Path = TCP_CONGESTION_CONTROLS) 
         host=platform.node(),
         kernel=platform.release(),
         python=platform.python_version(),
-        pyverbs=_pyverbs_version(),
+        pyverbs=_pyverbs_version(libraries),
         cores=os.cpu_count() or 1,
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         congestion_controls=controls.read_text().split() if controls.exists() else [],
@@ -54,14 +57,16 @@ def _address(gid: str) -> str:
     return str(parsed.ipv4_mapped or parsed)
 
 
-def _pyverbs_version() -> str | None:
-    """Version of pyverbs as installed; None if there is none, `unknown` where the package does not say."""
+def _pyverbs_version(libraries: Path) -> str | None:
+    """Version of the rdma-core that pyverbs belongs to; None if there is no pyverbs.
+
+    Distributions give pyverbs no version of its own, but libibverbs carries rdma-core's behind its own:
+    libibverbs.so.1.14.44.0 is that of 44.0.
+    """
     if find_spec("pyverbs") is None:
         return None
-    try:
-        return version("pyverbs")
-    except PackageNotFoundError:
-        return "unknown"
+    found = [path for place in ("lib*", "lib*/*") for path in libraries.glob(f"{place}/{_LIBIBVERBS}")]
+    return ".".join(min(found).name.split(".")[4:]) if found else "unknown"
 
 
 def _limiters(netdevs: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ import pytest
 from helpers.agent_roles import GID
 from helpers.fake_verbs import fake_sysfs
 
+from rogue_agent.control import capabilities as module
 from rogue_agent.control.capabilities import capabilities
 from rogue_agent.control.messages import PROTOCOL
 from rogue_agent.control.wire import REPLY_TYPES, decode, encode
@@ -64,3 +65,15 @@ def test_a_program_that_fails_means_that_there_is_nothing(
     path.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert capabilities(tmp_path / "sysfs", controls).limiters == ["software"]
+
+
+def test_the_version_is_that_of_rdma_core(
+    tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert capabilities(tmp_path, controls, tmp_path).pyverbs is None
+    monkeypatch.setattr(module, "find_spec", lambda name: name)
+    assert capabilities(tmp_path, controls, tmp_path).pyverbs == "unknown"
+    library = tmp_path / "lib" / "x86_64-linux-gnu" / "libibverbs.so.1.14.44.0"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    assert capabilities(tmp_path, controls, tmp_path).pyverbs == "44.0"

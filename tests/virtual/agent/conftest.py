@@ -1,10 +1,13 @@
 """Two nodes with sessions that stay open, their experiment NICs joined by one cable."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
-from helpers.agent_flows import Node, node
+from helpers.agent_flows import LIMIT_MS, Node, node
 
+from rogue_agent.control.errors import AgentError
+from rogue_agent.control.messages import EndRole, RoleEnded
 from virtual.testbed import RunningMachines
 
 
@@ -19,7 +22,10 @@ def nodes(machines: RunningMachines) -> Iterator[tuple[Node, Node]]:
 
 @pytest.fixture(autouse=True)
 def bare_links(nodes: tuple[Node, Node]) -> Iterator[None]:
-    """Take away what a test has put on the links."""
+    """Take away what a test has put on the links, and roles that a failed test has left."""
     yield
     for each in nodes:
+        for role in ("requester", "responder"):
+            with suppress(AgentError):
+                each.session.request(EndRole(role, LIMIT_MS), RoleEnded)
         each.connection.run("tc qdisc del dev eth1 root 2>/dev/null || true")

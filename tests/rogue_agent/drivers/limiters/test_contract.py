@@ -1,0 +1,49 @@
+"""What holds for every kind of limiter."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.limiters import LIMITERS
+from rogue_agent.drivers.poller import Poller
+from rogue_agent.drivers.spool import Table
+
+LINE_RATE_BPS = 10_000_000_000
+RATES_BPS = (1, 999_999, 1_770_000_000, LINE_RATE_BPS - 1, LINE_RATE_BPS)
+
+
+@pytest.mark.parametrize("kind", LIMITERS)
+@pytest.mark.usefixtures("told")
+def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
+    kind: str, table: Table, rows: io.StringIO, poller: Poller
+) -> None:
+    limiter = LIMITERS[kind](table, poller, "eth1", 3, LINE_RATE_BPS)
+    assert limiter.kind == kind
+    for rate_bps in RATES_BPS:
+        effective_bps = limiter.set_rate(rate_bps, HostNs(5))
+        assert rate_bps <= effective_bps < rate_bps + max(1, limiter.step_bps)
+    assert limiter.set_rate(0, HostNs(5)) == LINE_RATE_BPS, "no limit is the line rate"
+    limiter.close()
+    assert limiter.writes == len(rows.getvalue().splitlines()) - 1 == len(RATES_BPS) + 1
+
+
+@pytest.mark.parametrize("kind", LIMITERS)
+def test_closing_starts_nothing_new_and_leaves_no_child(
+    kind: str, table: Table, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    limiter = LIMITERS[kind](table, poller, "eth1", 3, LINE_RATE_BPS)
+    limiter.close()
+    assert len(told()) == (0 if kind == "software" else 1), "the limit is lifted, once"
+
+
+@pytest.mark.parametrize("kind", LIMITERS)
+@pytest.mark.usefixtures("told")
+def test_a_verb_never_goes_out_before_it_is_handed_over(kind: str, table: Table, poller: Poller) -> None:
+    limiter = LIMITERS[kind](table, poller, "eth1", 3, LINE_RATE_BPS)
+    limiter.set_rate(LINE_RATE_BPS // 3, HostNs(0))
+    releases = [limiter.release_ns(HostNs(now), 70_000) for now in range(0, 1_000_000, 100_000)]
+    assert releases == sorted(releases)
+    assert all(release >= now for now, release in zip(range(0, 1_000_000, 100_000), releases, strict=True))
+    limiter.close()
