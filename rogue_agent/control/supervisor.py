@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
@@ -38,6 +39,7 @@ _REQUESTS_PENDING_MAX = 8
 _ROLES_MAX = 64
 _LOG_SHOWN_CHARACTERS = 2_000
 _LAST_BREATH_S = 5.0
+_GRACE_S = 5.0
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 
 
@@ -110,8 +112,7 @@ class Supervisor:
             self._send(Error(None, ErrorKind.PROTOCOL.value, str(error)))
             return 1
         finally:
-            for role in list(self._roles):
-                self._end(role)
+            self._end_all()
             self._selector.close()
 
     def _turn(self) -> None:
@@ -150,8 +151,7 @@ class Supervisor:
         if isinstance(request, Hello):
             self._greet(request)
         elif isinstance(request, Stop):
-            for role in list(self._roles):
-                self._end(role)
+            self._end_all()
             self._send(Stopped())
             raise _SessionEnded
         elif not self._is_open:
@@ -179,7 +179,7 @@ class Supervisor:
         if data is None:
             self._refuse(request, "has not been prepared, or has ended", is_gone=True)
         elif isinstance(request, EndRole):
-            self._end(role)
+            self._end(role, _GRACE_S)
             self._send(RoleEnded(role))
         elif len(data.pending) >= _REQUESTS_PENDING_MAX:
             self._refuse(request, f"already has {_REQUESTS_PENDING_MAX} requests waiting")
@@ -248,14 +248,25 @@ class Supervisor:
         for request_type in waiting or [None]:
             self._send(Error(role, kind.value, message, request_type, is_gone=True))
 
-    def _end(self, role: str) -> None:
+    def _end_all(self) -> None:
+        """End every data process, all at once."""
+        for data in self._roles.values():
+            assert data.process.stdin is not None, "started with a pipe"
+            data.process.stdin.close()
+        for role in list(self._roles):
+            self._end(role, _GRACE_S)
+
+    def _end(self, role: str, grace_s: float = 0.0) -> None:
+        """End one data process: by the end of its input, so that it gives back what it holds, or by force."""
         data = self._roles.pop(role)
         assert data.process.stdout is not None and data.process.stdin is not None, "started with pipes"
         self._selector.unregister(data.process.stdout)
+        data.process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            data.process.wait(grace_s)
         data.process.kill()
         data.process.wait()
         data.process.stdout.close()
-        data.process.stdin.close()
 
     def _send(self, reply: Message) -> None:
         line = encode(reply)

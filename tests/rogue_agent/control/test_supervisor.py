@@ -52,7 +52,7 @@ def launch(role: str, log: Path) -> "subprocess.Popen[bytes]":
     answer = json.dumps({"type": PREPARED.wire_type, **asdict(PREPARED)})
     with log.open("ab") as file:
         return subprocess.Popen(
-            [sys.executable, "-c", DATA_PROCESS, answer],
+            [sys.executable, "-c", DATA_PROCESS, answer, str(log.with_suffix(".end"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=file,
@@ -222,6 +222,29 @@ def test_requests_that_nobody_reads_do_not_stall_the_others(
     for _ in range(7):
         agent.wire.sendall(encode(Arrivals("a", LONG_MS, [[10**15, 10**15]] * 1_500)))
     assert agent.session.request(Clock(), ClockReading).now_ns > 0
+
+
+TIDY = """
+import pathlib, sys
+sys.stdin.readline()
+print(sys.argv[1], flush=True)
+assert sys.stdin.readline() == ""
+pathlib.Path(sys.argv[2]).write_text("everything given back")
+"""
+
+
+@pytest.mark.parametrize("is_alone", [True, False], ids=["one role", "all of them"])
+def test_a_data_process_gives_back_what_it_holds(
+    agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_alone: bool
+) -> None:
+    monkeypatch.setitem(globals(), "DATA_PROCESS", TIDY)
+    agent.session.open()
+    agent.session.request(prepare(), Prepared)
+    if is_alone:
+        agent.session.request(EndRole("a", LONG_MS), RoleEnded)
+    else:
+        agent.session.close()
+    assert (tmp_path / "a.end").read_text() == "everything given back"
 
 
 DIES_ALONE = """
