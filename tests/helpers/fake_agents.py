@@ -30,6 +30,7 @@ from rogue_agent.control.messages import (
     ClockReading,
     Connect,
     Connected,
+    EndRole,
     Error,
     Heartbeat,
     Hello,
@@ -40,6 +41,7 @@ from rogue_agent.control.messages import (
     Prepared,
     Result,
     Results,
+    RoleEnded,
     Start,
     Started,
     Stop,
@@ -88,6 +90,8 @@ class FakeAgent:
                 return Alive(role, "finished", self.now_ns, 1, 1000, None)
             case Result(role=role):
                 return self._results(role)
+            case EndRole(role=role):
+                return RoleEnded(role)
             case Stop():
                 return Stopped()
         raise AssertionError(f"nobody asks for {request}")

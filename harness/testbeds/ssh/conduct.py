@@ -15,11 +15,13 @@ from rogue_agent.control.messages import (
     Alive,
     Connect,
     Connected,
+    EndRole,
     Heartbeat,
     Loaded,
     Prepared,
     Result,
     Results,
+    RoleEnded,
     Start,
     Started,
 )
@@ -81,6 +83,10 @@ class Conductor:
         self._everywhere(lambda node, role: self._collect(node, role, done), ("responder",))
         return done
 
+    def end(self) -> None:
+        """End every role; the agents stay for the next cell."""
+        self._everywhere(self._end, ("requester", "responder"))
+
     def _everywhere(self, do: Callable[[Node, Role], None], ends: Sequence[End]) -> None:
         """Do something for every role of these ends, on all nodes at once; the first failure is raised."""
         work: dict[str, list[Role]] = {}
@@ -135,6 +141,10 @@ class Conductor:
             "finished",
             "failed",
         )
+
+    def _end(self, node: Node, role: Role) -> None:
+        flow, end = role
+        node.ask(EndRole(flow.role(end), ROLE_LIMIT_MS), RoleEnded)
 
     def _collect(self, node: Node, role: Role, done: Conducted) -> None:
         flow, end = role

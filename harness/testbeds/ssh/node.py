@@ -20,6 +20,8 @@ AGENT: Final = "/opt/rogue/rogue-agent.pyz"
 CONNECT_LIMIT_S: Final = 30.0
 ANSWER_LIMIT_S: Final = 60.0
 """For whatever a node may have to do before it answers; an emulated one is slow."""
+AGENT_START_LIMIT_S: Final = 180.0
+"""Python starts, and imports all that the agent has; on an emulated node on a busy computer."""
 HEARTBEAT_LIMIT_S: Final = 15.0
 """A node that does not even say that it is alive for so long is lost."""
 SILENCE_LIMIT_MS: Final = 300_000
@@ -48,7 +50,8 @@ class Node:
         self._session = Session(channel)
         with self._reported():
             self.capabilities: Capabilities = self._session.open(SILENCE_LIMIT_MS)
-        self.clock_offset_ns, self.clock_error_ns = self._compare_clocks()
+        self.clock_offset_ns = self.clock_error_ns = 0
+        self.compare_clocks()
 
     @property
     def name(self) -> str:
@@ -86,8 +89,8 @@ class Node:
             pass
         self._channel.close()
 
-    def _compare_clocks(self) -> tuple[int, int]:
-        """How far the node's clock is ahead of ours, and how wrong that may be: by the quickest exchange."""
+    def compare_clocks(self) -> None:
+        """Learn how far the node's clock is ahead, and how wrong that may be: by the quickest exchange."""
         best: tuple[int, int] | None = None
         for _ in range(CLOCK_READINGS):
             asked_ns = time.monotonic_ns()
@@ -96,7 +99,7 @@ class Node:
             reading = (answered_ns - asked_ns, there_ns - (asked_ns + answered_ns) // 2)
             best = min(best, reading) if best else reading
         assert best is not None
-        return best[1], best[0] // 2
+        self.clock_offset_ns, self.clock_error_ns = best[1], best[0] // 2
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
@@ -123,7 +126,7 @@ def open_node(host: Host) -> Iterator[Node]:
     """Connect to a node and start its agent; both end with the context."""
     try:
         with connect(host.login, limit_s=CONNECT_LIMIT_S) as shell:
-            channel = shell.open_session(f"python3 {AGENT} serve", limit_s=ANSWER_LIMIT_S)
+            channel = shell.open_session(f"python3 {AGENT} serve", limit_s=AGENT_START_LIMIT_S)
             node = Node(host, shell, channel)
             try:
                 yield node

@@ -160,11 +160,13 @@ def _on_grid(t_ns: int, interval_ns: int) -> int:
 
 
 def latency_table(readings: Readings) -> Columns:
-    """One row per probe."""
+    """One row per probe that was sent."""
     rows = []
     for flow in (each for each in readings.flows if each.is_probe):
         shift = readings.shift(flow, "requester")
         for row in readings.rows(flow, "requester", "transfers"):
+            if row["is_sent"] != "1":
+                continue
             rtt_ns = int(row["end_ns"]) - int(row["start_ns"]) if row["status"] == "ok" else None
             rows.append(
                 (flow.flow.source, flow.flow.destination, shift(row["start_ns"]), rtt_ns, row["status"])

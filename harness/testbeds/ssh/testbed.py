@@ -1,20 +1,19 @@
 """Run a cell on the nodes of an inventory."""
 
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 from harness.plan.cells import Cell
 from harness.provisioning.inventory import Inventory, load_inventory
-from harness.testbeds.base import CellResult, ParameterMistake, Progress, Testbed
+from harness.testbeds.base import CellResult, ParameterMistake, Progress, Testbed, TestbedError
 from harness.testbeds.parameters import parameter_mistake
 from harness.testbeds.ssh import support
 from harness.testbeds.ssh.conduct import Conductor
-from harness.testbeds.ssh.node import Node, open_node
 from harness.testbeds.ssh.outcome import Outcome
 from harness.testbeds.ssh.roles import plan_roles
+from harness.testbeds.ssh.sessions import close_nodes, open_all, open_nodes
 from harness.testbeds.ssh.surroundings import Surroundings
 from harness.testbeds.timing import SECOND_NS, cell_timing
 from rogue_agent.control.messages import Capabilities
@@ -55,8 +54,9 @@ class SshTestbed(Testbed):
     def capabilities(self) -> Mapping[str, Capabilities]:
         """What each host says it is and has; asked once."""
         if self._capabilities is None:
+            hosts = [host.name for host in self.inventory.hosts]
             with ExitStack() as stack:
-                nodes = _open(self.inventory, [host.name for host in self.inventory.hosts], stack)
+                nodes = open_all(self.inventory, hosts, stack)
                 self._capabilities = {name: node.capabilities for name, node in nodes.items()}
         return self._capabilities
 
@@ -80,24 +80,23 @@ class SshTestbed(Testbed):
         """Prepare the nodes, let the traffic pass, and collect."""
         timing = cell_timing(cell)
         flows = plan_roles(cell, timing)
-        with ExitStack() as stack:
-            nodes = _open(self.inventory, sorted(support.used_hosts(cell)), stack)
+        with open_nodes(self.inventory, support.used_hosts(cell)) as nodes:
             surroundings = Surroundings(cell, self.inventory, nodes)
-            stack.enter_context(surroundings.around())
-            surroundings.set_ports()
-            surroundings.record_load()
-            conductor = Conductor(nodes, flows, timing)
-            conductor.prepare()
-            surroundings.begin()
-            done = conductor.run(progress, surroundings.on_start)
-            surroundings.end()
-            return Outcome(cell, flows, timing, nodes, done, surroundings).result()
+            with surroundings.around():
+                surroundings.set_ports()
+                surroundings.record_load()
+                conductor = Conductor(nodes, flows, timing)
+                conductor.prepare()
+                surroundings.begin()
+                done = conductor.run(progress, surroundings.on_start)
+                surroundings.end()
+            result = Outcome(cell, flows, timing, nodes, done, surroundings).result()
+            self._end(conductor)
+            return result
 
-
-def _open(inventory: Inventory, names: Iterable[str], stack: ExitStack) -> dict[str, Node]:
-    """Connect to hosts at the same time; the connections end with the stack."""
-    hosts = {host.name: host for host in inventory.hosts}
-    wanted = [hosts[name] for name in names]
-    with ThreadPoolExecutor(max(1, len(wanted))) as pool:
-        opened = [(host.name, pool.submit(stack.enter_context, open_node(host))) for host in wanted]
-        return {name: future.result() for name, future in opened}
+    def _end(self, conductor: Conductor) -> None:
+        """Make the agents ready for the next cell; if one refuses, the next cell starts new ones."""
+        try:
+            conductor.end()
+        except TestbedError:
+            close_nodes(self.inventory)

@@ -10,7 +10,7 @@ from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory
 
 from harness.provisioning.inventory import Host
 from harness.testbeds.base import CellResult
-from harness.testbeds.ssh import SshTestbed, conduct, surroundings, testbed
+from harness.testbeds.ssh import SshTestbed, conduct, sessions, surroundings, testbed
 from harness.testbeds.ssh.node import Node
 
 Run = Callable[..., CellResult]
@@ -23,9 +23,12 @@ def agents(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeAgent]:
 
     @contextmanager
     def opened(host: Host) -> Iterator[Node]:
-        yield fake_node(host.name, everybody[host.name])
+        node = fake_node(host.name, everybody[host.name])
+        yield node
+        node.close()
 
-    monkeypatch.setattr(testbed, "open_node", opened)
+    monkeypatch.setattr(sessions, "open_node", opened)
+    monkeypatch.setattr(sessions, "_kept", {})
     monkeypatch.setattr(testbed, "load_inventory", lambda _path: fake_inventory())
     monkeypatch.setattr(surroundings, "SwitchControl", FakeSwitch)
     monkeypatch.setattr(conduct, "HEARTBEAT_S", 0.0)

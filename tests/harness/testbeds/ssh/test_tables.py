@@ -22,9 +22,10 @@ transfer_id,size_bytes,start_ns,end_ns,status,error,retransmitted_bytes
 2,1000000,1000100000000,,unfinished,,4096
 """
 PROBES = b"""\
-transfer_id,size_bytes,start_ns,end_ns,status,error,retransmitted_bytes
-1,0,2000000000000,2000000700000,ok,,
-2,0,2000100000000,,unfinished,,
+transfer_id,size_bytes,start_ns,end_ns,status,error,retransmitted_bytes,is_sent
+1,0,2000000000000,2000000700000,ok,,,1
+2,0,2000100000000,,unfinished,,,1
+3,0,2000200000000,,error,,,0
 """
 THROUGHPUT = b"""\
 t_ns,interval_ns,delivered_bytes,cwnd_over_rtt_bps,limiter_bps

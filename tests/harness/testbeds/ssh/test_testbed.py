@@ -5,10 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from helpers.experiments import cell_of
+from helpers.fake_agents import FakeAgent, gone
 
 from harness.results.tables import encode
 from harness.testbeds.base import CellResult
 from harness.testbeds.ssh import SshTestbed, testbed
+from rogue_agent.control.messages import EndRole, Stop
 
 Run = Callable[..., CellResult]
 
@@ -28,6 +30,14 @@ def test_from_the_plan_to_the_tables(run: Run) -> None:
     assert result.facts["timestamps"] == "the host's clock (software)"
     assert result.raw["flow0-requester.log"] == b"all is well"
     assert json.loads(result.raw["capabilities.json"])["h0"]["pyverbs"] == "44.0"
+
+
+def test_a_role_that_does_not_end_costs_the_agents_and_no_result(
+    run: Run, agents: dict[str, FakeAgent]
+) -> None:
+    agents["h1"].answers[EndRole] = lambda request: gone(request, "timeout", "flow1-requester", "hangs")
+    assert run().failure is None
+    assert isinstance(agents["h0"].asked[-1], Stop)
 
 
 def test_an_oracle_is_a_mistake_of_the_file(tmp_path: Path) -> None:
