@@ -12,13 +12,13 @@ from harness.provisioning.remote import Shell
 
 DOOL: Final = "/opt/rogue/dool"
 INTERVAL_S: Final = 1
-CSV_ON_NODE: Final = "/tmp/rogue-dool.csv"
+_CHUNK_BYTES: Final = 65_536
 
 # dool ends when the connection does: nothing is left on a node whose harness was killed.
 _COMMAND: Final = (
-    f"rm -f {CSV_ON_NODE}; date +%s%N; "
-    f"python3 {DOOL} --epoch --cpu --output {CSV_ON_NODE} {INTERVAL_S} >/dev/null 2>&1 & dool=$!; "
-    "cat >/dev/null; kill $dool"
+    "table=/tmp/rogue-dool-$$.csv; date +%s%N; "
+    f"python3 {DOOL} --epoch --cpu --output $table {INTERVAL_S} >/dev/null 2>&1 & dool=$!; "
+    "cat >/dev/null; kill $dool; wait $dool; cat $table; rm -f $table"
 )
 
 
@@ -27,20 +27,19 @@ class CpuRecorder:
 
     def __init__(self, shell: Shell, before_ns: int) -> None:
         """`before_ns`: this process's clock just before."""
-        self._shell = shell
         self._channel: paramiko.Channel = shell.open_session(_COMMAND)
         answer = b""
         while not answer.endswith(b"\n"):
-            answer += self._channel.recv(100)
+            answer += self._channel.recv(1)
         self._epoch_ns = int(answer)
         self._here_ns = before_ns
 
     def stop(self) -> bytes:
         """End dool and return its table."""
         self._channel.shutdown_write()
-        self._channel.recv_exit_status()
+        table = b"".join(iter(lambda: self._channel.recv(_CHUNK_BYTES), b""))
         self._channel.close()
-        return self._shell.get(CSV_ON_NODE)
+        return table
 
     def here_ns(self, epoch_s: float) -> int:
         """An instant of the node's calendar clock on this process's clock."""
