@@ -1,0 +1,182 @@
+"""Every role on machines: what it changes, that it changes it once, and that it puts everything back."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from harness.errors import TestbedError
+from harness.provisioning.doctor import examine
+from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.ports import PortSettings
+from harness.provisioning.provision import provision, teardown
+from harness.provisioning.remote import connect
+from harness.provisioning.switch import SwitchControl
+from virtual import standing
+from virtual.image.cache import Image
+from virtual.machines.qemu import Accelerator
+from virtual.network import network
+from virtual.standing import processes
+
+pytestmark = [pytest.mark.virtual, pytest.mark.long]
+
+CONSOLE = Console(file=io.StringIO())
+HUNDRED_MBPS = PortSettings(rate_bps=100_000_000, queue_bytes=1_500_000)
+# Everything that a role may touch, as text.
+STATE = """\
+lsmod | cut -d' ' -f1 | sort
+sysctl net.ipv4 net.core 2>/dev/null | grep -v conntrack
+ip -o link | sed 's/ qlen .*//; s/^[0-9]*: //'
+for interface in $(ls /sys/class/net | grep -v lo); do
+  echo "$interface"
+  tc qdisc show dev "$interface" | sed 's/ refcnt [0-9]*//'
+  tc class show dev "$interface"
+  tc filter show dev "$interface"
+done
+rdma link
+find /opt /etc /var/lib/rogue -type f -exec sha256sum {} + 2>/dev/null | sort
+find /opt /etc /var/lib/rogue -printf '%p %m\\n' 2>/dev/null | sort
+dpkg-query --show
+"""
+
+
+@dataclass
+class Nodes:
+    """Machines that are up, to be provisioned."""
+
+    testbed: standing.StandingTestbed
+    inventory: Inventory
+    log: Path
+
+    def provision(
+        self, ports: dict[str, PortSettings] | None = None, *, is_check: bool = False
+    ) -> dict[str, list[str]]:
+        """Per node what was changed, or would be."""
+        return provision(self.inventory, ports or {}, self.log, CONSOLE, is_check=is_check).changes
+
+    def teardown(self) -> dict[str, list[str]]:
+        """Per node what was put back."""
+        return teardown(self.inventory, self.log, CONSOLE).changes
+
+    def findings(self) -> list[str]:
+        """Sentences of the doctor's."""
+        return [str(finding) for finding in examine(self.inventory, self.log, CONSOLE)]
+
+    def run(self, node: str, command: str) -> str:
+        """Run a command on a node."""
+        login = next(login for login in self.inventory.logins if login.node == node)
+        with connect(login) as shell:
+            return shell.run(command)
+
+    def state(self) -> dict[str, list[str]]:
+        """Per node everything that a role may touch."""
+        return {login.node: self.run(login.node, STATE).splitlines() for login in self.inventory.logins}
+
+
+@pytest.fixture
+def nodes(image: Image, accelerator: Accelerator, state_home: Path, tmp_path: Path) -> Iterator[Nodes]:
+    """Two hosts and a switch, fresh from booting."""
+    asked = network(("h0", "h1"), ("s0",), (("h0", "s0"), ("h1", "s0")))
+    testbed = standing.up("roles", asked, image, accelerator, lambda text: None)
+    try:
+        up = Nodes(testbed, load_inventory(testbed.inventory), tmp_path / "log")
+        up.state()  # looking at RDMA links loads ib_core
+        yield up
+    finally:
+        standing.down("roles", lambda text: None)
+
+
+def test_provisioned_once_changed_once_and_everything_is_put_back(nodes: Nodes) -> None:
+    before = nodes.state()
+    would = nodes.provision(is_check=True)
+    assert nodes.state() == before, "--check changes nothing"
+    done = nodes.provision()
+    assert {node: sorted(changes) for node, changes in done.items()} == {
+        node: sorted(changes) for node, changes in would.items()
+    }, "--check says what will be changed"
+    assert set(done) == {"h0", "h1", "fabric"}
+    assert nodes.provision() == {}, "a second run changes nothing"
+    assert nodes.provision(is_check=True) == {}
+    assert nodes.findings() == []
+    put_back = nodes.teardown()
+    assert {node: sorted(changes) for node, changes in put_back.items()} == {
+        node: sorted(changes) for node, changes in done.items()
+    }
+    assert nodes.state() == before, "teardown puts everything back"
+    assert nodes.teardown() == {}
+
+
+def test_the_doctor_names_what_somebody_broke_and_provisioning_heals_it(nodes: Nodes) -> None:
+    assert any("h0: state: got a node that is not provisioned" in text for text in nodes.findings())
+    nodes.provision()
+    nodes.run("h0", "ip link set dev eth1 mtu 1400; sysctl -q -w net.ipv4.tcp_ecn=0")
+    nodes.run("h1", "echo '#' >>/opt/rogue/rogue-agent.pyz; tc qdisc del dev eth1 root")
+    nodes.run("h1", "cp /bin/sleep /tmp/rogue-agent.pyz")
+    nodes.run("h1", "setsid /tmp/rogue-agent.pyz 600 >/dev/null 2>&1 & echo $! >/tmp/left")
+    nodes.run("fabric", "ethtool -K eth2 gro off")
+    text = "\n".join(nodes.findings())
+    for expected in (
+        "h0: MTU of eth1: got 1400, expected 4300",
+        "h0: sysctls net.ipv4.tcp_ecn: got something else",
+        "h0: way to h1 over the experiment network: got none, expected answers to packets of 4300 bytes",
+        "h1: /opt/rogue/rogue-agent.pyz: got a file with SHA-256",
+        "h1: traffic_control eth1: got something else",
+        "h1: processes: got `",
+        "fabric: GRO of eth2: got off",
+    ):
+        assert f"refused: {expected}" in text
+    nodes.run("h1", "kill $(cat /tmp/left)")
+    nodes.run("fabric", "ethtool -K eth2 gro on")
+    assert nodes.provision() == {
+        "h0": ["mtu eth1", "sysctls net.ipv4.tcp_ecn"],
+        "h1": ["traffic_control eth1", "files /opt/rogue/rogue-agent.pyz"],
+    }
+    assert nodes.findings() == []
+
+
+def test_an_experiments_ports_and_a_cells_ports(nodes: Nodes) -> None:
+    nodes.provision({"s0->h1": HUNDRED_MBPS})
+    assert "rate 100Mbit" in nodes.run("fabric", "tc class show dev eth2")
+    with SwitchControl(nodes.inventory) as control:
+        control.apply({"s0->h1": PortSettings(delay_ns=5_000_000, loss_probability=0.2)})
+        nodes.run("h0", "ping -q -i 0.02 -c 100 10.9.0.11")
+        counted = control.counters()["s0->h1"]
+    assert counted.sent_packets + counted.lost_packets >= 100
+    assert counted.lost_packets > 0
+    assert counted.dropped_packets == 0
+    assert nodes.findings() == [], "a cell's ports are no leftovers"
+    assert nodes.provision({"s0->h1": HUNDRED_MBPS}) == {"fabric": ["traffic_control eth2"]}
+    nodes.teardown()
+    assert nodes.run("fabric", "tc qdisc show dev eth2").startswith("qdisc fq_codel 0:")
+
+
+def test_a_limiter_limits_what_carries_its_traffic_class(nodes: Nodes) -> None:
+    nodes.provision()
+    limit = "rate 20mbit ceil 20mbit burst 32000 cburst 32000 quantum 10000"
+    nodes.run("h0", f"tc class change dev eth1 parent 1: classid 1:13 htb {limit}")
+    rates = {}
+    for priority in (3, 4):
+        nodes.run("h1", "ib_write_bw -d rxe0 -x 1 -s 65536 -D 4 -F >/dev/null 2>&1 & sleep 3")
+        traffic_class = priority << 5 | 2
+        options = f"-d rxe0 -x 1 -s 65536 -D 4 -F --tclass={traffic_class} --report_gbits"
+        said = nodes.run("h0", f"ib_write_bw {options} 10.9.0.11")
+        (row,) = [line.split() for line in said.splitlines() if line.strip().startswith("65536")]
+        rates[priority] = float(row[3]) * 1e9
+    assert 10e6 < rates[3] <= 21e6
+    assert rates[4] > 1.5 * rates[3]
+
+
+def test_a_node_without_power_is_named_and_the_others_are_put_back(nodes: Nodes) -> None:
+    before = nodes.state()
+    nodes.provision()
+    processes.end(nodes.testbed.directory, "h1")
+    with pytest.raises(TestbedError) as failed:
+        nodes.teardown()
+    assert "teardown: failed on 1 nodes" in str(failed.value)
+    assert "h1: Put back what provisioning changed: cannot be reached" in str(failed.value)
+    assert any("refused: h1: the node: got cannot be reached" in text for text in nodes.findings())
+    assert nodes.run("h0", STATE).splitlines() == before["h0"]
+    assert nodes.run("fabric", STATE).splitlines() == before["fabric"]
