@@ -27,7 +27,8 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
     for host in sorted(hosts):
         if host not in nodes:
             return f"the inventory has no {host}; it has {', '.join(nodes)}: bring up a testbed that has"
-    for name in sorted({group_transport(cell, group) for group in cell.experiment.groups}):
+    names = {group_transport(cell, group) for group in cell.experiment.groups}
+    for name in sorted(names | ({PROBE_TRANSPORT} if _has_probe(cell) else set())):
         if reason := _unsupported_transport(name, {host: nodes[host] for host in hosts}):
             return reason
     try:
@@ -42,12 +43,16 @@ def used_hosts(cell: Cell) -> set[str]:
     flows = [flow for group in cell_flows(cell).values() for flow in group]
     hosts = {host for flow in flows for host in (flow.source, flow.destination)}
     experiment = cell.experiment
-    if experiment.probe is not None and experiment.measures("latency"):
+    if experiment.probe is not None and _has_probe(cell):
         hosts |= {
             experiment.topology.probe_host(),
             *([experiment.probe.target] if experiment.probe.target else []),
         }
     return hosts
+
+
+def _has_probe(cell: Cell) -> bool:
+    return cell.experiment.probe is not None and cell.experiment.measures("latency")
 
 
 def _unsupported_transport(name: str, nodes: Mapping[str, Capabilities]) -> str | None:
@@ -86,10 +91,3 @@ def not_measured(cell: Cell) -> dict[str, str]:
     if cell.experiment.measures("rtt") and not parsed & {"rogue", "rogue-uc"}:
         missing["rtt"] = f"{cell.transport.name} estimates no round-trip times"
     return missing
-
-
-def needs_rdma(cell: Cell) -> bool:
-    """Whether anything of a cell, its probe included, runs over RDMA."""
-    names = [group_transport(cell, group) for group in cell.experiment.groups]
-    has_probe = cell.experiment.probe is not None
-    return any(parse_transport(name).service != "tcp" for name in [*names, *([PROBE_TRANSPORT] * has_probe)])

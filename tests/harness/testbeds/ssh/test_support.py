@@ -48,7 +48,10 @@ def test_a_node_that_was_not_provisioned(tmp_path: Path) -> None:
     assert str(unsupported(cell, fake_inventory(), bare)).startswith("h1 has no pyverbs for rogue")
     portless = {**NODES, "h2": replace(CAPABILITIES, ports=[])}
     assert str(unsupported(cell, fake_inventory(), portless)).startswith("h2 has no RoCE port for rogue")
-    tcp = cell_of(tmp_path, SLOW, "transports=[dctcp]")
+    told = unsupported(cell_of(tmp_path, SLOW, "transports=[dctcp]"), fake_inventory(), bare)
+    assert str(told).startswith("h1 has no pyverbs for roce"), "the probe is a WRITE"
+    tcp = cell_of(tmp_path, SLOW, "transports=[dctcp]", "probe=null")
+    assert unsupported(tcp, fake_inventory(), bare) is None
     old = {**NODES, "h0": replace(CAPABILITIES, congestion_controls=["reno", "cubic"])}
     assert unsupported(tcp, fake_inventory(), old) == "h0 has no TCP dctcp; all have cubic, reno"
 
