@@ -27,8 +27,8 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
     for host in sorted(hosts):
         if host not in nodes:
             return f"the inventory has no {host}; it has {', '.join(nodes)}: bring up a testbed that has"
-    names = {group_transport(cell, group) for group in cell.experiment.groups}
-    for name in sorted(names | ({PROBE_TRANSPORT} if _has_probe(cell) else set())):
+    names = sorted({group_transport(cell, group) for group in cell.experiment.groups})
+    for name in [*names, *([PROBE_TRANSPORT] if _has_probe(cell) else [])]:
         if reason := _unsupported_transport(name, {host: nodes[host] for host in hosts}):
             return reason
     try:
