@@ -9,12 +9,14 @@ import pytest
 from rich.console import Console
 
 from harness.errors import TestbedError
+from harness.provisioning import provision as provisioning
 from harness.provisioning.doctor import examine
 from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.ports import PortSettings
 from harness.provisioning.provision import provision, teardown
 from harness.provisioning.remote import connect
 from harness.provisioning.switch import SwitchControl
+from rogue_agent.control.bundle import agent_archive
 from virtual import standing
 from virtual.image.cache import Image
 from virtual.machines.qemu import Accelerator
@@ -77,7 +79,16 @@ class Nodes:
 
 
 @pytest.fixture
-def nodes(image: Image, accelerator: Accelerator, state_home: Path, tmp_path: Path) -> Iterator[Nodes]:
+def same_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever edits the agent meanwhile does not make a second run change something."""
+    archive = agent_archive()
+    monkeypatch.setattr(provisioning, "agent_archive", lambda: archive)
+
+
+@pytest.fixture
+def nodes(
+    same_agent: None, image: Image, accelerator: Accelerator, state_home: Path, tmp_path: Path
+) -> Iterator[Nodes]:
     """Two hosts and a switch, fresh from booting."""
     asked = network(("h0", "h1"), ("s0",), (("h0", "s0"), ("h1", "s0")))
     testbed = standing.up("roles", asked, image, accelerator, lambda text: None)
