@@ -34,7 +34,7 @@ class Session:
     """Asks one agent one thing at a time.
 
     `gone` holds what was said about roles whose data process is no more, asked or not: the next request for
-    such a role raises it.
+    such a role raises it, unless it prepares the role anew.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -49,11 +49,9 @@ class Session:
 
     def request(self, message: Message, reply_class: type[ReplyT]) -> ReplyT:
         """Send a request and wait for its reply; an error reply is raised as AgentError."""
-        if (
-            isinstance(message, RoleRequest)
-            and message.role in self.gone
-            and not isinstance(message, Prepare)
-        ):
+        if isinstance(message, Prepare):
+            self.gone.pop(message.role, None)
+        if isinstance(message, RoleRequest) and message.role in self.gone:
             raise self.gone[message.role]
         reply = self._exchange(message)
         if isinstance(reply, Error):

@@ -10,6 +10,8 @@ from rogue_agent.control.messages import (
     Error,
     Heartbeat,
     Hello,
+    Prepare,
+    Prepared,
     Start,
     Started,
     Stopped,
@@ -97,3 +99,16 @@ def test_what_is_said_unasked_waits_for_the_next_request_for_that_role(
     with pytest.raises(AgentError, match="it died") as caught:
         session.request(Heartbeat("other", 1_000), Alive)
     assert (caught.value.kind, caught.value.role) == (ErrorKind.BUG, "other")
+
+
+def test_a_role_that_is_gone_may_be_prepared_anew(wire: tuple[socket.socket, Session]) -> None:
+    agent, session = wire
+    prepared = Prepared("mover", "tcp", "10.9.0.1", 10**10, 1500, "host", "event", "none")
+    start = Start("mover", 1_000, 5, 6)
+    session.gone["mover"] = AgentError(ErrorKind.BUG, "it died before")
+    with pytest.raises(AgentError, match="it died before"):
+        session.request(start, Started)
+    agent.sendall(encode(prepared) + encode(Started("mover")))
+    prepare = Prepare("mover", 1_000, "requester", "10.9.0.1", "reno", 4_096)
+    assert session.request(prepare, Prepared) == prepared
+    assert session.request(start, Started) == Started("mover")
