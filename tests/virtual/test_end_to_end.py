@@ -93,8 +93,9 @@ def test_rogue_estimates_round_trips_that_the_network_can_have(run: Path, transp
     samples = table(run, transport, "rtt")
     accepted = samples[samples["accepted"]]
     assert len(accepted) > 10
-    assert accepted["rtt_ns"].between(0, 10e9).all()
-    assert 0 < accepted["rtt_ns"].median() < 1e9
+    lowest_ns, median_ns, highest_ns = accepted["rtt_ns"].quantile([0.05, 0.5, 0.95])
+    assert 0 <= lowest_ns <= median_ns <= highest_ns < 1e9, "one sample may be off by what emulation stole"
+    assert median_ns > 0
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
