@@ -16,7 +16,8 @@ class Uc(RttEstimator):
         RTT     = t_completed - t_start - serialisation
 
     A batch behind another one starts one packet gap after the other's last packet, so that its serialisation
-    is batch / R; to an idle NIC it is (batch - last_packet) / R + last_packet / C.
+    is batch / R; to an idle NIC it is (batch - last_packet) / R + last_packet / C. An estimate below zero, as
+    from a completion that was seen late without NIC timestamps, is an error for certain and counts as zero.
 
     Source: RoGUE, section 3.4 and figure 5.  Test: test_uc.py::test_worked_example.
     Deviation: the paper has batch / R in both cases.
@@ -35,10 +36,14 @@ class Uc(RttEstimator):
 
     def sample(self, batch: Batch, completed_ns: NicNs) -> float:
         """Return the RTT in ns of an answered batch."""
+        return max(0.0, completed_ns - self._left_ns(batch))
+
+    def _left_ns(self, batch: Batch) -> float:
+        """When the batch's last byte left the NIC."""
         bits_per_ns = batch.rate_bps / 1e9
         before_ns = batch.signaled_before_ns
         if before_ns is not None and before_ns > batch.enqueued_ns:
-            return completed_ns - before_ns - 8 * batch.wire_bytes / bits_per_ns
+            return before_ns + 8 * batch.wire_bytes / bits_per_ns
         last_packet_bits = 8 * batch.last_packet_wire_bytes
         serialisation_ns = (8 * batch.wire_bytes - last_packet_bits) / bits_per_ns
-        return completed_ns - batch.enqueued_ns - serialisation_ns - last_packet_bits / self._line_bits_per_ns
+        return batch.enqueued_ns + serialisation_ns + last_packet_bits / self._line_bits_per_ns

@@ -35,3 +35,8 @@ def test_an_error_of_one_sample_is_not_inherited() -> None:
     estimator.sample(batch_at(0, 1), NicNs(10**9))
     estimator.on_rate_change()
     assert estimator.sample(batch_at(0, 1000), NicNs(1000 + 283_216 + 50_000)) == 50_000
+
+
+def test_a_completion_seen_too_late_does_not_make_the_next_round_trip_negative() -> None:
+    batch = batch_at(10_000, signaled_before_ns=100_000)
+    assert Uc(10 * GBPS).sample(batch, NicNs(100_000 + 283_215)) == 0
