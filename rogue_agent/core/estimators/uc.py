@@ -36,14 +36,13 @@ class Uc(RttEstimator):
 
     def sample(self, batch: Batch, completed_ns: NicNs) -> float:
         """Return the RTT in ns of an answered batch."""
-        return max(0.0, completed_ns - self._left_ns(batch))
-
-    def _left_ns(self, batch: Batch) -> float:
-        """When the batch's last byte left the NIC."""
-        bits_per_ns = batch.rate_bps / 1e9
         before_ns = batch.signaled_before_ns
         if before_ns is not None and before_ns > batch.enqueued_ns:
-            return before_ns + 8 * batch.wire_bytes / bits_per_ns
+            return max(0.0, completed_ns - before_ns - 8e9 * batch.wire_bytes / batch.rate_bps)
+        return max(0.0, completed_ns - batch.enqueued_ns - self._idle_serialisation_ns(batch))
+
+    def _idle_serialisation_ns(self, batch: Batch) -> float:
+        """How long a batch to an idle NIC takes to leave it."""
         last_packet_bits = 8 * batch.last_packet_wire_bytes
-        serialisation_ns = (8 * batch.wire_bytes - last_packet_bits) / bits_per_ns
-        return batch.enqueued_ns + serialisation_ns + last_packet_bits / self._line_bits_per_ns
+        first_packets_ns = (8 * batch.wire_bytes - last_packet_bits) / (batch.rate_bps / 1e9)
+        return first_packets_ns + last_packet_bits / self._line_bits_per_ns
