@@ -16,9 +16,9 @@ _CHUNK_BYTES: Final = 65_536
 
 # dool ends when the connection does: nothing is left on a node whose harness was killed.
 _COMMAND: Final = (
-    "table=/tmp/rogue-dool-$$.csv; date +%s%N; "
+    "place=$(mktemp -d /tmp/rogue-dool-XXXXXX); table=$place/cpu.csv; date +%s%N; "
     f"python3 {DOOL} --epoch --cpu --output $table {INTERVAL_S} >/dev/null 2>&1 & dool=$!; "
-    "cat >/dev/null; kill $dool; wait $dool; cat $table; rm -f $table"
+    "cat >/dev/null; kill $dool; wait $dool; cat $table; rm -rf $place"
 )
 
 
