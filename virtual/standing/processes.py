@@ -33,6 +33,7 @@ def start(directory: Path, machine: str, command: Sequence[str]) -> None:
             stdout=stderr,
             stderr=stderr,
             cwd=directory,
+            start_new_session=True,  # setsid may come late; Ctrl-C never reaches the machine
             check=True,
         )
 
