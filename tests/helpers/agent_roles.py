@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from helpers.fake_verbs import Fabric, fake_library, fake_sysfs
+from helpers.fake_verbs import fake_library, fake_sysfs
+from helpers.fake_verbs_network import Fabric
 
 from rogue_agent.control.end import Workplace
 from rogue_agent.control.ends import open_end

@@ -4,7 +4,7 @@ import io
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from helpers.fake_verbs import Fabric
+from helpers.fake_verbs_network import Fabric
 
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs, NicNs

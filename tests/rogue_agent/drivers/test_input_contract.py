@@ -9,7 +9,8 @@ from contextlib import ExitStack
 from typing import get_args
 
 import pytest
-from helpers.fake_verbs import EVENT_FILE, Fabric, fake_library
+from helpers.fake_verbs import EVENT_FILE, fake_library
+from helpers.fake_verbs_network import Fabric
 from helpers.verbs_ends import scene
 
 from rogue_agent.core.application import Schedule

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from helpers.fake_verbs import EVENT_FILE, Fabric, fake_library
+from helpers.fake_verbs import EVENT_FILE, fake_library
+from helpers.fake_verbs_network import Fabric
 from helpers.verbs_ends import PLAN, PORT, connect
 
 from rogue_agent.drivers.verbs import clock, completion_queue

@@ -1,7 +1,7 @@
 import ctypes
 import hashlib
 
-from helpers.fake_verbs import Context, ProtectionDomain
+from helpers.fake_verbs_device import Context, ProtectionDomain
 
 from rogue_agent.drivers.verbs.buffer import Buffer
 from rogue_agent.drivers.verbs.library import Library

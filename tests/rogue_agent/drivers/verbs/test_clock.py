@@ -1,5 +1,5 @@
 import pytest
-from helpers.fake_verbs import Context, FakeError
+from helpers.fake_verbs_device import Context, FakeError
 
 from rogue_agent.drivers.verbs import clock
 from rogue_agent.drivers.verbs.clock import NicClock

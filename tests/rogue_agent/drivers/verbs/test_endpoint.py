@@ -3,7 +3,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
-from helpers.fake_verbs import Fabric, WorkCompletion
+from helpers.fake_verbs_network import Fabric
+from helpers.fake_verbs_queues import WorkCompletion
 from helpers.verbs_ends import PLAN, connect
 
 from rogue_agent.drivers.verbs import clock

@@ -1,7 +1,7 @@
 from contextlib import ExitStack
 
 import pytest
-from helpers.fake_verbs import Fabric
+from helpers.fake_verbs_network import Fabric
 from helpers.verbs_ends import BUFFER_BYTES, START, Scene, scene
 
 from rogue_agent.core.application import Schedule

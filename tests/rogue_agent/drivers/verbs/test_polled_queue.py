@@ -1,7 +1,8 @@
 import socket
 
 import pytest
-from helpers.fake_verbs import Context, WorkCompletion
+from helpers.fake_verbs_device import Context
+from helpers.fake_verbs_queues import WorkCompletion
 
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.drivers.verbs.library import Library

@@ -1,4 +1,5 @@
-from helpers.fake_verbs import Context, WorkCompletion
+from helpers.fake_verbs_device import Context
+from helpers.fake_verbs_queues import WorkCompletion
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.completions import Completion

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from helpers.fake_verbs import Fabric
+from helpers.fake_verbs_network import Fabric
 
 from rogue_agent.core.actions import PostSend
 from rogue_agent.core.errors import PostRefused

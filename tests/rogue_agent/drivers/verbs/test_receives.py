@@ -1,4 +1,4 @@
-from helpers.fake_verbs import Fabric
+from helpers.fake_verbs_network import Fabric
 
 from rogue_agent.drivers.verbs.endpoint import Endpoint
 from rogue_agent.drivers.verbs.library import Library

@@ -1,5 +1,6 @@
 import pytest
-from helpers.fake_verbs import Context, Fabric, ProtectionDomain
+from helpers.fake_verbs_device import Context, ProtectionDomain
+from helpers.fake_verbs_network import Fabric
 from helpers.verbs_ends import PORT
 
 from rogue_agent.drivers.verbs import clock
