@@ -1,7 +1,12 @@
 """What all tests share."""
 
+import signal
+
 from hypothesis import settings
 
 # Hypothesis's deadline is a wall clock, and would fail at random on a busy machine.
 settings.register_profile("no-clock", deadline=None)
 settings.load_profile("no-clock")
+
+# What a shell starts in the background ignores Ctrl-C, and so do its children; tests of Ctrl-C need it.
+signal.signal(signal.SIGINT, signal.default_int_handler)

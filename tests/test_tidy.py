@@ -32,6 +32,13 @@ def compiled_files() -> list[Path]:
     return sorted([*(ROOT / "simulator/cpp").rglob("*.cpp"), *(ROOT / "simulator/cpp").rglob("*.h")])
 
 
+def other_files() -> list[Path]:
+    """Tests, and what nodes and benchmarks run; their folders may be called what packages may not."""
+    return sorted(
+        path for place in ("tests", "playbooks", "benchmarks") for path in (ROOT / place).rglob("*.py")
+    )
+
+
 def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
@@ -42,7 +49,7 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
             yield node
 
 
-@pytest.mark.parametrize("path", [*code_files(), *compiled_files()], ids=relative)
+@pytest.mark.parametrize("path", [*code_files(), *compiled_files(), *other_files()], ids=relative)
 def test_a_file_is_one_idea(path: Path) -> None:
     lines = len(path.read_text().splitlines())
     assert lines <= FILE_LINES_MAX, f"{relative(path)} has {lines} lines; split it by operation"

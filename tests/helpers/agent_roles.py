@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from helpers.fake_verbs import fake_library, fake_sysfs
 from helpers.fake_verbs_network import Fabric
+from helpers.ticking_clock import TickingClock
 
 from rogue_agent.control.end import Workplace
 from rogue_agent.control.ends import open_end
@@ -30,17 +31,6 @@ GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
 LIMIT_MS = 60_000
 SECOND_NS = 1_000_000_000
 ReplyT = TypeVar("ReplyT", bound=Message)
-
-
-class Clock:
-    """Moves by one microsecond per reading, whatever the machine's speed."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def read(self) -> HostNs:
-        self.now += 1_000
-        return HostNs(self.now)
 
 
 @dataclass
@@ -76,7 +66,7 @@ class Stage:
     directory: Path
     stack: ExitStack
     fabric: Fabric = field(default_factory=Fabric)
-    clock: Clock = field(default_factory=Clock)
+    clock: TickingClock = field(default_factory=TickingClock)
 
     def __post_init__(self) -> None:
         fake_sysfs(self.directory / "sysfs", GID)

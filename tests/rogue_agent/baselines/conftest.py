@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from helpers.ticking_clock import TickingClock
 
 from rogue_agent.baselines.tcp_receiver import TcpReceiver
 from rogue_agent.baselines.tcp_sender import TcpSender
 from rogue_agent.baselines.tcp_socket import connect, listen
 from rogue_agent.core.application import Schedule
-from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers import meter, transfers
 from rogue_agent.drivers.memory import Memory
 from rogue_agent.drivers.meter import ThroughputMeter
@@ -21,17 +21,6 @@ from rogue_agent.drivers.transfers import TransferLog
 
 MEMORY_BYTES = 300_000
 LOOPBACK = "127.0.0.1"
-
-
-class Clock:
-    """Moves by one microsecond per reading."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def read(self) -> HostNs:
-        self.now += 1_000
-        return HostNs(self.now)
 
 
 @dataclass
@@ -45,7 +34,7 @@ class Stream:
     ends: tuple[socket.socket, socket.socket]
     rows: io.StringIO
     meter: ThroughputMeter
-    clock: Clock = field(default_factory=Clock)
+    clock: TickingClock = field(default_factory=TickingClock)
 
     def turn(self) -> None:
         """Let each side do what it can."""

@@ -3,6 +3,7 @@ import select
 from collections.abc import Iterator
 
 import pytest
+from helpers.ticking_clock import TickingClock
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.poller import Poller
@@ -16,19 +17,8 @@ def pipe() -> Iterator[tuple[int, int]]:
     os.close(writer)
 
 
-class Clock:
-    """Moves by one microsecond per reading."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def read(self) -> HostNs:
-        self.now += 1_000
-        return HostNs(self.now)
-
-
 def test_whoever_watches_is_called_with_the_time(pipe: tuple[int, int]) -> None:
-    poller, called = Poller(Clock().read), list[int]()
+    poller, called = Poller(TickingClock().read), list[int]()
     poller.watch(pipe[0], called.append)
     os.write(pipe[1], b"x")
     poller.turn(None)
@@ -37,14 +27,14 @@ def test_whoever_watches_is_called_with_the_time(pipe: tuple[int, int]) -> None:
 
 
 def test_a_deadline_that_has_passed_is_not_waited_for(pipe: tuple[int, int]) -> None:
-    poller, called = Poller(Clock().read), list[int]()
+    poller, called = Poller(TickingClock().read), list[int]()
     poller.watch(pipe[0], called.append)
     poller.turn(HostNs(0))
     assert called == []
 
 
 def test_who_has_left_is_not_called(pipe: tuple[int, int]) -> None:
-    poller, called = Poller(Clock().read), list[int]()
+    poller, called = Poller(TickingClock().read), list[int]()
     poller.watch(pipe[0], called.append)
     os.write(pipe[1], b"x")
     poller.leave(pipe[0])
@@ -53,7 +43,7 @@ def test_who_has_left_is_not_called(pipe: tuple[int, int]) -> None:
 
 
 def test_who_leaves_during_a_turn_is_not_called_in_it(pipe: tuple[int, int]) -> None:
-    poller, called = Poller(Clock().read), list[int]()
+    poller, called = Poller(TickingClock().read), list[int]()
 
     def leave(_now: HostNs) -> None:
         for descriptor in pipe:
@@ -68,7 +58,7 @@ def test_who_leaves_during_a_turn_is_not_called_in_it(pipe: tuple[int, int]) -> 
 
 
 def test_a_spinner_is_called_each_turn_and_nobody_sleeps() -> None:
-    poller, called = Poller(Clock().read), list[int]()
+    poller, called = Poller(TickingClock().read), list[int]()
     poller.spin(called.append)
     poller.turn(None)
     poller.turn(HostNs(10**15))
@@ -76,7 +66,7 @@ def test_a_spinner_is_called_each_turn_and_nobody_sleeps() -> None:
 
 
 def test_all_but_one_may_be_left_at_once(pipe: tuple[int, int]) -> None:
-    poller, called = Poller(Clock().read), list[str]()
+    poller, called = Poller(TickingClock().read), list[str]()
     poller.watch(pipe[0], lambda _now: called.append("reader"))
     poller.watch(pipe[1], lambda _now: called.append("writer"), select.POLLOUT)
     poller.spin(lambda _now: called.append("spinner"))

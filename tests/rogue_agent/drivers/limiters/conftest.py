@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.ticking_clock import TickingClock
 
-from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.limiters.base import COLUMNS
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -23,20 +23,9 @@ done
 """
 
 
-class Clock:
-    """Moves by one microsecond per reading."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def read(self) -> HostNs:
-        self.now += 1_000
-        return HostNs(self.now)
-
-
 @pytest.fixture
 def poller() -> Poller:
-    return Poller(Clock().read)
+    return Poller(TickingClock().read)
 
 
 @pytest.fixture

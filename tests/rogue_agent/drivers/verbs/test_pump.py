@@ -1,5 +1,6 @@
 from helpers.fake_verbs_device import Context
 from helpers.fake_verbs_queues import WorkCompletion
+from helpers.ticking_clock import TickingClock
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.completions import Completion
@@ -7,17 +8,6 @@ from rogue_agent.drivers.verbs import clock
 from rogue_agent.drivers.verbs.completion_queue import EventQueue
 from rogue_agent.drivers.verbs.library import Library
 from rogue_agent.drivers.verbs.pump import CompletionPump
-
-
-class Clock:
-    """Moves by one microsecond per reading, whatever the machine's speed."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def read(self) -> HostNs:
-        self.now += 1_000
-        return HostNs(self.now)
 
 
 def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(library: Library) -> None:
@@ -33,7 +23,7 @@ def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(library
 
     for wr_id in range(40):
         queue.cq.push(WorkCompletion(wr_id, 0))
-    pump = CompletionPump(queue, Clock().read, take, lambda _now: said.append("empty"))
+    pump = CompletionPump(queue, TickingClock().read, take, lambda _now: said.append("empty"))
     pump.on_ready(HostNs(0))
     assert taken == [*range(40), 99]
     assert said == ["poll", "poll", "empty"]
@@ -44,7 +34,7 @@ def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(library
 def test_the_time_is_told_apart(library: Library) -> None:
     queue = EventQueue(library, Context("rxe0"), 128, clock.nic_ns)
     queue.cq.push(WorkCompletion(1, 0))
-    pump = CompletionPump(queue, Clock().read, lambda _now, _entries: None, lambda _now: None)
+    pump = CompletionPump(queue, TickingClock().read, lambda _now, _entries: None, lambda _now: None)
     pump.on_ready(HostNs(0))
     assert (pump.spent.rearming_ns, pump.spent.polling_ns, pump.spent.deciding_ns) == (1_000, 2_000, 2_000)
     queue.close()
