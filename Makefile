@@ -11,7 +11,7 @@ FAST_TESTS := tests/test_tidy.py tests/workloads tests/rogue_agent/core
 CODE := workloads rogue_agent simulator harness reports virtual playbooks profile.py tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run-experiment provision report test test-long check format bench clean
+.PHONY: help setup run-experiment provision report test test-long test-sanitize check format bench clean
 
 help: ## print the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ test: setup ## run the test suite
 test-long: setup ## run everything that takes minutes too; what needs QEMU is skipped where there is none
 	@$(BIN)/pytest -n $(JOBS) -m "not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
+
+test-sanitize: setup ## run the simulator's tests on engines built with AddressSanitizer and UBSan
+	@sh scripts/test_sanitize.sh $(VENV)
 
 check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/ruff format --check $(CODE)
