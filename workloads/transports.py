@@ -51,7 +51,7 @@ class TransportName:
         return "+".join((self.base, *self.features))
 
 
-NIC_CONTROLS: Final = ("dcqcn", "timely", "patched-timely", "rocc", "hpcc")
+NIC_CONTROLS: Final = ("dcqcn", "timely", "timely-patched", "rocc", "hpcc")
 
 BASES: Final[dict[str, Base]] = {
     "rogue": Base("rc", "the RoGUE agent over reliable connections", ("pfc",)),
@@ -68,7 +68,7 @@ FEATURES: Final[dict[str, str]] = {
     "pfc": "priority flow control on every link",
     "dcqcn": "DCQCN in the NIC, marking in the switches",
     "timely": "TIMELY in the NIC",
-    "patched-timely": "TIMELY with its published repair, in the NIC",
+    "timely-patched": "TIMELY with its published repair, in the NIC",
     "rocc": "RoCC: the switch computes a rate, the NIC obeys",
     "hpcc": "HPCC: telemetry in the packets, window in the NIC",
 }

@@ -1,5 +1,7 @@
 """Names of transports."""
 
+from pathlib import Path
+
 import pytest
 
 from workloads.transports import BASES, FEATURES, TransportNameError, parse_transport
@@ -43,3 +45,10 @@ def test_wrong_names_say_what_there_is(name: str, words: str) -> None:
 def test_base_is_described_and_its_features_exist(base: str) -> None:
     assert BASES[base].meaning
     assert set(BASES[base].features) <= set(FEATURES)
+
+
+def test_the_page_of_transports_names_all() -> None:
+    """docs/TRANSPORTS.md has a row for each base and each feature."""
+    rows = (Path(__file__).parents[2] / "docs" / "TRANSPORTS.md").read_text(encoding="utf-8").splitlines()
+    for name in (*BASES, *(f"+{feature}" for feature in FEATURES)):
+        assert any(row.startswith(f"| `{name}` |") for row in rows), name
