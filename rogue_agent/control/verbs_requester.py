@@ -132,6 +132,7 @@ class VerbsRequester(VerbsEnd):
             return Report(0)
         spent: dict[str, object] = {**asdict(pump.spent), "posting_ns": flow.posting_ns}
         spent["deciding_ns"] = pump.spent.deciding_ns - flow.posting_ns
+        facts = {"again_bytes": flow.again_bytes, "mistakes": flow.mistakes, **flow.losses}
         return Report(
             self._meter.total_bytes,
             dict(flow.ended),
@@ -139,5 +140,5 @@ class VerbsRequester(VerbsEnd):
             verbs=flow.posted_verbs,
             batches=flow.posted_batches,
             spent=spent,
-            facts={"again_bytes": flow.again_bytes, "mistakes": flow.mistakes, **self._limiter_facts()},
+            facts={**facts, **self._limiter_facts()},
         )

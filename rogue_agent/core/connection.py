@@ -108,6 +108,10 @@ class Connection:
         """Whether our NIC's limiter is ever programmed."""
         return self._writes.control.uses_limiter
 
+    def losses(self) -> dict[str, int]:
+        """What was found lost in the direction of WRITEs, by kind."""
+        return self._writes.losses()
+
     def actions(self) -> list[Action]:
         """Hand out what the driver must do, in order, and forget it."""
         actions = self._actions

@@ -57,6 +57,10 @@ class Lane:
         self.reports = Reports()
         self.receipts = 0
 
+    def losses(self) -> dict[str, int]:
+        """What was found lost, by kind; only lanes over UC find out anything."""
+        return {}
+
     @property
     def inflight_bytes(self) -> int:
         """Payload bytes of batches that were given to the driver and have not completed."""

@@ -44,6 +44,12 @@ class UcLane(Lane):
         self._srtt_ns = 0.0
         self._next_loss_ns = HostNs(0)
         self._probe: Batch | None = None
+        self._inferred_losses = 0
+        self._answer_timeouts = 0
+
+    def losses(self) -> dict[str, int]:
+        """Batches that a later one's answer overtook, and how often no answer came at all."""
+        return {"inferred_losses": self._inferred_losses, "answer_timeouts": self._answer_timeouts}
 
     @property
     def wait_ns(self) -> int:
@@ -104,6 +110,7 @@ class UcLane(Lane):
         if not answered:
             return False
         *lost, batch = answered
+        self._inferred_losses += len(lost)
         self._on_life(now)
         has_moved = bool(lost) and self._on_loss(now)
         if answer.processing_ns is None:
@@ -119,6 +126,7 @@ class UcLane(Lane):
         if self._probe is None:
             self.control.restart()
         self._timeouts += 1
+        self._answer_timeouts += 1
         self.deadline_ns = HostNs(now + self.wait_ns)
         return True
 

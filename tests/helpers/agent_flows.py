@@ -96,19 +96,16 @@ class Flow:
             self.nodes[end].session.request(Connect(end, LIMIT_MS, peer), Connected)
 
     def run(
-        self, size_bytes: int, *, run_s: int = 120, count: int | None = 1, interval_ns: int | None = None
+        self, size_bytes: int, *, run_s: int = 120, count: int | None = 1, **load: int | None
     ) -> tuple[Results, Results]:
         """Start both ends at one instant, wait for the requester's end, and return what both say."""
-        self.start(size_bytes, run_s=run_s, count=count, interval_ns=interval_ns)
+        self.start(size_bytes, run_s=run_s, count=count, **load)
         return self.end()
 
-    def start(
-        self, size_bytes: int, *, run_s: int, count: int | None = 1, interval_ns: int | None = None
-    ) -> None:
-        """Start both ends at one instant."""
+    def start(self, size_bytes: int, *, run_s: int, count: int | None = 1, **load: int | None) -> None:
+        """Start both ends at one instant; `load` goes into the schedule."""
         source = self.nodes["requester"].session
-        load = Load("requester", LIMIT_MS, size_bytes, count=count, interval_ns=interval_ns)
-        source.request(load, Loaded)
+        source.request(Load("requester", LIMIT_MS, size_bytes, count=count, **load), Loaded)
         at_ns = time.monotonic_ns() + _START_IN_S * _NS_PER_S
         for end in ("responder", "requester"):
             there = self.nodes[end]

@@ -119,6 +119,11 @@ class VerbsFlow:
         return self._records.transfers.ended
 
     @property
+    def losses(self) -> dict[str, int]:
+        """What the connection found lost, by kind."""
+        return self._connection.losses()
+
+    @property
     def first_error(self) -> str | None:
         """Why the first transfer failed that did."""
         return self._records.transfers.first_error

@@ -110,6 +110,7 @@ def test_an_answer_that_overtakes_others_means_that_they_are_lost() -> None:
     sender.answered(3, at_ns=11 * MS)
     assert sender.cwnd_packets <= 201 < before
     assert sender.connection.inflight_bytes <= max(201 * 1024, 2 * SEGMENT)
+    assert sender.connection.losses() == {"inferred_losses": 2, "answer_timeouts": 0}
 
 
 def test_the_wait_worked_example() -> None:
@@ -157,6 +158,7 @@ def test_silence_starts_anew_and_only_a_probe_goes_out() -> None:
     assert deadline.host_ns == 3 * MS, "twice as long"
     sender.connection.on_timer(HostNs(3 * MS))
     assert numbers(sender.carry_out()) == [3], "another probe, and nothing else"
+    assert sender.connection.losses() == {"inferred_losses": 0, "answer_timeouts": 2}
     sender.connection.submit(Transfer(2, 10))
     assert sender.carry_out() == []
     assert numbers(sender.answered(3, at_ns=3 * MS + 60_000)) == [4, 5], "posting goes on"

@@ -7,7 +7,8 @@ DOCUMENTATION = r"""
 module: node_state
 short_description: Put a node into a state, and write down what was there before
 description:
-  - Establishes kernel modules, sysctls, MTUs, soft-RoCE links, C(tc) trees, directories, files and packages.
+  - Establishes kernel modules, sysctls, MTUs, soft-RoCE links, C(tc) trees, directories, files, programs and
+    packages.
   - Before anything is changed, what was there is written to C(/var/lib/rogue/changes.json) on the node.
     M(rogue.testbed.node_restored) puts it back.
   - What an owner wanted in an earlier run and does not want now is put back at once.
@@ -53,6 +54,12 @@ options:
       The action plugin reads sources and hands over C(content) and C(sha256).
     type: dict
     default: {}
+  unpacked:
+    description: >-
+      Directories that get the content of an archive of the node, compiled; by directory, which is called as
+      the archive without its C(.pyz). A program in the archive can so start without compiling itself.
+    type: dict
+    default: {}
 author:
   - RoGUE testbed (@rogue-testbed)
 """
@@ -80,7 +87,7 @@ from ..module_utils.ledger import Ledger  # noqa: E402
 from ..module_utils.states import Wanted, establish  # noqa: E402
 from ..module_utils.system import StateError, System  # noqa: E402
 
-_DICTIONARIES = ("packages", "sysctls", "mtu", "soft_roce", "traffic_control", "files")
+_DICTIONARIES = ("packages", "sysctls", "mtu", "soft_roce", "traffic_control", "files", "unpacked")
 _LISTS = ("kernel_modules", "directories")
 
 

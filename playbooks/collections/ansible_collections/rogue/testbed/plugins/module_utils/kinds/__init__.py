@@ -8,6 +8,7 @@ from .kind import Kind
 from .links import Mtu, SoftRoce
 from .packages import Packages
 from .traffic_control import TrafficControl
+from .unpacked import Unpacked
 
 KINDS: dict[str, Kind] = {
     "packages": Packages(),
@@ -18,4 +19,5 @@ KINDS: dict[str, Kind] = {
     "traffic_control": TrafficControl(),
     "directories": Directory(),
     "files": File(),
+    "unpacked": Unpacked(),
 }
