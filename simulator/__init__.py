@@ -1,16 +1,19 @@
 """The packet simulator: a C++ engine with a Python face."""
 
 from simulator._core import QueuePair, Timer
+from simulator.control import CONTROLS, NicControl
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import InvariantViolation, QueuePairError, SimulationError
 from simulator.flow_control import PriorityFlowControl
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import BurstLoss, IdentificationLoss, IndependentLoss, Loss
+from simulator.marking import Marking
 from simulator.memory import Memory
 from simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
 from simulator.simulation import Simulation
 
 __all__ = [
+    "CONTROLS",
     "CX3PRO",
     "CX4",
     "IDEAL",
@@ -23,7 +26,9 @@ __all__ = [
     "IndependentLoss",
     "InvariantViolation",
     "Loss",
+    "Marking",
     "Memory",
+    "NicControl",
     "NicProfile",
     "PriorityFlowControl",
     "QueuePair",

@@ -31,6 +31,10 @@ class QueuePair:
         """Payload bytes of this queue pair that arrived: in order, or in whole messages (type UC)."""
 
     @property
+    def control_rate_bps(self) -> int:
+        """What the congestion control of the NIC allows now, in bits per second; 0 without one."""
+
+    @property
     def delivered_messages(self) -> int:
         """Verbs of this queue pair that arrived whole, if it is of type UC; otherwise 0."""
 
@@ -137,6 +141,31 @@ class Timer:
     def cancel(self) -> None:
         """Forget the deadline."""
 
+class Controller:
+    """A congestion control of a NIC, without a network. Times are picoseconds."""
+
+    def __init__(self, name: str, *, line_rate_bps: int, parameters: dict[str, float] = ...) -> None: ...
+    def on_cnp(self, now_ps: int) -> None:
+        """Take a congestion notification."""
+
+    def on_sent(self, now_ps: int, wire_bytes: int) -> None:
+        """Take note of a packet that begins to leave."""
+
+    def on_timer(self, now_ps: int) -> None:
+        """Call when the deadline has come."""
+
+    @property
+    def deadline_ps(self) -> int | None: ...
+    @property
+    def rate_bps(self) -> int: ...
+    @property
+    def notification_gap_ps(self) -> int: ...
+    def metrics(self, now_ps: int) -> dict[str, float]:
+        """Return what it believes, by name with unit."""
+
+def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]]]]:
+    """List (name, meaning, [(parameter, value, least, most, meaning)]) of every congestion control."""
+
 class Engine:
     """The event loop and all it moves. Nodes and links are numbered in the order they are added."""
 
@@ -167,7 +196,7 @@ class Engine:
         pci_late_probability: float,
     ) -> int: ...
     def add_switch(
-        self, *, name: str, buffer_bytes: int | None, alpha: float, **flow_control: float | None
+        self, *, name: str, buffer_bytes: int | None, alpha: float, **options: float | None
     ) -> int: ...
     def add_link(
         self,
@@ -194,6 +223,7 @@ class Engine:
         is_unreliable: bool,
         limiter_of: int | None,
         priority: int,
+        **control: object,
     ) -> tuple[QueuePair, QueuePair]: ...
     def add_datagram_queue_pair(self, host: int) -> int: ...
     def attach_datagrams(

@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._core import Engine, QueuePair, Timer
+from simulator.control import NicControl
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
 from simulator.flow_control import PRIORITIES, FlowControls, PriorityFlowControl
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import IndependentLoss, Loss
+from simulator.marking import Marking
 from simulator.memory import Memory
 from simulator.parameters import (
     BUFFER_BYTES_MAX,
@@ -81,6 +83,7 @@ class Simulation:
         buffer_bytes: int | None,
         alpha: float,
         flow_control: PriorityFlowControl | None = None,
+        marking: Marking | None = None,
     ) -> None:
         """Add an output-queued switch with a shared buffer (None = unbounded).
 
@@ -88,14 +91,15 @@ class Simulation:
         the buffer is full. Frame bytes are charged while a packet waits, until its sending begins.
         Source: Choudhury and Hahne, "Dynamic queue length thresholds", 1998.
 
-        With ``flow_control`` each port has a queue per priority, the largest priority goes first, and the
-        headroom of all links is set aside from the buffer.
+        With ``flow_control`` or ``marking`` each port has a queue per priority, and the largest priority goes
+        first. The headroom of all links is set aside from the buffer.
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
             require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
         require_positive(where, "alpha", alpha)
         arguments = {} if flow_control is None else flow_control.arguments(where, self.framing, buffer_bytes)
+        arguments |= {} if marking is None else marking.arguments(where)
         self._topology.add_node("add_switch", name, None)
         node = self._engine.add_switch(name=name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
         self._flow_controls.add(node, name, flow_control, buffer_bytes)
@@ -149,6 +153,7 @@ class Simulation:
         service: Literal["rc", "uc"] = "rc",
         limiter_of: QueuePair | None = None,
         priority: int = 0,
+        control: NicControl | None = None,
     ) -> tuple[QueuePair, QueuePair]:
         """Connect a queue pair of host a with one of host b, both ready to send.
 
@@ -157,18 +162,15 @@ class Simulation:
         packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
         a's NIC). ``path_seed`` chooses among equally short routes. On cards with limiters per priority new
         pairs take turns with them, or use those of the ends of ``limiter_of``. ``priority`` (0 to 7) is that
-        of all packets of both ends, also acknowledgements; it matters in switches with flow control.
+        of all packets of both ends, also acknowledgements. With a ``control`` the NICs set the rates.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
         hosts = self._two_hosts(where, host_a, host_b)
         ack_every = profile.ack_every_packets if ack_every_packets is None else ack_every_packets
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
-        require_integer(where, "ack_every_packets", ack_every, 1, 2**31 - 1)
-        require_integer(where, "retry_count", retry_count, 0, 7)
-        require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
+        _require_sensible(where, ack_every, retry_count, timeout_exponent, service)
         require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
-        require_one_of(where, "service", service, ("rc", "uc"))
         route_ab, route_ba = self._routes(where, host_a, host_b, path_seed)
         self._check_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         ends = self._engine.connect(
@@ -183,6 +185,7 @@ class Simulation:
             is_unreliable=service == "uc",
             limiter_of=self._lender(where, limiter_of, hosts),
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
+            **({} if control is None else control.arguments(where)),
         )
         self._hosts_of |= {end.qp_num: hosts for end in ends}
         return ends
@@ -271,7 +274,7 @@ class Simulation:
         ``marks`` count packets since the last sample. Bytes are frame bytes, without the packet that is being
         sent.
         """
-        link, priority, t_ns, waiting, waiting_max, drops = self._engine.queue_columns()
+        link, priority, t_ns, waiting, waiting_max, drops, marks = self._engine.queue_columns()
         return {
             **self._senders_of(link),
             "priority": priority,
@@ -279,7 +282,7 @@ class Simulation:
             "bytes": waiting,
             "max_bytes": waiting_max,
             "drops": drops,
-            "marks": np.zeros_like(link),
+            "marks": marks,
         }
 
     def pause_table(self) -> Table:
@@ -361,3 +364,12 @@ class Simulation:
                 f"{where}: expected a timeout above the delay of the round trip, {round_trip_ps} ps, "
                 f"got timeout_exponent {timeout_exponent}, which is {timeout_ps} ps"
             )
+
+
+def _require_sensible(
+    where: str, ack_every_packets: object, retry_count: object, timeout_exponent: object, service: str
+) -> None:
+    require_integer(where, "ack_every_packets", ack_every_packets, 1, 2**31 - 1)
+    require_integer(where, "retry_count", retry_count, 0, 7)
+    require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
+    require_one_of(where, "service", service, ("rc", "uc"))

@@ -160,9 +160,9 @@ class TestStopping:
 
 class TestOthers:
     def test_plan_writes_nothing(self, tmp_path: Path) -> None:
-        done = rogue(tmp_path, "plan", "quickstart", "--set", "transports=[rogue, roce+dcqcn]")
+        done = rogue(tmp_path, "plan", "quickstart", "--set", "transports=[rogue, roce+hpcc]")
         assert done.code == 0, done.err
-        assert "cannot run: roce+dcqcn: the simulator has no roce+dcqcn; it has rogue, " in done.out
+        assert "cannot run: roce+hpcc: the simulator has no roce+hpcc; it has rogue, " in done.out
         assert "3 of 6 cells can run" in done.out
         assert list(tmp_path.iterdir()) == []
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from simulator import IDEAL, NicProfile, PriorityFlowControl, QueuePair, Simulation, _reference
+from simulator import IDEAL, Marking, NicProfile, PriorityFlowControl, QueuePair, Simulation, _reference
 
 GBPS = 10**9
 MICROSECOND_PS = 1_000_000
@@ -28,13 +28,18 @@ class Star:
     alpha: float = 1.0
     loss_probability: float = 0.0
     flow_control: PriorityFlowControl | None = None
+    marking: Marking | None = None
 
     def build(self, simulation_type: type[Simulation] = Simulation, seed: int = 1) -> Simulation:
         simulation = simulation_type(seed=seed)
         for i in range(self.hosts):
             simulation.add_host(f"h{i}", self.profile)
         simulation.add_switch(
-            "s0", buffer_bytes=self.buffer_bytes, alpha=self.alpha, flow_control=self.flow_control
+            "s0",
+            buffer_bytes=self.buffer_bytes,
+            alpha=self.alpha,
+            flow_control=self.flow_control,
+            marking=self.marking,
         )
         for i in range(self.hosts):
             simulation.add_link(

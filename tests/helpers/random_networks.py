@@ -14,6 +14,8 @@ from simulator import (
     IdentificationLoss,
     IndependentLoss,
     Loss,
+    Marking,
+    NicControl,
     NicProfile,
     PriorityFlowControl,
     QueuePair,
@@ -37,6 +39,11 @@ LOSSES = (
     IndependentLoss(0.5, from_ns=10_000, until_ns=30_000),
     BurstLoss(to_bad_probability=0.02, to_good_probability=0.3),
     IdentificationLoss(0xF),
+)
+# So fast that something happens in small networks.
+CONTROLS = (
+    NicControl("dcqcn", {"notification_gap_ns": 2_000, "rate_timer_ns": 3_000, "byte_counter_bytes": 5_000}),
+    NicControl("dcqcn-ns3-rdma", {"rate_timer_ns": 7_000, "rate_min_bps": 1e9}, notification_priority=0),
 )
 MTUS_BYTES = (256, 1000, 1024, 4096)
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
@@ -83,6 +90,7 @@ class Flow:
     is_closed_loop: bool
     is_bound: bool  # to memories
     priority: int
+    control: NicControl | None
     moves_ns: tuple[int, ...]  # to limiters 0, 1, ... at these times, if it is idle
     resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
     sends_datagrams: bool
@@ -103,6 +111,7 @@ class Network:
     buffers_bytes: tuple[int | None, ...]  # one per switch of a chain
     alpha: float
     flow_control: PriorityFlowControl | None
+    marking: Marking | None
     trunks: tuple[Link, ...]
     hosts: tuple[tuple[int, Link], ...]  # switch and link of each
     flows: tuple[Flow, ...]
@@ -117,6 +126,7 @@ class Network:
                 buffer_bytes=None if buffer_bytes is None else buffer_bytes + self.headroom_bytes(i),
                 alpha=self.alpha,
                 flow_control=self.flow_control,
+                marking=self.marking,
             )
         for i in range(len(self.hosts)):
             simulation.add_host(f"h{i}", self.profile)
@@ -170,6 +180,7 @@ class _Application:
             limiter_of=limiter_of,
             service=flow.service,
             priority=flow.priority,
+            control=flow.control,
         )
         self._queue_pair = self.ends[0]
         if flow.is_bound:
@@ -179,7 +190,8 @@ class _Application:
             ]
             self._queue_pair.bind(*memories)
         self._verbs = list(enumerate(flow.verbs))
-        self._rates_bps = list(flow.rates_bps)
+        self._is_controlled = flow.control is not None
+        self._rates_bps = [] if self._is_controlled else list(flow.rates_bps)
         self._at_once = 1 if flow.is_closed_loop else len(self._verbs)
         # Host software that depends on timestamps: they are not in the digest.
         self._queue_pair.attach(
@@ -208,7 +220,8 @@ class _Application:
 
     def _answer(self, now_ns: int) -> None:
         if self._answer_with is not None and self.ends[1].state == 3:
-            self.ends[1].set_rate(10**9 * (1 + now_ns % 5))
+            if not self._is_controlled:
+                self.ends[1].set_rate(10**9 * (1 + now_ns % 5))
             self._answer_with.post(self.ends[1], now_ns)
 
     def _move(self, limiter: int) -> None:
@@ -269,6 +282,7 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             is_closed_loop=st.booleans(),
             is_bound=st.booleans(),
             priority=st.sampled_from((0, 0, 3, 6)),
+            control=st.none() | st.sampled_from(CONTROLS),
             moves_ns=st.lists(st.integers(0, 50_000), max_size=3).map(tuple),
             resets_ns=st.just(()) | st.lists(st.integers(1_000, 100_000), max_size=3).map(tuple),
             sends_datagrams=st.booleans(),
@@ -317,6 +331,17 @@ def flow_controls() -> st.SearchStrategy[PriorityFlowControl]:
     )
 
 
+def markings() -> st.SearchStrategy[Marking]:
+    return st.builds(
+        Marking,
+        kmin_bytes=st.sampled_from((0, 2_000)),
+        kmax_bytes=st.sampled_from((2_000, 20_000)),
+        pmax=st.sampled_from((0.1, 1.0)),
+        at=st.sampled_from(("departure", "arrival")),
+        average_weight=st.sampled_from((1.0, 0.25)),
+    )
+
+
 @st.composite
 def networks(
     draw: st.DrawFn, flow_control: st.SearchStrategy[PriorityFlowControl | None] | None = None
@@ -332,6 +357,7 @@ def networks(
         buffers_bytes=draw(st.tuples(*[buffers] * switches)),
         alpha=draw(st.sampled_from((0.5, 1.0, 8.0))),
         flow_control=control,
+        marking=draw(st.none() | markings()),
         trunks=draw(st.tuples(*[links()] * (switches - 1))),
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),

@@ -6,11 +6,13 @@ from harness.plan.cells import Cell
 from harness.testbeds.base import Fact
 from harness.testbeds.traffic import group_transport
 from rogue_agent.core.transports import TRANSPORTS
-from simulator import PriorityFlowControl
+from simulator import Marking, NicControl, PriorityFlowControl
 from workloads.transports import TransportName, parse_transport
 
-FEATURES: Final = ("pfc",)
-"""What may be added to any transport of the agent."""
+FEATURES: Final = ("pfc", "dcqcn")
+"""What may be added to transports of the agent, where they take it at all."""
+DCQCN_MARKING: Final = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
+"""Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay", CoNEXT 2016, table 1."""
 DATAGRAM_MTU_BYTES: Final = 1024
 """The agents' messages are no larger, whatever the path MTU."""
 
@@ -32,7 +34,7 @@ def unsupported_feature(cell: Cell) -> str | None:
         missing = [feature for feature in name.features if feature not in FEATURES]
         if name.base not in TRANSPORTS or missing:
             added = ", ".join(f"+{feature}" for feature in FEATURES)
-            return f"the simulator has no {name}; it has {', '.join(TRANSPORTS)}, each also with {added}"
+            return f"the simulator has no {name}; it has {', '.join(TRANSPORTS)}, and of features {added}"
     with_pauses = {"pfc" in name.features for name in cell_transports(cell)}
     if len(with_pauses) > 1:
         return "the simulator's switches have one traffic class: give all groups +pfc, or none"
@@ -48,12 +50,24 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
     return PriorityFlowControl(mtu_bytes=max(cell.experiment.topology.mtu_bytes, DATAGRAM_MTU_BYTES))
 
 
-def flow_control_facts(cell: Cell) -> dict[str, Fact]:
-    """The parameters of the flow control; nothing without it."""
-    control = flow_control(cell)
-    if control is None:
-        return {}
-    return {
-        "pfc_alpha": control.alpha,
-        "pfc_pause": "until resumed" if control.pause_ns is None else f"for {control.pause_ns} ns",
-    }
+def nic_control(transport: str) -> NicControl | None:
+    """The congestion control of the NICs, if the transport asks for one."""
+    return NicControl("dcqcn") if "dcqcn" in parse_transport(transport).features else None
+
+
+def marking(cell: Cell) -> Marking | None:
+    """When switches mark packets; None if nobody reacts to marks."""
+    has_reaction = any("dcqcn" in name.features for name in cell_transports(cell))
+    return DCQCN_MARKING if has_reaction else None
+
+
+def feature_facts(cell: Cell) -> dict[str, Fact]:
+    """The parameters of flow control and marking; nothing without them."""
+    facts: dict[str, Fact] = {}
+    control, rule = flow_control(cell), marking(cell)
+    if control is not None:
+        facts["pfc_alpha"] = control.alpha
+        facts["pfc_pause"] = "until resumed" if control.pause_ns is None else f"for {control.pause_ns} ns"
+    if rule is not None:
+        facts |= {"kmin_bytes": rule.kmin_bytes, "kmax_bytes": rule.kmax_bytes, "pmax": rule.pmax}
+    return facts

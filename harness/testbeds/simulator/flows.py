@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from harness.plan.cells import Cell
@@ -14,7 +15,7 @@ from rogue_agent.drivers.simulated import SimulatedFlow
 from rogue_agent.drivers.simulated_limiters import NicLimiters
 from rogue_agent.drivers.simulated_nic import Fabric
 from rogue_agent.drivers.simulated_path import open_path
-from simulator import PROFILES, Simulation
+from simulator import PROFILES, NicControl, Simulation
 from workloads.streams import random_stream
 from workloads.topologies import Topology
 from workloads.traffic import Flow
@@ -59,18 +60,35 @@ def shared_limiters(simulation: Simulation, topology: Topology) -> dict[str, Nic
     return {host: NicLimiters(simulation, count) for host, count in limiters.items() if count}
 
 
+class ControlledFabric:
+    """A simulation in which new connections have a congestion control in their NICs."""
+
+    def __init__(self, simulation: Simulation, control: NicControl) -> None:
+        self.connect = partial(simulation.connect, control=control)
+        self.datagram_queue_pair = simulation.datagram_queue_pair
+        self.schedule = simulation.schedule
+        self.timer = simulation.timer
+
+
 def start_flow(
-    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, planned: PlannedFlow
+    simulation: Simulation,
+    limiters: Mapping[str, NicLimiters],
+    cell: Cell,
+    planned: PlannedFlow,
+    control: NicControl | None = None,
 ) -> RunningFlow:
-    """Connect the two hosts, and let the agent begin when the flow's time has come."""
+    """Connect the two hosts, and let the agent begin when the flow's time has come.
+
+    Queue pairs with a `control` have limiters of their own, and the agent's ones are none of its business.
+    """
     flow, settings, topology = planned.flow, planned.settings, cell.experiment.topology
     path = open_path(
-        cast("Fabric", simulation),
+        cast("Fabric", ControlledFabric(simulation, control) if control else simulation),
         flow.initiator,
         flow.responder,
         settings=settings,
         mtu_bytes=topology.mtu_bytes,
-        limiters=limiters,
+        limiters={} if control else limiters,
     )
     agent = SimulatedFlow(
         simulation,

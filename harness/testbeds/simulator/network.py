@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from harness.plan.cells import Cell
 from harness.testbeds.parameters import agent_settings
 from harness.testbeds.simulator.faults import arrange_cuts, link_loss
-from harness.testbeds.simulator.features import agent_transport, flow_control
+from harness.testbeds.simulator.features import agent_transport, flow_control, marking, nic_control
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, shared_limiters, start_flow
 from harness.testbeds.timing import Timing
 from harness.testbeds.traffic import busiest_receiver, cell_flows, group_transport
@@ -43,7 +43,7 @@ def build_network(cell: Cell, timing: Timing) -> Network:
             line_rate_bps = experiment.topology.host_rate_bps(flow.initiator)
             settings = agent_settings(agent_transport(name), line_rate_bps, parameters)
             planned = PlannedFlow(group.name, label, flow, settings)
-            flows.append(start_flow(simulation, limiters, cell, planned))
+            flows.append(start_flow(simulation, limiters, cell, planned, nic_control(name)))
     probe = _start_probe(simulation, limiters, cell, timing)
     arrange_cuts(cell, simulation)
     if experiment.measures("throughput"):
@@ -66,6 +66,7 @@ def _build_links(cell: Cell) -> Simulation:
             buffer_bytes=switch.buffer_bytes,
             alpha=switch.alpha,
             flow_control=flow_control(cell),
+            marking=marking(cell),
         )
     cables = random_stream(cell.seed, "cables")
     for link in topology.links():

@@ -9,7 +9,7 @@ from harness.testbeds.bottleneck import bottleneck_facts
 from harness.testbeds.parameters import parameter_mistake
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.estimate import estimate_seconds
-from harness.testbeds.simulator.features import agent_transport, flow_control_facts
+from harness.testbeds.simulator.features import agent_transport, feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.simulator.resent import ResentBytes
@@ -120,7 +120,7 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "probe_failures": len(network.probe.agent.failures) if network.probe else None,
         "base_rtt_floor_ns": floor_ns,
         "replaced_verbs": replaced_verbs(cell),
-        **flow_control_facts(cell),
+        **feature_facts(cell),
         "throughput_interval_ns": timing.throughput_interval_ns,
         "queue_interval_ns": timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,

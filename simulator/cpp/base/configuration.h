@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,10 +34,20 @@ struct PauseConfiguration {
   Picoseconds refresh_every = kNever;  // sends it again, while the reason lasts
 };
 
+// When a switch marks packets, by the length of their queue.
+struct MarkingConfiguration {
+  Bytes minimum;              // up to so much nothing is marked,
+  Bytes maximum;              // above so much everything,
+  double probability = 0;     // and just below that a packet with this probability
+  double average_weight = 1;  // of each arriving packet's sight of the queue; 1: the queue of the instant
+  bool is_at_departure = true;
+};
+
 struct SwitchConfiguration {
   std::optional<Bytes> buffer;  // none = unbounded
   double alpha = 1.0;           // a port may hold alpha * (free buffer)
   std::optional<PauseConfiguration> pause{};
+  std::optional<MarkingConfiguration> marking{};
 };
 
 enum class LossKind : std::uint8_t { kNone, kIndependent, kBurst, kIdentification };
@@ -71,6 +82,9 @@ struct ConnectionConfiguration {
   std::uint32_t timeout_exponent = 0;  // 0 = never
   bool is_unreliable = false;          // type UC instead of RC
   std::uint32_t priority = 0;
+  std::string control{};  // of the NICs; empty = none
+  std::map<std::string, double> control_parameters{};
+  std::uint32_t notification_priority = 0;
   std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters
 };
 

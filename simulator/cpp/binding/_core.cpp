@@ -1,7 +1,9 @@
+#include "binding/controller_binding.h"
 #include "binding/engine_binding.h"
 #include "engine/engine.h"
 
 NB_MODULE(_core, module) {
   module.doc() = "The packet engine: lazy links over a winner tree.";
   simulator::bind_engine<simulator::Engine>(module);
+  simulator::bind_controllers(module);
 }

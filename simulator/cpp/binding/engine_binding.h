@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,6 +18,7 @@
 #include "binding/memory_binding.h"
 #include "binding/part_of_engine.h"
 #include "binding/queue_pair_binding.h"
+#include "cc/parameters.h"
 #include "protocol/framing.h"
 #include "protocol/pause_state.h"
 
@@ -93,9 +95,18 @@ void bind_topology(Class& engine) {
           [](Bound& self, const std::string& name, std::optional<std::int64_t> buffer_bytes, double alpha,
              std::uint8_t lossless_priorities, std::optional<std::int64_t> xoff_bytes, double pause_alpha,
              std::int64_t xon_gap_bytes, std::optional<std::int64_t> pause_ps,
-             std::optional<std::int64_t> refresh_ps) {
+             std::optional<std::int64_t> refresh_ps, std::optional<double> marking_probability,
+             std::int64_t marking_minimum_bytes, std::int64_t marking_maximum_bytes,
+             double marking_average_weight, bool marking_at_departure) {
             SwitchConfiguration configuration{.buffer = {}, .alpha = alpha};
             if (buffer_bytes) configuration.buffer = Bytes{*buffer_bytes};
+            if (marking_probability) {
+              configuration.marking = {.minimum = {marking_minimum_bytes},
+                                       .maximum = {marking_maximum_bytes},
+                                       .probability = *marking_probability,
+                                       .average_weight = marking_average_weight,
+                                       .is_at_departure = marking_at_departure};
+            }
             if (lossless_priorities == 0) return self.engine.add_switch(name, configuration);
             configuration.pause = {.priorities = lossless_priorities,
                                    .alpha = pause_alpha,
@@ -108,7 +119,9 @@ void bind_topology(Class& engine) {
           nb::kw_only(), nb::arg("name"), nb::arg("buffer_bytes").none(), nb::arg("alpha"),
           nb::arg("lossless_priorities") = 0, nb::arg("xoff_bytes") = nb::none(),
           nb::arg("pause_alpha") = 0.0, nb::arg("xon_gap_bytes") = 0, nb::arg("pause_ps") = nb::none(),
-          nb::arg("refresh_ps") = nb::none())
+          nb::arg("refresh_ps") = nb::none(), nb::arg("marking_probability") = nb::none(),
+          nb::arg("marking_minimum_bytes") = 0, nb::arg("marking_maximum_bytes") = 0,
+          nb::arg("marking_average_weight") = 1.0, nb::arg("marking_at_departure") = true)
       .def(
           "add_link",
           [](Bound& self, std::uint32_t a, std::uint32_t b, std::int64_t rate_bps, std::int64_t delay_ps,
@@ -139,12 +152,14 @@ void bind_topology(Class& engine) {
           [](nb::handle_t<Bound> self, std::uint32_t a, std::uint32_t b, std::vector<std::uint32_t> route_ab,
              std::vector<std::uint32_t> route_ba, std::uint32_t mtu_bytes, std::uint32_t ack_every_packets,
              std::uint32_t retry_count, std::uint32_t timeout_exponent, bool is_unreliable,
-             std::optional<std::uint32_t> limiter_of, std::uint32_t priority) {
+             std::optional<std::uint32_t> limiter_of, std::uint32_t priority, std::string control,
+             ParameterValues control_parameters, std::uint32_t notification_priority) {
             Bound* const session = nb::inst_ptr<Bound>(self);
             if (limiter_of) *limiter_of -= queue_pair_number(0);
             const std::uint32_t first = session->engine.connect(
                 {a, b, std::move(route_ab), std::move(route_ba), mtu_bytes, ack_every_packets, retry_count,
-                 timeout_exponent, is_unreliable, priority, limiter_of});
+                 timeout_exponent, is_unreliable, priority, std::move(control), std::move(control_parameters),
+                 notification_priority, limiter_of});
             const nb::object owner = nb::borrow(self);
             return nb::make_tuple(BoundQueuePair<EngineType>{{owner, session, first}},
                                   BoundQueuePair<EngineType>{{owner, session, first + 1}});
@@ -152,7 +167,8 @@ void bind_topology(Class& engine) {
           nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("route_ab"), nb::arg("route_ba"),
           nb::arg("mtu_bytes"), nb::arg("ack_every_packets"), nb::arg("retry_count"),
           nb::arg("timeout_exponent"), nb::arg("is_unreliable"), nb::arg("limiter_of").none(),
-          nb::arg("priority"));
+          nb::arg("priority"), nb::arg("control") = "", nb::arg("control_parameters") = ParameterValues{},
+          nb::arg("notification_priority") = 0);
 }
 
 template <class EngineType, class Class>

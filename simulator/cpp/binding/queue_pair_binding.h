@@ -53,6 +53,7 @@ void bind_figures(Class& queue_pair) {
       .def_prop_ro("retransmitted_bytes", [](QueuePair& qp) { return figures_of(qp).retransmitted.value; })
       .def_prop_ro("delivered_bytes", [](QueuePair& qp) { return figures_of(qp).delivered.value; })
       .def_prop_ro("posted_bytes", [](QueuePair& qp) { return figures_of(qp).posted.value; })
+      .def_prop_ro("control_rate_bps", [](QueuePair& qp) { return figures_of(qp).control_rate.value; })
       .def_prop_ro("delivered_messages", [](QueuePair& qp) { return figures_of(qp).delivered_messages; })
       .def("nic_clock_ns", [](const QueuePair& qp) { return qp.engine().nic_clock_ns(qp.index); })
       .def(

@@ -5,9 +5,11 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 
 #include "base/units.h"
 #include "engine/packet_pool.h"
+#include "protocol/marker.h"
 #include "protocol/pause_pool.h"
 #include "protocol/pause_state.h"
 #include "protocol/priorities.h"
@@ -20,10 +22,13 @@ struct ClassQueue {
   Bytes bytes_max;  // since the last sample
   std::int64_t dropped_packets_sampled = 0;
   std::int64_t dropped_packets = 0;
+  std::int64_t marked_packets_sampled = 0;
+  std::int64_t marked_packets = 0;
 };
 
 struct ClassedPort {
   std::array<ClassQueue, kPriorities> queues{};
+  std::optional<Marker> marker{};
   PriorityMask waiting = 0;  // queues that are not empty
   bool is_pause_frame_due = false;
   PauseState pauses{};

@@ -45,7 +45,7 @@ inline void Engine::turn_into_reply(PacketIndex index, const Reply& answer) {
     return;
   packet.position = sender.route;
   packet.qp = sender.peer;
-  packet.psn = answer.psn;
+  packet.psn = packet_psn(answer.psn);
   packet.frame_bytes = static_cast<std::uint16_t>(framing_.ack_frame_bytes);
   packet.kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
   packet.flags &= PacketFlags::kPriority;
@@ -118,7 +118,7 @@ inline PacketIndex Engine::send_write(Sender& sender, Port& port, Picoseconds st
   Packet& packet = pool_[index];
   packet.position = sender.route;
   packet.qp = sender.peer;
-  packet.psn = static_cast<std::uint32_t>(requester.next_psn());
+  packet.psn = packet_psn(requester.next_psn());
   packet.frame_bytes =
       static_cast<std::uint16_t>(framing_.write_frame_bytes(plan.payload_bytes, plan.is_first));
   packet.kind = PacketKind::kWrite;
@@ -142,6 +142,8 @@ inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
   Limiter& limiter = nic.limiters[sender.limiter];
   const bool has_new_rate = limiter.on_sent(entry.ready, start, framing_.wire_bytes(frame_bytes));
   sender.ready = limiter.own_after(entry.ready, start, port.busy_until - start);
+  if (sender.is_controlled) [[unlikely]]
+    on_controlled_sent(entry.qp, start, framing_.wire_bytes(frame_bytes));
   entry.ready = limiter.earliest(sender.ready);
   entry.served = sender.served = ++nic.served;
   if (sender.has_packet()) {

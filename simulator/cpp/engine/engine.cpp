@@ -136,7 +136,7 @@ void Engine::forget(PacketIndex index) {
   if (packet.kind == PacketKind::kDatagram) {
     datagrams_.under_way.erase(index);
     ++datagrams_.missing;
-  } else {
+  } else if (packet.kind != PacketKind::kNotification) {
     Sender& origin = senders_[senders_[packet.qp].peer];
     ++(is_reply(packet.kind) ? origin.missing_replies : origin.missing_packets);
   }
@@ -144,6 +144,8 @@ void Engine::forget(PacketIndex index) {
 }
 
 inline void Engine::arrive_at_host(PacketIndex index) {
+  if (pool_[index].is_marked()) [[unlikely]]
+    on_marked(index);
   const PacketKind kind = pool_[index].kind;
   if (kind == PacketKind::kWrite) {
     on_write(index);
@@ -201,6 +203,8 @@ void Engine::fire_timer(const DueTimer& due) {
       return on_queue_timer();
     case TimerKind::kRefreshPause:
       return on_refresh_timer(due.subject);
+    case TimerKind::kControl:
+      return on_control_timer(due.subject);
     case TimerKind::kHost:
       mailbox_.call({HostCallKind::kTimer, due.subject});
       break;

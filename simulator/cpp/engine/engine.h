@@ -103,7 +103,8 @@ class Engine {
     double alpha;
     bool is_bounded;
     std::vector<std::uint32_t> links;  // that it sends on
-    PausePool pool;                    // with flow control, instead of `buffer` and `used`
+    PausePool pool;                    // with flow control or marking, instead of `buffer` and `used`
+    std::optional<MarkingConfiguration> marking;
     std::vector<Pausing> pausing{};
   };
 
@@ -161,6 +162,7 @@ class Engine {
   void enqueue_classed(std::uint32_t link, PacketIndex index);
   bool admit(std::uint32_t link, PacketIndex index);
   void drop_classed(std::uint32_t link, PacketIndex index);
+  void mark(ClassedPort& classes, PacketIndex index);
   void pause(Switch& element, std::uint32_t link, std::uint32_t priority);
   void on_refresh_timer(std::uint32_t link);
   void tell_pauses(std::uint32_t link, Picoseconds caught_up);
@@ -210,6 +212,15 @@ class Engine {
     return qp < extras_.size() ? extras_[qp].get() : nullptr;
   }
   PacketDetails& details_of(PacketIndex index);
+
+  // Congestion controls in NICs.
+  void on_marked(PacketIndex index);
+  void on_notification(PacketIndex index);
+  void on_controlled_sent(std::uint32_t qp, Picoseconds start, Bytes wire);
+  void on_control_timer(std::uint32_t qp);
+  bool follow_control(std::uint32_t qp, Picoseconds at);
+  void watch_control(std::uint32_t qp);
+  void require_uncontrolled(std::uint32_t qp, const char* what) const;
   Bytes payload_of(const Packet& packet) const;
   Bytes delivered_by(std::uint32_t qp) const;
   template <class Change>
@@ -220,6 +231,10 @@ class Engine {
   void complete_topology();
   std::uint16_t speed_index(const LinkConfiguration& configuration);
   bool has_flow_control(std::uint32_t node) const;
+  bool has_marking(std::uint32_t node) const;
+  bool has_pool(std::uint32_t node) const { return has_flow_control(node) || has_marking(node); }
+  void add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes headroom);
+  void add_control(std::uint32_t qp, const ConnectionConfiguration& configuration);
   void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration, Bytes headroom);
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                       const ConnectionConfiguration& configuration);
@@ -234,7 +249,7 @@ class Engine {
   std::string port_name(std::uint32_t link) const;
   Bytes received_bytes(std::uint32_t link) const;
   void sample_queue(std::uint32_t link, std::int64_t now_ns);
-  void add_pause_counters(std::uint32_t link, std::vector<Counter>& result) const;
+  void add_class_counters(std::uint32_t link, std::vector<Counter>& result) const;
   void check_buffers() const;
   void check_accounts() const;
   void check_queue_pairs() const;
@@ -256,8 +271,9 @@ class Engine {
   std::vector<Nic> nics_;
   std::vector<Switch> switches_;
   std::vector<ClassedPort> classes_;
-  PriorityMask priorities_ = 1;                // that connections use
-  std::vector<std::uint32_t> datagram_hosts_;  // NIC of each datagram queue pair
+  std::vector<ControlledQueuePair> controlled_;  // by queue pair, if any is
+  PriorityMask priorities_ = 1;                  // that connections use
+  std::vector<std::uint32_t> datagram_hosts_;    // NIC of each datagram queue pair
   Datagrams datagrams_;
   Memories memories_;
   bool is_complete_ = false;

@@ -35,8 +35,10 @@ bool Engine::send_verb_before(Port& port, Picoseconds other, Picoseconds until) 
 }
 
 void Engine::send_class(Port& port, std::uint32_t priority, Picoseconds start) {
-  const PacketIndex index = classes_[port.classes].pop(pool_, priority);
+  ClassedPort& classes = classes_[port.classes];
+  const PacketIndex index = classes.pop(pool_, priority);
   const std::uint32_t frame_bytes = pool_[index].frame_bytes;
+  if (classes.marker && classes.marker->is_at_departure()) mark(classes, index);
   port.waiting_bytes.value -= frame_bytes;
   depart(port, index, start);
   if (!port.has(Port::kOwnerIsHost)) release(switches_[port.owner], index, start);
@@ -70,15 +72,27 @@ void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   ClassedPort& classes = classes_[port.classes];
   const std::uint32_t priority = pool_[index].priority();
   catch_up_classed(port, now_);
+  if (classes.marker) classes.marker->on_arrival(priority, classes.queues[priority].bytes.value);
   if (port.busy_until <= now_ && !classes.pauses.is_paused(priority, now_)) {
+    if (classes.marker) mark(classes, index);
     depart(port, index, now_);
     return set_slot(link);
   }
   if (!port.has(Port::kOwnerIsHost) && !admit(link, index)) return;
+  if (classes.marker && !classes.marker->is_at_departure()) mark(classes, index);
   classes.push(pool_, priority, index);
   port.waiting_bytes.value += pool_[index].frame_bytes;
   port.waiting_bytes_max = std::max(port.waiting_bytes_max, port.waiting_bytes);
   set_slot(link);
+}
+
+// Marks a packet, or not, by what waits without it.
+void Engine::mark(ClassedPort& classes, PacketIndex index) {
+  Packet& packet = pool_[index];
+  ClassQueue& queue = classes.queues[packet.priority()];
+  if (!may_be_marked(packet.kind) || !classes.marker->marks(packet.priority(), queue.bytes.value)) return;
+  packet.psn |= Packet::kMarked;
+  ++queue.marked_packets;
 }
 
 // Finds room for a frame; one that gets none is gone. Accounts of ports that lag behind seem fuller than they

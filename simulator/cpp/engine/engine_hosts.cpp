@@ -141,6 +141,7 @@ void Engine::ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn)
 
 BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
   const Sender& sender = senders_[qp];
+  require_uncontrolled(qp, "set_rate");
   Nic& nic = nics_[sender.nic];
   const BitsPerSecond effective = rounded_up(rate, nic.profile.rate_step);
   change_nic(sender.link, [&] {
@@ -156,6 +157,7 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
 
 void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
   Sender& sender = senders_[qp];
+  require_uncontrolled(qp, "use_limiter");
   catch_up_host(ports_[sender.link]);
   if (!sender.requester.is_idle() || sender.has_responses)
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");

@@ -29,7 +29,7 @@ PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds sta
   Packet& packet = pool_[index];
   packet.position = sender.route;
   packet.qp = sender.peer;
-  packet.psn = next.psn;
+  packet.psn = packet_psn(next.psn);
   packet.frame_bytes =
       static_cast<std::uint16_t>(framing_.frame_bytes(next.kind, next.flags, next.payload_bytes));
   packet.kind = next.kind;
@@ -53,6 +53,7 @@ PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds sta
 void Engine::arrive_described(PacketIndex index) {
   const Packet packet = pool_[index];
   if (packet.kind == PacketKind::kDatagram) return on_datagram(index);
+  if (packet.kind == PacketKind::kNotification) return on_notification(index);
   if (packet.kind == PacketKind::kReadResponse) return on_read_response(index);
   const bool is_operational = senders_[packet.qp].is_operational();
   if (packet.kind == PacketKind::kUnreliable) return on_unreliable(index, is_operational);

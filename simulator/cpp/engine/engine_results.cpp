@@ -34,7 +34,9 @@ void Engine::sample_queue(std::uint32_t link, std::int64_t now_ns) {
       ClassQueue& queue = classes_[port.classes].queues[priority];
       const std::int64_t drops = queue.dropped_packets - queue.dropped_packets_sampled;
       queue.dropped_packets_sampled = queue.dropped_packets;
-      recorder_.queues.add({link, priority, now_ns, queue.bytes.value, queue.bytes_max.value, drops});
+      const std::int64_t marks = queue.marked_packets - queue.marked_packets_sampled;
+      queue.marked_packets_sampled = queue.marked_packets;
+      recorder_.queues.add({link, priority, now_ns, queue.bytes.value, queue.bytes_max.value, drops, marks});
       queue.bytes_max = queue.bytes;
     });
     return;
@@ -42,7 +44,7 @@ void Engine::sample_queue(std::uint32_t link, std::int64_t now_ns) {
   LinkRecord& record = links_[link];
   const std::int64_t drops = record.dropped_packets - record.dropped_packets_sampled;
   record.dropped_packets_sampled = record.dropped_packets;
-  recorder_.queues.add({link, 0, now_ns, port.waiting_bytes.value, port.waiting_bytes_max.value, drops});
+  recorder_.queues.add({link, 0, now_ns, port.waiting_bytes.value, port.waiting_bytes_max.value, drops, 0});
   port.waiting_bytes_max = port.waiting_bytes;
 }
 
@@ -53,11 +55,16 @@ void Engine::add_open_pauses(PauseState::Records& records) {
   }
 }
 
-void Engine::add_pause_counters(std::uint32_t link, std::vector<Counter>& result) const {
+void Engine::add_class_counters(std::uint32_t link, std::vector<Counter>& result) const {
   const LinkRecord& record = links_[link];
-  if (!has_flow_control(record.from)) return;
   const std::string& node = nodes_[record.from].name;
   const ClassedPort& classes = classes_[ports_[link].classes];
+  if (has_marking(record.from)) {
+    std::int64_t marked_packets = 0;
+    for (const ClassQueue& queue : classes.queues) marked_packets += queue.marked_packets;
+    result.push_back({node, port_name(link), "marked_packets", marked_packets});
+  }
+  if (!has_flow_control(record.from)) return;
   result.push_back({node, port_name(link), "pause_frames", classes.pause_frames});
   result.push_back({node, port_name(link), "lossless_drops", classes.lossless_drops});
   result.push_back({node, port_name(link), "headroom_used_max_bytes", classes.ingress.headroom_used_max});
@@ -73,12 +80,14 @@ Bytes Engine::delivered_by(std::uint32_t qp) const {
 QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) {
   const Sender& sender = senders_[qp];
   catch_up_link(sender.link);
+  const bool is_controlled = sender.is_controlled;
   return {.state = sender.state,
           .retransmitted = sender.requester.counters().retransmitted_bytes,
           .delivered = delivered_by(qp),
           .posted = sender.requester.posted_bytes(),
           .delivered_messages =
-              extras_of(sender.peer) ? extras_of(sender.peer)->unreliable.delivered_messages() : 0};
+              extras_of(sender.peer) ? extras_of(sender.peer)->unreliable.delivered_messages() : 0,
+          .control_rate = is_controlled ? controlled_[qp].controller->rate() : BitsPerSecond{}};
 }
 
 std::string Engine::port_name(std::uint32_t link) const {
@@ -104,7 +113,7 @@ std::vector<Counter> Engine::counters() {
     result.push_back({node, port, "lost_packets", links_[link].lost_packets});
     if (!nodes_[links_[link].from].is_host)
       result.push_back({node, port, "drops", links_[link].dropped_packets});
-    add_pause_counters(link, result);
+    if (has_pool(links_[link].from)) add_class_counters(link, result);
   }
   for (const Sender& sender : senders_) {
     const RequesterCounters& counters = sender.requester.counters();
@@ -116,6 +125,11 @@ std::vector<Counter> Engine::counters() {
                       static_cast<std::int64_t>(counters.retransmitted_packets)});
     result.push_back({node, port, prefix + "naks", static_cast<std::int64_t>(counters.naks)});
     result.push_back({node, port, prefix + "timeouts", static_cast<std::int64_t>(counters.timeouts)});
+    if (sender.is_controlled) {
+      const ControlledQueuePair& controlled = controlled_[qp];
+      result.push_back({node, port, prefix + "notifications_sent", controlled.notifications_sent});
+      result.push_back({node, port, prefix + "notifications_received", controlled.notifications_received});
+    }
     if (!sender.is_unreliable) continue;
     const std::uint64_t messages = queue_pair_figures(qp).delivered_messages;
     result.push_back({node, port, prefix + "delivered_messages", static_cast<std::int64_t>(messages)});
@@ -182,7 +196,7 @@ void Engine::check_accounts() const {
   std::vector<std::int64_t> waiting(switches_.size(), 0);
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     const Port& port = ports_[link];
-    if (!has_flow_control(links_[link].from)) continue;
+    if (!has_pool(links_[link].from)) continue;
     const IngressAccount& account = classes_[port.classes].ingress;
     waiting[port.owner] += port.waiting_bytes.value;
     for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
@@ -207,7 +221,7 @@ void Engine::check_queue_pairs() const {
   std::vector<std::uint64_t> replies(senders_.size(), 0);
   const auto count = [&](PacketIndex at) {
     for (; at != kNoPacket; at = pool_[at].next) {
-      if (pool_[at].kind == PacketKind::kDatagram || pool_[at].kind == PacketKind::kPause) continue;
+      if (pool_[at].kind >= PacketKind::kDatagram) continue;  // belongs to no verb
       ++(is_reply(pool_[at].kind) ? replies : packets)[senders_[pool_[at].qp].peer];
     }
   };

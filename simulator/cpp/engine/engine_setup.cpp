@@ -1,6 +1,7 @@
 // Building the topology and its queue pairs. Configurations have been checked by the Python face.
 #include <algorithm>
 
+#include "cc/registry.h"
 #include "engine/engine.h"
 
 namespace simulator {
@@ -38,9 +39,10 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
   nodes_.push_back({name, false, static_cast<std::uint32_t>(switches_.size())});
   switches_.push_back({.buffer = configuration.buffer.value_or(Bytes{}).value,
                        .alpha = configuration.alpha,
-                       .is_bounded = configuration.buffer.has_value() && !configuration.pause,
+                       .is_bounded = configuration.buffer && !configuration.pause && !configuration.marking,
                        .links = {},
-                       .pool = PausePool(configuration)});
+                       .pool = PausePool(configuration),
+                       .marking = configuration.marking});
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
@@ -69,6 +71,25 @@ bool Engine::has_flow_control(std::uint32_t node) const {
   return !nodes_[node].is_host && switches_[nodes_[node].index].pool.pause().priorities != 0;
 }
 
+bool Engine::has_marking(std::uint32_t node) const {
+  return !nodes_[node].is_host && switches_[nodes_[node].index].marking.has_value();
+}
+
+// The part of a port that only flow control or marking needs.
+void Engine::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes headroom) {
+  const auto link = static_cast<std::uint32_t>(ports_.size());
+  port.flags |= Port::kClassed;
+  port.classes = static_cast<std::uint32_t>(classes_.size());
+  ClassedPort& classes = classes_.emplace_back();
+  if (has_flow_control(from)) {
+    classes.ingress = switches_[port.owner].pool.open(headroom);
+    classes.refresh_timer = timers_.create(TimerKind::kRefreshPause, link);
+  }
+  if (!has_marking(from)) return;
+  const RandomStream stream(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
+  classes.marker = Marker(*switches_[port.owner].marking, stream);
+}
+
 void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,
                       Bytes headroom) {
   const auto link = static_cast<std::uint32_t>(ports_.size());
@@ -83,15 +104,7 @@ void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfigurat
     if (switches_[port.owner].is_bounded) port.flags |= Port::kSharedBuffer;
     switches_[port.owner].links.push_back(link);
   }
-  if (has_flow_control(from) || has_flow_control(to)) {
-    port.flags |= Port::kClassed;
-    port.classes = static_cast<std::uint32_t>(classes_.size());
-    classes_.emplace_back();
-    if (has_flow_control(from)) {
-      classes_.back().ingress = switches_[port.owner].pool.open(headroom);
-      classes_.back().refresh_timer = timers_.create(TimerKind::kRefreshPause, link);
-    }
-  }
+  if (has_pool(from) || has_flow_control(to)) add_classes(port, from, to, headroom);
   const RandomStream stream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
   links_.push_back({.from = from, .to = to, .loss = LinkLoss(configuration.loss, stream), .lost_bytes = {}});
   if (configuration.loss.kind == LossKind::kIdentification) counts_identifications_ = true;
@@ -127,7 +140,8 @@ std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
 std::uint32_t Engine::limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration) {
   const std::uint32_t index = nodes_[host].index;
   Nic& nic = nics_[index];
-  if (nic.profile.limiters == 0) return static_cast<std::uint32_t>(nic.limiters.size());
+  if (nic.profile.limiters == 0 || !configuration.control.empty())
+    return static_cast<std::uint32_t>(nic.limiters.size());
   if (!configuration.limiter_of) return nic.queue_pairs++ % nic.profile.limiters;
   const Sender& lender = senders_[*configuration.limiter_of];
   return lender.nic == index ? lender.limiter : senders_[lender.peer].limiter;
@@ -158,10 +172,28 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
        .ready = {},
        .priority_flags = static_cast<std::uint8_t>(configuration.priority << PacketFlags::kPriorityShift),
        .is_unreliable = configuration.is_unreliable});
+  if (!configuration.control.empty()) add_control(qp, configuration);
   receivers_.emplace_back();
   delivered_sampled_.emplace_back();
   mailbox_.add_queue_pair();
   routes_.insert(routes_.end(), route.begin(), route.end());
+}
+
+// Its limiter, which it has for itself, belongs to the control.
+void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& configuration) {
+  Sender& sender = senders_[qp];
+  const BitsPerSecond line_rate = speeds_[ports_[sender.link].speed].rate;
+  controlled_.resize(senders_.size());
+  controlled_[qp] = {
+      .controller = create_controller(configuration.control, configuration.control_parameters, line_rate),
+      .timer = timers_.create(TimerKind::kControl, qp),
+      .notification_flags =
+          static_cast<std::uint8_t>(configuration.notification_priority << PacketFlags::kPriorityShift),
+      .line_rate = line_rate,
+      .rate = {},
+      .next_notification = {}};
+  sender.is_controlled = true;
+  priorities_ |= mask_of(configuration.notification_priority);
 }
 
 void Engine::set_timer(std::uint32_t timer, Picoseconds at) {

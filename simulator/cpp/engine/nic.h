@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "base/configuration.h"
+#include "cc/controller.h"
 #include "engine/quaternary_heap.h"
 #include "protocol/limiter.h"
 #include "protocol/nic_clock.h"
@@ -67,6 +69,7 @@ struct Sender {
   bool is_timer_pending = false;
   bool has_been_reset = false;
   bool is_unreliable = false;
+  bool is_controlled = false;  // by a congestion control in the NIC
   bool has_responses = false;  // to READs, waiting to be sent
   bool has_responded = false;  // the last packet was one: now it is the requester's turn
   QueuePairState state = QueuePairState::kReadyToSend;
@@ -83,6 +86,23 @@ struct QueuePairExtras {
   UcResponder unreliable;
   ResponseQueue responses;
   std::uint64_t receives = 0;  // receive requests that have been used
+};
+
+// A queue pair with a congestion control in its NIC, which also tells the other end's about marks.
+struct ControlledQueuePair {
+  std::unique_ptr<Controller> controller;
+  std::uint32_t timer = 0;
+  std::uint8_t notification_flags = 0;  // their priority
+  BitsPerSecond line_rate;
+  BitsPerSecond rate;             // that the limiter has; 0 = no limit
+  Picoseconds next_notification;  // none is sent before
+  std::int64_t notifications_sent = 0;
+  std::int64_t notifications_received = 0;
+
+  BitsPerSecond limited_rate() const {
+    const BitsPerSecond wanted = controller->rate();
+    return wanted < line_rate ? wanted : BitsPerSecond{};
+  }
 };
 
 struct Receiver {

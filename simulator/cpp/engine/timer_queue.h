@@ -17,6 +17,7 @@ enum class TimerKind : std::uint8_t {
   kSampleThroughput,
   kSampleQueues,
   kRefreshPause,
+  kControl,
   kHost,
   kHostOnce
 };

@@ -26,6 +26,8 @@ struct Framing {
   constexpr std::uint32_t datagram_frame_bytes(std::size_t payload_bytes) const {
     return static_cast<std::uint32_t>(payload_bytes) + data_overhead_bytes + datagram_overhead_bytes;
   }
+  // Source: InfiniBand architecture, annex A17 (RoCEv2), 17.9: a notification has 16 reserved bytes.
+  constexpr std::uint32_t notification_frame_bytes() const { return data_overhead_bytes + 16; }
   constexpr Bytes wire_bytes(std::uint32_t frame_bytes) const {
     return {std::int64_t{frame_bytes} + wire_overhead_bytes};
   }
@@ -57,6 +59,7 @@ struct Framing {
       case PacketKind::kWrite:
       case PacketKind::kMessage:
       case PacketKind::kUnreliable:
+      case PacketKind::kNotification:
       case PacketKind::kPause:
         break;
     }

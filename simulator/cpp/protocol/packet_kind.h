@@ -16,11 +16,17 @@ enum class PacketKind : std::uint8_t {
   kReadRequest,
   kReadResponse,
   kDatagram,
-  kPause,  // of one link only
+  kNotification,  // of congestion
+  kPause,         // of one link only
 };
 
 constexpr bool is_reply(PacketKind kind) {
   return kind == PacketKind::kAck || kind == PacketKind::kNak || kind == PacketKind::kReadResponse;
+}
+
+// Says in its IP header that it may be marked instead of dropped.
+constexpr bool may_be_marked(PacketKind kind) {
+  return kind != PacketKind::kAck && kind != PacketKind::kNak && kind < PacketKind::kDatagram;
 }
 
 struct PacketFlags {

@@ -42,11 +42,12 @@ void Engine::send_if_possible(std::uint32_t number) {
   if (link.is_busy) return;
   if (link.is_pause_frame_due) return send_pause_frame(number);
   if (Queue* const queue = next_queue(link)) {
-    const Packet packet = queue->waiting.front();
+    Packet packet = queue->waiting.front();
     queue->waiting.pop_front();
     queue->bytes -= packet.frame_bytes;
+    if (link.marker && link.marker->is_at_departure()) mark(link, packet);
     start(number, packet);
-    if (has_flow_control(link.from)) return release(link.from, packet);
+    if (has_pool(link.from)) return release(link.from, packet);
     if (!nodes_[link.from].is_host) nodes_[link.from].used -= packet.frame_bytes;
     return;
   }
@@ -83,6 +84,9 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   limiter_of(qp).on_sent(ready, now_, wire);
   sender.ready = limiter_of(qp).own_after(ready, now_, serialisation);
   sender.served = ++node.served;
+  if (!sender.controller) return;
+  sender.controller->on_sent(now_, wire);
+  follow_control(qp, true);
 }
 
 void Engine::start(std::uint32_t number, Packet packet) {
@@ -123,15 +127,20 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
   enqueue(route_of(packet)[packet.hop], packet);
 }
 
-void Engine::enqueue(std::uint32_t number, const Packet& packet) {
+void Engine::enqueue(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
-  if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) return start(number, packet);
-  Queue& queue = link.queues[link.has_flow_control ? packet.priority : 0];
+  Queue& queue = link.queues[link.has_classes ? packet.priority : 0];
+  if (link.marker) link.marker->on_arrival(packet.priority, queue.bytes);
+  if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) {
+    if (link.marker) mark(link, packet);
+    return start(number, packet);
+  }
   if (!nodes_[link.from].is_host && !admit(link, packet)) {
     ++queue.drops;
     --packets_;
     return;
   }
+  if (link.marker && !link.marker->is_at_departure()) mark(link, packet);
   queue.waiting.push_back(packet);
   queue.bytes += packet.frame_bytes;
   queue.bytes_max = std::max(queue.bytes_max, queue.bytes);
@@ -152,6 +161,8 @@ void Engine::receive(const Packet& packet) {
   }
   const std::uint32_t qp = queue_pairs_[packet.from].peer;
   --packets_;
+  if (packet.kind == PacketKind::kNotification) return on_notification(qp);
+  if (packet.is_marked) on_marked(qp);
   if (is_reply(packet.kind)) {
     on_reply(qp, packet);
   } else {

@@ -19,10 +19,12 @@
 #include "base/configuration.h"
 #include "base/random_stream.h"
 #include "base/tie_break.h"
+#include "cc/controller.h"
 #include "protocol/datagram.h"
 #include "protocol/framing.h"
 #include "protocol/limiter.h"
 #include "protocol/link_loss.h"
+#include "protocol/marker.h"
 #include "protocol/memories.h"
 #include "protocol/nic_clock.h"
 #include "protocol/pause_pool.h"
@@ -49,6 +51,7 @@ struct Packet {
   std::shared_ptr<const Datagram> datagram{};
   std::uint16_t identification = 0;
   std::uint32_t priority = 0;
+  bool is_marked = false;
 };
 
 class Engine {
@@ -116,7 +119,15 @@ class Engine {
     }
   };
 
-  enum class TimerKind { kRetransmit, kSampleThroughput, kSampleQueues, kRefreshPause, kHost, kOnce };
+  enum class TimerKind {
+    kRetransmit,
+    kSampleThroughput,
+    kSampleQueues,
+    kRefreshPause,
+    kControl,
+    kHost,
+    kOnce
+  };
 
   struct Timer {
     TimerKind kind;
@@ -148,6 +159,8 @@ class Engine {
     std::int64_t bytes_max = 0;
     std::int64_t drops = 0;
     std::int64_t drops_sampled = 0;
+    std::int64_t marks = 0;
+    std::int64_t marks_sampled = 0;
   };
 
   struct Link {
@@ -155,8 +168,9 @@ class Engine {
     std::uint32_t to;
     LinkConfiguration configuration;
     LinkLoss loss;
-    std::array<Queue, kPriorities> queues{};  // without flow control only the first one is in use
-    bool has_flow_control = false;            // at either end
+    std::array<Queue, kPriorities> queues{};  // without classes only the first one is in use
+    bool has_classes = false;
+    std::optional<Marker> marker{};
     bool is_busy = false;
     bool is_pause_frame_due = false;
     PauseState pauses{};
@@ -187,6 +201,13 @@ class Engine {
     ResponseQueue responses{};
     bool has_responded = false;
     std::uint64_t receives = 0;
+    std::shared_ptr<Controller> controller{};
+    std::uint32_t control_timer = 0;
+    std::uint32_t notification_priority = 0;
+    BitsPerSecond control_rate{};
+    Picoseconds next_notification{};
+    std::int64_t notifications_sent = 0;
+    std::int64_t notifications_received = 0;
 
     bool has_packet() const { return requester.has_packet() || !responses.empty(); }
     bool is_response_next() const { return !responses.empty() && !(has_responded && requester.has_packet()); }
@@ -213,8 +234,19 @@ class Engine {
   void send_from_queue_pair(std::uint32_t link);
   void start(std::uint32_t link, Packet packet);
   void arrive(std::uint32_t link, Packet packet);
-  void enqueue(std::uint32_t link, const Packet& packet);
+  void enqueue(std::uint32_t link, Packet packet);
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
+  bool has_pool(std::uint32_t node) const {
+    return has_flow_control(node) || (!nodes_[node].is_host && nodes_[node].configuration.marking);
+  }
+  void mark(Link& link, Packet& packet);
+  void on_marked(std::uint32_t qp);
+  void on_notification(std::uint32_t qp);
+  void on_control_timer(std::uint32_t qp);
+  void follow_control(std::uint32_t qp, bool is_departure);
+  void watch_control(std::uint32_t qp);
+  void require_uncontrolled(std::uint32_t qp, const char* what) const;
+  void add_control(std::uint32_t qp, const ConnectionConfiguration& configuration);
   Queue* next_queue(Link& link);
   bool admit(Link& link, const Packet& packet);
   void release(std::uint32_t element, const Packet& packet);
@@ -226,7 +258,7 @@ class Engine {
   void send_pause_frame(std::uint32_t number);
   void on_pause_frame(std::uint32_t number, const PauseFrame& frame);
   void on_refresh_timer(std::uint32_t number);
-  void add_pause_counters(const Link& link, std::vector<Counter>& result) const;
+  void add_class_counters(const Link& link, std::vector<Counter>& result) const;
   void receive(const Packet& packet);
   void on_request(std::uint32_t qp, const Packet& packet);
   Reply accept(std::uint32_t qp, const Packet& packet);

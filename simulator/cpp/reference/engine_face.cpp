@@ -46,7 +46,11 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   const RandomStream stream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
   const LinkLoss loss(configuration.loss, stream);
   links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss});
-  links_.back().has_flow_control = has_flow_control(from) || has_flow_control(to);
+  links_.back().has_classes = has_pool(from) || has_flow_control(to);
+  if (has_pool(from) && nodes_[from].configuration.marking) {
+    const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
+    links_.back().marker = Marker(*nodes_[from].configuration.marking, marks);
+  }
   if (!has_flow_control(from)) return;
   links_.back().ingress = nodes_[from].pool.open(headroom);
   links_.back().refresh_timer =
@@ -75,6 +79,10 @@ std::uint32_t Engine::limiter_for(std::uint32_t host, const ConnectionConfigurat
   Node& node = nodes_[host];
   const auto nth = static_cast<std::uint32_t>(node.queue_pairs.size());
   if (node.profile.limiters == 0) return nth;
+  if (!configuration.control.empty()) {
+    ++node.lent;
+    return static_cast<std::uint32_t>(node.limiters.size());
+  }
   if (!configuration.limiter_of) return (nth - node.lent) % node.profile.limiters;
   ++node.lent;
   const QueuePair& lender = queue_pairs_[*configuration.limiter_of];
@@ -106,6 +114,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                           .delivered_sampled = {},
                           .priority = configuration.priority,
                           .is_unreliable = configuration.is_unreliable});
+  if (!configuration.control.empty()) add_control(qp, configuration);
   mailbox_.add_queue_pair();
 }
 
@@ -157,6 +166,7 @@ void Engine::ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn)
 }
 
 BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
+  require_uncontrolled(qp, "set_rate");
   Node& node = node_of(qp);
   const std::uint32_t number = queue_pairs_[qp].limiter;
   const BitsPerSecond effective = rounded_up(rate, node.profile.rate_step);
@@ -174,6 +184,7 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
 
 void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
   QueuePair& queue_pair = queue_pairs_[qp];
+  require_uncontrolled(qp, "use_limiter");
   if (!queue_pair.requester.is_idle() || !queue_pair.responses.empty())
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
   if (limiter >= node_of(qp).limiters.size())
@@ -212,6 +223,8 @@ void Engine::fire_timer(const Event& event) {
       return on_throughput_timer();
     case TimerKind::kSampleQueues:
       return on_queue_timer();
+    case TimerKind::kControl:
+      return on_control_timer(timer.subject);
     case TimerKind::kRefreshPause:
       return on_refresh_timer(timer.subject);
     case TimerKind::kHost:
@@ -246,10 +259,12 @@ void Engine::on_queue_timer() {
   for (std::uint32_t number = 0; number < links_.size(); ++number) {
     Link& link = links_[number];
     if (nodes_[link.from].is_host) continue;
-    for_each_priority(link.has_flow_control ? priorities_ : mask_of(0), [&](std::uint32_t priority) {
+    for_each_priority(link.has_classes ? priorities_ : mask_of(0), [&](std::uint32_t priority) {
       Queue& queue = link.queues[priority];
       const std::int64_t drops = queue.drops - queue.drops_sampled;
-      recorder_.queues.add({number, priority, now_.value / 1000, queue.bytes, queue.bytes_max, drops});
+      const std::int64_t marks = queue.marks - queue.marks_sampled;
+      queue.marks_sampled = queue.marks;
+      recorder_.queues.add({number, priority, now_.value / 1000, queue.bytes, queue.bytes_max, drops, marks});
       queue.drops_sampled = queue.drops;
       queue.bytes_max = queue.bytes;
     });
@@ -269,7 +284,8 @@ QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) const {
           .retransmitted = sender.requester.counters().retransmitted_bytes,
           .delivered = delivered_by(qp),
           .posted = sender.requester.posted_bytes(),
-          .delivered_messages = queue_pairs_[sender.peer].unreliable.delivered_messages()};
+          .delivered_messages = queue_pairs_[sender.peer].unreliable.delivered_messages(),
+          .control_rate = sender.controller ? sender.controller->rate() : BitsPerSecond{}};
 }
 
 std::vector<Counter> Engine::counters() const {
@@ -284,7 +300,7 @@ std::vector<Counter> Engine::counters() const {
     std::int64_t drops = 0;
     for (const Queue& queue : link.queues) drops += queue.drops;
     result.push_back({node, link_name(link), "drops", drops});
-    add_pause_counters(link, result);
+    add_class_counters(link, result);
   }
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     const RequesterCounters& counters = queue_pairs_[qp].requester.counters();
@@ -296,6 +312,10 @@ std::vector<Counter> Engine::counters() const {
     add("retransmitted_packets", counters.retransmitted_packets);
     add("naks", counters.naks);
     add("timeouts", counters.timeouts);
+    if (queue_pairs_[qp].controller) {
+      add("notifications_sent", static_cast<std::uint64_t>(queue_pairs_[qp].notifications_sent));
+      add("notifications_received", static_cast<std::uint64_t>(queue_pairs_[qp].notifications_received));
+    }
     if (queue_pairs_[qp].is_unreliable) add("delivered_messages", queue_pair_figures(qp).delivered_messages);
   }
   return result;
@@ -317,7 +337,7 @@ void Engine::check_invariants() const {
     for (const std::int64_t headroom : link.ingress.headroom) used[link.from] -= headroom;
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const bool is_charged_to_pool = has_flow_control(static_cast<std::uint32_t>(i));
+    const bool is_charged_to_pool = has_pool(static_cast<std::uint32_t>(i));
     SIM_CHECK((is_charged_to_pool ? nodes_[i].pool.used() : nodes_[i].used) == used[i], now_, nodes_[i].name,
               "charged bytes differ from the packets that wait");
   }

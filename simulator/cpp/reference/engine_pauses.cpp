@@ -16,7 +16,7 @@ Engine::Queue* Engine::next_queue(Link& link) {
 
 bool Engine::admit(Link& link, const Packet& packet) {
   Node& element = nodes_[link.from];
-  if (!has_flow_control(link.from)) {
+  if (!has_pool(link.from)) {
     if (!admits(link, packet.frame_bytes)) return false;
     element.used += packet.frame_bytes;
     return true;
@@ -100,9 +100,14 @@ void Engine::add_open_pauses(PauseState::Records& records) const {
   }
 }
 
-void Engine::add_pause_counters(const Link& link, std::vector<Counter>& result) const {
-  if (!has_flow_control(link.from)) return;
+void Engine::add_class_counters(const Link& link, std::vector<Counter>& result) const {
   const std::string& node = nodes_[link.from].name;
+  if (link.marker) {
+    std::int64_t marks = 0;
+    for (const Queue& queue : link.queues) marks += queue.marks;
+    result.push_back({node, link_name(link), "marked_packets", marks});
+  }
+  if (!has_flow_control(link.from)) return;
   result.push_back({node, link_name(link), "pause_frames", link.pause_frames});
   result.push_back({node, link_name(link), "lossless_drops", link.lossless_drops});
   result.push_back({node, link_name(link), "headroom_used_max_bytes", link.ingress.headroom_used_max});

@@ -39,6 +39,7 @@ struct QueuePairFigures {
   Bytes delivered;  // to the other end or, by READs, from there: in order, or in whole messages
   Bytes posted;
   std::uint64_t delivered_messages;  // of an unreliable connection
+  BitsPerSecond control_rate;        // that a congestion control in the NIC allows; 0 without one
 };
 
 struct Counter {

@@ -42,7 +42,7 @@ class Recorder {
   std::uint64_t verbs_done() const { return verbs_done_; }
 
   Columns<4> throughput;       // qp_num, interval end ns, interval ns, delivered bytes
-  Columns<6> queues;           // link, priority, ns, bytes, most bytes and drops since the last sample
+  Columns<7> queues;           // link, priority, ns, bytes, most bytes, drops and marks since the last sample
   Columns<4> oracle;           // qp_num, wr_id, last byte left ps, completed ps
   PauseState::Records pauses;  // that are over
 

@@ -10,8 +10,10 @@ from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.features import (
     agent_transport,
     cell_transports,
+    feature_facts,
     flow_control,
-    flow_control_facts,
+    marking,
+    nic_control,
     unsupported_feature,
 )
 
@@ -64,9 +66,34 @@ def test_headroom_is_for_the_largest_packet(tmp_path: Path) -> None:
 
 
 def test_facts(tmp_path: Path) -> None:
-    assert flow_control_facts(cell_of(tmp_path, text=INCAST)) == {}
+    assert feature_facts(cell_of(tmp_path, text=INCAST)) == {}
     facts = {"pfc_alpha": 1 / 16, "pfc_pause": "until resumed"}
-    assert flow_control_facts(cell_of(tmp_path, text=INCAST, index=1)) == facts
+    assert feature_facts(cell_of(tmp_path, text=INCAST, index=1)) == facts
+    facts = {"kmin_bytes": 5_000, "kmax_bytes": 200_000, "pmax": 0.01}
+    assert feature_facts(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) == facts
+
+
+def test_a_control_in_the_nics_keeps_the_queue_shorter(tmp_path: Path) -> None:
+    longest = {}
+    for transport in ("roce", "roce+dcqcn"):
+        settings = (f"transports=[{transport}]", "topology.buffer=unbounded", "workload.size=5MB")
+        cell = cell_of(tmp_path, *settings, text=INCAST)
+        result = SimulatorTestbed().run(cell, lambda _fraction: None)
+        assert result.failure is None
+        assert sum(result.tables["flows"]["retransmitted_bytes"]) == 0
+        assert (sum(result.tables["queues"]["marks"]) > 0) == (transport == "roce+dcqcn")
+        queues = result.tables["queues"]
+        longest[transport] = max(queues["max_bytes"])
+    assert longest["roce+dcqcn"] < longest["roce"] / 2
+
+
+def test_who_reacts_to_marks(tmp_path: Path) -> None:
+    assert nic_control("roce") is None
+    control = nic_control("roce+pfc+dcqcn")
+    assert control is not None
+    assert control.name == "dcqcn"
+    assert marking(cell_of(tmp_path, text=INCAST)) is None
+    assert marking(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) is not None
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ from harness.testbeds.simulator.support import not_measured, unsupported
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
 
-HAS = f"{', '.join(TRANSPORTS)}, each also with +pfc"
+HAS = f"{', '.join(TRANSPORTS)}, and of features +pfc, +dcqcn"
 GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
 
 
-@pytest.mark.parametrize("transport", ["rogue", "roce", "roce+pfc", "rogue-uc+pfc"])
+@pytest.mark.parametrize(
+    "transport", ["rogue", "roce", "roce+pfc", "rogue-uc+pfc", "roce+dcqcn", "roce+pfc+dcqcn"]
+)
 def test_what_it_can(tmp_path: Path, transport: str) -> None:
     assert unsupported(cell_of(tmp_path, f"transports=[{transport}]")) is None
 
@@ -22,7 +24,7 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
-        ("transports=[roce+dcqcn]", f"the simulator has no roce+dcqcn; it has {HAS}"),
+        ("transports=[roce+timely]", f"the simulator has no roce+timely; it has {HAS}"),
         ("topology.framing=ns3", "the simulator has no framing ns3; it has rocev2"),
         (
             "measure=[{kind: queues, interval: 1ns}]",

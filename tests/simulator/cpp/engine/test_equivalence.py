@@ -11,7 +11,7 @@ from helpers.networks import GBPS, MILLISECOND_NS, ReferenceSimulation, Star, co
 from helpers.random_networks import Network, flow_controls, networks
 from hypothesis import HealthCheck, given, settings
 
-from simulator import CX3PRO, PriorityFlowControl, Simulation
+from simulator import CONTROLS, CX3PRO, Marking, NicControl, PriorityFlowControl, Simulation
 
 SECOND_NS = 10**9
 WORKLOADS = engine_networks.WORKLOADS
@@ -175,6 +175,27 @@ def test_thresholds_of_20_kb(pause_ns: int | None) -> None:
     assert run.statistics()["verbs_done"] == 8 * 4
     assert counter(run, "pause_frames") > 1_000
     assert counter(run, "drops") == counter(run, "retransmitted_packets") == 0
+
+
+@pytest.mark.parametrize("flow_control", [None, PriorityFlowControl(xoff_bytes=100_000)])
+@pytest.mark.parametrize("name", CONTROLS)
+def test_controls_in_nics(name: str, flow_control: PriorityFlowControl | None) -> None:
+    marking = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
+    star = Star(hosts=9, buffer_bytes=2_000_000, marking=marking, flow_control=flow_control)
+
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        simulation = star.build(simulation_type)
+        simulation.sample_queues(100_000)
+        for i in range(8):
+            queue_pair, _ = simulation.connect(
+                f"h{i}", "h8", mtu_bytes=1024, retry_count=7, timeout_exponent=8, control=NicControl(name)
+            )
+            queue_pair.post_write(1, 3_000_000, True)
+        return simulation
+
+    run = assert_equal_runs(build, 50 * MILLISECOND_NS)
+    assert run.statistics()["verbs_done"] == 8
+    assert counter(run, "notifications_received") > 100
 
 
 def test_a_slice_of_w2_with_thresholds_of_20_kb() -> None:

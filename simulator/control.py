@@ -1,0 +1,58 @@
+"""Congestion controls that live in the NIC: which there are, and their parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from simulator._core import controls
+from simulator.flow_control import PRIORITIES
+from simulator.parameters import require_integer
+
+
+@dataclass(frozen=True, slots=True)
+class ControlParameter:
+    """A parameter of a congestion control; the unit is the end of its name."""
+
+    name: str
+    value: float
+    minimum: float
+    maximum: float
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class ControlKind:
+    """A congestion control, with its parameters as they are unless said otherwise."""
+
+    name: str
+    meaning: str
+    parameters: tuple[ControlParameter, ...]
+
+
+CONTROLS: Final = {
+    name: ControlKind(name, meaning, tuple(ControlParameter(*each) for each in parameters))
+    for name, meaning, parameters in controls()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NicControl:
+    """The congestion control of both ends of a connection. It has a limiter of its own, exact and at once.
+
+    Notifications have a priority of their own. Source of its default: cnp_802p_prio of NVIDIA's NICs.
+    """
+
+    name: str
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    notification_priority: int = 6
+
+    def arguments(self, where: str) -> dict[str, object]:
+        """Return what the engine wants to know; it checks name and parameters itself."""
+        priority = self.notification_priority
+        return {
+            "control": self.name,
+            "control_parameters": {name: float(value) for name, value in self.parameters.items()},
+            "notification_priority": require_integer(
+                where, "notification_priority", priority, 0, PRIORITIES - 1
+            ),
+        }

@@ -1,0 +1,55 @@
+// Parameters of congestion controls: a table says what there is, users may give other values.
+#pragma once
+
+#include <charconv>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+
+namespace simulator {
+
+struct Parameter {
+  std::string_view name;  // ends in its unit
+  double value;           // unless the user gives another one
+  double minimum;
+  double maximum;
+  std::string_view meaning;
+};
+
+using ParameterValues = std::map<std::string, double>;
+
+inline std::string number_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+// The values of all parameters. Throws SimulationError for a name that is unknown, or a value out of bounds.
+inline ParameterValues checked(std::string_view control, std::span<const Parameter> table,
+                               const ParameterValues& given) {
+  ParameterValues values;
+  std::string known;
+  for (const Parameter& parameter : table) {
+    values.emplace(parameter.name, parameter.value);
+    known += (known.empty() ? "" : ", ") + std::string(parameter.name);
+  }
+  for (const auto& [name, value] : given) {
+    if (!values.contains(name)) {
+      throw SimulationError(std::string(control) + ": expected one of the parameters " + known + ", got " +
+                            name);
+    }
+    values[name] = value;
+  }
+  for (const Parameter& parameter : table) {
+    const double value = values.at(std::string(parameter.name));
+    if (value >= parameter.minimum && value <= parameter.maximum) continue;
+    throw SimulationError(std::string(control) + ": expected " + std::string(parameter.name) + " from " +
+                          number_text(parameter.minimum) + " to " + number_text(parameter.maximum) +
+                          ", got " + number_text(value));
+  }
+  return values;
+}
+
+}  // namespace simulator

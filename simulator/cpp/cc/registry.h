@@ -1,0 +1,50 @@
+// The congestion controls of NICs, by name. A new one is a file and a row here.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "cc/controller.h"
+#include "cc/dcqcn.h"
+#include "cc/parameters.h"
+
+namespace simulator {
+
+struct Control {
+  std::string_view name;
+  std::string_view meaning;
+  std::span<const Parameter> parameters;
+  std::unique_ptr<Controller> (*create)(const ParameterValues& values, BitsPerSecond line_rate);
+};
+
+template <class Kind>
+std::unique_ptr<Controller> create_control(const ParameterValues& values, BitsPerSecond line_rate) {
+  return std::make_unique<Kind>(values, line_rate);
+}
+
+inline constexpr std::array kControls = {
+    Control{"dcqcn", "DCQCN as its authors' text has it", kDcqcnParameters, create_control<Dcqcn>},
+    Control{"dcqcn-ns3-rdma", "DCQCN as the simulator ns3-rdma has it", kDcqcnNs3RdmaParameters,
+            create_control<Dcqcn>},
+};
+
+inline const Control& control_named(std::string_view name) {
+  std::string known;
+  for (const Control& control : kControls) {
+    if (control.name == name) return control;
+    known += (known.empty() ? "" : ", ") + std::string(control.name);
+  }
+  throw SimulationError("expected a control named " + known + ", got " + std::string(name));
+}
+
+inline std::unique_ptr<Controller> create_controller(std::string_view name, const ParameterValues& given,
+                                                     BitsPerSecond line_rate) {
+  const Control& control = control_named(name);
+  return control.create(checked(control.name, control.parameters, given), line_rate);
+}
+
+}  // namespace simulator

@@ -1,0 +1,126 @@
+"""Congestion controls in NICs, alone and in a network."""
+
+import pytest
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Star, counter
+
+from simulator import CONTROLS, CX3PRO, Marking, NicControl, QueuePair, Simulation, SimulationError
+from simulator._core import Controller
+
+DCQCN = NicControl("dcqcn")
+MARKING = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
+
+
+def incast(star: Star, control: NicControl | None = DCQCN) -> tuple[Simulation, list[QueuePair]]:
+    """Every host sends 100 MB to the last one."""
+    simulation = star.build()
+    last = star.hosts - 1
+    pairs = [
+        simulation.connect(
+            f"h{i}", f"h{last}", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control
+        )[0]
+        for i in range(last)
+    ]
+    for queue_pair in pairs:
+        queue_pair.post_write(1, 10**8, True)
+    return simulation, pairs
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+class TestEveryControl:
+    def test_explains_itself(self, name: str) -> None:
+        assert CONTROLS[name].name == name
+        assert len(CONTROLS[name].meaning) > 10
+        for parameter in CONTROLS[name].parameters:
+            assert len(parameter.meaning) > 10, parameter.name
+
+    def test_has_parameters_within_their_bounds(self, name: str) -> None:
+        for parameter in CONTROLS[name].parameters:
+            assert parameter.minimum <= parameter.value <= parameter.maximum, parameter.name
+            for value in (parameter.minimum, parameter.maximum):
+                Controller(name, line_rate_bps=10 * GBPS, parameters={parameter.name: value})
+
+    def test_names_units(self, name: str) -> None:
+        suffixes = {"timer": "_ns", "gap": "_ns", "increase": "_bps", "rate_min": "_bps", "counter": "_bytes"}
+        for parameter in CONTROLS[name].parameters:
+            for word, unit in suffixes.items():
+                if parameter.name.endswith((word, word + unit)):
+                    assert parameter.name.endswith(unit), parameter.name
+
+    def test_begins_at_the_line_rate_and_never_exceeds_it(self, name: str) -> None:
+        control = Controller(name, line_rate_bps=10 * GBPS)
+        assert control.rate_bps == 10 * GBPS
+        for step in range(2_000):
+            if step % 97 < 3:
+                control.on_cnp(step * MICROSECOND_PS)
+            control.on_sent(step * MICROSECOND_PS, 100_000)
+            while control.deadline_ps is not None and control.deadline_ps <= step * MICROSECOND_PS:
+                control.on_timer(control.deadline_ps)
+            assert 0 < control.rate_bps <= 10 * GBPS
+
+
+def test_it_keeps_the_queue_short_and_the_port_busy() -> None:
+    star = Star(hosts=5, rate_bps=40 * GBPS, buffer_bytes=12_000_000, marking=MARKING)
+    simulation, pairs = incast(star)
+    simulation.run_until(15 * MILLISECOND_NS)  # alpha falls slowly from 1
+    simulation.sample_queues(10_000)
+    before = [queue_pair.delivered_bytes for queue_pair in pairs]
+    simulation.run_until(25 * MILLISECOND_NS)
+    simulation.check_invariants()
+    delivered = [pair.delivered_bytes - old for pair, old in zip(pairs, before, strict=True)]
+    assert sum(delivered) * 8 * 100 > 0.95 * 40 * GBPS * 1024 / 1106
+    assert min(delivered) > 0.7 * sum(delivered) / 4
+    table = simulation.queue_table()
+    port = (table["port"] == "s0->h4") & (table["priority"] == 0)
+    assert 0 < table["bytes"][port].mean() < 200_000
+    assert table["marks"][port].sum() > 0
+    assert all(0 < queue_pair.control_rate_bps < 40 * GBPS for queue_pair in pairs)
+
+
+def test_without_marks_it_never_acts() -> None:
+    """Nothing exceeds kmin: the same digest as without a control."""
+    deaf = Marking(kmin_bytes=10**9, kmax_bytes=10**9, pmax=1)
+    runs = []
+    for control in (None, DCQCN):
+        simulation, pairs = incast(Star(hosts=5, buffer_bytes=10**6, marking=deaf), control)
+        simulation.run_until(5 * MILLISECOND_NS)
+        runs.append(simulation.digest())
+        assert all(queue_pair.control_rate_bps in (0, 10 * GBPS) for queue_pair in pairs)
+    assert runs[0] == runs[1]
+
+
+def test_notifications_are_one_gap_apart_at_most_often() -> None:
+    """Two senders that never slow down enough: packets wait, and are marked, all the time."""
+    everything = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
+    stubborn = NicControl("dcqcn", {"rate_min_bps": 8 * GBPS})
+    simulation, _ = incast(Star(hosts=3, marking=everything), stubborn)
+    simulation.run_until(10 * MILLISECOND_NS)
+    sent, received = (counter(simulation, name) for name in ("notifications_sent", "notifications_received"))
+    assert received == pytest.approx(sent, abs=2)
+    assert 0.95 * 400 < sent <= 400
+
+
+def test_each_packet_of_a_notification_is_counted() -> None:
+    everything = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
+    simulation, _ = incast(Star(hosts=3, marking=everything))
+    simulation.run_until(MILLISECOND_NS)
+    simulation.check_invariants()
+    simulation.run_until(2 * MILLISECOND_NS)
+    simulation.check_invariants()
+
+
+def test_host_software_cannot_set_the_rate_too() -> None:
+    simulation, pairs = incast(Star(hosts=3, profile=CX3PRO, marking=MARKING))
+    with pytest.raises(SimulationError, match="set_rate: the NIC controls the rate of queue pair 2"):
+        pairs[0].set_rate(GBPS)
+    with pytest.raises(SimulationError, match="use_limiter: the NIC controls the rate of queue pair 2"):
+        pairs[0].use_limiter(0)
+    assert simulation.now_ns == 0
+
+
+def test_nonsense_gives_a_sentence() -> None:
+    with pytest.raises(SimulationError, match="notification_priority as an integer from 0 to 7, got 8"):
+        incast(Star(hosts=2), NicControl("dcqcn", notification_priority=8))
+    with pytest.raises(SimulationError, match="expected a control named dcqcn"):
+        incast(Star(hosts=2), NicControl("swift"))
+    with pytest.raises(SimulationError, match="dcqcn: expected g from"):
+        incast(Star(hosts=2), NicControl("dcqcn", {"g": 7}))

@@ -1,0 +1,96 @@
+"""Marking by the length of a queue."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
+
+from simulator import Marking, Simulation, SimulationError
+
+FRAME = 1086
+
+
+def standing_queue(marking: Marking, waiting_packets: int, seed: int = 1) -> Simulation:
+    """Two hosts send a burst at once; then one keeps what waits at the port of the third constant.
+
+    Each frame that leaves makes room for one that comes: the first burst of the second host never drains
+    while the other one sends.
+    """
+    star = Star(hosts=3, marking=marking)
+    simulation = star.build(seed=seed)
+    connect(simulation, "h0", "h2").post_write(1, 20_000 * 1024, True)
+    connect(simulation, "h1", "h2").post_write(1, waiting_packets * 1024, True)
+    simulation.run_until(17 * MILLISECOND_NS)
+    return simulation
+
+
+@pytest.mark.parametrize("at", ["departure", "arrival"])
+def test_nothing_is_marked_up_to_kmin_and_everything_above_kmax(at: Any) -> None:
+    """20 packets wait all the time."""
+    quiet = Marking(kmin_bytes=21 * FRAME + 16, kmax_bytes=30 * FRAME, pmax=1, at=at)
+    assert counter(standing_queue(quiet, 20), "marked_packets") == 0
+    loud = Marking(kmin_bytes=0, kmax_bytes=15 * FRAME, pmax=0.001, at=at)
+    marked = counter(standing_queue(loud, 20), "marked_packets")
+    assert 17_000_000 / 885 * 0.97 < marked < 17_000_000 / 885 + 40
+
+
+@pytest.mark.parametrize(("pmax", "fraction"), [(1.0, 0.5), (0.2, 0.1)])
+def test_in_between_a_share_is_marked(pmax: float, fraction: float) -> None:
+    """20 packets wait, half-way between kmin and kmax."""
+    marking = Marking(kmin_bytes=10 * FRAME, kmax_bytes=30 * FRAME, pmax=pmax)
+    marked = counter(standing_queue(marking, 20), "marked_packets")
+    sent = 17_000_000 / 884.8
+    deviation = (sent * fraction * (1 - fraction)) ** 0.5
+    assert marked == pytest.approx(sent * fraction, abs=5 * deviation + 0.06 * sent * fraction)
+
+
+def test_an_average_comes_late() -> None:
+    """With a weight of 2^-9 the average has seen 1 - (1 - 2^-9)^n of the queue after n packets."""
+    step = Marking(kmin_bytes=10 * FRAME, kmax_bytes=10 * FRAME, pmax=1)
+    sharp = counter(standing_queue(step, 20), "marked_packets")
+    slow = counter(standing_queue(replace(step, average_weight=2**-9), 20), "marked_packets")
+    assert 250 < sharp - slow < 500  # the average passes the half after 355 packets
+
+
+def test_only_data_is_marked() -> None:
+    """Acknowledgements meet at a port of their own that marks everything, and none is marked."""
+    everything = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
+    simulation = Star(hosts=9, marking=everything, rate_bps=10 * GBPS).build()
+    for i in range(8):
+        connect(simulation, "h0", f"h{i + 1}", ack_every_packets=1).post_write(1, 64_000, True)
+    simulation.run_until(MILLISECOND_NS)
+    marks = {port: value for _, port, name, value in simulation.counters() if name == "marked_packets"}
+    assert marks["s0->h0"] == 0
+
+
+def test_a_switch_that_marks_drops_as_one_that_does_not() -> None:
+    deaf = Marking(kmin_bytes=10**9, kmax_bytes=10**9, pmax=1)
+
+    def digest(marking: Marking | None) -> str:
+        simulation = Star(hosts=5, buffer_bytes=100_000, marking=marking).build()
+        for i in range(4):
+            connect(simulation, f"h{i}", "h4", timeout_exponent=8).post_write(1, 10**6, True)
+        simulation.run_until(20 * MILLISECOND_NS)
+        assert counter(simulation, "drops") > 0
+        return simulation.digest()
+
+    assert digest(None) == digest(deaf)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"kmin_bytes": 300_000}, "expected kmin_bytes up to kmax_bytes, 200000, got 300000"),
+        ({"kmin_bytes": -1}, "expected kmin_bytes as an integer from 0"),
+        ({"pmax": 0}, "expected pmax above 0 and at most 1, got 0"),
+        ({"pmax": 1.5}, "expected pmax above 0 and at most 1, got 1.5"),
+        ({"pmax": True}, "expected pmax above 0 and at most 1, got True"),
+        ({"average_weight": 0.0}, "expected average_weight above 0 and at most 1, got 0.0"),
+        ({"at": "enqueue"}, "expected at as one of departure, arrival, got 'enqueue'"),
+    ],
+)
+def test_nonsense_gives_a_sentence(wrong: dict[str, Any], sentence: str) -> None:
+    marking = replace(Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01), **wrong)
+    with pytest.raises(SimulationError, match=f"add_switch s0: {sentence}"):
+        Star(hosts=2, marking=marking).build()
