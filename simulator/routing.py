@@ -5,47 +5,71 @@ from collections.abc import Sequence
 
 _MASK = (1 << 64) - 1
 
+Way = tuple[int, int]
+"""A neighbour, and the number of the link to it."""
+
 
 def _mix(value: int) -> int:
-    """Scramble 64 bits (the finalizer of splitmix64)."""
+    """Scramble 64 bits.
+
+    Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (finalizer of
+    splitmix64, with the constants of its reference code).
+    """
     value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
     return value ^ (value >> 31)
 
 
 class Router:
-    """Finds routes between hosts. ``neighbours[node]`` lists (neighbour, number of the link to it)."""
+    """Finds routes between hosts. ``neighbours[node]`` lists (neighbour, number of the link to it).
 
-    def __init__(self, neighbours: Sequence[Sequence[tuple[int, int]]], is_host: Sequence[bool]) -> None:
+    Equal-cost multipath by 5-tuple: addresses and ports are hashed with the seed, and each switch on the way
+    hashes that with its own number, so that no two of them choose alike. Protocol and destination port are
+    the same for all packets of RoCEv2; the entropy stands for the source port.
+    """
+
+    def __init__(self, neighbours: Sequence[Sequence[Way]], is_host: Sequence[bool], seed: int = 0) -> None:
         self._neighbours = neighbours
         self._is_host = is_host
+        self._key = _mix(seed & _MASK)
         self._hops_to: dict[int, list[int]] = {}
 
     def route(self, source: int, destination: int, entropy: int) -> list[int] | None:
         """Return the numbers of the links from source to destination, or None if there is no way.
 
-        Hosts do not forward. ``entropy`` stands for the UDP source port: each node on the way hashes it with
-        its own number to choose among its equally short ways.
+        Hosts do not forward. The same 5-tuple always goes the same way, the opposite one its own.
         """
-        hops_to = self._hops(destination)
-        if hops_to[source] < 0:
+        target, last_link = self._last_hop(source, destination)
+        hops = self._hops(target)
+        flow = _mix(_mix(_mix(self._key ^ source) ^ destination) ^ (entropy & _MASK))
+        links: list[int] = []
+        node, distance = source, hops[source]
+        if distance < 0:
             return None
-        links = []
-        node = source
-        while node != destination:
-            ways = [way for way in self._neighbours[node] if hops_to[way[0]] == hops_to[node] - 1]
-            node, link = ways[_mix(_mix(entropy & _MASK) ^ node) % len(ways)]
+        while distance:
+            distance -= 1
+            ways = [way for way in self._neighbours[node] if hops[way[0]] == distance]
+            node, link = ways[_mix(flow ^ node) % len(ways)] if len(ways) > 1 else ways[0]
             links.append(link)
-        return links
+        return links if last_link is None else [*links, last_link]
 
-    def _hops(self, destination: int) -> list[int]:
-        """Count the hops from every node to the destination, -1 where there is no way."""
-        known = self._hops_to.get(destination)
+    def _last_hop(self, source: int, destination: int) -> tuple[int, int | None]:
+        """Return the switch of the destination and its link there: all its hosts share one search."""
+        if len(self._neighbours[destination]) != 1:
+            return destination, None
+        [(switch, _)] = self._neighbours[destination]
+        if self._is_host[switch] or switch == source:
+            return destination, None
+        return switch, next(link for neighbour, link in self._neighbours[switch] if neighbour == destination)
+
+    def _hops(self, target: int) -> list[int]:
+        """Count the hops from every node to the target, -1 where there is no way."""
+        known = self._hops_to.get(target)
         if known is not None:
             return known
         hops = [-1] * len(self._neighbours)
-        hops[destination] = 0
-        queue = deque([destination])
+        hops[target] = 0
+        queue = deque([target])
         while queue:
             node = queue.popleft()
             for neighbour, _ in self._neighbours[node]:
@@ -53,5 +77,5 @@ class Router:
                     hops[neighbour] = hops[node] + 1
                     if not self._is_host[neighbour]:
                         queue.append(neighbour)
-        self._hops_to[destination] = hops
+        self._hops_to[target] = hops
         return hops

@@ -46,9 +46,9 @@ class Simulation:
     def __init__(self, *, seed: int, framing: Framing = ROCEV2) -> None:
         """Create an empty network. ``seed`` (0 to 2^64 - 1) starts all of its random streams."""
         self.framing = framing
-        self._topology = Topology()
+        self._topology = Topology(require_integer("Simulation", "seed", seed, 0, 2**64 - 1))
         self._engine = self._engine_type(
-            seed=require_integer("Simulation", "seed", seed, 0, 2**64 - 1),
+            seed=seed,
             data_overhead_bytes=framing.data_overhead_bytes,
             first_overhead_bytes=framing.first_overhead_bytes,
             ack_frame_bytes=framing.ack_frame_bytes,
@@ -346,9 +346,12 @@ class Simulation:
         return limiter_of.qp_num
 
     def _routes(self, where: str, host_a: int, host_b: int, path_seed: int) -> tuple[list[int], list[int]]:
-        """Return the way there and the way back, which need not be the same."""
+        """Return the way there and the way back, which need not be the same.
+
+        ``path_seed`` stands for the source port: it is hashed with both hosts and the simulation's seed.
+        """
         there = self._topology.route(where, host_a, host_b, path_seed)
-        return there, self._topology.route(where, host_b, host_a, ~path_seed)
+        return there, self._topology.route(where, host_b, host_a, path_seed)
 
     @staticmethod
     def _two_hosts(where: str, host_a: int, host_b: int) -> frozenset[int]:

@@ -9,10 +9,11 @@ class Topology:
     """What a simulation knows about its network by name; the engine knows it by number.
 
     Nodes are numbered in the order they are added. Each link is two directed links: the one from a to b has
-    an even number n, the way back is n + 1.
+    an even number n, the way back is n + 1. ``seed`` is that of the hash that chooses among equal routes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
         self.names: list[str] = []
         self.link_ends: list[tuple[int, int]] = []
         self._node_of_name: dict[str, int] = {}
@@ -62,7 +63,8 @@ class Topology:
     def close(self) -> Router:
         """Fix the topology."""
         if self._router is None:
-            self._router = Router(self._neighbours, [profile is not None for profile in self._profiles])
+            is_host = [profile is not None for profile in self._profiles]
+            self._router = Router(self._neighbours, is_host, self._seed)
         return self._router
 
     def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:

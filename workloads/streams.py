@@ -5,6 +5,8 @@ import random
 from typing import Final
 
 START_JITTER_NS: Final = 10_000
+SOURCE_PORTS: Final = range(0xC000, 0x10000)
+"""UDP source ports of RoCEv2. Source: InfiniBand Architecture, annex A17; rdma_get_udp_sport of Linux."""
 
 
 def random_stream(seed: int, name: str) -> random.Random:
@@ -16,3 +18,9 @@ def random_stream(seed: int, name: str) -> random.Random:
 def start_jitter_ns(seed: int, flow_id: str) -> int:
     """When a flow starts, uniform in 0 to 10 us; without it phase effects dominate window schemes."""
     return random_stream(seed, f"start/{flow_id}").randint(0, START_JITTER_NS)
+
+
+def source_port(seed: int, flow_id: str) -> int:
+    """UDP source port of a flow's queue pair: what a switch's hash tells flows between two hosts apart by."""
+    digest = hashlib.sha256(f"{seed}/source_port/{flow_id}".encode()).digest()
+    return SOURCE_PORTS[int.from_bytes(digest[:8]) % len(SOURCE_PORTS)]

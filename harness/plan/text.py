@@ -12,7 +12,9 @@ def plan_text(plan: Plan, jobs: int) -> str:
     factors = tuple(plan.loaded.factors)
     rows = [("cell", "transport", *factors, "repetition", "seed", "expected")]
     rows += [_row(planned, factors) for planned in plan.cells]
-    parts = [f"{experiment.title or experiment.name}, on {plan.testbed.name}", "", *align(rows), ""]
+    title = f"{experiment.title or experiment.name}, on {plan.testbed.name}"
+    networks = dict.fromkeys(point.experiment.topology.described() for point in plan.loaded.points)
+    parts = [title, *networks, "", *align(rows), ""]
     parts += _reasons(plan)
     count = len(plan.runnable)
     parts.append(f"{count} of {len(plan.cells)} cells can run, {format_seconds(plan.seconds(jobs))} expected")

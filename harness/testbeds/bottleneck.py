@@ -14,12 +14,13 @@ def bottleneck_facts(cell: Cell) -> dict[str, Fact]:
         return {}
     topology = cell.experiment.topology
     flows = [flow for group in cell_flows(cell).values() for flow in group]
-    paths = [topology.path(flow.source, flow.destination) for flow in flows]
-    shared = [link for link in paths[0] if all(link in path for path in paths)]
+    ends = dict.fromkeys((flow.source, flow.destination) for flow in flows)
+    certain = [topology.shortest_paths.certain(*each) for each in ends]
+    shared = [link for link in certain[0] if all(link in links for links in certain)]
     link = min(reversed(shared), key=lambda each: each.rate_bps)
     return {
         "ideal_goodput_bps": float(link.rate_bps * topology.frames.payload_fraction(topology.mtu_bytes)),
-        "bottleneck_port": _port(flows[0].source, paths[0], link),
+        "bottleneck_port": _port(flows[0].source, topology.path(flows[0].source, flows[0].destination), link),
     }
 
 

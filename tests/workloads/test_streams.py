@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.streams import START_JITTER_NS, random_stream, start_jitter_ns
+from workloads.streams import SOURCE_PORTS, START_JITTER_NS, random_stream, source_port, start_jitter_ns
 
 JITTER_OF_SEED_1 = [1430, 9388, 5212, 9120]
 
@@ -32,3 +32,10 @@ def test_jitter_is_uniform() -> None:
     assert abs(sum(jitters) / len(jitters) - START_JITTER_NS / 2) < 200
     assert min(jitters) < 100
     assert max(jitters) > START_JITTER_NS - 100
+
+
+def test_source_ports_are_spread_over_their_range() -> None:
+    ports = [source_port(1, f"main/h0->h1#{number}") for number in range(4000)]
+    assert set(ports) <= set(SOURCE_PORTS) and len(set(ports)) > 3000
+    assert abs(sum(ports) / len(ports) - 0xE000) < 300  # the mean's sigma is 75
+    assert source_port(2, "main/h0->h1#0") != ports[0]

@@ -6,7 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from workloads.specification import Specification
-from workloads.topologies.topology import Link, Topology
+from workloads.topologies.link import Link
+from workloads.topologies.topology import Topology
 
 
 class Fault(Specification, ABC):

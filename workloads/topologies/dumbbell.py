@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from workloads.specification import Rate
-from workloads.topologies.topology import HOSTS_MAX, Link, Topology
+from workloads.topologies.link import Link
+from workloads.topologies.topology import HOSTS_MAX, Topology
 
 
 class Dumbbell(Topology):

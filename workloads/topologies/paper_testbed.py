@@ -3,7 +3,8 @@
 from typing import Final, Literal
 
 from workloads.specification import Rate
-from workloads.topologies.topology import Link, Topology
+from workloads.topologies.link import Link
+from workloads.topologies.topology import Topology
 
 HOSTS_PER_RACK: Final = 16
 RACKS: Final = ("s0", "s1")

@@ -3,7 +3,8 @@
 from typing import Final, Literal
 
 from workloads.specification import Rate
-from workloads.topologies.topology import Link, Topology
+from workloads.topologies.link import Link
+from workloads.topologies.topology import Topology
 
 SWITCH_OF_HOST: Final = ("s0", "s0", "s1", "s2", "s2", "s2")
 """Two senders, then one, then one with the receiver and the prober beside it."""

@@ -3,7 +3,8 @@
 from typing import Literal
 
 from workloads.specification import Rate
-from workloads.topologies.topology import HostCount, Link, Topology
+from workloads.topologies.link import Link
+from workloads.topologies.topology import HostCount, Topology
 
 
 class Star(Topology):

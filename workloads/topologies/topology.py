@@ -1,7 +1,6 @@
 """What every topology says: its hosts, switches and links."""
 
 from abc import ABC, abstractmethod
-from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Final, Literal
@@ -10,6 +9,9 @@ from pydantic import Field
 
 from workloads.framing import FRAMINGS, Framing
 from workloads.specification import Delay, SizeOrUnbounded, Specification
+from workloads.topologies.link import Link
+from workloads.topologies.shortest_paths import ShortestPaths
+from workloads.units import RATE
 
 HOSTS_MAX: Final = 4096
 
@@ -26,16 +28,6 @@ class Switch:
     """None: unbounded."""
     alpha: float
     """A port may queue alpha times what is free in the buffer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A full-duplex link."""
-
-    a: str
-    b: str
-    rate_bps: int
-    delay_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +50,8 @@ class Placement:
 class Topology(Specification, ABC):
     """Hosts are named h0, h1, ..., switches s0, s1, ..."""
 
+    kind: str
+    """Key in the registry."""
     mtu_bytes: Mtu = 1024
     """Path MTU: largest payload of a packet."""
     framing: Literal["rocev2", "ns3"] = "rocev2"
@@ -134,20 +128,18 @@ class Topology(Specification, ABC):
         """Name of the host's NIC profile."""
         return self.nic or ("cx3pro" if self.host_rate_bps(host) <= 10_000_000_000 else "cx4")
 
+    @cached_property
+    def shortest_paths(self) -> ShortestPaths:
+        """Shortest paths between its hosts."""
+        return ShortestPaths(self.links_of)
+
     def path(self, source: str, destination: str) -> tuple[Link, ...]:
         """Links from source to destination; of equally short paths the one whose links come first."""
-        arrived_by: dict[str, tuple[str, Link]] = {}
-        waiting = deque([source])
-        while destination not in arrived_by:
-            node = waiting.popleft()
-            neighbours = self.links_of[node]
-            for neighbour in [destination] if destination in neighbours else neighbours:
-                if neighbour != source and neighbour not in arrived_by:
-                    arrived_by[neighbour] = (node, neighbours[neighbour])
-                    waiting.append(neighbour)
-        links: list[Link] = []
-        node = destination
-        while node != source:
-            node, link = arrived_by[node]
-            links.append(link)
-        return tuple(reversed(links))
+        return self.shortest_paths.first(source, destination)
+
+    def described(self) -> str:
+        """What it is and how large, in a line."""
+        hosts, switches, links = len(self.host_names()), len(self.switch_names()), self.links()
+        sizes = f"{hosts} hosts, {switches} switch{'es' if switches > 1 else ''}, {len(links)} links"
+        rates = " and ".join(RATE.format(rate) for rate in sorted({link.rate_bps for link in links}))
+        return f"{self.kind}: {sizes} at {rates}"

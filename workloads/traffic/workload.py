@@ -44,6 +44,12 @@ class Flow:
     """The application posts each transfer as verbs of this size; None: as one verb."""
     arrivals: tuple[Arrival, ...] = ()
     """Open loop: every transfer, by time."""
+    number: int = 0
+    """Which of a group's flows between these two hosts."""
+
+    def name_in(self, group: str) -> str:
+        """Group and ends; from the second flow between them on also its number."""
+        return f"{group}/{self.source}->{self.destination}" + (f"#{self.number}" if self.number else "")
 
     @property
     def initiator(self) -> str:

@@ -16,7 +16,7 @@ from rogue_agent.drivers.simulated_limiters import NicLimiters
 from rogue_agent.drivers.simulated_nic import Fabric
 from rogue_agent.drivers.simulated_path import open_path
 from simulator import PROFILES, NicControl, Simulation
-from workloads.streams import random_stream
+from workloads.streams import random_stream, source_port
 from workloads.topologies import Topology
 from workloads.traffic import Flow
 
@@ -34,7 +34,7 @@ class PlannedFlow:
     @property
     def flow_id(self) -> str:
         """Group and ends."""
-        return f"{self.group}/{self.flow.source}->{self.flow.destination}"
+        return self.flow.name_in(self.group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,7 @@ def start_flow(
         flow.responder,
         settings=settings,
         mtu_bytes=topology.mtu_bytes,
+        path_seed=source_port(cell.seed, planned.flow_id),
         limiters={} if control else limiters,
     )
     agent = SimulatedFlow(

@@ -46,7 +46,7 @@ class PlannedFlow:
     @property
     def flow_id(self) -> str:
         """Group and ends."""
-        return f"{self.group}/{self.flow.source}->{self.flow.destination}"
+        return self.flow.name_in(self.group)
 
     @property
     def is_probe(self) -> bool:

@@ -23,7 +23,7 @@ def test_kind_decides() -> None:
     [
         (5, ("topology",)),
         ({}, ("topology", "kind")),
-        ({"kind": "ring"}, ("topology", "kind")),
+        ({"kind": "moebius"}, ("topology", "kind")),
         ({"kind": []}, ("topology", "kind")),
         ({"kind": "star", "rate": "1Gbps"}, ("topology", "hosts")),
     ],

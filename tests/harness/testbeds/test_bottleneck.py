@@ -22,6 +22,11 @@ from harness.testbeds.bottleneck import bottleneck_facts
             "s2->h4",
             10e9 * 1024 / 1106,
         ),
+        (
+            ("topology={kind: two_tier, hosts_per_rack: 2, rate: 10Gbps, uplink_rate: 1Gbps}",),
+            "s1->h2",
+            10e9 * 1024 / 1106,
+        ),
     ],
 )
 def test_the_slowest_port_that_all_flows_share(

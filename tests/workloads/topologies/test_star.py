@@ -3,8 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
+from workloads.topologies.link import Link
 from workloads.topologies.star import Star
-from workloads.topologies.topology import Link, Switch
+from workloads.topologies.topology import Switch
 
 
 def star(**changes: object) -> Star:

@@ -9,6 +9,12 @@ SMALLEST: dict[str, dict[str, object]] = {
     "dumbbell": {"hosts_per_side": 1, "rate": "10Gbps", "bottleneck_rate": "1Gbps"},
     "parking_lot": {"rate": "10Gbps"},
     "paper_testbed": {},
+    "two_tier": {"racks": 2, "hosts_per_rack": 2, "leaves": 2},
+    "clos": {"racks_per_podset": 2, "hosts_per_rack": 1, "leaves_per_podset": 2, "spines": 4},
+    "fat_tree": {"k": 4, "rate": "10Gbps"},
+    "multi_bottleneck": {},
+    "asymmetric_fan_in": {},
+    "ring": {"switch_count": 5, "rate": "10Gbps"},
 }
 
 
@@ -56,3 +62,18 @@ def test_nic_follows_the_rate(rate: str, nic: str) -> None:
     assert topology.nic_of("h0") == nic
     named = TOPOLOGIES["star"].model_validate({"hosts": 2, "rate": rate, "nic": "ideal"})
     assert named.nic_of("h0") == "ideal"
+
+
+def test_it_is_described_in_a_line(topology: Topology) -> None:
+    hosts, links = len(topology.host_names()), len(topology.links())
+    assert f"{hosts} hosts" in topology.described() and f"{links} links" in topology.described()
+
+
+def test_what_is_certain_lies_on_the_path_and_ends_at_the_hosts(topology: Topology) -> None:
+    first, *_, last = topology.host_names()
+    certain = topology.shortest_paths.certain(first, last)
+    path = topology.path(first, last)
+    assert (certain[0], certain[-1]) == (path[0], path[-1])
+    assert [link for link in path if link in certain] == list(certain)
+    is_alone = topology.shortest_paths.count(first, last) == 1
+    assert is_alone == (certain == path)

@@ -1,0 +1,60 @@
+"""The fat tree, counted by hand."""
+
+import pytest
+from pydantic import ValidationError
+
+from workloads.topologies.fat_tree import FatTree
+
+
+def fat_tree(k: int) -> FatTree:
+    return FatTree.model_validate({"k": k, "rate": "40Gbps", "delay": "2us"})
+
+
+@pytest.mark.parametrize(
+    ("k", "hosts", "switches", "links"),
+    [(2, 2, 5, 6), (4, 16, 20, 48), (6, 54, 45, 162), (16, 1024, 320, 3072)],
+)
+def test_sizes(k: int, hosts: int, switches: int, links: int) -> None:
+    """k^3/4 hosts, 5 k^2/4 switches, and as many links on each of three levels as there are hosts."""
+    tree = fat_tree(k)
+    assert (len(tree.host_names()), len(tree.switch_names()), len(tree.links())) == (hosts, switches, links)
+
+
+def test_every_switch_has_k_ports() -> None:
+    tree = fat_tree(6)
+    assert {len(tree.links_of[switch]) for switch in tree.switch_names()} == {6}
+
+
+def test_where_hosts_stand() -> None:
+    tree = fat_tree(6)
+    assert [next(iter(tree.links_of[host])) for host in ("h0", "h2", "h3", "h53")] == [
+        "s0",
+        "s0",
+        "s1",
+        "s17",
+    ]
+
+
+@pytest.mark.parametrize(("destination", "links", "paths"), [("h1", 2, 1), ("h3", 4, 3), ("h9", 6, 9)])
+def test_paths_within_edge_pod_and_tree(destination: str, links: int, paths: int) -> None:
+    tree = fat_tree(6)
+    assert len(tree.path("h0", destination)) == links
+    assert tree.shortest_paths.count("h0", destination) == paths
+
+
+def test_round_trip_of_irn() -> None:
+    """Six links of 2 us each way."""
+    assert 2 * sum(link.delay_ns for link in fat_tree(6).path("h0", "h53")) == 24_000
+
+
+def test_the_whole_bisection_is_there() -> None:
+    tree = fat_tree(4)
+    cores = {f"s{index}" for index in range(16, 20)}
+    from_first_half = [link for link in tree.links() if link.b in cores and int(link.a[1:]) < 12]
+    assert len(from_first_half) == len(tree.host_names()) // 2
+
+
+@pytest.mark.parametrize(("k", "expected"), [(5, "an even number"), (0, "2"), (26, "24")])
+def test_impossible_ones_are_refused(k: int, expected: str) -> None:
+    with pytest.raises(ValidationError, match=expected):
+        fat_tree(k)

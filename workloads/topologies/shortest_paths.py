@@ -1,0 +1,84 @@
+"""Shortest paths between hosts, which never forward."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+from workloads.topologies.link import Link
+
+LinksOf = Mapping[str, Mapping[str, Link]]
+"""Per node its neighbours, each with the link that leads there."""
+
+
+class NoPathError(ValueError):
+    """Two hosts that no chain of switches joins."""
+
+
+class ShortestPaths:
+    """Finds shortest paths; one search per host that is asked for serves all that send to it."""
+
+    def __init__(self, links_of: LinksOf) -> None:
+        self._links_of = links_of
+        self._hops_to: dict[str, dict[str, int]] = {}
+
+    def first(self, source: str, destination: str) -> tuple[Link, ...]:
+        """Links from source to destination; of equally short paths the one whose links come first."""
+        links, node = [], source
+        while node != destination:
+            link = next(self._next_links(node, destination))
+            links.append(link)
+            node = link.other_end(node)
+        return tuple(links)
+
+    def certain(self, source: str, destination: str) -> tuple[Link, ...]:
+        """Links that every shortest path takes, whatever a hash chooses elsewhere, in order."""
+        links, nodes = [], {source: None}
+        while destination not in nodes:
+            ways = [(node, link) for node in nodes for link in self._next_links(node, destination)]
+            nodes = {link.other_end(node): None for node, link in ways}
+            if len(ways) == 1:
+                links.append(ways[0][1])
+        return tuple(links)
+
+    def count(self, source: str, destination: str) -> int:
+        """How many shortest paths there are."""
+        counts = {source: 1}
+        while destination not in counts:
+            further: dict[str, int] = {}
+            for node, paths in counts.items():
+                for link in self._next_links(node, destination):
+                    end = link.other_end(node)
+                    further[end] = further.get(end, 0) + paths
+            counts = further
+        return counts[destination]
+
+    def _next_links(self, node: str, destination: str) -> Iterator[Link]:
+        """Links by which a node on the way comes one hop closer."""
+        neighbours = self._links_of[node]
+        if destination in neighbours:
+            yield neighbours[destination]
+            return
+        hops = self._hops(next(iter(self._links_of[destination])))
+        if node not in hops:
+            closer = [link for neighbour, link in neighbours.items() if neighbour in hops]
+            if not closer:
+                raise NoPathError(f"no path from {node} to {destination}")
+            yield from closer
+            return
+        for neighbour, link in neighbours.items():
+            if hops.get(neighbour) == hops[node] - 1:
+                yield link
+
+    def _hops(self, switch: str) -> dict[str, int]:
+        """Count the hops from every switch that can be reached to this one."""
+        known = self._hops_to.get(switch)
+        if known is not None:
+            return known
+        hops, waiting = {switch: 0}, deque([switch])
+        while waiting:
+            node = waiting.popleft()
+            for neighbour in self._links_of[node]:
+                if neighbour not in hops and len(self._links_of[neighbour]) > 1:
+                    hops[neighbour] = hops[node] + 1
+                    waiting.append(neighbour)
+        self._hops_to[switch] = hops
+        return hops
