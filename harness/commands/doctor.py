@@ -5,7 +5,6 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from harness.commands.provision import log_file
 from harness.commands.testbed import inventory_of
 from harness.exit_codes import ExitCode
 from harness.plan.text import align
@@ -13,6 +12,7 @@ from harness.program import call_again
 from harness.provisioning.doctor import look
 from harness.provisioning.findings import Examination, judge
 from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.log import log_file
 from harness.provisioning.provision import deployed_files
 from harness.termination import StoppedError
 

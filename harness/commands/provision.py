@@ -1,27 +1,23 @@
 """`rogue provision`."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 import typer
 from rich.console import Console
 
-import harness
 from harness.commands.experiments import load_named
 from harness.commands.testbed import inventory_of
 from harness.exit_codes import ExitCode
 from harness.program import call_again
 from harness.provisioning.events import Outcome
 from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.log import log_file
 from harness.provisioning.playbook import Interrupted
 from harness.provisioning.ports import PortSettings
 from harness.provisioning.provision import provision
 from harness.provisioning.topology_ports import ports_of
 from harness.termination import StoppedError
-
-LOGS: Final = Path(harness.__file__).parent.parent / ".cache" / "provisioning"
 
 
 def provision_nodes(argument: str, experiment: str | None, log: Path | None, *, is_check: bool) -> ExitCode:
@@ -36,11 +32,6 @@ def provision_nodes(argument: str, experiment: str | None, log: Path | None, *, 
         raise StoppedError(_stopped(argument, stop.outcome), stop) from stop
     typer.echo(_summary(inventory, outcome, is_check))
     return ExitCode.OK
-
-
-def log_file(asked: Path | None, what: str) -> Path:
-    """Where Ansible's output goes."""
-    return asked or LOGS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{what}.log"
 
 
 def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSettings]:

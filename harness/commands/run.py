@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from harness.commands.report import try_to_report
-from harness.errors import UsageError
+from harness.errors import TestbedError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment
 from harness.plan.plan import Plan, make_plan
@@ -20,6 +20,7 @@ from harness.results.run_directory import locked
 from harness.run import Run, cells_left, reopen_run, replan, start_run, work
 from harness.termination import StoppedError, termination_as_interrupt
 from harness.testbeds import find_testbed
+from harness.testbeds.base import Testbed
 from workloads.records import CellStatus
 
 DEFAULT_TESTBED: Final = "simulator"
@@ -50,15 +51,28 @@ def run_experiment(options: RunOptions) -> ExitCode:
         read_manifest(options.resume)  # or it is no run, and there is nothing to lock
         with locked(options.resume):
             manifest = read_manifest(options.resume)
-            plan = replan(manifest, find_testbed(manifest.testbed))
+            plan = replan(manifest, _ready_testbed(manifest.testbed))
             run = reopen_run(options.resume, command)
             _warn_of_other_code(run)
             return _work_and_finish(run, plan, options)
     assert options.loaded is not None, "an experiment that was checked"
-    plan = make_plan(options.loaded, find_testbed(options.testbed))
+    plan = make_plan(options.loaded, _ready_testbed(options.testbed))
     run = start_run(plan, options.out, command, options.only_cell)
     with locked(run.directory):
         return _work_and_finish(run, plan, options)
+
+
+def _ready_testbed(name: str) -> Testbed:
+    """The testbed, in a state to measure; TestbedError says what is in the way."""
+    testbed = find_testbed(name)
+    try:
+        obstacles = testbed.obstacles()
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; nothing was run.", stop) from stop
+    if obstacles:
+        lines = [f"run: {name} cannot measure, so nothing was run:", *obstacles]
+        raise TestbedError("\n  ".join(lines))
+    return testbed
 
 
 def _work_and_finish(run: Run, plan: Plan, options: RunOptions) -> ExitCode:

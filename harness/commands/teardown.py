@@ -5,11 +5,11 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from harness.commands.provision import log_file
 from harness.commands.testbed import inventory_of
 from harness.exit_codes import ExitCode
 from harness.program import call_again
 from harness.provisioning.inventory import load_inventory
+from harness.provisioning.log import log_file
 from harness.provisioning.provision import teardown
 from harness.termination import StoppedError
 

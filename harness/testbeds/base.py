@@ -77,6 +77,10 @@ class Testbed(ABC):
         """How many cells may run at once; None: as many as there are cores."""
         return None
 
+    def obstacles(self) -> list[str]:
+        """What is in the way of measuring here now, a sentence each; asked once before a run."""
+        return []
+
     @abstractmethod
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run here, naming what could; None if it can."""

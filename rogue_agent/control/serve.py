@@ -1,11 +1,12 @@
 """Puts the supervisor on the standard streams of its process, and data processes beside it."""
 
+import fcntl
 import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from rogue_agent.drivers.verbs.discovery import SYSFS
 from rogue_agent.drivers.verbs.errors import VerbsUnavailable
 from rogue_agent.drivers.verbs.library import load
 
+_PREFIX = "rogue-agent-"
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 Work = Callable[[str, Path, int, int], int]
 
@@ -48,15 +50,45 @@ def supervise(work_on: Work = work) -> int:
 
     pyverbs is imported here if there is any, but nothing of it is used: data processes are forks.
     """
-    directory = Path(tempfile.mkdtemp(prefix="rogue-agent-"))
+    with own_directory() as directory:
+        return _supervise(work_on, directory)
+
+
+@contextmanager
+def own_directory() -> Iterator[Path]:
+    """A directory for one conversation. Those whose processes were all killed are removed first.
+
+    Its owner holds a lock on it, and everybody makes and removes directories with a lock on the place.
+    """
+    place = Path(tempfile.gettempdir())
+    with ExitStack() as stack:
+        with _locked(place):
+            for other in place.glob(f"{_PREFIX}*"):
+                with suppress(OSError), _locked(other, fcntl.LOCK_NB):
+                    shutil.rmtree(other, ignore_errors=True)
+            directory = Path(tempfile.mkdtemp(prefix=_PREFIX))
+            stack.enter_context(_locked(directory))
+            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        yield directory
+
+
+@contextmanager
+def _locked(directory: Path, how: int = 0) -> Iterator[None]:
+    """Lock a directory; OSError if `how` says not to wait and somebody else has."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | how)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _supervise(work_on: Work, directory: Path) -> int:
     leave_a_watcher(directory)
     source, sink = own_streams()
     with suppress(VerbsUnavailable):  # whoever needs it will be told
         load()
-    try:
-        return Supervisor(source, sink, partial(_launch, work_on, directory), directory).serve()
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    return Supervisor(source, sink, partial(_launch, work_on, directory), directory).serve()
 
 
 def _launch(work_on: Work, directory: Path, role: str, log: Path) -> ForkedProcess:

@@ -44,6 +44,12 @@ class TestRun:
         assert (manifest.status, manifest.command[:3]) == ("complete", ["rogue", "run", "experiment.yaml"])
         assert rogue(tmp_path, "verify", str(done.run)).code == 0
 
+    def test_what_is_in_the_way_of_measuring_is_told_and_nothing_is_run(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2", ROGUE_FAKE_OBSTACLE="refused: h1: MTU of eth1: got 1400.")
+        assert done.code == 7
+        assert "fake cannot measure, so nothing was run:\n  refused: h1: MTU of eth1: got 1400." in done.err
+        assert not (tmp_path / "results").exists()
+
     def test_a_failed_cell_is_told_and_counted(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "throws")
         assert done.code == 1

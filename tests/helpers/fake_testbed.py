@@ -21,6 +21,7 @@ from workloads.streams import start_jitter_ns
 
 PIPE = "ROGUE_FAKE_PIPE"
 MENDED = "ROGUE_FAKE_MENDED"
+OBSTACLE = "ROGUE_FAKE_OBSTACLE"
 
 
 class FakeTestbed(Testbed):
@@ -29,6 +30,9 @@ class FakeTestbed(Testbed):
     @property
     def name(self) -> str:
         return "fake"
+
+    def obstacles(self) -> list[str]:
+        return [os.environ[OBSTACLE]] if OBSTACLE in os.environ else []
 
     def unsupported(self, cell: Cell) -> str | None:
         return "the fake testbed has no switches" if cell.transport.name == "roce+pfc" else None

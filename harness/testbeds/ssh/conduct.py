@@ -51,6 +51,8 @@ class Conducted:
     """Flows that time cut off although they should have been done."""
     start_notice_ns: int = 0
     """How long before the start the last node knew of it."""
+    failures: list[TestbedError] = field(default_factory=list)
+    """Roles that have no results; those of the others are there."""
 
 
 class Conductor:
@@ -149,6 +151,13 @@ class Conductor:
     def _collect(self, node: Node, role: Role, done: Conducted) -> None:
         flow, end = role
         name = flow.role(end)
-        results = node.ask(Result(name, ROLE_LIMIT_MS, flow.service == "rc" and not flow.is_probe), Results)
+        request = Result(name, ROLE_LIMIT_MS, flow.service == "rc" and not flow.is_probe)
+        try:
+            results = node.ask(request, Results)
+        except TestbedError as error:
+            if error.kind is FailureKind.NODE_LOST:
+                raise
+            done.failures.append(error)
+            return
         done.results[name] = results
         done.files[name] = {str(kind): node.fetch(str(path)) for kind, path in results.files.items()}

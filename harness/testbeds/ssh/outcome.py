@@ -71,7 +71,10 @@ class Outcome:
         return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
     def _failure(self) -> Failure | None:
-        """A requester that broke, bytes that are not those that were sent, or time that ran out."""
+        """A role that failed, bytes that are not those that were sent, or time that ran out."""
+        if self._done.failures:
+            first = min(self._done.failures, key=str)
+            return Failure(first.kind, str(first))
         for flow in self._flows:
             ends = {end: self._done.results[flow.role(end)] for end in ENDS}
             sums = {result.sha256 for result in ends.values()}

@@ -39,14 +39,15 @@ class Readings:
     def end_ns(self) -> int:
         """When the last requester had ended, by its own node's clock counted from the start."""
         ends = (
-            self._done.results[flow.role("requester")].end_ns - self._own_start_ns[flow.host("requester")]
+            result.end_ns - self._own_start_ns[flow.host("requester")]
             for flow in self.flows
+            if (result := self._done.results.get(flow.role("requester"))) is not None
         )
         return max(ends, default=0)
 
     def rows(self, flow: PlannedFlow, end: End, name: str) -> list[Row]:
-        """A table of one role; empty if it wrote none."""
-        content = self._done.files[flow.role(end)].get(name, b"")
+        """A table of one role; empty if it wrote none, or failed."""
+        content = self._done.files.get(flow.role(end), {}).get(name, b"")
         return list(csv.DictReader(io.StringIO(content.decode())))
 
     def delivered(self, flow: PlannedFlow) -> tuple[End, list[Row]]:

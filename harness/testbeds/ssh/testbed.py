@@ -5,8 +5,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+from rich.console import Console
+
 from harness.plan.cells import Cell
+from harness.provisioning.doctor import examine
 from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.log import log_file
 from harness.testbeds.base import CellResult, ParameterMistake, Progress, Testbed, TestbedError
 from harness.testbeds.parameters import parameter_mistake
 from harness.testbeds.ssh import support
@@ -60,6 +64,11 @@ class SshTestbed(Testbed):
                 self._capabilities = {name: node.capabilities for name, node in nodes.items()}
         return self._capabilities
 
+    def obstacles(self) -> list[str]:
+        """The doctor's findings that refuse."""
+        findings = examine(self.inventory, log_file(None, "doctor"), Console(stderr=True))
+        return [str(finding) for finding in findings if finding.refuses]
+
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run on these nodes."""
         return support.unsupported(cell, self.inventory, self.capabilities)
@@ -91,7 +100,10 @@ class SshTestbed(Testbed):
                 done = conductor.run(progress, surroundings.on_start)
                 surroundings.end()
             result = Outcome(cell, flows, timing, nodes, done, surroundings).result()
-            self._end(conductor)
+            if done.failures:
+                close_nodes(self.inventory)  # nobody knows what state they are in
+            else:
+                self._end(conductor)
             return result
 
     def _end(self, conductor: Conductor) -> None:

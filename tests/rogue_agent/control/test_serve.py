@@ -97,6 +97,36 @@ raise SystemExit(supervise(hang))
     wait_for(lambda: not Path(f"/proc/{pid}").exists())
 
 
+SERVE_IN = """
+import tempfile
+tempfile.tempdir = {place!r}
+from rogue_agent.control.serve import supervise
+raise SystemExit(supervise())
+"""
+
+
+def test_what_processes_left_that_were_all_killed_goes_with_the_next_session(tmp_path: Path) -> None:
+    (tmp_path / "rogue-agent-left").mkdir()
+    (tmp_path / "rogue-agent-left" / "spool").write_bytes(bytes(1000))
+    (tmp_path / "somebody-elses").mkdir()
+    assert serve(HELLO, SERVE_IN.format(place=str(tmp_path))).returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["somebody-elses"]
+
+
+def test_sessions_at_the_same_time_leave_each_other_alone(tmp_path: Path) -> None:
+    code = SERVE_IN.format(place=str(tmp_path))
+    program = [sys.executable, "-c", code]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as first:
+        assert first.stdin is not None and first.stdout is not None
+        first.stdin.write(HELLO)
+        first.stdin.flush()
+        first.stdout.readline()
+        (own,) = tmp_path.iterdir()
+        assert serve(HELLO, code).returncode == 0
+        assert list(tmp_path.iterdir()) == [own]
+        first.stdin.close()
+
+
 def wait_for(look: Callable[[], T]) -> T:
     """Look until something is there; pytest's time limit bounds it."""
     while not (found := look()):

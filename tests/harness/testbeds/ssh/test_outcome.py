@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from helpers.fake_agents import FakeAgent
+from helpers.fake_agents import FakeAgent, gone
 
-from harness.testbeds.base import CellResult
-from rogue_agent.control.messages import Message, Result, Results
+from harness.testbeds.base import CellResult, Failure
+from rogue_agent.control.messages import Message, Result, Results, Stop
 from workloads.records import FailureKind
 
 Run = Callable[..., CellResult]
@@ -30,3 +30,12 @@ def test_transfers_that_were_cut_off_are_a_timeout(run: Run, agents: dict[str, F
     assert (failure.kind, failure.message[:45]) == (
         FailureKind.TIMEOUT, "1 of 2 flows were not done after 3 seconds; r",
     )  # fmt: skip
+
+
+def test_a_role_that_failed_loses_no_table_of_the_others(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h0"].answers[Result] = lambda request: gone(request, "verbs", "flow0-requester", "ENOMEM")
+    result = run()
+    assert result.failure == Failure(FailureKind.VERBS, "h0, role flow0-requester: ENOMEM")
+    assert result.tables["flows"]["flow_id"] == ["main/h1->h2"]
+    assert {"cpu", "counters"} <= set(result.tables)
+    assert isinstance(agents["h0"].asked[-1], Stop), "nobody knows what state the agents are in"

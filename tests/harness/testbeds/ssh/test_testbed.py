@@ -4,9 +4,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from helpers.experiments import cell_of
-from helpers.fake_agents import FakeAgent, gone
+from helpers.fake_agents import FakeAgent, fake_inventory, gone
 
+from harness.provisioning.findings import Finding
 from harness.results.tables import encode
 from harness.testbeds.base import CellResult
 from harness.testbeds.ssh import SshTestbed, testbed
@@ -46,6 +48,13 @@ def test_an_oracle_is_a_mistake_of_the_file(tmp_path: Path) -> None:
     assert mistake is not None
     assert mistake.key == "estimator"
     assert bed.parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, estimator: literal}]")) is None
+
+
+def test_what_the_doctor_refuses_is_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused, warned = (Finding("h0", "MTU of eth1", "1", "2", "do", refuses) for refuses in (True, False))
+    monkeypatch.setattr(testbed, "load_inventory", lambda _path: fake_inventory())
+    monkeypatch.setattr(testbed, "examine", lambda *_: [refused, warned])
+    assert SshTestbed("virtual", tmp_path).obstacles() == [str(refused)]
 
 
 def test_one_cell_at_a_time_and_as_long_as_its_traffic(tmp_path: Path) -> None:
