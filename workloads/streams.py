@@ -15,9 +15,9 @@ def random_stream(seed: int, name: str) -> random.Random:
     return random.Random(int.from_bytes(digest))
 
 
-def start_jitter_ns(seed: int, flow_id: str) -> int:
+def start_jitter_ns(seed: int, flow_id: str, most_ns: int = START_JITTER_NS) -> int:
     """When a flow starts, uniform in 0 to 10 us; without it phase effects dominate window schemes."""
-    return random_stream(seed, f"start/{flow_id}").randint(0, START_JITTER_NS)
+    return random_stream(seed, f"start/{flow_id}").randint(0, most_ns)
 
 
 def source_port(seed: int, flow_id: str) -> int:

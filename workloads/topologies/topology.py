@@ -40,6 +40,8 @@ class Placement:
     """Where traffic goes that has one destination."""
     goodput_bps: float
     """Payload rate of a receiver's link when every packet is full."""
+    rate_bps: int
+    """Rate of a receiver's link."""
 
     @property
     def senders(self) -> tuple[str, ...]:
@@ -103,6 +105,7 @@ class Topology(Specification, ABC):
             tuple(host for host in self.host_names() if host not in kept_out),
             receiver,
             float(self.host_rate_bps(receiver) * self.frames.payload_fraction(self.mtu_bytes)),
+            self.host_rate_bps(receiver),
         )
 
     @property

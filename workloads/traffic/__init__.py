@@ -2,9 +2,16 @@
 
 from typing import Final
 
+from workloads.traffic.all_to_all import AllToAll
+from workloads.traffic.clos_pairs import ClosPairs
+from workloads.traffic.doubling import Doubling
 from workloads.traffic.incast import Incast
 from workloads.traffic.many_pairs import ManyPairs
+from workloads.traffic.pairs import Pairs
+from workloads.traffic.permutation import Permutation
 from workloads.traffic.ping import Ping
+from workloads.traffic.pingmesh import Pingmesh
+from workloads.traffic.poisson import Poisson
 from workloads.traffic.rtt_accuracy import RttAccuracy
 from workloads.traffic.staggered import Staggered
 from workloads.traffic.workload import Arrival, Flow, Verb, Workload
@@ -12,8 +19,15 @@ from workloads.traffic.workload import Arrival, Flow, Verb, Workload
 WORKLOADS: Final[dict[str, type[Workload]]] = {
     "incast": Incast,
     "staggered": Staggered,
+    "doubling": Doubling,
+    "pairs": Pairs,
+    "clos_pairs": ClosPairs,
+    "permutation": Permutation,
+    "all_to_all": AllToAll,
     "many_pairs": ManyPairs,
+    "poisson": Poisson,
     "ping": Ping,
+    "pingmesh": Pingmesh,
     "rtt_accuracy": RttAccuracy,
 }
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from workloads.specification import Specification
 from workloads.topologies.topology import Placement
@@ -72,6 +72,9 @@ class Flow:
 class Workload(Specification, ABC):
     """A pattern of flows over the hosts of a network."""
 
+    is_probing: ClassVar[bool] = False
+    """Its transfers measure latency: they stand in that table instead of among the flows."""
+
     @abstractmethod
     def hosts_min(self) -> int:
         """How many hosts it needs."""
@@ -79,6 +82,11 @@ class Workload(Specification, ABC):
     @abstractmethod
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """The flows; the same placement and seed give the same flows."""
+
+    @property
+    def warm_up_ns(self) -> int:
+        """What starts before this counts for nothing in the results."""
+        return 0
 
     @property
     @abstractmethod

@@ -7,7 +7,7 @@ from workloads.streams import START_JITTER_NS
 from workloads.topologies import Placement
 from workloads.traffic.incast import Incast
 
-HOSTS = Placement(tuple(f"h{index}" for index in range(9)), "h8", 9.26e9)
+HOSTS = Placement(tuple(f"h{index}" for index in range(9)), "h8", 9.26e9, 10_000_000_000)
 
 
 def incast(**changes: object) -> Incast:

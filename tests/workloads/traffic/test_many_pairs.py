@@ -10,7 +10,7 @@ from workloads.topologies import Placement
 from workloads.traffic.many_pairs import ManyPairs
 from workloads.traffic.workload import Arrival, Flow
 
-HOSTS = Placement(tuple(f"h{index}" for index in range(16)), "h15", 9e9)
+HOSTS = Placement(tuple(f"h{index}" for index in range(16)), "h15", 9e9, 10_000_000_000)
 SECOND_NS = 1_000_000_000
 
 

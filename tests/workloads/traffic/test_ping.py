@@ -3,7 +3,7 @@
 from workloads.topologies import Placement
 from workloads.traffic.ping import Ping
 
-HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9)
+HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
 
 
 def test_a_thousand_reads_between_two_hosts() -> None:

@@ -3,7 +3,7 @@
 from workloads.topologies import Placement
 from workloads.traffic.rtt_accuracy import RttAccuracy
 
-HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9)
+HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
 
 
 def test_one_flow_for_a_while() -> None:

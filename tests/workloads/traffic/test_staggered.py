@@ -4,7 +4,7 @@ from workloads.streams import START_JITTER_NS
 from workloads.topologies import Placement
 from workloads.traffic.staggered import Staggered
 
-HOSTS = Placement(tuple(f"h{index}" for index in range(6)), "h5", 9.26e9)
+HOSTS = Placement(tuple(f"h{index}" for index in range(6)), "h5", 9.26e9, 10_000_000_000)
 SECOND_NS = 1_000_000_000
 
 

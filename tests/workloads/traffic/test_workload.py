@@ -11,6 +11,16 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "many_pairs": {"hosts": 4, "load": 0.5, "arrive_for": "20ms"},
     "ping": {"size": "64B"},
     "rtt_accuracy": {"run_for": "1s"},
+    "poisson": {"load": 0.5, "sizes": "fb_hadoop", "arrive_for": "1ms", "hosts": 4},
+    "pairs": {
+        "flows": [{"source": "h0", "destination": "h2"}, {"source": "h0", "destination": "h2"}],
+        "run_for": "1ms",
+    },
+    "doubling": {"senders": 4},
+    "clos_pairs": {"size": "1MB", "pairs": 3, "connections": 2},
+    "permutation": {"size": "1MB", "shift": 3},
+    "all_to_all": {"hosts": 4, "size": "1MB"},
+    "pingmesh": {"run_for": "1s", "places": [1, 2]},
 }
 
 
@@ -21,7 +31,7 @@ def workload(request: pytest.FixtureRequest) -> Workload:
 
 def hosts_for(workload: Workload) -> Placement:
     hosts = tuple(f"h{index}" for index in range(workload.hosts_min()))
-    return Placement(hosts, hosts[-1], 9.26e9)
+    return Placement(hosts, hosts[-1], 9.26e9, 10_000_000_000)
 
 
 def test_same_seed_same_flows(workload: Workload) -> None:
@@ -43,9 +53,13 @@ def test_every_flow_ends(workload: Workload) -> None:
     assert all(flow.count or flow.repeat_until_ns for flow in workload.flows(hosts_for(workload), 1))
 
 
-def test_no_two_flows_of_a_group_have_the_same_ends(workload: Workload) -> None:
-    ends = [(flow.source, flow.destination) for flow in workload.flows(hosts_for(workload), 1)]
-    assert len(set(ends)) == len(ends)
+def test_no_two_flows_of_a_group_have_the_same_name(workload: Workload) -> None:
+    names = [flow.name_in("main") for flow in workload.flows(hosts_for(workload), 1)]
+    assert len(set(names)) == len(names)
+
+
+def test_it_ends_after_its_warm_up(workload: Workload) -> None:
+    assert workload.duration_ns is None or workload.warm_up_ns < workload.duration_ns
 
 
 @pytest.mark.parametrize(
@@ -54,6 +68,11 @@ def test_no_two_flows_of_a_group_have_the_same_ends(workload: Workload) -> None:
 def test_a_read_is_posted_where_the_bytes_go(verb: Verb, initiator: str, responder: str) -> None:
     flow = Flow("h0", "h1", verb, 1, 0)
     assert (flow.initiator, flow.responder) == (initiator, responder)
+
+
+def test_flows_between_the_same_hosts_are_numbered() -> None:
+    assert Flow("h0", "h1", "write", 1, 0).name_in("main") == "main/h0->h1"
+    assert Flow("h0", "h1", "write", 1, 0, number=2).name_in("main") == "main/h0->h1#2"
 
 
 def test_payload_that_has_an_end() -> None:

@@ -1,0 +1,132 @@
+"""Transfers of many sizes between random hosts, arriving whether or not the network keeps up."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from workloads.flow_sizes import FLOW_SIZES
+from workloads.mistakes import mistake, mistakes_at
+from workloads.specification import Delay, Size, Time
+from workloads.streams import random_stream
+from workloads.topologies.topology import HOSTS_MAX, Placement
+from workloads.traffic.workload import Arrival, Flow, Verb, Workload
+
+SECOND_NS = 1_000_000_000
+
+
+def _known(name: str) -> str:
+    if name not in FLOW_SIZES:
+        raise mistake(f"one of the distributions {', '.join(FLOW_SIZES)}", "choose one of them")
+    return name
+
+
+class Poisson(Workload):
+    """Every host sends transfers to random hosts at random times; sizes are drawn from a distribution.
+
+    Payload arrives at `load` of the link rate. Each transfer has a connection of its own, or the transfers
+    of two hosts share one per direction and wait for each other there.
+
+    Source: IRN (SIGCOMM 2018), section 4.1. Deviation: the paper does not say of what rate 70 % is; here it
+    is payload over link rate.
+    """
+
+    kind: Literal["poisson"] = "poisson"
+    load: Annotated[float, Field(gt=0, le=1)]
+    """Payload that a host sends, as a share of the rate of its link."""
+    sizes: Annotated[str, AfterValidator(_known)] | None = None
+    """Distribution of the sizes: irn, web_search or fb_hadoop."""
+    size_bytes: Size | None = None
+    """Instead: all transfers have this size."""
+    arrive_for_ns: Time
+    """Transfers arrive for this long."""
+    drain_for_ns: Delay = SECOND_NS
+    """How long transfers may still run after that; what is not done then stays unfinished."""
+    ignore_for_ns: Delay = 0
+    """Transfers that arrive before this warm the network up and count for nothing."""
+    hosts: Annotated[int, Field(ge=2, le=HOSTS_MAX)] | None = None
+    """How many hosts take part; by default all."""
+    receivers: Annotated[int, Field(ge=1, le=HOSTS_MAX)] | None = None
+    """The last so many of them only receive, and the others only send; by default everyone does both."""
+    connection: Literal["per_transfer", "per_pair"] = "per_transfer"
+    """Whether each transfer has a connection, or each pair of hosts."""
+    verb: Verb = "write"
+    """How the bytes are moved."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.sizes is None) == (self.size_bytes is None):
+            got = "neither" if self.sizes is None else "both"
+            raise mistakes_at({"sizes": mistake("either sizes or size", "write one", got)})
+        if self.ignore_for_ns >= self.arrive_for_ns:
+            found = mistake("less than arrive_for", "let transfers arrive for longer")
+            raise mistakes_at({"ignore_for": found})
+        return self
+
+    def hosts_min(self) -> int:
+        """Those that take part, and of each kind one."""
+        return self.hosts or (self.receivers or 1) + 1
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        """One flow per transfer, or one per pair of hosts, by source and then by time."""
+        hosts = placement.hosts[: self.hosts]
+        senders, receivers = hosts, hosts
+        if self.receivers is not None:
+            senders, receivers = hosts[: -self.receivers], hosts[-self.receivers :]
+        mean_ns = self._mean_bytes * 8 * SECOND_NS / (self.load * placement.rate_bps)
+        flows: list[Flow] = []
+        for source in senders:
+            to: dict[str, list[Arrival]] = defaultdict(list)
+            others = [host for host in receivers if host != source]
+            for destination, arrival in self._arrivals(source, others, mean_ns, seed):
+                to[destination].append(arrival)
+            for host in receivers:
+                flows += self._flows_between(source, host, to[host]) if host in to else ()
+        return tuple(flows)
+
+    @property
+    def _mean_bytes(self) -> float:
+        if self.sizes is not None:
+            return FLOW_SIZES[self.sizes].mean_bytes
+        assert self.size_bytes is not None, "checked when it was read"
+        return self.size_bytes
+
+    def _arrivals(
+        self, source: str, others: list[str], mean_ns: float, seed: int
+    ) -> Iterator[tuple[str, Arrival]]:
+        """What one host sends, by time."""
+        gaps, destinations, sizes = (
+            random_stream(seed, f"{purpose}/{source}") for purpose in ("gaps", "destinations", "sizes")
+        )
+        now_ns = gaps.expovariate(1 / mean_ns)
+        while now_ns < self.arrive_for_ns:
+            size_bytes = self.size_bytes or FLOW_SIZES[self.sizes or ""].sample(sizes)
+            yield destinations.choice(others), Arrival(int(now_ns), size_bytes)
+            now_ns += gaps.expovariate(1 / mean_ns)
+
+    def _flows_between(self, source: str, destination: str, arrivals: list[Arrival]) -> list[Flow]:
+        groups = [[each] for each in arrivals] if self.connection == "per_transfer" else [arrivals]
+        return [
+            Flow(
+                source=source,
+                destination=destination,
+                verb=self.verb,
+                size_bytes=group[0].size_bytes,
+                start_ns=group[0].start_ns,
+                count=len(group),
+                arrivals=tuple(group) if len(group) > 1 else (),
+                number=number,
+            )
+            for number, group in enumerate(groups)
+        ]
+
+    @property
+    def warm_up_ns(self) -> int:
+        """`ignore_for`."""
+        return self.ignore_for_ns
+
+    @property
+    def duration_ns(self) -> int:
+        """`arrive_for` and `drain_for`: overload is a result, so nobody waits for the last transfer."""
+        return self.arrive_for_ns + self.drain_for_ns
