@@ -34,5 +34,8 @@ class ByKind:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        kinds = [kind.model_json_schema() for kind in self.registry.values()]
+        kinds = [
+            handler.resolve_ref_schema(handler(kind.__pydantic_core_schema__))
+            for kind in self.registry.values()
+        ]
         return {"oneOf": [{**kind, "required": ["kind", *kind.get("required", [])]} for kind in kinds]}

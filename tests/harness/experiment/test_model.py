@@ -77,6 +77,10 @@ def test_json_schema_knows_the_kinds_and_the_short_forms() -> None:
     assert [kind["title"] for kind in schema["properties"]["topology"]["oneOf"]] == [
         kind.__name__ for kind in TOPOLOGIES.values()
     ]
+    listed = next(
+        kind for kind in schema["properties"]["workload"]["anyOf"][0]["oneOf"] if kind["title"] == "Pairs"
+    )
+    assert listed["properties"]["flows"]["items"]["$ref"].removeprefix("#/$defs/") in schema["$defs"]
     name, mapping = schema["$defs"]["TransportChoice"]["anyOf"]
     assert (name["type"], mapping["required"], sorted(mapping["properties"])) == (
         "string",
