@@ -5,13 +5,14 @@ within one schema version; a reader refuses a newer version than its own.
 
 Version 2 added ``events``; what version 1 wrote is read as a run that recorded none.  Version 3 added
 ``retransmitted_bytes`` to ``throughput``; a nullable column that an older run lacks is read as nulls.
+Version 4 has nulls in ``base_rtt_ns`` of ``rtt`` where a control believes in none.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 
 ColumnType = Literal["int64", "float64", "string", "bool"]
 
@@ -195,7 +196,12 @@ RTT: Final = Table(
         Column("t_ns", "int64", "host time of the sample"),
         Column("wr_id", "int64", "signalled verb the sample belongs to"),
         Column("rtt_ns", "int64", "the agent's estimate"),
-        Column("base_rtt_ns", "int64", "smallest RTT the agent believes in after the sample"),
+        Column(
+            "base_rtt_ns",
+            "int64",
+            "smallest RTT the agent believes in after the sample; null if its control has none",
+            nullable=True,
+        ),
         Column("cwnd_packets", "float64", "congestion window after the sample"),
         Column("limiter_bps", "int64", "effective rate limit after the sample", nullable=True),
         Column("accepted", "bool", "the sample moved the window"),

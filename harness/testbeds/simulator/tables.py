@@ -14,6 +14,7 @@ from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network
 from harness.testbeds.simulator.resent import ResentBytes
 from rogue_agent.core.application import TransferRecord
+from rogue_agent.drivers.simulated import RttSample
 from workloads.ideal import ideal_transfer_ns
 from workloads.records import EVENTS, FLOWS, LATENCY
 from workloads.traffic import Verb
@@ -34,7 +35,7 @@ def collect_tables(cell: Cell, network: Network, resent: ResentBytes) -> dict[st
         "counters": counters_table(network),
         "events": events_table(cell, network),
     }
-    samples = {flow.flow_id: Samples(flow) for flow in network.flows}
+    samples = {flow.flow_id: Samples(flow.agent.rtt_samples) for flow in network.flows}
     if measures("throughput"):
         tables["throughput"] = throughput_table(cell, network, samples, resent)
     if measures("latency") and network.probe is not None:
@@ -131,8 +132,8 @@ def counters_table(network: Network) -> Columns:
 class Samples:
     """RTT samples of one flow, as arrays; NaN stands for nothing."""
 
-    def __init__(self, running: RunningFlow) -> None:
-        columns = list(zip(*running.agent.rtt_samples, strict=True)) or [()] * 8
+    def __init__(self, rows: Sequence[RttSample]) -> None:
+        columns = list(zip(*rows, strict=True)) or [()] * 8
         self.t_ns = np.array(columns[0], np.int64)
         self.wr_id = np.array(columns[1], np.int64)
         self.rtt_ns = np.array(columns[2], np.int64)
@@ -161,7 +162,7 @@ def throughput_table(
                 "interval_ns": ends_ns - starts_ns,
                 "delivered_bytes": delivered_bytes,
                 "goodput_bps": delivered_bytes * (8.0 * SECOND_NS) / (ends_ns - starts_ns),
-                "cwnd_over_rtt_bps": _mean_estimate_bps(
+                "cwnd_over_rtt_bps": mean_estimate_bps(
                     own, starts_ns, ends_ns, cell.experiment.topology.mtu_bytes
                 ),
                 "limiter_bps": _limiter_at(own, ends_ns),
@@ -180,9 +181,9 @@ def _delivered(table: dict[str, Integers], qp_nums: Sequence[int]) -> tuple[Inte
     return ends_ns, ends_ns - table["interval_ns"][rows][first], delivered_bytes
 
 
-def _mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:
-    """Mean of cwnd/RTT over each interval's accepted samples."""
-    accepted = np.flatnonzero(samples.accepted)
+def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:
+    """Mean of cwnd/RTT over each interval's accepted samples; one of no time at all has no such ratio."""
+    accepted = np.flatnonzero(samples.accepted & (samples.rtt_ns > 0))
     t_ns = samples.t_ns[accepted]
     estimate_bps = samples.cwnd_packets[accepted] * (8.0 * SECOND_NS * mtu_bytes) / samples.rtt_ns[accepted]
     sums = np.concatenate([[0.0], np.cumsum(estimate_bps)])

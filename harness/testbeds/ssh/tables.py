@@ -187,7 +187,7 @@ def rtt_table(readings: Readings) -> Columns:
                     shift(row["t_ns"]),
                     int(row["wr_id"]),
                     int(row["rtt_ns"]),
-                    int(row["base_rtt_ns"]),
+                    _integer(row["base_rtt_ns"]),
                     float(row["cwnd_packets"]),
                     _integer(row["limiter_bps"]),
                     row["accepted"] == "1",

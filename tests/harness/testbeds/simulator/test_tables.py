@@ -10,6 +10,8 @@ from helpers.experiments import SMALL, cell_of
 from harness.results.tables import to_arrow
 from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
+from harness.testbeds.simulator.tables import Samples, mean_estimate_bps
+from rogue_agent.core.cc import CONGESTION_CONTROLS
 from simulator import PROFILES
 
 SINGLE = """\
@@ -141,6 +143,25 @@ def test_throughput_rows_carry_what_the_agent_believed(tmp_path: Path) -> None:
     assert last["cwnd_over_rtt_bps"] == pytest.approx(np.mean(believed))
     assert last["limiter_bps"] == samples[-1]["limiter_bps"]
     assert rows(result, "throughput")[0]["limiter_bps"] is not None
+
+
+@pytest.mark.parametrize("control", CONGESTION_CONTROLS)
+def test_samples_of_every_control_fit_the_schema(tmp_path: Path, control: str) -> None:
+    transport = f"transports=[{{name: rogue, cc: {control}}}]"
+    samples = rows(run(tmp_path, transport, "workload.repeat_for=20ms"), "rtt")
+    assert samples
+    believes = control == "vegas"  # the others have no idea of a base RTT
+    assert {row["base_rtt_ns"] is not None for row in samples} == {believes}
+
+
+def test_a_sample_of_no_time_does_not_spoil_the_others() -> None:
+    """Three accepted samples, one per interval: one of no time at all, and two of 10 packets on 1 us."""
+    columns = [(5, 0), (15, 1_000), (25, 1_000)]
+    own = Samples([(t_ns, 1, rtt_ns, None, 10.0, 0, True, "accepted") for t_ns, rtt_ns in columns])
+    edges_ns = np.array([0, 10, 20, 30])
+    means_bps = mean_estimate_bps(own, edges_ns[:-1], edges_ns[1:], 1000)
+    assert np.isnan(means_bps[0])
+    assert list(means_bps[1:]) == [80e9, 80e9]
 
 
 def test_a_transport_that_estimates_nothing_has_no_rtt_table(tmp_path: Path) -> None:

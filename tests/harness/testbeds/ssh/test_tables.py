@@ -37,6 +37,10 @@ t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason
 1000500000000,7,12000000,10000000,21.5,20000000,1,accepted
 1000600000000,8,12000000,10000000,21.5,,0,hold_off
 """
+NO_BASE_RTT = b"""\
+t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason
+1000500000000,7,12000000,,21.5,20000000,1,accepted
+"""
 EVENTS = b"t_ns,event,detail\n1000700000000,qp_failed,queue pair 20\n1000600000000,reset,queue pair 20\n"
 COUNTERS = b"name,before,after\nsent_pkts,%d,%d\n"
 
@@ -102,6 +106,12 @@ def test_samples_of_the_agent_and_events_by_time(tmp_path: Path) -> None:
     assert rows[0]["true_rtt_ns"] is None
     assert tables["events"]["event"] == ["reset", "qp_failed"]
     assert set(encode(tables)) == {"flows.parquet", "events.parquet", "rtt.parquet"}
+
+
+def test_a_control_without_a_base_rtt_has_a_null_there(tmp_path: Path) -> None:
+    cell, read = readings(tmp_path, {"flow1-requester": {"rtt": NO_BASE_RTT}})
+    (row,) = to_arrow("rtt", collect_tables(cell, read)["rtt"]).to_pylist()
+    assert (row["base_rtt_ns"], row["rtt_ns"]) == (None, 12_000_000)
 
 
 def test_faults_stand_among_the_events_if_they_struck_before_the_end(tmp_path: Path) -> None:
