@@ -66,6 +66,7 @@ class FakeAgent:
         self.answers: dict[type[Message], Callable[[Message], Message | None]] = {}
         self.capabilities = CAPABILITIES
         self.sha256: str | None = "ab" * 32
+        self.has_dool = True
 
     def answer(self, request: Message) -> Message | None:
         self.asked.append(request)
@@ -163,6 +164,11 @@ class DoolChannel:
     def __init__(self) -> None:
         self._said = b"1763632800000000000\n"
         self.is_told_to_end = False
+        self.table = DOOL
+
+    def die(self, last_words: bytes = b"") -> None:
+        """End without a table, as when there is no shell or the connection breaks."""
+        self._said, self.table, self.is_told_to_end = last_words, b"", True
 
     def recv(self, size: int) -> bytes:
         assert self._said or self.is_told_to_end, "this would wait for ever"
@@ -171,7 +177,7 @@ class DoolChannel:
 
     def shutdown_write(self) -> None:
         self.is_told_to_end = True
-        self._said += DOOL
+        self._said += self.table
 
     def close(self) -> None: ...
 
@@ -179,9 +185,12 @@ class DoolChannel:
 class FakeShell:
     """Gives out the files of an agent, and runs nothing but dool."""
 
-    def __init__(self, agent: FakeAgent) -> None:
+    def __init__(self, agent: FakeAgent, node: str = "h0") -> None:
         self._agent = agent
+        self.node = node
         self.dool = DoolChannel()
+        if not agent.has_dool:
+            self.dool.table = b""
 
     def open_session(self, command: str) -> DoolChannel:
         assert "dool --epoch --cpu --output" in command
@@ -194,7 +203,7 @@ class FakeShell:
 
 def fake_node(name: str, agent: FakeAgent) -> Node:
     channel = cast("paramiko.Channel", FakeChannel(agent))
-    return Node(fake_host(name), cast("Shell", FakeShell(agent)), channel)
+    return Node(fake_host(name), cast("Shell", FakeShell(agent, name)), channel)
 
 
 def fake_host(name: str) -> Host:

@@ -8,6 +8,7 @@ from typing import Final
 
 import paramiko
 
+from harness.errors import TestbedError
 from harness.provisioning.remote import Shell
 
 DOOL: Final = "/opt/rogue/dool"
@@ -23,22 +24,39 @@ _COMMAND: Final = (
 
 
 class CpuRecorder:
-    """dool on one node, from now until it is stopped."""
+    """dool on one node, from now until it is stopped; TestbedError if the node breaks off."""
 
     def __init__(self, shell: Shell, before_ns: int) -> None:
         """`before_ns`: this process's clock just before."""
+        self._node = shell.node
         self._channel: paramiko.Channel = shell.open_session(_COMMAND)
-        answer = b""
-        while not answer.endswith(b"\n"):
-            answer += self._channel.recv(1)
-        self._epoch_ns = int(answer)
+        self._epoch_ns = self._read_epoch_ns()
         self._here_ns = before_ns
+
+    def _read_epoch_ns(self) -> int:
+        answer = b""
+        try:
+            while (byte := self._channel.recv(1)) not in (b"", b"\n"):
+                answer += byte
+            return int(answer)
+        except (OSError, ValueError) as error:
+            self._channel.close()
+            words = answer.decode(errors="replace")
+            raise TestbedError(
+                f"{self._node}: got {words!r} from the recorder of its load, expected its time"
+            ) from error
 
     def stop(self) -> bytes:
         """End dool and return its table."""
-        self._channel.shutdown_write()
-        table = b"".join(iter(lambda: self._channel.recv(_CHUNK_BYTES), b""))
-        self._channel.close()
+        try:
+            self._channel.shutdown_write()
+            table = b"".join(iter(lambda: self._channel.recv(_CHUNK_BYTES), b""))
+        except OSError as error:
+            raise TestbedError(f"{self._node}: the recorder of its load is lost: {error}") from error
+        finally:
+            self._channel.close()
+        if not parse_dool(table):
+            raise TestbedError(f"{self._node}: dool has measured nothing")
         return table
 
     def here_ns(self, epoch_s: float) -> int:

@@ -55,7 +55,9 @@ class Outcome:
         tables = collect_tables(self._cell, readings)
         tables["counters"] = self._counters(readings)
         not_measured = support.not_measured(self._cell)
-        if self._cell.experiment.measures("cpu"):
+        if self._surroundings.unrecorded:
+            not_measured["cpu"] = "; ".join(self._surroundings.unrecorded)
+        if self._surroundings.dool:
             tables["cpu"] = self._surroundings.cpu_table(self._done.start_ns, self._timing.traffic_ns)
         return CellResult(
             tables=tables,

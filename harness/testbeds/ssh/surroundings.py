@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 
 from harness.errors import TestbedError as MachineError
@@ -33,11 +33,15 @@ class Surroundings:
         self._recorders: dict[str, CpuRecorder] = {}
         self.dool: dict[str, bytes] = {}
         """Raw tables, by host."""
+        self.unrecorded: list[str] = []
+        """Why the load of some hosts is not known; the traffic does not need it."""
 
     @contextmanager
     def around(self) -> Iterator["Surroundings"]:
-        """Hold the connection to the switch; what fails there is the switch's fault."""
-        with _blamed_on_switch(), self._control:
+        """Hold the connection to the switch."""
+        with ExitStack() as stack:
+            with _blamed_on_switch():
+                stack.enter_context(self._control)
             yield self
 
     def set_ports(self) -> None:
@@ -49,7 +53,8 @@ class Surroundings:
         """Start to record the nodes' load; early, for dool takes seconds to start on an emulated node."""
         if self._cell.experiment.measures("cpu"):
             for name, node in self._nodes.items():
-                self._recorders[name] = CpuRecorder(node.shell, time.monotonic_ns())
+                with self._without_load():
+                    self._recorders[name] = CpuRecorder(node.shell, time.monotonic_ns())
 
     def begin(self) -> None:
         """Read the counters, just before the traffic."""
@@ -70,7 +75,17 @@ class Surroundings:
         """Read the counters again and end the recording."""
         with _blamed_on_switch():
             self._after = self._control.counters()
-        self.dool = {name: recorder.stop() for name, recorder in self._recorders.items()}
+        for name, recorder in self._recorders.items():
+            with self._without_load():
+                self.dool[name] = recorder.stop()
+
+    @contextmanager
+    def _without_load(self) -> Iterator[None]:
+        """A recorder that fails costs its own samples and nothing else."""
+        try:
+            yield
+        except MachineError as error:
+            self.unrecorded.append(str(error))
 
     def counter_rows(self) -> list[CounterRow]:
         """Counters of the switch's ports, before and after."""
@@ -87,9 +102,9 @@ class Surroundings:
         A sample is about the second before it, so the first one that counts ends a second after the start.
         """
         rows = []
-        for name, recorder in self._recorders.items():
-            cores = self._nodes[name].capabilities.cores
-            for sample in parse_dool(self.dool[name]):
+        for name, content in self.dool.items():
+            cores, recorder = self._nodes[name].capabilities.cores, self._recorders[name]
+            for sample in parse_dool(content):
                 t_ns = recorder.here_ns(sample.epoch_s) - start_ns
                 if INTERVAL_S * SECOND_NS <= t_ns <= traffic_ns:
                     rows.append((name, t_ns, sample.busy_fraction * cores, "dool"))

@@ -5,6 +5,7 @@ from typing import cast
 import pytest
 from helpers.fake_agents import DOOL, FakeAgent, FakeShell
 
+from harness.errors import TestbedError
 from harness.provisioning.remote import Shell
 from harness.testbeds.ssh.cpu import CpuRecorder, parse_dool
 
@@ -32,3 +33,20 @@ def test_instants_of_the_nodes_calendar_on_our_clock() -> None:
     assert recorder.here_ns(1763632801.5) == pytest.approx(1_500_005_000, abs=1_000)
     assert recorder.stop() == DOOL
     assert shell.dool.is_told_to_end
+
+
+@pytest.mark.parametrize("words", [b"", b"mktemp: no space\n"])
+def test_a_node_that_says_no_time(words: bytes) -> None:
+    """A channel at its end gives nothing for ever."""
+    shell = FakeShell(FakeAgent(), "h3")
+    shell.dool.die(words)
+    with pytest.raises(TestbedError, match=r"h3: got .* from the recorder of its load, expected its time"):
+        CpuRecorder(cast("Shell", shell), before_ns=0)
+
+
+def test_a_node_without_dool_has_measured_nothing() -> None:
+    shell = FakeShell(FakeAgent())
+    recorder = CpuRecorder(cast("Shell", shell), before_ns=0)
+    shell.dool.die()
+    with pytest.raises(TestbedError, match="h0: dool has measured nothing"):
+        recorder.stop()

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.fake_agents import FakeAgent, FakeSwitch, fake_inventory, fake_node
+from helpers.fake_agents import FakeAgent, FakeShell, FakeSwitch, fake_inventory, fake_node
 
+from harness.errors import TestbedError as MachineError
 from harness.testbeds.base import CellResult, TestbedError
 from harness.testbeds.ssh.surroundings import Surroundings
 from workloads.records import FailureKind
@@ -42,3 +44,34 @@ def test_load_of_the_nodes_while_the_traffic_lasts(tmp_path: Path) -> None:
     table = around.cpu_table(before_ns + 10**8, 1_500_000_000)
     assert (table["host"], table["busy_cores"], table["source"]) == (["h0"], [1.0], ["dool"])  # of two cores
     assert 10**9 <= int(table["t_ns"][0]) < 15 * 10**8
+
+
+@pytest.mark.usefixtures("agents")
+def test_a_recorder_that_fails_costs_its_own_samples_only(tmp_path: Path) -> None:
+    nodes = {name: fake_node(name, FakeAgent()) for name in ("h0", "h1", "h2")}
+    around = Surroundings(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), nodes)
+    around.set_ports()
+    cast("FakeShell", nodes["h0"].shell).dool.die()
+    before_ns = time.monotonic_ns()
+    around.record_load()
+    cast("FakeShell", nodes["h1"].shell).dool.die()
+    around.begin()
+    around.end()
+    assert around.unrecorded == [
+        "h0: got '' from the recorder of its load, expected its time", "h1: dool has measured nothing",
+    ]  # fmt: skip
+    assert around.cpu_table(before_ns + 10**8, 1_500_000_000)["host"] == ["h2"]
+
+
+def test_load_that_is_not_known_is_no_failure(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h0"].has_dool = False
+    result = run()
+    assert result.failure is None
+    assert result.not_measured["cpu"] == "h0: dool has measured nothing"
+
+
+@pytest.mark.usefixtures("agents")
+def test_what_fails_beside_the_switch_is_not_its_fault(tmp_path: Path) -> None:
+    around = Surroundings(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), {})
+    with pytest.raises(MachineError, match="h7: SSH failed"), around.around():
+        raise MachineError("h7: SSH failed: no route")
