@@ -24,7 +24,7 @@ INVENTORY = f"virtual:{NAME}"
 EXPERIMENT = """
 name: chaos
 topology: {kind: star, hosts: 2, rate: 100Mbps, mtu: 4096}
-workload: {kind: incast, senders: 1, size: 500KB, repeat_for: 5s}
+workload: {kind: incast, senders: 1, size: 500KB, repeat_for: 15s}
 transports: [roce]
 repetitions: 2
 measure: [throughput]
@@ -46,7 +46,7 @@ def nodes(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
-    """Two repetitions of one flow from h0 to h1, which takes some seconds."""
+    """Two repetitions of one flow from h0 to h1, long enough to be struck on a busy computer."""
     file = tmp_path / "chaos.yaml"
     file.write_text(EXPERIMENT)
     return file
@@ -57,7 +57,7 @@ def wait_for_traffic(nodes: standing.StandingTestbed) -> None:
     counter = "/sys/class/net/eth1/statistics/rx_bytes"
     with connect(nodes.logins["fabric"]) as fabric:
         fabric.run(
-            f"timeout 120 sh -c 'enough=$(( $(cat {counter}) + 500000 )); "
+            f"timeout 300 sh -c 'enough=$(( $(cat {counter}) + 500000 )); "
             f"until [ $(cat {counter}) -gt $enough ]; do busybox usleep 50000; done'"
         )
 
@@ -72,6 +72,14 @@ def nothing_runs_on(host: Connection) -> None:
 def agent_killed(nodes: standing.StandingTestbed) -> Iterator[None]:
     with connect(nodes.logins["h0"]) as host:
         host.run("pkill -KILL -o -f '[r]ogue-agent.pyz'")
+        yield
+
+
+@contextmanager
+def every_process_killed(nodes: standing.StandingTestbed) -> Iterator[None]:
+    """Also the one that would clean up."""
+    with connect(nodes.logins["h0"]) as host:
+        host.run("pkill -KILL -f '[r]ogue-agent.pyz'")
         yield
 
 
@@ -103,6 +111,7 @@ def machine_frozen(nodes: standing.StandingTestbed) -> Iterator[None]:
     ("blow", "kind"),
     [
         (agent_killed, "agent"),
+        (every_process_killed, "agent"),
         (connection_dropped, "node_lost"),
         (disk_full, "out_of_space"),
         (machine_frozen, "node_lost"),

@@ -6,6 +6,7 @@ from harness.experiment.choices import MeasureKind
 from harness.plan.cells import Cell
 from harness.testbeds.simulator.faults import unsupported_fault
 from harness.testbeds.simulator.features import cell_transports, unsupported_feature
+from harness.testbeds.simulator.limiters import lacking_limiters
 from harness.testbeds.timing import cell_timing, switch_ports
 from harness.testbeds.traffic import cell_flows
 from simulator import PROFILES
@@ -29,7 +30,8 @@ def unsupported(cell: Cell) -> str | None:
         if name.service not in SERVICES:
             return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
     network = _unsupported_network(cell.experiment.topology)
-    return network or _unsupported_traffic(cell) or unsupported_fault(cell) or _too_many_samples(cell)
+    traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
+    return network or traffic or lacking_limiters(cell) or _too_many_samples(cell)
 
 
 def _unsupported_network(topology: Topology) -> str | None:

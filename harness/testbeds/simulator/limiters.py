@@ -1,0 +1,56 @@
+"""Whether the NICs have limiters enough for what a cell does, said before the run."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from harness.plan.cells import Cell
+from harness.testbeds.parameters import ParameterError, agent_settings
+from harness.testbeds.simulator.features import agent_transport
+from harness.testbeds.traffic import cell_flows, group_transport
+from rogue_agent.core.settings import TransportSettings
+from rogue_agent.core.transports import TRANSPORTS
+from simulator import PROFILES
+from workloads.traffic import Flow
+
+
+def lacking_limiters(cell: Cell) -> str | None:
+    """Which NIC has fewer limiters than it must give away for good; None if all have enough.
+
+    Each queue pair that answers READs of an agent that sets rates keeps one. One more serves all those whose
+    rates are never set, and one at least those that take turns.
+    """
+    topology = cell.experiment.topology
+    kept, turns, unlimited = Counter[str](), set[str](), set[str]()
+    for flow, settings in _flows(cell):
+        is_paced, is_read = settings.estimator is not None, flow.verb == "read"
+        if is_read and is_paced:
+            kept[flow.responder] += 1
+        if is_paced and not is_read:
+            turns.add(flow.initiator)
+        else:
+            unlimited.add(flow.initiator)
+    if cell.experiment.probe is not None:
+        unlimited.add(topology.probe_host())
+    for host, readers in sorted(kept.items()):
+        limiters = PROFILES[topology.nic_of(host)].limiters
+        needed = readers + (host in turns) + (host in unlimited)
+        if limiters and needed > limiters:
+            return (
+                f"{host} answers the READs of {readers} flows and needs {needed} limiters, of which its NIC "
+                f"{topology.nic_of(host)} has {limiters}: let fewer hosts read from it, or choose a NIC with "
+                "a limiter for each queue pair (topology.nic=cx4)"
+            )
+    return None
+
+
+def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
+    """Every flow of the traffic with its agent's settings; a mistake in these is told elsewhere."""
+    topology, flows = cell.experiment.topology, cell_flows(cell)
+    for group in cell.experiment.groups:
+        name = agent_transport(group_transport(cell, group))
+        parameters = {} if group.transport else cell.transport.parameters
+        for flow in flows[group.name] if name in TRANSPORTS else ():
+            try:
+                yield flow, agent_settings(name, topology.host_rate_bps(flow.initiator), parameters)
+            except ParameterError:
+                return
