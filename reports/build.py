@@ -10,6 +10,7 @@ from reports.errors import ReportError
 from reports.load import Run
 from reports.page import render, run_section
 from reports.results import Results
+from reports.side_by_side import side_by_side
 
 REPORT = "report.html"
 CLAIMS = "claims.json"
@@ -28,16 +29,16 @@ def build(run_dirs: Path | Sequence[Path], output: Path | None = None) -> Path:
     runs, unreadable = _load(directories)
     if not runs:
         raise ReportError(" ".join(unreadable))
-    sections = []
-    for number, run in enumerate(runs, start=1):
-        results = Results(run)
+    sections, measured = [], [Results(run) for run in runs]
+    for number, results in enumerate(measured, start=1):
+        run = results.run
         outcomes = evaluate(read_claims(), results)
         _write(
             run.directory / CLAIMS, json.dumps([o.as_json() for o in outcomes], indent=1, ensure_ascii=False)
         )
         sections.append(run_section(f"run{number}", 2 if len(runs) == 1 else 3, results, outcomes))
     path = output or (directories[0] if len(directories) == 1 else directories[0].resolve().parent) / REPORT
-    _write(path, render(sections, unreadable))
+    _write(path, render(sections, side_by_side(measured), unreadable))
     return path
 
 

@@ -12,6 +12,7 @@ from reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, rows_of
 from reports.figures import FIGURES
 from reports.quantities import counted, duration_text, joined
 from reports.results import Results
+from reports.side_by_side import SideBySide
 from reports.style import DARK_PARTNERS, figure_look
 from reports.svg import css_variable, to_svg
 from reports.tables import ReportTable, metric_tables, table_of_runs
@@ -113,7 +114,7 @@ def figure_sections(key: str, results: Results) -> list[FigureSection]:
     return sections
 
 
-def render(sections: list[RunSection], unreadable: list[str]) -> str:
+def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable: list[str]) -> str:
     """Return the page."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -132,5 +133,5 @@ def render(sections: list[RunSection], unreadable: list[str]) -> str:
     )
     style = Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))
     return environment.get_template("report.html.j2").render(
-        sections=sections, unreadable=unreadable, style=style, colours=DARK_PARTNERS
+        sections=sections, comparisons=comparisons, unreadable=unreadable, style=style, colours=DARK_PARTNERS
     )

@@ -1,0 +1,178 @@
+"""One experiment on several testbeds: each measure beside the others, and why some are far apart."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from reports.differences import Side, reasons
+from reports.headlines import headlines_of
+from reports.metrics import METRICS
+from reports.metrics.metric import Metric
+from reports.quantities import NO_VALUE, counted, readable
+from reports.results import Results, Setting, settings_of
+from reports.tables import CsvRow, Head, ReportTable, Value, csv_href
+from workloads.records import CellStatus
+
+LARGE: Final = 1.25
+"""Measures that differ by this factor are explained."""
+ALWAYS: Final = ("jain", "drops_packets")
+Key = tuple[str, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A measure that is far from the same, in words, with what may explain it."""
+
+    sentence: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """What the report says about one experiment that several testbeds ran."""
+
+    key: str
+    title: str
+    table: ReportTable
+    differences: tuple[Difference, ...]
+    missing: tuple[str, ...]
+
+
+def side_by_side(results: Sequence[Results]) -> list[SideBySide]:
+    """Return a comparison for each experiment that was run on more than one testbed."""
+    groups: dict[str, list[Results]] = {}
+    for each in results:
+        groups.setdefault(each.run.manifest.name, []).append(each)
+    return [
+        _compare(f"beside{number}", group)
+        for number, group in enumerate(groups.values(), start=1)
+        if len({each.run.manifest.testbed for each in group}) > 1
+    ]
+
+
+def _compare(key: str, group: list[Results]) -> SideBySide:
+    names = Counter(each.run.manifest.testbed for each in group)
+    labels = [
+        manifest.testbed if names[manifest.testbed] == 1 else f"{manifest.testbed} ({manifest.run_id})"
+        for manifest in (each.run.manifest for each in group)
+    ]
+    sides: dict[Key, list[Side | None]] = {}
+    for place, (label, results) in enumerate(zip(labels, group, strict=True)):
+        for setting in results.measured_settings:
+            row = sides.setdefault((setting.transport, setting.factors), [None] * len(group))
+            row[place] = Side(label, results, setting)
+    metrics = _metrics(group)
+    manifest = group[0].run.manifest
+    return SideBySide(
+        key,
+        manifest.title,
+        _table(manifest.name, labels, sides, metrics),
+        tuple(_differences(sides, metrics)),
+        tuple(_missing(labels, group)),
+    )
+
+
+def _metrics(group: list[Results]) -> list[Metric]:
+    """Return what the summary says about this traffic, and what tells how it was shared and lost."""
+    names = [headline.metric for headline in headlines_of(group[0].run.manifest).shown]
+    return [
+        METRICS[name] for name in dict.fromkeys([*names, *ALWAYS]) if any(_has(each, name) for each in group)
+    ]
+
+
+def _has(results: Results, metric: str) -> bool:
+    return any(values[metric] is not None for values in results.values.values())
+
+
+def _table(
+    name: str, labels: list[str], sides: dict[Key, list[Side | None]], metrics: list[Metric]
+) -> ReportTable:
+    """Return a row per setting and metric, a column per run, and the ratio of each to the first."""
+    head = (
+        Head("Transport"),
+        Head("Measure"),
+        *map(Head, labels),
+        *(Head(f"{label} ÷ {labels[0]}") for label in labels[1:]),
+    )
+    rows, lines = [], []
+    for row in sides.values():
+        setting = next(side.setting for side in row if side is not None)
+        for metric in metrics:
+            means = [None if side is None else side.mean(metric.name) for side in row]
+            ratios = [_ratio(mean, means[0]) for mean in means[1:]]
+            rows.append(_row(setting, metric, means, ratios))
+            lines.append(_line(setting, metric, means, ratios))
+    csv_head: CsvRow = ["setting", "metric", *labels, *(f"{label}_ratio" for label in labels[1:])]
+    caption = "Means over the repetitions of each run; a dash where a run has no such number."
+    return ReportTable(
+        "Side by side",
+        caption,
+        2,
+        head,
+        tuple(rows),
+        f"{name}-side-by-side.csv",
+        csv_href([csv_head, *lines]),
+    )
+
+
+def _row(
+    setting: Setting, metric: Metric, means: list[float | None], ratios: list[float | None]
+) -> tuple[Value, ...]:
+    numbers = [Value(readable(mean, metric.unit)) for mean in means]
+    quotients = [Value(NO_VALUE if ratio is None else f"{ratio:.2f}") for ratio in ratios]
+    return Value(setting.title, colour=setting.style.colour), Value(metric.title), *numbers, *quotients
+
+
+def _line(setting: Setting, metric: Metric, means: list[float | None], ratios: list[float | None]) -> CsvRow:
+    return [setting.title, metric.name, *means, *ratios]
+
+
+def _differences(sides: dict[Key, list[Side | None]], metrics: list[Metric]) -> list[Difference]:
+    """Return a difference for each setting of a run of which a measure is far from that of the first run."""
+    return [
+        difference
+        for first, *others in sides.values()
+        for other in others
+        if first is not None and other is not None
+        if (difference := _difference(metrics, first, other)) is not None
+    ]
+
+
+def _difference(metrics: list[Metric], one: Side, other: Side) -> Difference | None:
+    far = [metric for metric in metrics if _is_large(one.mean(metric.name), other.mean(metric.name))]
+    if not far:
+        return None
+    texts = [
+        f"{metric.title} {readable(one.mean(metric.name), metric.unit)} on {one.label}"
+        f" and {readable(other.mean(metric.name), metric.unit)} on {other.label}"
+        for metric in far
+    ]
+    return Difference(f"{one.setting.title}: {'; '.join(texts)}.", tuple(reasons(far, one, other)))
+
+
+def _is_large(own: float | None, its: float | None) -> bool:
+    if own is None or its is None:
+        return False
+    small, large = sorted((abs(own), abs(its)))
+    return large > 0 and (small == 0 or large / small >= LARGE)
+
+
+def _ratio(mean: float | None, first: float | None) -> float | None:
+    return mean / first if mean is not None and first else None
+
+
+def _missing(labels: list[str], group: list[Results]) -> list[str]:
+    """Say what a run does not have, with the reason that it gave."""
+    found = []
+    for label, results in zip(labels, group, strict=True):
+        reasons_of: Counter[tuple[str, str]] = Counter()
+        for setting in settings_of(results.run.manifest.cells):
+            for entry in setting.entries:
+                if entry.status is not CellStatus.OK:
+                    reasons_of[setting.style.name, entry.message or entry.status.value] += 1
+        found += [
+            f"{name} has no result on {label} ({counted(count, 'cell')}): {reason}"
+            for (name, reason), count in reasons_of.items()
+        ]
+    return found
