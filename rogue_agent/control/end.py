@@ -82,5 +82,5 @@ class End(ABC):
         """Say what has been done so far."""
 
     @abstractmethod
-    def checksum(self) -> str | None:
-        """SHA-256 of the memory, None if there is none."""
+    def checksum(self, size_bytes: int | None) -> str | None:
+        """SHA-256 of the memory's first bytes or of all; None if there is no memory."""

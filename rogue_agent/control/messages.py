@@ -199,10 +199,14 @@ class Heartbeat(RoleRequest):
 
 @dataclass(frozen=True)
 class Result(RoleRequest):
-    """Ask what became of the flow; a requester answers once it has finished."""
+    """Ask what became of the flow; a requester answers once it has finished.
+
+    checksum_bytes: how much of the memory is summed up, from its start; null for all of it.
+    """
 
     wire_type: ClassVar[str] = "result"
     checksum: bool = field(default=False, metadata=_takes(Flag()))
+    checksum_bytes: int | None = field(default=None, metadata=_takes(Optional(_BUFFER_BYTES)))
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ class Role:
             retransmitted_bytes=report.retransmitted_bytes,
             verbs=report.verbs,
             batches=report.batches,
-            sha256=self._end.checksum() if request.checksum else None,
+            sha256=self._end.checksum(request.checksum_bytes) if request.checksum else None,
             spent=report.spent,
             facts=report.facts,
         )

@@ -57,9 +57,9 @@ class TcpEnd(End):
     def _listening_port(self) -> int | None:
         return None
 
-    def checksum(self) -> str:
+    def checksum(self, size_bytes: int | None) -> str:
         """SHA-256 of the memory."""
-        return self._memory.sha256()
+        return self._memory.sha256(size_bytes)
 
     def finish(self, now: HostNs) -> None:
         """Note what the kernel counted."""

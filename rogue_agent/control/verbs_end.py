@@ -106,9 +106,9 @@ class VerbsEnd(End):
             if name in self._counters_before:
                 table.row(name, self._counters_before[name], value)
 
-    def checksum(self) -> str:
+    def checksum(self, size_bytes: int | None) -> str:
         """SHA-256 of the buffer."""
-        return self._base.endpoint.buffer.sha256()
+        return self._base.endpoint.buffer.sha256(size_bytes)
 
     def _limiter_facts(self) -> dict[str, object]:
         limiter = self._base.limiter

@@ -21,6 +21,7 @@ class Memory:
             length = min(_FILL_CHUNK_BYTES, self.size_bytes - start)
             self.mapped[start : start + length] = stream.randbytes(length)
 
-    def sha256(self) -> str:
-        """Checksum of what is in the memory now."""
-        return hashlib.sha256(self.mapped).hexdigest()
+    def sha256(self, size_bytes: int | None = None) -> str:
+        """Checksum of what is in the memory now, or in its first bytes."""
+        with memoryview(self.mapped) as view:
+            return hashlib.sha256(view[:size_bytes]).hexdigest()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness.testbeds.base import Progress, TestbedError
+from harness.testbeds.ssh.memories import compared_bytes
 from harness.testbeds.ssh.node import ANSWER_LIMIT_S, HEARTBEAT_LIMIT_S, Node
 from harness.testbeds.ssh.requests import load_requests, prepare_request
 from harness.testbeds.ssh.roles import End, PlannedFlow
@@ -151,7 +152,8 @@ class Conductor:
     def _collect(self, node: Node, role: Role, done: Conducted) -> None:
         flow, end = role
         name = flow.role(end)
-        request = Result(name, ROLE_LIMIT_MS, flow.service == "rc" and not flow.is_probe)
+        size_bytes = compared_bytes(flow)
+        request = Result(name, ROLE_LIMIT_MS, size_bytes > 0, size_bytes or None)
         try:
             results = node.ask(request, Results)
         except TestbedError as error:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from harness.testbeds.ssh.memories import fill_seed, memory_bytes
 from harness.testbeds.ssh.node import Node
 from harness.testbeds.ssh.roles import End, PlannedFlow
 from harness.testbeds.timing import Timing
@@ -21,10 +22,10 @@ def prepare_request(node: Node, role: tuple[PlannedFlow, End], timing: Timing, l
         end=end,
         address=str(node.host.variables.experiment_address),
         transport=flow.transport,
-        buffer_bytes=flow.buffer_bytes,
+        buffer_bytes=memory_bytes(flow, end),
         parameters=flow.overrides,
         verb=flow.flow.verb,
-        fill_seed=None if flow.is_probe else 1,
+        fill_seed=fill_seed(flow, end),
         line_rate_bps=flow.line_rate_bps,
         mtu_bytes=flow.mtu_bytes,
         priority=flow.priority,

@@ -14,9 +14,6 @@ from workloads.transports import parse_transport
 
 PROBE_GROUP: Final = "probe"
 PROBE_TRANSPORT: Final = "roce"
-BUFFER_BYTES_MAX: Final = 32 * 2**20
-"""A longer transfer goes round and round in it."""
-BUFFER_BYTES_MIN: Final = 4096
 PRIORITIES: Final = 7
 """Traffic classes with a limiter, from 1; class 0 has none."""
 
@@ -62,12 +59,6 @@ class PlannedFlow:
     def has_limiter(self) -> bool:
         """Whether the agent sets a rate."""
         return self.priority > 0
-
-    @property
-    def buffer_bytes(self) -> int:
-        """Memory at each end."""
-        sizes = [self.flow.size_bytes, *(arrival.size_bytes for arrival in self.flow.arrivals)]
-        return min(BUFFER_BYTES_MAX, max(BUFFER_BYTES_MIN, *sizes))
 
     def role(self, end: End) -> str:
         """Name of the role at one end."""

@@ -19,6 +19,22 @@ def test_memories_that_differ_are_no_result(run: Run, agents: dict[str, FakeAgen
     assert failure.message.startswith("main/h0->h2: the memories of the two ends differ")
 
 
+def test_sends_that_went_out_again_lie_elsewhere(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h2"].sha256 = "cd" * 32
+    send = "workload.verb=send"
+    failure = run(send).failure
+    assert failure is not None
+
+    def sent_again(request: Message) -> Message:
+        assert isinstance(request, Result)
+        sha256 = agents["h0"].sha256
+        return Results(request.role, "ok", 0, 1, transfers_ok=1, sha256=sha256, facts={"again_bytes": 65_536})
+
+    for name in ("h0", "h1"):
+        agents[name].answers[Result] = sent_again
+    assert run(send).failure is None
+
+
 def test_transfers_that_were_cut_off_are_a_timeout(run: Run, agents: dict[str, FakeAgent]) -> None:
     def cut_off(request: Message) -> Message:
         assert isinstance(request, Result)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.ssh.roles import BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, PlannedFlow, is_limited, plan_roles
+from harness.testbeds.ssh.roles import PlannedFlow, is_limited, plan_roles
 from harness.testbeds.timing import cell_timing
 from rogue_agent.core.transports import TRANSPORTS
 
@@ -50,12 +50,6 @@ def test_parameters_reach_the_agent_by_its_own_names(tmp_path: Path) -> None:
         "base_rtt_floor_ns": 10_000_000,
         "segment_bytes": 16_384,
     }
-
-
-def test_memory(tmp_path: Path) -> None:
-    assert planned(tmp_path)[0].buffer_bytes == 1_000_000
-    assert planned(tmp_path, "workload.size=1GB")[0].buffer_bytes == BUFFER_BYTES_MAX
-    assert planned(tmp_path)[-1].buffer_bytes == BUFFER_BYTES_MIN
 
 
 def test_how_long_they_run(tmp_path: Path) -> None:

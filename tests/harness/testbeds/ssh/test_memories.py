@@ -1,0 +1,112 @@
+"""Memories at both ends: only bytes that moved make them equal."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.agent_roles import LIMIT_MS, Actor, Stage, play
+from helpers.experiments import cell_of
+from helpers.fake_agents import FakeAgent, fake_node
+from helpers.fake_verbs import EVENT_FILE
+
+from harness.testbeds.ssh.memories import (
+    MEMORY_BYTES_MAX,
+    MEMORY_BYTES_MIN,
+    RECEIVES_MAX,
+    compared_bytes,
+    fill_seed,
+    memory_bytes,
+)
+from harness.testbeds.ssh.requests import prepare_request
+from harness.testbeds.ssh.roles import End, PlannedFlow, plan_roles
+from harness.testbeds.timing import cell_timing
+from rogue_agent.control import verbs_peer
+from rogue_agent.control.messages import Connect, Load, Result, Results
+from rogue_agent.drivers.verbs import completion_queue
+
+VERBS = ["write", "read", "send"]
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    monkeypatch.setattr(completion_queue, "_EVENT_FILE", EVENT_FILE)
+    with ExitStack() as stack:
+        yield Stage(tmp_path, stack)
+
+
+def planned(tmp_path: Path, *settings: str) -> list[PlannedFlow]:
+    cell = cell_of(tmp_path, *settings)
+    return plan_roles(cell, cell_timing(cell))
+
+
+def entered(stage: Stage, flow: PlannedFlow, end: End, timing_of: Path) -> Actor:
+    """A role as the harness asks for it, but for where it is."""
+    node = fake_node("h0", FakeAgent())
+    request = prepare_request(node, (flow, end), cell_timing(cell_of(timing_of)), LIMIT_MS)
+    name = "here" if end == "requester" else "there"
+    return stage.enter(replace(request, role=name, address="10.9.0.1", limiter="none", priority=0))
+
+
+def sums(flow: PlannedFlow, *actors: Actor) -> set[str | None]:
+    """Checksums as the harness asks for them."""
+    size_bytes = compared_bytes(flow)
+    assert size_bytes > 0
+    return {
+        actor.ask(Result(actor.introduction.role, LIMIT_MS, True, size_bytes), Results).sha256
+        for actor in actors
+    }
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(("size", "count"), [("100B", 3), ("200KB", 3), ("2MB", 2)])
+def test_memories_are_equal_only_once_bytes_have_moved(
+    stage: Stage, tmp_path: Path, verb: str, size: str, count: int
+) -> None:
+    flow = planned(tmp_path, f"workload.verb={verb}", f"workload.size={size}", "topology.mtu=4096")[0]
+    there, here = (entered(stage, flow, end, tmp_path) for end in ("responder", "requester"))
+    assert len(sums(flow, here, there)) == 2, "nothing has moved"
+    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+    here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+    play(here, there, Load("here", LIMIT_MS, flow.flow.size_bytes, count=count))
+    assert len(sums(flow, here, there)) == 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "source"), [("write", "requester"), ("read", "responder"), ("send", "requester")]
+)
+def test_only_the_source_of_the_bytes_is_filled(tmp_path: Path, verb: str, source: End) -> None:
+    flows = planned(tmp_path, f"workload.verb={verb}")
+    filled = {end for end in ("requester", "responder") if fill_seed(flows[0], end) is not None}
+    assert filled == {source}
+    assert fill_seed(flows[-1], "requester") is None, "the probe moves nothing"
+
+
+def test_a_memory_holds_a_transfer_up_to_a_limit(tmp_path: Path) -> None:
+    assert memory_bytes(planned(tmp_path)[0], "requester") == 1_000_000
+    assert memory_bytes(planned(tmp_path, "workload.size=1GB")[0], "responder") == MEMORY_BYTES_MAX
+    assert memory_bytes(planned(tmp_path)[-1], "requester") == MEMORY_BYTES_MIN
+
+
+def test_sends_land_in_receives_that_hold_whole_transfers(tmp_path: Path) -> None:
+    """16 segments of 64 KiB hold a megabyte; 8 receives are the least, so 200 KB have 2 times their 4."""
+    for size, receives in (("1MB", 16), ("200KB", 8), ("100B", 8)):
+        (flow, *_) = planned(tmp_path, "workload.verb=send", f"workload.size={size}")
+        assert memory_bytes(flow, "responder") == receives * 65_536
+    assert verbs_peer._RECEIVES == RECEIVES_MAX
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("transports=[rogue-uc]",),
+        ("transports=[dctcp]",),
+        ("workload.size=40MB",),
+        ("workload.verb=send", "workload.size=20MB"),
+        ("workload.verb=send", "workload.verb_size=4KB"),
+    ],
+)
+def test_what_says_nothing_about_the_bytes_is_not_compared(tmp_path: Path, settings: tuple[str, ...]) -> None:
+    """Losses are allowed, bytes were overwritten, or messages lie where they did not at the source."""
+    assert compared_bytes(planned(tmp_path, *settings)[0]) == 0
