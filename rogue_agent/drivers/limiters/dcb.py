@@ -9,7 +9,8 @@ from rogue_agent.drivers.limiters.batch_program import BatchProgram
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
-COMMAND = ("dcb", "-force", "-batch", "-")
+COMMAND = ("dcb", "--force", "--batch", "-")
+"""dcb, unlike tc, takes long options with two dashes only."""
 _STEP_BPS = 100_000_000
 _MBIT = 1_000_000
 

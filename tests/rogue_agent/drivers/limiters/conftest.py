@@ -1,4 +1,7 @@
-"""Programs that stand for tc and dcb: they write down what they are told, and answer as they do."""
+"""Programs that stand for tc and dcb: they write down what they are told, and answer as they do.
+
+Like the real ones they end at options that are not theirs; `test_real_programs` asks those themselves.
+"""
 
 import io
 import os
@@ -13,6 +16,10 @@ from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
 _PROGRAM = """#!/bin/sh
+case "${{0##*/}} $*" in
+    "tc "|"tc -force -batch -"|"dcb --force --batch -") ;;
+    *) echo "Unknown option." >&2; exit 1 ;;
+esac
 while read -r line; do
     echo "$line" >>{told}
     case "$line" in

@@ -1,0 +1,29 @@
+"""The real tc and dcb take the options that we start them with; they set nothing here."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from rogue_agent.drivers.limiters import dcb, htb
+
+
+def answer(command: tuple[str, ...], line: str) -> str:
+    """What a program prints when it is told one line."""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"this computer has no {command[0]}")
+    done = subprocess.run(command, input=f"{line}\n", capture_output=True, text=True, timeout=20, check=False)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (dcb.COMMAND, "maxrate show dev no-such-device"),
+        (htb.COMMAND, "class show dev no-such-device"),
+    ],
+)
+def test_a_line_that_fails_is_named_and_the_program_goes_on(command: tuple[str, ...], line: str) -> None:
+    said = answer(command, f"{line}\n{line}")
+    assert "ommand failed -:1" in said
+    assert "ommand failed -:2" in said
