@@ -17,11 +17,12 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach 
 
 
 class Shell:
-    """An open connection to a node."""
+    """An open connection to a node, for one thread at a time."""
 
     def __init__(self, node: str, client: paramiko.SSHClient) -> None:
         self.node = node
         self._client = client
+        self._files: paramiko.SFTPClient | None = None
 
     def run(self, command: str, text: str = "", *, limit_s: float = ANSWER_LIMIT_S) -> str:
         """Run a shell command, `text` on its standard input; its output, or TestbedError in its own words."""
@@ -50,15 +51,34 @@ class Shell:
 
     def get(self, path: str) -> bytes:
         """Read a file of the node."""
-        with _reported(self.node), self._client.open_sftp() as files, files.open(path, "rb") as remote:
+        with self._transfer() as files, files.open(path, "rb") as remote:
             remote.prefetch()
             return remote.read()
 
     def put(self, content: bytes, path: str) -> None:
         """Write a file on the node."""
-        with _reported(self.node), self._client.open_sftp() as files, files.open(path, "wb") as remote:
+        with self._transfer() as files, files.open(path, "wb") as remote:
             remote.set_pipelined(True)
             remote.write(content)
+
+    def sizes_bytes(self, directory: str) -> dict[str, int]:
+        """How large each entry of a directory of the node is, by name."""
+        with self._transfer() as files:
+            return {each.filename: each.st_size or 0 for each in files.listdir_attr(directory)}
+
+    @contextmanager
+    def _transfer(self) -> Iterator[paramiko.SFTPClient]:
+        """The session for files: one for all of them, opened by the first, and anew after a failure."""
+        with _reported(self.node):
+            if self._files is None:
+                self._files = self._client.open_sftp()
+                self._files.get_channel().settimeout(ANSWER_LIMIT_S)
+            try:
+                yield self._files
+            except (paramiko.SSHException, OSError, EOFError):
+                self._files.close()
+                self._files = None
+                raise
 
 
 @contextmanager

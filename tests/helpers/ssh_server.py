@@ -1,5 +1,6 @@
 """A node inside the test's own process: an SSH server on the loopback interface that runs commands here."""
 
+import os
 import socket
 import subprocess
 import threading
@@ -30,6 +31,35 @@ class _Server(paramiko.ServerInterface):
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
         threading.Thread(target=_execute, args=(channel, command.decode()), daemon=True).start()
         return True
+
+
+class _File(paramiko.SFTPHandle):
+    def stat(self) -> paramiko.SFTPAttributes:
+        return paramiko.SFTPAttributes.from_stat(Path(self.filename).stat())
+
+
+class _Files(paramiko.SFTPServerInterface):
+    """The files of this very machine, with their own paths."""
+
+    def open(self, path: str, flags: int, _attributes: paramiko.SFTPAttributes) -> paramiko.SFTPHandle | int:
+        is_written = bool(flags & os.O_WRONLY)
+        try:
+            file = Path(path).open("wb" if is_written else "rb")  # noqa: SIM115 - the handle closes it
+        except OSError as error:
+            return paramiko.SFTPServer.convert_errno(error.errno or 0)
+        handle = _File(flags)
+        handle.filename = path
+        if is_written:
+            handle.writefile = file
+        else:
+            handle.readfile = file
+        return handle
+
+    def stat(self, path: str) -> paramiko.SFTPAttributes:
+        return paramiko.SFTPAttributes.from_stat(Path(path).stat())
+
+    def list_folder(self, path: str) -> list[paramiko.SFTPAttributes]:
+        return [paramiko.SFTPAttributes.from_stat(entry.stat(), entry.name) for entry in Path(path).iterdir()]
 
 
 def _execute(channel: paramiko.Channel, command: str) -> None:
@@ -70,6 +100,7 @@ def served_node(directory: Path) -> Iterator[Login]:
                     connection, _ = listener.accept()
                     transport = paramiko.Transport(connection)
                     transport.add_server_key(host)
+                    transport.set_subsystem_handler("sftp", paramiko.SFTPServer, _Files)
                     with suppress(paramiko.SSHException, EOFError):
                         transport.start_server(server=_Server(client))
                     transports.append(transport)

@@ -56,3 +56,28 @@ def test_the_clock_of_this_very_machine_is_right(login: Login) -> None:
     with connect(login, limit_s=LIMIT_S) as shell:
         found = clock_offset(shell)
     assert abs(found.offset_s) <= found.uncertainty_s + 0.001
+
+
+def test_files_there_and_back_over_one_session(
+    login: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[paramiko.SFTPClient] = []
+    open_sftp = paramiko.SSHClient.open_sftp
+
+    def counted(client: paramiko.SSHClient) -> paramiko.SFTPClient:
+        opened.append(open_sftp(client))
+        return opened[-1]
+
+    monkeypatch.setattr(paramiko.SSHClient, "open_sftp", counted)
+    there = tmp_path / "there"
+    there.mkdir()
+    with connect(login, limit_s=LIMIT_S) as shell:
+        shell.put(b"x" * 100_000, str(there / "large"))
+        shell.put(b"", str(there / "empty"))
+        assert shell.get(str(there / "large")) == b"x" * 100_000
+        assert shell.sizes_bytes(str(there)) == {"large": 100_000, "empty": 0}
+        assert len(opened) == 1
+        with pytest.raises(TestbedError, match=r"h0: SSH failed: .*"):
+            shell.get(str(there / "missing"))
+        assert shell.get(str(there / "empty")) == b""
+    assert len(opened) == 2
