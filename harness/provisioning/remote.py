@@ -72,7 +72,8 @@ class Shell:
         with _reported(self.node):
             if self._files is None:
                 self._files = self._client.open_sftp()
-                self._files.get_channel().settimeout(ANSWER_LIMIT_S)
+                if (channel := self._files.get_channel()) is not None:
+                    channel.settimeout(ANSWER_LIMIT_S)
             try:
                 yield self._files
             except (paramiko.SSHException, OSError, EOFError):

@@ -225,7 +225,10 @@ class Stop(Message):
 
 @dataclass(frozen=True)
 class Capabilities(Message):
-    """What this node is and has: `ports` one by one GID, `limiters` such as htb:eth1."""
+    """What this node is and has: `ports` one by one GID, `limiters` such as htb:eth1.
+
+    directory: where this conversation's files and logs are, each named after its role.
+    """
 
     wire_type: ClassVar[str] = "capabilities"
     protocol: int = field(metadata=_takes(Integer(1, 1_000)))
@@ -238,6 +241,7 @@ class Capabilities(Message):
     congestion_controls: list[str] = field(metadata=_takes(Many(_NAME, 64)))
     ports: list[dict[str, object]] = field(metadata=_takes(Many(Parameters(16), 64)))
     limiters: list[str] = field(metadata=_takes(Many(_NAME, 64)))
+    directory: str | None = field(default=None, metadata=_takes(Optional(_WORDS)))
 
 
 @dataclass(frozen=True)

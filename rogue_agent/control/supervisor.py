@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -168,7 +168,7 @@ class Supervisor:
         self._is_open = True
         if hello.silence_limit_ms is not None:
             self._silence_limit_ns = hello.silence_limit_ms * _NS_PER_MS
-        self._send(capabilities())
+        self._send(replace(capabilities(), directory=str(self._directory)))
 
     def _forward(self, request: RoleRequest, line: bytes) -> None:
         """Hand a request to its data process, which `prepare` starts and `end_role` ends."""

@@ -49,10 +49,12 @@ from rogue_agent.control.messages import (
 )
 from rogue_agent.control.wire import REQUEST_TYPES, decode, encode
 
+DIRECTORY = "/var/lib/rogue/agent"
 CAPABILITIES = Capabilities(
     protocol=PROTOCOL, host="node", kernel="6.1.0", python="3.11.2", pyverbs="44.0", cores=2,
     memory_bytes=2**28, congestion_controls=["reno", "cubic", "dctcp"],
     ports=[{"device": "rxe0", "driver": "software"}], limiters=["htb:eth1", "software"],
+    directory=DIRECTORY,
 )  # fmt: skip
 
 
@@ -63,6 +65,8 @@ class FakeAgent:
         self.now_ns = now_ns
         self.asked: list[Message] = []
         self.files: dict[str, dict[str, bytes]] = {}
+        self.left: dict[str, bytes] = {}
+        """What lies in its directory beside, by name."""
         self.answers: dict[type[Message], Callable[[Message], Message | None]] = {}
         self.capabilities = CAPABILITIES
         self.sha256: str | None = "ab" * 32
@@ -197,8 +201,14 @@ class FakeShell:
         return self.dool
 
     def get(self, path: str) -> bytes:
-        _, _, role, name = path.split("/")
-        return self._agent.files[role][name]
+        directory, _, name = path.rpartition("/")
+        if directory == DIRECTORY:
+            return self._agent.left[name]
+        return self._agent.files[directory.rpartition("/")[2]][name]
+
+    def sizes_bytes(self, directory: str) -> dict[str, int]:
+        assert directory == DIRECTORY
+        return {name: len(content) for name, content in self._agent.left.items()}
 
 
 def fake_node(name: str, agent: FakeAgent) -> Node:
@@ -250,6 +260,7 @@ class FakeSwitch:
 
     def __init__(self, _inventory: object) -> None:
         self._reads = 0
+        self._names: list[str] = []
         type(self).cuts = []
 
     def __enter__(self) -> Self:

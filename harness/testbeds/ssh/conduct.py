@@ -3,9 +3,13 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
+from harness.errors import SHOWN_MAX
+from harness.errors import TestbedError as MachineError
 from harness.testbeds.base import Progress, TestbedError
 from harness.testbeds.ssh.memories import compared_bytes
 from harness.testbeds.ssh.node import ANSWER_LIMIT_S, HEARTBEAT_LIMIT_S, Node
@@ -31,9 +35,14 @@ from workloads.records import FailureKind
 ROLE_LIMIT_MS: Final = int(ANSWER_LIMIT_S * 1000) - 5_000
 """The supervisor gives up on a data process before we give up on the supervisor."""
 START_MARGIN_S: Final = 1.0
+STARTS_MAX: Final = 3
+"""How often a common start is tried that some node hears of too late."""
 HEARTBEAT_S: Final = 1.0
 LATE_S: Final = 60.0
 """A flow that has not ended so long after its time has hung."""
+
+OVER: Final = ("finished", "failed")
+"""States of a role from which it goes on to none."""
 
 Role = tuple[PlannedFlow, End]
 
@@ -42,14 +51,14 @@ Role = tuple[PlannedFlow, End]
 class Conducted:
     """What the nodes said about one run."""
 
-    start_ns: int
-    """The common start, on this process's clock."""
+    start_ns: int | None
+    """The common start, on this process's clock; None if it has not come to that."""
     prepared: dict[str, Prepared]
     results: dict[str, Results]
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     """By role and name."""
-    late: list[str] = field(default_factory=list)
-    """Flows that time cut off although they should have been done."""
+    logs: dict[str, bytes] = field(default_factory=dict)
+    """What data processes have printed, and files of roles that have no results; by the node's own names."""
     start_notice_ns: int = 0
     """How long before the start the last node knew of it."""
     failures: list[TestbedError] = field(default_factory=list)
@@ -63,7 +72,9 @@ class Conductor:
         self._nodes = nodes
         self._flows = flows
         self._timing = timing
-        self._prepared: dict[str, Prepared] = {}
+        self._asked: set[str] = set()
+        """Roles that nodes were asked to prepare."""
+        self.done = Conducted(None, {}, {})
 
     def prepare(self) -> None:
         """Bring every role up to its start: memory, queue pairs, connections, schedules."""
@@ -74,53 +85,83 @@ class Conductor:
 
     def run(self, progress: Progress, on_start: Callable[[int], None]) -> Conducted:
         """Start all at one instant, wait for the end, and fetch what was measured."""
-        roles = len(self._flows) * 2
-        error_ns = max(node.clock_error_ns for node in self._nodes.values())
-        start_ns = time.monotonic_ns() + int(START_MARGIN_S * 1e9) + 4 * roles * error_ns
-        self._everywhere(lambda node, role: self._start(node, role, start_ns), ("responder", "requester"))
-        notice_ns = start_ns - time.monotonic_ns()
+        start_ns = self._start_all()
         on_start(start_ns)
         self._watch(start_ns, progress)
-        done = Conducted(start_ns, self._prepared, {}, start_notice_ns=notice_ns)
-        self._everywhere(lambda node, role: self._collect(node, role, done), ("requester",))
-        self._everywhere(lambda node, role: self._collect(node, role, done), ("responder",))
-        return done
+        self._everywhere(self._collect, ("requester",))
+        self._everywhere(self._collect, ("responder",))
+        self._fetch_logs()
+        return self.done
+
+    def rescue(self) -> Conducted:
+        """After a failure: fetch what can be had, from roles that are over on nodes that answer."""
+        if self.done.start_ns is not None:
+            with suppress(TestbedError):
+                self._everywhere(self._collect_if_over, ("requester", "responder"))
+        self._fetch_logs()
+        return self.done
 
     def end(self) -> None:
         """End every role; the agents stay for the next cell."""
         self._everywhere(self._end, ("requester", "responder"))
 
+    def _start_all(self) -> int:
+        """Tell every role of a common start; anew, with more time, if some role hears of it too late."""
+        error_ns = max(node.clock_error_ns for node in self._nodes.values())
+        margin_ns = int(START_MARGIN_S * 1e9) + 8 * len(self._flows) * error_ns
+        for attempt in range(STARTS_MAX):
+            if attempt:
+                self.end()
+                self.prepare()
+            asked_ns = time.monotonic_ns()
+            start_ns = asked_ns + margin_ns
+            self._everywhere(partial(self._start, start_ns=start_ns), ("responder", "requester"))
+            took_ns = time.monotonic_ns() - asked_ns
+            if took_ns + error_ns <= margin_ns:
+                self.done.start_ns, self.done.start_notice_ns = start_ns, margin_ns - took_ns
+                return start_ns
+            margin_ns = 2 * (took_ns + error_ns)
+        took = f"{took_ns / 1e9:.1f} s to hear of a start that was {(start_ns - asked_ns) / 1e9:.1f} s away"
+        advice = "do less beside it on this computer and on the nodes, or use fewer flows"
+        raise TestbedError(FailureKind.TIMEOUT, f"the nodes took {took}, {STARTS_MAX} times; {advice}")
+
     def _everywhere(self, do: Callable[[Node, Role], None], ends: Sequence[End]) -> None:
-        """Do something for every role of these ends, on all nodes at once; the first failure is raised."""
+        """Do something for every role of these ends, on all nodes at once; raise what failed anywhere."""
         work: dict[str, list[Role]] = {}
         for end in ends:
             for flow in self._flows:
                 work.setdefault(flow.host(end), []).append((flow, end))
 
-        def on_node(name: str) -> None:
-            for role in work[name]:
-                do(self._nodes[name], role)
+        def on_node(name: str) -> TestbedError | None:
+            try:
+                for role in work[name]:
+                    do(self._nodes[name], role)
+            except TestbedError as error:
+                return error
+            return None
 
         with ThreadPoolExecutor(max(1, len(work))) as pool:
-            for future in [pool.submit(on_node, name) for name in work]:
-                future.result()
+            errors = [error for error in pool.map(on_node, work) if error is not None]
+        if errors:
+            raise joined(errors)
 
     def _prepare(self, node: Node, role: Role) -> None:
         request = prepare_request(node, role, self._timing, ROLE_LIMIT_MS)
         flow, end = role
-        self._prepared[flow.role(end)] = node.ask(request, Prepared)
+        self._asked.add(flow.role(end))
+        self.done.prepared[flow.role(end)] = node.ask(request, Prepared)
 
     def _connect(self, node: Node, role: Role) -> None:
         flow, end = role
         other: End = "responder" if end == "requester" else "requester"
-        node.ask(Connect(flow.role(end), ROLE_LIMIT_MS, self._prepared[flow.role(other)]), Connected)
+        node.ask(Connect(flow.role(end), ROLE_LIMIT_MS, self.done.prepared[flow.role(other)]), Connected)
 
     def _load(self, node: Node, role: Role) -> None:
         flow, end = role
         for request in load_requests(flow, flow.role(end), ROLE_LIMIT_MS):
             node.ask(request, Loaded)
 
-    def _start(self, node: Node, role: Role, start_ns: int) -> None:
+    def _start(self, node: Node, role: Role, *, start_ns: int) -> None:
         flow, end = role
         own_ns = node.own_ns(start_ns + flow.flow.start_ns)
         node.ask(Start(flow.role(end), ROLE_LIMIT_MS, own_ns, flow.run_ns), Started)
@@ -139,17 +180,16 @@ class Conductor:
                 raise TestbedError(FailureKind.TIMEOUT, f"{names} did not end {LATE_S:g} s after their time")
 
     def _has_ended(self, flow: PlannedFlow) -> bool:
-        node, role = self._nodes[flow.host("requester")], flow.role("requester")
-        return node.ask(Heartbeat(role, ROLE_LIMIT_MS), Alive, HEARTBEAT_LIMIT_S).state in (
-            "finished",
-            "failed",
-        )
+        return self._state(self._nodes[flow.host("requester")], flow.role("requester")) in OVER
+
+    def _state(self, node: Node, role: str) -> str:
+        return node.ask(Heartbeat(role, ROLE_LIMIT_MS), Alive, HEARTBEAT_LIMIT_S).state
 
     def _end(self, node: Node, role: Role) -> None:
         flow, end = role
         node.ask(EndRole(flow.role(end), ROLE_LIMIT_MS), RoleEnded)
 
-    def _collect(self, node: Node, role: Role, done: Conducted) -> None:
+    def _collect(self, node: Node, role: Role) -> None:
         flow, end = role
         name = flow.role(end)
         size_bytes = compared_bytes(flow)
@@ -159,7 +199,50 @@ class Conductor:
         except TestbedError as error:
             if error.kind is FailureKind.NODE_LOST:
                 raise
-            done.failures.append(error)
+            self.done.failures.append(error)
             return
-        done.results[name] = results
-        done.files[name] = {str(kind): node.fetch(str(path)) for kind, path in results.files.items()}
+        self.done.results[name] = results
+        self.done.files[name] = {str(kind): node.fetch(str(path)) for kind, path in results.files.items()}
+
+    def _collect_if_over(self, node: Node, role: Role) -> None:
+        """A requester that still runs would answer when its time is over, which may be never."""
+        flow, end = role
+        try:
+            is_over = end == "responder" or self._state(node, flow.role(end)) in OVER
+        except TestbedError as error:
+            if error.kind is FailureKind.NODE_LOST:
+                raise
+            return
+        if is_over and flow.role(end) not in self.done.results:
+            self._collect(node, role)
+
+    def _fetch_logs(self) -> None:
+        """Fetch what has words in it from the nodes' own directories, of this cell's roles."""
+        with ThreadPoolExecutor(max(1, len(self._nodes))) as pool:
+            for files in pool.map(self._logs_of, self._nodes.values()):
+                self.done.logs |= files
+
+    def _logs_of(self, node: Node) -> dict[str, bytes]:
+        directory = node.capabilities.directory
+        if directory is None:
+            return {}
+        try:
+            names = [name for name, size in node.shell.sizes_bytes(directory).items() if size]
+            return {name: node.fetch(f"{directory}/{name}") for name in names if self._is_wanted(name)}
+        except (TestbedError, MachineError):
+            return {}  # the node is lost, which whoever measures on it has been told
+
+    def _is_wanted(self, file: str) -> bool:
+        """A log of a role of this cell's, or whatever such a role has written that has no results."""
+        asked = (role for role in self._asked if file == f"{role}.log" or file.startswith(f"{role}-"))
+        role = next(asked, None)
+        return role is not None and (file.endswith(".log") or role not in self.done.results)
+
+
+def joined(errors: Sequence[TestbedError]) -> TestbedError:
+    """Several failures as one; if a node is lost, that is why the others have failed."""
+    lost = [error for error in errors if error.kind is FailureKind.NODE_LOST]
+    kind = (lost or list(errors))[0].kind
+    texts = sorted({str(error) for error in errors}, key=[str(error) for error in (*lost, *errors)].index)
+    more = f"; and {len(texts) - SHOWN_MAX} more" if len(texts) > SHOWN_MAX else ""
+    return TestbedError(kind, "; ".join(texts[:SHOWN_MAX]) + more)

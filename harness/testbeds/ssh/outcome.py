@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Final
 
 from harness.plan.cells import Cell
-from harness.testbeds.base import CellResult, Columns, Fact, Failure
+from harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
 from harness.testbeds.bottleneck import bottleneck_facts
 from harness.testbeds.ssh import support
-from harness.testbeds.ssh.conduct import Conducted
+from harness.testbeds.ssh.conduct import Conducted, joined
 from harness.testbeds.ssh.memories import compared_bytes
 from harness.testbeds.ssh.node import Node
 from harness.testbeds.ssh.roles import PlannedFlow
@@ -49,8 +50,23 @@ class Outcome:
         self._done = done
         self._surroundings = surroundings
 
+    def rescued(self, error: TestbedError) -> CellResult:
+        """What there is of a cell that failed on its way."""
+        result = CellResult(raw=self._raw())
+        if self._done.start_ns is not None:
+            with suppress(TestbedError):  # half a table may make no sense; the files are there
+                result = self._measured()
+        result.failure = Failure(error.kind, str(error))
+        return result
+
     def result(self) -> CellResult:
         """As the run directory wants it."""
+        result = self._measured()
+        result.failure = self._failure()
+        return result
+
+    def _measured(self) -> CellResult:
+        assert self._done.start_ns is not None, "a cell that has started"
         own_start_ns = {name: node.own_ns(self._done.start_ns) for name, node in self._nodes.items()}
         readings = Readings(self._flows, self._done, own_start_ns)
         tables = collect_tables(self._cell, readings)
@@ -64,7 +80,6 @@ class Outcome:
             tables=tables,
             facts=self._facts(),
             not_measured=not_measured,
-            failure=self._failure(),
             raw=self._raw(),
         )
 
@@ -76,8 +91,8 @@ class Outcome:
     def _failure(self) -> Failure | None:
         """A role that failed, bytes that are not those that were sent, or time that ran out."""
         if self._done.failures:
-            first = min(self._done.failures, key=str)
-            return Failure(first.kind, str(first))
+            error = joined(self._done.failures)
+            return Failure(error.kind, str(error))
         for flow in self._flows:
             ends = {end: self._done.results[flow.role(end)] for end in ENDS}
             sums = {result.sha256 for result in ends.values()}
@@ -143,6 +158,7 @@ class Outcome:
             for name, content in files.items()
             if name not in TABLE_FILES
         }
+        raw |= self._done.logs
         raw |= {f"{name}.dool.csv": content for name, content in self._surroundings.dool.items()}
         raw |= {f"{name}.agent.log": words for name, node in self._nodes.items() if (words := node.log())}
         said = {

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 
 from harness.errors import TestbedError as MachineError
@@ -31,6 +31,7 @@ class Surroundings:
         self._before: Mapping[str, PortCounters] = {}
         self._after: Mapping[str, PortCounters] = {}
         self._recorders: dict[str, CpuRecorder] = {}
+        self._running: dict[str, CpuRecorder] = {}
         self.dool: dict[str, bytes] = {}
         """Raw tables, by host."""
         self.unrecorded: list[str] = []
@@ -55,6 +56,7 @@ class Surroundings:
             for name, node in self._nodes.items():
                 with self._without_load():
                     self._recorders[name] = CpuRecorder(node.shell, time.monotonic_ns())
+            self._running = dict(self._recorders)
 
     def begin(self) -> None:
         """Read the counters, just before the traffic."""
@@ -72,12 +74,18 @@ class Surroundings:
                     self._control.cut(port, after_s=after_s, duration_s=fault.duration_ns / 1e9)
 
     def end(self) -> None:
-        """Read the counters again and end the recording."""
-        with _blamed_on_switch():
-            self._after = self._control.counters()
-        for name, recorder in self._recorders.items():
+        """End the recording and read the counters again."""
+        while self._running:
+            name, recorder = self._running.popitem()
             with self._without_load():
                 self.dool[name] = recorder.stop()
+        with _blamed_on_switch():
+            self._after = self._control.counters()
+
+    def rescue(self) -> None:
+        """After a failure: read what can still be read."""
+        with suppress(TestbedError):
+            self.end()
 
     @contextmanager
     def _without_load(self) -> Iterator[None]:

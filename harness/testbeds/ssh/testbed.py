@@ -91,17 +91,20 @@ class SshTestbed(Testbed):
         flows = plan_roles(cell, timing)
         with open_nodes(self.inventory, support.used_hosts(cell)) as nodes:
             surroundings = Surroundings(cell, self.inventory, nodes)
+            conductor = Conductor(nodes, flows, timing)
+            outcome = Outcome(cell, flows, timing, nodes, conductor.done, surroundings)
             with surroundings.around():
-                surroundings.set_ports()
-                surroundings.record_load()
-                conductor = Conductor(nodes, flows, timing)
-                conductor.prepare()
-                surroundings.begin()
-                done = conductor.run(progress, surroundings.on_start)
-                surroundings.end()
-            result = Outcome(cell, flows, timing, nodes, done, surroundings).result()
-            if done.failures:
-                close_nodes(self.inventory)  # nobody knows what state they are in
+                try:
+                    _lead(conductor, surroundings, progress)
+                except TestbedError as error:
+                    surroundings.rescue()
+                    conductor.rescue()
+                    result = outcome.rescued(error)
+                    close_nodes(self.inventory)  # nobody knows what state they are in
+                    return result
+            result = outcome.result()
+            if conductor.done.failures:
+                close_nodes(self.inventory)
             else:
                 self._end(conductor)
             return result
@@ -112,3 +115,13 @@ class SshTestbed(Testbed):
             conductor.end()
         except TestbedError:
             close_nodes(self.inventory)
+
+
+def _lead(conductor: Conductor, surroundings: Surroundings, progress: Progress) -> None:
+    """Through the whole cell."""
+    surroundings.set_ports()
+    surroundings.record_load()
+    conductor.prepare()
+    surroundings.begin()
+    conductor.run(progress, surroundings.on_start)
+    surroundings.end()

@@ -28,6 +28,7 @@ def chatter(source: int, sink: int) -> int:
 
 
 def test_what_it_prints_and_what_it_raises_goes_to_its_log(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("of a role of this name in an earlier cell\n")
     child = ForkedProcess(chatter, tmp_path / "log")
     assert child.stdout.read() == b""
     assert child.wait() == 1

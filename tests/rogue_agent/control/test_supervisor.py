@@ -99,10 +99,11 @@ def connect(role: str = "a", time_limit_ms: int = LONG_MS) -> Connect:
     return Connect(role, time_limit_ms, PREPARED)
 
 
-def test_a_greeting_says_what_the_node_is(agent: Agent) -> None:
+def test_a_greeting_says_what_the_node_is(agent: Agent, tmp_path: Path) -> None:
     capabilities = agent.session.open()
     assert capabilities.protocol == 2
     assert capabilities.python.count(".") == 2
+    assert capabilities.directory == str(tmp_path)
     assert agent.hang_up() == 0
 
 

@@ -9,10 +9,21 @@ from helpers.fake_agents import FakeAgent, fake_node
 
 from harness.testbeds.base import TestbedError
 from harness.testbeds.ssh import conduct
-from harness.testbeds.ssh.conduct import Conductor
+from harness.testbeds.ssh.conduct import Conductor, joined
 from harness.testbeds.ssh.roles import plan_roles
 from harness.testbeds.timing import cell_timing
-from rogue_agent.control.messages import Alive, Connect, Heartbeat, Load, Message, Prepare, Result, Start
+from rogue_agent.control.messages import (
+    Alive,
+    Connect,
+    EndRole,
+    Heartbeat,
+    Load,
+    Message,
+    Prepare,
+    Result,
+    Start,
+    Started,
+)
 from workloads.records import FailureKind
 
 HOSTS = ("h0", "h1", "h2", "h3")
@@ -100,3 +111,65 @@ def test_a_flow_that_never_ends_is_a_timeout(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(TestbedError, match="main/h1->h2 did not end") as caught:
         leader.run(lambda _fraction: None, lambda _start_ns: None)
     assert caught.value.kind is FailureKind.TIMEOUT
+
+
+class SlowClock:
+    """A clock that jumps whenever a start is told, and a wait that takes no time."""
+
+    def __init__(self, delays_s: list[float]) -> None:
+        self._delays_s = delays_s
+        self._now_ns = 10**12
+
+    def monotonic_ns(self) -> int:
+        return self._now_ns
+
+    def sleep(self, seconds: float) -> None:
+        self._now_ns += int(seconds * 1e9)
+
+    def on_start(self, request: Message) -> Message:
+        assert isinstance(request, Start)
+        self.sleep(self._delays_s.pop(0) if self._delays_s else 0.0)
+        return Started(request.role)
+
+
+def slow_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, delays_s: list[float]
+) -> tuple[Conductor, dict[str, FakeAgent]]:
+    """The last of the nodes takes so long to hear of each start."""
+    clock = SlowClock(delays_s)
+    agents = {name: FakeAgent(now_ns=10**18) for name in HOSTS}
+    agents["h3"].answers[Start] = clock.on_start  # the probe's requester: one start a time
+    leader = conductor(tmp_path, agents)
+    monkeypatch.setattr(conduct, "time", clock)
+    leader.prepare()
+    return leader, agents
+
+
+def test_a_start_that_some_node_heard_of_too_late_is_told_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leader, agents = slow_starts(tmp_path, monkeypatch, [3.0, 3.0])
+    done = leader.run(lambda _fraction: None, lambda _start_ns: None)
+    assert len(asked(agents["h3"], Prepare)) == 2  # what was started once cannot be started again
+    assert done.start_notice_ns == pytest.approx(3e9, rel=0.01)  # twice what it took, less what it takes
+    assert [type(request) for request in agents["h3"].asked].count(EndRole) == 1
+
+
+def test_nodes_that_are_always_too_late_are_a_timeout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leader, _ = slow_starts(tmp_path, monkeypatch, [3.0, 30.0, 300.0])
+    with pytest.raises(
+        TestbedError, match=r"took 300\.0 s to hear of a start that was 60\.0 s away"
+    ) as caught:
+        leader.run(lambda _fraction: None, lambda _start_ns: None)
+    assert caught.value.kind is FailureKind.TIMEOUT
+
+
+def test_several_failures_are_one_and_the_lost_node_is_why() -> None:
+    broken = TestbedError(FailureKind.VERBS, "h0: no peer")
+    lost = TestbedError(FailureKind.NODE_LOST, "h1: SSH failed")
+    told = joined([broken, lost, broken])
+    assert (told.kind, str(told)) == (FailureKind.NODE_LOST, "h1: SSH failed; h0: no peer")
+    many = joined([TestbedError(FailureKind.AGENT, f"h{index}") for index in range(12)])
+    assert str(many).endswith("h9; and 2 more")

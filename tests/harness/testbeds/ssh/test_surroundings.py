@@ -10,7 +10,7 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import FakeAgent, FakeShell, FakeSwitch, fake_inventory, fake_node
 
 from harness.errors import TestbedError as MachineError
-from harness.testbeds.base import CellResult, TestbedError
+from harness.testbeds.base import CellResult
 from harness.testbeds.ssh.surroundings import Surroundings
 from workloads.records import FailureKind
 
@@ -26,9 +26,9 @@ def test_cuts_are_arranged_with_the_switch(run: Run) -> None:
 
 def test_a_switch_that_fails_is_to_blame(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeSwitch, "breaks", True)
-    with pytest.raises(TestbedError, match="fabric: `tc -batch -` failed") as caught:
-        run()
-    assert caught.value.kind is FailureKind.SWITCH
+    failure = run().failure
+    assert failure is not None
+    assert (failure.kind, failure.message) == (FailureKind.SWITCH, "fabric: `tc -batch -` failed")
 
 
 @pytest.mark.usefixtures("agents")

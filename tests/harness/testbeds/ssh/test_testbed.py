@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.fake_agents import FakeAgent, fake_inventory, gone
+from helpers.fake_agents import DOOL, FakeAgent, fake_inventory, gone
 
 from harness.provisioning.findings import Finding
 from harness.results.tables import encode
 from harness.testbeds.base import CellResult
 from harness.testbeds.ssh import SshTestbed, testbed
-from rogue_agent.control.messages import EndRole, Stop
+from rogue_agent.control.messages import EndRole, Heartbeat, Prepare, Stop
+from workloads.records import FailureKind
 
 Run = Callable[..., CellResult]
 
@@ -40,6 +42,55 @@ def test_a_role_that_does_not_end_costs_the_agents_and_no_result(
     agents["h1"].answers[EndRole] = lambda request: gone(request, "timeout", "flow1-requester", "hangs")
     assert run().failure is None
     assert isinstance(agents["h0"].asked[-1], Stop)
+
+
+def test_what_data_processes_print_is_kept(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h2"].left = {
+        "flow1-responder.log": b"warning", "flow0-responder.log": b"",
+        "flow1-responder-counters.csv": b"name", "flow9-requester.log": b"of another cell",
+    }  # fmt: skip
+    raw = run().raw
+    assert raw["flow1-responder.log"] == b"warning"
+    assert not {"flow0-responder.log", "flow9-requester.log", "flow1-responder-counters.csv"} & set(raw)
+
+
+def test_a_cell_that_breaks_off_keeps_what_the_others_have(run: Run, agents: dict[str, FakeAgent]) -> None:
+    """h1 falls silent; the flow of h0 has ended, and the responder of h1's is asked what it saw."""
+    agents["h1"].answers[Heartbeat] = lambda request: gone(request, "bug", "flow1-requester", "it broke")
+    agents["h1"].left = {"flow1-requester.log": b"Traceback", "flow1-requester-rtt.csv": b"t_ns"}
+    result = run()
+    assert result.failure is not None
+    assert result.failure.message == "h1, role flow1-requester: it broke"
+    assert result.tables["flows"]["flow_id"] == ["main/h0->h2"]
+    assert result.raw["h0.dool.csv"] == DOOL
+    assert ("s0->h2", 2000) in zip(
+        result.tables["counters"]["port"], result.tables["counters"]["after"], strict=True
+    )
+    assert set(encode(result.tables)) >= {"flows.parquet", "counters.parquet"}
+    assert (result.raw["flow1-requester.log"], result.raw["flow1-requester-rtt.csv"]) == (
+        b"Traceback",
+        b"t_ns",
+    )
+    assert set(json.loads(result.raw["results.json"])) >= {"flow0-requester", "flow1-responder"}
+    assert isinstance(agents["h0"].asked[-1], Stop)
+
+
+def test_a_cell_that_never_starts_keeps_the_logs(run: Run, agents: dict[str, FakeAgent]) -> None:
+    """All that went wrong is told, not only what the first node says."""
+    for host, flow in (("h0", "flow0"), ("h1", "flow1")):
+        agents[host].answers[Prepare] = partial(
+            gone, kind="verbs", role=f"{flow}-requester", text="no device"
+        )
+        agents[host].left = {f"{flow}-requester.log": b"libibverbs: nothing"}
+    result = run()
+    assert result.failure is not None
+    assert result.failure.kind is FailureKind.VERBS
+    assert result.failure.message == (
+        "h0, role flow0-requester: no device; h1, role flow1-requester: no device"
+    )
+    assert result.tables == {}
+    assert result.raw["flow1-requester.log"] == b"libibverbs: nothing"
+    assert "capabilities.json" in result.raw
 
 
 def test_an_oracle_is_a_mistake_of_the_file(tmp_path: Path) -> None:
