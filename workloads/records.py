@@ -6,6 +6,7 @@ within one schema version; a reader refuses a newer version than its own.
 Version 2 added ``events``; what version 1 wrote is read as a run that recorded none.  Version 3 added
 ``retransmitted_bytes`` to ``throughput``; a nullable column that an older run lacks is read as nulls.
 Version 4 has nulls in ``base_rtt_ns`` of ``rtt`` where a control believes in none.
+The same version added ``group`` and ``service`` to ``latency``.
 """
 
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ FLOWS: Final = Table(
     "flows",
     "one row per transfer, probe transfers excluded",
     (
-        Column("flow_id", "string", "group/source->destination"),
+        Column("flow_id", "string", "group/source->destination, #n for the n-th further one"),
         Column("transfer_id", "int64", "number of the transfer within its flow, from 1"),
         Column("group", "string", "name of the traffic group"),
         Column("transport", "string", "label of the transport"),
@@ -135,6 +136,8 @@ LATENCY: Final = Table(
         Column("t_ns", "int64", "probe posted"),
         Column("rtt_ns", "int64", "posted to completion; null if it did not complete", nullable=True),
         Column("status", "string", "ok, error or unfinished"),
+        Column("group", "string", "traffic group that probes, or probe", nullable=True),
+        Column("service", "string", "rc, uc or tcp", nullable=True),
     ),
 )
 

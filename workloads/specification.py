@@ -105,4 +105,12 @@ SizeOrUnbounded = Annotated[
     WithJsonSchema({"type": "string", "examples": ["9MB", UNBOUNDED]}),
 ]
 
+
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+FromList: Final = BeforeValidator(_as_tuple)
+"""Of a field that is a tuple, because experiments are hashed, and a list in the file."""
+
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]

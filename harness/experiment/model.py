@@ -57,7 +57,7 @@ class Experiment(Specification):
         _check_unique("traffic", [group.name for group in self.groups])
         _check_unique("transports", [choice.shown for choice in self.transports])
         _check_unique("measure", [choice.kind for choice in self.measure or []])
-        if self.measure and self.measures("latency") and self.probe is None:
+        if self.measure and self.measures("latency") and not self.has_probes:
             found = mistake("a probe, for latency is to be measured", "add {kind: write0, interval: 1ms}")
             raise mistakes_at({"probe": found})
         self._check_hosts()
@@ -99,6 +99,11 @@ class Experiment(Specification):
         return (TrafficGroup.model_construct(name=SINGLE_GROUP, workload=self.workload),)
 
     @property
+    def has_probes(self) -> bool:
+        """Whether anything measures latency."""
+        return self.probe is not None or any(group.workload.is_probing for group in self.groups)
+
+    @property
     def placement(self) -> Placement:
         """Who sends and who receives."""
         return self.topology.placement(has_probe=self.probe is not None)
@@ -110,7 +115,7 @@ class Experiment(Specification):
     def measures(self, kind: MeasureKind) -> bool:
         """Whether something is to be recorded."""
         if self.measure is None:
-            return kind != "latency" or self.probe is not None
+            return kind != "latency" or self.has_probes
         return any(each.kind == kind for each in self.measure)
 
 

@@ -238,6 +238,7 @@ class _CellTables:
         return {
             "src": ["h9"] * len(times), "dst": [self.flows[0][2]] * len(times), "t_ns": times.tolist(),
             "rtt_ns": rtts, "status": ["ok"] * (len(times) - 1) + ["unfinished"],
+            "group": ["probe"] * len(times), "service": ["rc"] * len(times),
         }  # fmt: skip
 
     def _queues(self) -> Columns:

@@ -112,7 +112,7 @@ def test_extra_columns_and_dictionaries_are_fine() -> None:
     frame, said = parse_table(encoded(table), "latency")
     assert said is None
     assert frame is not None
-    assert list(frame.columns) == ["src", "dst", "t_ns", "rtt_ns", "status"]
+    assert list(frame.columns) == ["src", "dst", "t_ns", "rtt_ns", "status", "group", "service"]
 
 
 def test_small_cache_gives_the_same_tables(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

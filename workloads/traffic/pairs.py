@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from workloads.mistakes import mistake, mistakes_at
-from workloads.specification import Delay, Rate, Size, Specification, Time
+from workloads.specification import Delay, FromList, Rate, Size, Specification, Time
 from workloads.streams import start_jitter_ns
 from workloads.topologies.topology import HOSTS_MAX, Placement
 from workloads.traffic.workload import Flow, Verb, Workload
@@ -43,7 +43,9 @@ class Pairs(Workload):
     """Flows that are listed one by one, each from a host to another, at its own rate and in its own time."""
 
     kind: Literal["pairs"] = "pairs"
-    flows_listed: Annotated[list[Pair], Field(alias="flows", min_length=1, max_length=HOSTS_MAX)]
+    flows_listed: Annotated[
+        tuple[Pair, ...], FromList, Field(alias="flows", min_length=1, max_length=HOSTS_MAX)
+    ]
     """The flows."""
     size_bytes: Size = 1_000_000
     """Payload of one transfer, of which each flow has as many as it needs."""

@@ -4,10 +4,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from workloads.specification import Size, Time
+from workloads.specification import FromList, Size, Time
 from workloads.streams import start_jitter_ns
 from workloads.topologies.topology import HOSTS_MAX, Placement
 from workloads.traffic.workload import Flow, Verb, Workload
+
+Place = Annotated[int, Field(ge=1, lt=HOSTS_MAX)]
 
 
 class Pingmesh(Workload):
@@ -30,7 +32,7 @@ class Pingmesh(Workload):
     """Time from one request of a connection to the next."""
     size_bytes: Size = 512
     """Payload of a request."""
-    places: Annotated[list[Annotated[int, Field(ge=1, lt=HOSTS_MAX)]], Field(min_length=1, max_length=64)]
+    places: Annotated[tuple[Place, ...], FromList, Field(min_length=1, max_length=64)]
     """How many places further on those stand whom a host asks."""
     probers: Annotated[int, Field(ge=1, le=HOSTS_MAX)] | None = None
     """How many hosts ask; by default all."""

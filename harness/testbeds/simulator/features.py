@@ -1,5 +1,6 @@
-"""What the features of a transport (`roce+pfc`) ask of the simulated network."""
+"""What the words of a transport's name (`roce+pfc`) ask of the simulated network: one line for each."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from harness.plan.cells import Cell
@@ -9,12 +10,37 @@ from rogue_agent.core.transports import TRANSPORTS
 from simulator import Marking, NicControl, PriorityFlowControl
 from workloads.transports import TransportName, parse_transport
 
-FEATURES: Final = ("pfc", "dcqcn")
-"""What may be added to transports of the agent, where they take it at all."""
 DCQCN_MARKING: Final = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
 """Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay", CoNEXT 2016, table 1."""
 DATAGRAM_MTU_BYTES: Final = 1024
 """The agents' messages are no larger, whatever the path MTU."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What one word asks for."""
+
+    control: str | None = None
+    """Congestion control of the NICs, a key of `simulator.CONTROLS`."""
+    marking: Marking | None = None
+    """When switches mark packets."""
+    has_pauses: bool = False
+    """Switches and NICs pause each other."""
+
+
+FEATURES: Final[dict[str, Feature]] = {
+    "pfc": Feature(has_pauses=True),
+    "dcqcn": Feature(control="dcqcn", marking=DCQCN_MARKING),
+}
+"""What may be added to transports, where they take it at all."""
+BASES: Final[dict[str, Feature]] = {}
+"""What a transport asks for by its name alone."""
+
+
+def features_of(name: TransportName) -> list[Feature]:
+    """Everything that a transport asks for."""
+    base = [BASES[name.base]] if name.base in BASES else []
+    return [*base, *(FEATURES[feature] for feature in name.features if feature in FEATURES)]
 
 
 def cell_transports(cell: Cell) -> list[TransportName]:
@@ -35,30 +61,62 @@ def unsupported_feature(cell: Cell) -> str | None:
         if name.base not in TRANSPORTS or missing:
             added = ", ".join(f"+{feature}" for feature in FEATURES)
             return f"the simulator has no {name}; it has {', '.join(TRANSPORTS)}, and of features {added}"
-    with_pauses = {"pfc" in name.features for name in cell_transports(cell)}
-    if len(with_pauses) > 1:
-        return "the simulator's switches have one traffic class: give all groups +pfc, or none"
-    if True in with_pauses and cell.experiment.topology.buffer_bytes is None:
+    return _unsupported_priorities(cell)
+
+
+def _unsupported_priorities(cell: Cell) -> str | None:
+    """Why the priorities of the groups cannot be told apart as they need it; None if they can."""
+    asked = _asked_by_priority(cell)
+    for priority, features in asked.items():
+        if len({_has_pauses(each) for each in features}) > 1:
+            return f"priority {priority} has groups with and without +pfc: give them different priorities"
+    has_pauses = any(_has_pauses(each) for features in asked.values() for each in features)
+    if has_pauses and cell.experiment.topology.buffer_bytes is None:
         return "+pfc needs switches with a buffer: set topology.buffer"
+    if len(_markings(cell)) > 1:
+        return "the simulator's switches mark all packets alike: choose transports that ask for one marking"
+    if set(asked) != {0} and not has_pauses and not _markings(cell):
+        return "switches without +pfc and marking have one traffic class: set priority to 0"
     return None
 
 
+def _asked_by_priority(cell: Cell) -> dict[int, list[list[Feature]]]:
+    """What the groups of each priority ask for."""
+    asked: dict[int, list[list[Feature]]] = {}
+    for group in cell.experiment.groups:
+        features = features_of(parse_transport(group_transport(cell, group)))
+        asked.setdefault(group.priority, []).append(features)
+    return asked
+
+
+def _has_pauses(features: list[Feature]) -> bool:
+    return any(feature.has_pauses for feature in features)
+
+
+def _markings(cell: Cell) -> list[Marking]:
+    features = [feature for name in cell_transports(cell) for feature in features_of(name)]
+    return list(dict.fromkeys(feature.marking for feature in features if feature.marking is not None))
+
+
 def flow_control(cell: Cell) -> PriorityFlowControl | None:
-    """The flow control of all switches, if the cell's transports ask for it."""
-    if not any("pfc" in name.features for name in cell_transports(cell)):
+    """The flow control of all switches, for the priorities whose transports ask for it."""
+    asked = _asked_by_priority(cell)
+    priorities = tuple(sorted(p for p, each in asked.items() if any(_has_pauses(f) for f in each)))
+    if not priorities:
         return None
-    return PriorityFlowControl(mtu_bytes=max(cell.experiment.topology.mtu_bytes, DATAGRAM_MTU_BYTES))
+    mtu_bytes = max(cell.experiment.topology.mtu_bytes, DATAGRAM_MTU_BYTES)
+    return PriorityFlowControl(priorities=priorities, mtu_bytes=mtu_bytes)
 
 
 def nic_control(transport: str) -> NicControl | None:
     """The congestion control of the NICs, if the transport asks for one."""
-    return NicControl("dcqcn") if "dcqcn" in parse_transport(transport).features else None
+    features = features_of(parse_transport(transport))
+    return next((NicControl(feature.control) for feature in features if feature.control), None)
 
 
 def marking(cell: Cell) -> Marking | None:
     """When switches mark packets; None if nobody reacts to marks."""
-    has_reaction = any("dcqcn" in name.features for name in cell_transports(cell))
-    return DCQCN_MARKING if has_reaction else None
+    return next(iter(_markings(cell)), None)
 
 
 def feature_facts(cell: Cell) -> dict[str, Fact]:

@@ -1,7 +1,7 @@
 """The agent at the initiating end of each flow."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
@@ -30,6 +30,9 @@ class PlannedFlow:
     """Label in the results."""
     flow: Flow
     settings: TransportSettings
+    priority: int = field(default=0, kw_only=True)
+    control: NicControl | None = field(default=None, kw_only=True)
+    """Congestion control in the NICs, if the transport asks for one."""
 
     @property
     def flow_id(self) -> str:
@@ -49,7 +52,7 @@ class RunningFlow(PlannedFlow):
     def is_done(self) -> bool:
         """Every transfer has ended, or the connection is lost and nothing more will start."""
         transfers = self.agent.transfers
-        if not transfers or any(transfer.status == "unfinished" for transfer in transfers):
+        if not transfers or any(transfer.status == "unfinished" for transfer in reversed(transfers)):
             return False
         return len(transfers) == self.flow.count or transfers[-1].status == "error"
 
@@ -60,36 +63,32 @@ def shared_limiters(simulation: Simulation, topology: Topology) -> dict[str, Nic
     return {host: NicLimiters(simulation, count) for host, count in limiters.items() if count}
 
 
-class ControlledFabric:
-    """A simulation in which new connections have a congestion control in their NICs."""
+class FlowFabric:
+    """A simulation in which new connections have a flow's priority and the control of its NICs."""
 
-    def __init__(self, simulation: Simulation, control: NicControl) -> None:
-        self.connect = partial(simulation.connect, control=control)
+    def __init__(self, simulation: Simulation, planned: PlannedFlow) -> None:
+        self.connect = partial(simulation.connect, control=planned.control, priority=planned.priority)
         self.datagram_queue_pair = simulation.datagram_queue_pair
         self.schedule = simulation.schedule
         self.timer = simulation.timer
 
 
 def start_flow(
-    simulation: Simulation,
-    limiters: Mapping[str, NicLimiters],
-    cell: Cell,
-    planned: PlannedFlow,
-    control: NicControl | None = None,
+    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, planned: PlannedFlow
 ) -> RunningFlow:
     """Connect the two hosts, and let the agent begin when the flow's time has come.
 
-    Queue pairs with a `control` have limiters of their own, and the agent's ones are none of its business.
+    Queue pairs with a control have limiters of their own, and the agent's ones are none of its business.
     """
     flow, settings, topology = planned.flow, planned.settings, cell.experiment.topology
     path = open_path(
-        cast("Fabric", ControlledFabric(simulation, control) if control else simulation),
+        cast("Fabric", FlowFabric(simulation, planned)),
         flow.initiator,
         flow.responder,
         settings=settings,
         mtu_bytes=topology.mtu_bytes,
         path_seed=source_port(cell.seed, planned.flow_id),
-        limiters={} if control else limiters,
+        limiters={} if planned.control else limiters,
     )
     agent = SimulatedFlow(
         simulation,
@@ -103,7 +102,16 @@ def start_flow(
     )
     agent.start()
     qp_nums = tuple(own_end.qp_num for own_end, _ in path.pairs)
-    return RunningFlow(planned.group, planned.transport, flow, settings, qp_nums, agent)
+    return RunningFlow(
+        planned.group,
+        planned.transport,
+        flow,
+        settings,
+        qp_nums,
+        agent,
+        priority=planned.priority,
+        control=planned.control,
+    )
 
 
 def _link_facts(topology: Topology, host: str) -> LinkFacts:

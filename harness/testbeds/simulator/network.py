@@ -1,6 +1,6 @@
 """From a cell to a simulation: hosts, switches, links, queue pairs and the agent on each sender."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.plan.cells import Cell
@@ -10,8 +10,8 @@ from harness.testbeds.simulator.features import agent_transport, flow_control, m
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, shared_limiters, start_flow
 from harness.testbeds.timing import Timing
 from harness.testbeds.traffic import busiest_receiver, cell_flows, group_transport
-from rogue_agent.drivers.simulated_limiters import NicLimiters
 from simulator import PROFILES, Simulation
+from workloads.probes import Probe
 from workloads.streams import random_stream
 
 PICOSECONDS = 1_000
@@ -25,7 +25,9 @@ class Network:
 
     simulation: Simulation
     flows: tuple[RunningFlow, ...]
-    probe: RunningFlow | None
+    """What moves bytes."""
+    probes: tuple[RunningFlow, ...]
+    """What measures latency: the experiment's probe, and the groups that do nothing else."""
 
 
 def build_network(cell: Cell, timing: Timing) -> Network:
@@ -33,18 +35,12 @@ def build_network(cell: Cell, timing: Timing) -> Network:
     experiment = cell.experiment
     simulation = _build_links(cell)
     limiters = shared_limiters(simulation, experiment.topology)
-    flows = []
-    flows_of = cell_flows(cell)
-    for group in experiment.groups:
-        name = group_transport(cell, group)
-        label = group.transport or cell.transport.shown
-        parameters = {} if group.transport else cell.transport.parameters
-        for flow in flows_of[group.name]:
-            line_rate_bps = experiment.topology.host_rate_bps(flow.initiator)
-            settings = agent_settings(agent_transport(name), line_rate_bps, parameters)
-            planned = PlannedFlow(group.name, label, flow, settings)
-            flows.append(start_flow(simulation, limiters, cell, planned, nic_control(name)))
-    probe = _start_probe(simulation, limiters, cell, timing)
+    probing = {group.name for group in experiment.groups if group.workload.is_probing}
+    running = [start_flow(simulation, limiters, cell, planned) for planned in _planned(cell)]
+    flows = [flow for flow in running if flow.group not in probing]
+    probes = [flow for flow in running if flow.group in probing]
+    if experiment.probe is not None:
+        probes.append(start_flow(simulation, limiters, cell, _planned_probe(cell, experiment.probe)))
     arrange_cuts(cell, simulation)
     if experiment.measures("throughput"):
         simulation.sample_throughput(timing.throughput_interval_ns)
@@ -52,7 +48,22 @@ def build_network(cell: Cell, timing: Timing) -> Network:
         simulation.sample_queues(timing.queue_interval_ns)
     if experiment.measures("rtt"):
         simulation.record_oracle_rtt()
-    return Network(simulation, tuple(flows), probe)
+    return Network(simulation, tuple(flows), tuple(probes))
+
+
+def _planned(cell: Cell) -> Iterator[PlannedFlow]:
+    """The flows of all groups, each with the transport of its group."""
+    topology, flows_of = cell.experiment.topology, cell_flows(cell)
+    for group in cell.experiment.groups:
+        name = group_transport(cell, group)
+        label = group.transport or cell.transport.shown
+        parameters = {} if group.transport else cell.transport.parameters
+        rates = {topology.host_rate_bps(flow.initiator) for flow in flows_of[group.name]}
+        settings = {rate: agent_settings(agent_transport(name), rate, parameters) for rate in rates}
+        control = nic_control(name)
+        for flow in flows_of[group.name]:
+            own = settings[topology.host_rate_bps(flow.initiator)]
+            yield PlannedFlow(group.name, label, flow, own, priority=group.priority, control=control)
 
 
 def _build_links(cell: Cell) -> Simulation:
@@ -82,16 +93,11 @@ def _build_links(cell: Cell) -> Simulation:
     return simulation
 
 
-def _start_probe(
-    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, timing: Timing
-) -> RunningFlow | None:
-    """The probe runs from a host of its own."""
-    experiment = cell.experiment
-    if experiment.probe is None:
-        return None
-    source = experiment.topology.probe_host()
-    target = experiment.probe.target or busiest_receiver(cell)
-    flow = experiment.probe.flow(source, target, cell.seed)
-    settings = agent_settings(PROBE_TRANSPORT, experiment.topology.host_rate_bps(source), {})
-    planned = PlannedFlow(PROBE_GROUP, PROBE_TRANSPORT, flow, settings)
-    return start_flow(simulation, limiters, cell, planned)
+def _planned_probe(cell: Cell, probe: Probe) -> PlannedFlow:
+    """The probe runs from a host of its own, in the traffic class of the first group."""
+    topology = cell.experiment.topology
+    source = topology.probe_host()
+    flow = probe.flow(source, probe.target or busiest_receiver(cell), cell.seed)
+    settings = agent_settings(PROBE_TRANSPORT, topology.host_rate_bps(source), {})
+    priority = cell.experiment.groups[0].priority
+    return PlannedFlow(PROBE_GROUP, PROBE_TRANSPORT, flow, settings, priority=priority)

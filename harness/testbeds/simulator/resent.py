@@ -11,19 +11,23 @@ Integers = NDArray[np.int64]
 class ResentBytes:
     """Payload that NIC and software sent again, per flow, at the instants at which it was read."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, *, is_wanted: bool = True) -> None:
         self._network = network
+        self._is_wanted = is_wanted
+        self._column_of = {flow.flow_id: column for column, flow in enumerate(network.flows)}
         self._t_ns = [0]
         self._totals: list[list[int]] = [[0] * len(network.flows)]
 
     def read(self) -> None:
-        """Read every flow's counter now."""
+        """Read every flow's counter now, if anybody wants to know."""
+        if not self._is_wanted:
+            return
         self._t_ns.append(self._network.simulation.now_ns)
         self._totals.append([flow.agent.retransmitted_bytes for flow in self._network.flows])
 
     def within(self, flow_id: str, starts_ns: Integers, ends_ns: Integers) -> NDArray[np.float64]:
         """Bytes sent again in each interval; NaN where the counter was not read at both of its ends."""
-        column = [flow.flow_id for flow in self._network.flows].index(flow_id)
+        column = self._column_of[flow_id]
         totals = dict(zip(self._t_ns, (row[column] for row in self._totals), strict=True))
         nothing = float("nan")
         return np.array(

@@ -45,9 +45,6 @@ def _unsupported_network(topology: Topology) -> str | None:
 
 
 def _unsupported_traffic(cell: Cell) -> str | None:
-    for group in cell.experiment.groups:
-        if group.priority != 0:
-            return "the simulator's switches have one traffic class; set priority to 0"
     for name, flows in cell_flows(cell).items():
         if not flows:
             return (

@@ -35,11 +35,13 @@ def collect_tables(cell: Cell, network: Network, resent: ResentBytes) -> dict[st
         "counters": counters_table(network),
         "events": events_table(cell, network),
     }
-    samples = {flow.flow_id: Samples(flow.agent.rtt_samples) for flow in network.flows}
+    samples = {}
+    if measures("throughput") or measures("rtt"):
+        samples = {flow.flow_id: Samples(flow.agent.rtt_samples) for flow in network.flows}
     if measures("throughput"):
         tables["throughput"] = throughput_table(cell, network, samples, resent)
-    if measures("latency") and network.probe is not None:
-        tables["latency"] = latency_table(network.probe)
+    if measures("latency") and network.probes:
+        tables["latency"] = latency_table(network.probes)
     if measures("queues"):
         tables["queues"] = network.simulation.queue_table()
     if measures("pauses"):
@@ -95,7 +97,7 @@ def flows_table(cell: Cell, network: Network) -> Columns:
 def events_table(cell: Cell, network: Network) -> Columns:
     """What happened to queue pairs and links, by time."""
     rows = fault_events(cell, network.simulation.now_ns)
-    for running in (*network.flows, *([network.probe] if network.probe else [])):
+    for running in (*network.flows, *network.probes):
         rows += [(running.flow_id, *event) for event in running.agent.events]
     by_time: list[tuple[object, ...]] = [*sorted(rows, key=lambda row: row[1])]
     return _columns(EVENTS.column_names(), by_time)
@@ -107,7 +109,7 @@ def _fct_ns(transfer: TransferRecord) -> int | None:
     return transfer.end_ns - transfer.start_ns
 
 
-def latency_table(probe: RunningFlow) -> Columns:
+def latency_table(probes: Sequence[RunningFlow]) -> Columns:
     """One row per probe; one that waited for a queue pair which then failed was never sent."""
     rows: list[tuple[object, ...]] = [
         (
@@ -116,7 +118,10 @@ def latency_table(probe: RunningFlow) -> Columns:
             transfer.start_ns,
             _fct_ns(transfer),
             transfer.status,
+            probe.group,
+            parse_transport(probe.settings.transport).service,
         )
+        for probe in probes
         for transfer in probe.agent.transfers
         if transfer.is_sent
     ]

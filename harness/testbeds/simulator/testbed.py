@@ -56,10 +56,10 @@ class SimulatorTestbed(Testbed):
             network = build_network(cell, timing)
         except (SimulationError, SettingsError) as error:
             raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
-        resent = ResentBytes(network)
+        resent = ResentBytes(network, is_wanted=cell.experiment.measures("throughput"))
         is_over = _simulate(network, timing, progress, resent)
         network.simulation.check_invariants()
-        for flow in (*network.flows, *([network.probe] if network.probe else [])):
+        for flow in (*network.flows, *network.probes):
             flow.agent.finish(network.simulation.now_ns)
         not_measured = support.not_measured(cell)
         if cell.experiment.measures("rtt") and not has_estimator(network):
@@ -107,17 +107,18 @@ def _timeout(network: Network, timing: Timing) -> Failure:
 def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
     """What is worth knowing about the cell and stands in no table."""
     topology = cell.experiment.topology
-    profile = PROFILES[topology.nic_of(network.flows[0].flow.source)]
+    first = (*network.flows, *network.probes)[0]
+    profile = PROFILES[topology.nic_of(first.flow.source)]
     statistics = network.simulation.statistics()
-    floor_ns = getattr(network.flows[0].settings.cc_parameters, "base_rtt_floor_ns", None)
+    floor_ns = getattr(first.settings.cc_parameters, "base_rtt_floor_ns", None)
     return {
         "nic_profile": profile.name,
         "nic_profile_revision": profile.revision,
         "framing": topology.framing,
         "mtu_bytes": topology.mtu_bytes,
         **bottleneck_facts(cell),
-        "probe_host": network.probe.flow.source if network.probe else None,
-        "probe_failures": len(network.probe.agent.failures) if network.probe else None,
+        **_probe_facts(cell, network),
+        "warm_up_ns": max(group.workload.warm_up_ns for group in cell.experiment.groups),
         "base_rtt_floor_ns": floor_ns,
         "replaced_verbs": replaced_verbs(cell),
         **feature_facts(cell),
@@ -128,6 +129,15 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "packet_hops": statistics["packet_hops"],
         "events": statistics["events"],
         "completions_digest": network.simulation.digest(),
+    }
+
+
+def _probe_facts(cell: Cell, network: Network) -> dict[str, Fact]:
+    """Where the experiment's probe stands, and how often the queue pairs of what probes failed."""
+    failures = sum(len(probe.agent.failures) for probe in network.probes)
+    return {
+        "probe_host": cell.experiment.topology.probe_host() if cell.experiment.probe else None,
+        "probe_failures": failures if network.probes else None,
     }
 
 

@@ -74,6 +74,8 @@ def _unsupported_traffic(cell: Cell) -> str | None:
     for group in cell.experiment.groups:
         if group.priority != 0:
             return "the switch has one traffic class; set priority to 0"
+        if group.workload.is_probing:
+            return f"{group.name} measures latency between many hosts, which only the simulator does"
     for name, flows in cell_flows(cell).items():
         if not flows:
             return (

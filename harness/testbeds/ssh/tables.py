@@ -169,9 +169,8 @@ def latency_table(readings: Readings) -> Columns:
             if row["is_sent"] != "1":
                 continue
             rtt_ns = int(row["end_ns"]) - int(row["start_ns"]) if row["status"] == "ok" else None
-            rows.append(
-                (flow.flow.source, flow.flow.destination, shift(row["start_ns"]), rtt_ns, row["status"])
-            )
+            ends, start_ns = (flow.flow.source, flow.flow.destination), shift(row["start_ns"])
+            rows.append((*ends, start_ns, rtt_ns, row["status"], flow.group, flow.service))
     return _columns("latency", rows)
 
 

@@ -13,6 +13,7 @@ from workloads.records import SCHEMA_VERSION, TABLES, FailureKind
 LATENCY: Columns = {
     "status": ["ok", "unfinished"], "src": ["h9", "h9"], "dst": ["h8", "h8"], "t_ns": np.array([1, 2]),
     "rtt_ns": np.array([5.0, np.nan]),
+    "group": ["probe", None], "service": ["rc", None],
 }  # fmt: skip
 
 

@@ -34,6 +34,10 @@ def hosts_for(workload: Workload) -> Placement:
     return Placement(hosts, hosts[-1], 9.26e9, 10_000_000_000)
 
 
+def test_it_can_be_looked_up(workload: Workload) -> None:
+    assert hash(workload) == hash(workload.model_copy())
+
+
 def test_same_seed_same_flows(workload: Workload) -> None:
     assert workload.flows(hosts_for(workload), 3) == workload.flows(hosts_for(workload), 3)
 

@@ -8,6 +8,7 @@ from helpers.experiments import cell_of
 from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.features import (
+    FEATURES,
     agent_transport,
     cell_transports,
     feature_facts,
@@ -16,6 +17,8 @@ from harness.testbeds.simulator.features import (
     nic_control,
     unsupported_feature,
 )
+from simulator import CONTROLS
+from workloads.transports import FEATURES as NAMED
 
 INCAST = """\
 name: pauses
@@ -96,10 +99,30 @@ def test_who_reacts_to_marks(tmp_path: Path) -> None:
     assert marking(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) is not None
 
 
+def test_groups_of_different_priorities_may_differ(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "traffic[0].priority=3", text=GROUPS)
+    assert unsupported_feature(cell) is None
+    control = flow_control(cell)
+    assert control is not None and control.priorities == (3,)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_feature_is_a_word_that_names_may_have(name: str) -> None:
+    assert name in NAMED
+    asked = FEATURES[name]
+    assert asked.has_pauses or asked.control or asked.marking
+    assert asked.control is None or asked.control in CONTROLS
+
+
 @pytest.mark.parametrize(
     ("text", "settings", "reason"),
     [
-        (GROUPS, (), "the simulator's switches have one traffic class: give all groups +pfc, or none"),
+        (GROUPS, (), "priority 0 has groups with and without +pfc: give them different priorities"),
+        (
+            GROUPS,
+            ("transports=[roce]", "traffic[1].priority=3"),
+            "switches without +pfc",
+        ),
         (INCAST, ("transports=[roce+pfc]", "topology.buffer=unbounded"), "+pfc needs switches with a buffer"),
     ],
 )

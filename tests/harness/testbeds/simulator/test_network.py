@@ -19,9 +19,9 @@ def network(tmp_path: Path, *settings: str, text: str = SMALL) -> Network:
 def test_flows_and_probe(tmp_path: Path) -> None:
     built = network(tmp_path)
     assert [flow.flow_id for flow in built.flows] == ["main/h0->h2", "main/h1->h2"]
-    assert built.probe is not None
-    assert built.probe.flow_id == "probe/h3->h2"
-    assert built.probe.settings.transport == "roce"
+    [probe] = built.probes
+    assert probe.flow_id == "probe/h3->h2"
+    assert probe.settings.transport == "roce"
 
 
 def test_transport_and_its_parameters_reach_the_agent(tmp_path: Path) -> None:
@@ -50,14 +50,14 @@ transports: [{name: rogue, label: agent, segment: 32KiB}]
 def test_parking_lot(tmp_path: Path) -> None:
     built = network(tmp_path, "topology={kind: parking_lot, rate: 10Gbps}", "workload.senders=4")
     assert [flow.flow_id for flow in built.flows] == [f"main/h{index}->h4" for index in range(4)]
-    assert built.probe is not None
-    assert built.probe.flow_id == "probe/h5->h4"
+    [probe] = built.probes
+    assert probe.flow_id == "probe/h5->h4"
 
 
 def test_the_probe_may_have_a_target(tmp_path: Path) -> None:
     built = network(tmp_path, "probe.target=h1")
-    assert built.probe is not None
-    assert built.probe.flow_id == "probe/h3->h1"
+    [probe] = built.probes
+    assert probe.flow_id == "probe/h3->h1"
 
 
 def test_packet_sizes_are_the_same_in_all_boxes() -> None:
@@ -75,3 +75,35 @@ def test_packet_sizes_are_the_same_in_all_boxes() -> None:
     assert (agent.frame_overhead_bytes, agent.write_header_bytes, agent.gap_bytes) == (
         ROCEV2.header_bytes, ROCEV2.remote_address_bytes, ROCEV2.gap_bytes,
     )  # fmt: skip
+
+
+MESH = """\
+name: mesh
+topology: {kind: two_tier, hosts_per_rack: 3, rate: 10Gbps, uplink_rate: 10Gbps, nic: ideal}
+traffic:
+  - {name: bulk, priority: 3, workload: {kind: clos_pairs, size: 1MB, connections: 2}}
+  - name: pings
+    priority: 3
+    transport: roce+pfc
+    workload: {kind: pingmesh, run_for: 2ms, interval: 100us, places: [3]}
+transports: [roce+pfc]
+"""
+
+
+def test_a_group_that_probes_is_no_traffic(tmp_path: Path) -> None:
+    built = network(tmp_path, text=MESH)
+    assert len(built.flows) == 12 and {flow.group for flow in built.flows} == {"bulk"}
+    assert [probe.flow_id for probe in built.probes][:2] == ["pings/h0->h3", "pings/h1->h4"]
+    assert {flow.priority for flow in (*built.flows, *built.probes)} == {3}
+
+
+def test_flows_between_two_hosts_take_their_own_paths(tmp_path: Path) -> None:
+    """32 connections between two racks with four uplinks: were their ports alike, they would share one."""
+    built = network(tmp_path, "traffic[0].workload.connections=32", "traffic[0].workload.pairs=1", text=MESH)
+    built.simulation.run_until(3_000_000)
+    sent = {
+        port: value
+        for _, port, name, value in built.simulation.counters()
+        if port.startswith("s0->s") and name == "tx_bytes"
+    }
+    assert len(sent) == 4 and min(sent.values()) > 100_000

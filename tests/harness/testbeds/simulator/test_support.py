@@ -44,7 +44,7 @@ def test_what_it_cannot_and_what_it_has_instead(tmp_path: Path, setting: str, re
     ("group", "reason"),
     [
         ("transport: dctcp", f"the simulator has no dctcp; it has {HAS}"),
-        ("priority: 3", "the simulator's switches have one traffic class; set priority to 0"),
+        ("priority: 3", "switches without +pfc and marking have one traffic class: set priority to 0"),
     ],
 )
 def test_groups_are_asked_too(tmp_path: Path, group: str, reason: str) -> None:

@@ -89,9 +89,10 @@ def test_samples_far_from_the_common_grid_keep_their_time(tmp_path: Path) -> Non
 def test_probes_are_latencies_and_no_flows(tmp_path: Path) -> None:
     cell, read = readings(tmp_path, {"probe-requester": {"transfers": PROBES}})
     tables = collect_tables(cell, read)
+    probing = {"group": "probe", "service": "rc"}
     assert to_arrow("latency", tables["latency"]).to_pylist() == [
-        {"src": "h3", "dst": "h2", "t_ns": 0, "rtt_ns": 700_000, "status": "ok"},
-        {"src": "h3", "dst": "h2", "t_ns": 10**8, "rtt_ns": None, "status": "unfinished"},
+        {"src": "h3", "dst": "h2", "t_ns": 0, "rtt_ns": 700_000, "status": "ok", **probing},
+        {"src": "h3", "dst": "h2", "t_ns": 10**8, "rtt_ns": None, "status": "unfinished", **probing},
     ]
     assert tables["flows"]["flow_id"] == []
 
