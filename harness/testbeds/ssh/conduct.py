@@ -18,6 +18,8 @@ from harness.testbeds.ssh.roles import End, PlannedFlow
 from harness.testbeds.timing import Timing
 from rogue_agent.control.messages import (
     Alive,
+    Clock,
+    ClockReading,
     Connect,
     Connected,
     EndRole,
@@ -167,12 +169,17 @@ class Conductor:
         node.ask(Start(flow.role(end), ROLE_LIMIT_MS, own_ns, flow.run_ns), Started)
 
     def _watch(self, start_ns: int, progress: Progress) -> None:
-        """Wait until every requester has ended; a node that falls silent meanwhile is lost."""
+        """Wait until every requester has ended; a node that falls silent meanwhile is lost.
+
+        Nodes that only receive are asked for their clocks: an agent that hears nothing for long ends itself.
+        """
         limit_ns = start_ns + self._timing.limit_ns + int(LATE_S * 1e9)
         running = list(self._flows)
         while running:
             time.sleep(HEARTBEAT_S)
             running = [flow for flow in running if not self._has_ended(flow)]
+            for name in sorted(self._nodes.keys() - {flow.host("requester") for flow in running}):
+                self._nodes[name].ask(Clock(), ClockReading, HEARTBEAT_LIMIT_S)
             elapsed_ns = time.monotonic_ns() - start_ns
             progress(min(1.0, max(0.0, elapsed_ns / self._timing.traffic_ns)))
             if running and time.monotonic_ns() > limit_ns:

@@ -1,11 +1,12 @@
 """The agents that this process talks to; they stay from cell to cell, for starting one takes seconds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from harness.provisioning.inventory import Inventory
+from harness.testbeds.base import TestbedError
 from harness.testbeds.ssh.node import Node, open_node
 
 
@@ -26,19 +27,34 @@ def open_nodes(inventory: Inventory, names: Iterable[str]) -> Iterator[dict[str,
     """Nodes with a running agent and compared clocks.
 
     They stay open for the next cell unless this one fails: then nobody knows what state they are in, and all
-    are closed. They end with this process in any case.
+    are closed. They end with this process in any case. One that has ended by itself, as agents do that hear
+    nothing for long, is opened anew.
     """
     kept = _kept.setdefault(inventory.path, _Kept())
     wanted = sorted(names)
     try:
-        there = [name for name in wanted if name in kept.nodes]
-        with ThreadPoolExecutor(max(1, len(there))) as pool:
-            list(pool.map(lambda name: kept.nodes[name].compare_clocks(), there))
-        kept.nodes |= open_all(inventory, set(wanted) - set(there), kept.stack)
+        listening = _listening({name: kept.nodes[name] for name in wanted if name in kept.nodes})
+        kept.nodes |= open_all(inventory, set(wanted) - listening, kept.stack)
         yield {name: kept.nodes[name] for name in wanted}
     except BaseException:
         close_nodes(inventory)
         raise
+
+
+def _listening(nodes: Mapping[str, Node]) -> set[str]:
+    """Names of those whose agents are still there; their clocks have been compared anew."""
+
+    def listens(node: Node) -> bool:
+        try:
+            node.compare_clocks()
+        except TestbedError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(max(1, len(nodes))) as pool:
+        return {
+            name for name, is_there in zip(nodes, pool.map(listens, nodes.values()), strict=True) if is_there
+        }
 
 
 def close_nodes(inventory: Inventory) -> None:

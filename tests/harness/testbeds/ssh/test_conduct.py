@@ -14,6 +14,7 @@ from harness.testbeds.ssh.roles import plan_roles
 from harness.testbeds.timing import cell_timing
 from rogue_agent.control.messages import (
     Alive,
+    Clock,
     Connect,
     EndRole,
     Heartbeat,
@@ -98,6 +99,25 @@ def test_checksums_are_asked_of_reliable_flows_only(tmp_path: Path) -> None:
     assert {role for role, wanted in sums.items() if wanted} == {
         "flow0-requester", "flow0-responder", "flow1-requester", "flow1-responder",
     }  # fmt: skip
+
+
+def test_nodes_that_only_receive_hear_from_us_while_the_traffic_lasts(
+    tmp_path: Path,
+) -> None:
+    """Supervisors end themselves after a long silence, and senders alone are asked how they are."""
+    agents = {name: FakeAgent() for name in HOSTS}
+    turns = 5
+    states = iter(["running"] * turns * 2 + ["finished"] * 2)
+    for name in ("h0", "h1"):
+        agents[name].answers[Heartbeat] = lambda request: Alive(
+            getattr(request, "role", ""), next(states), 1, 0, 0, None
+        )
+    leader = conductor(tmp_path, agents, "probe=null")
+    leader.prepare()
+    before = {name: len(asked(agent, Clock)) for name, agent in agents.items()}
+    leader.run(lambda _fraction: None, lambda _start_ns: None)
+    heard = {name: len(asked(agent, Clock)) - before[name] for name, agent in agents.items()}
+    assert heard["h2"] == heard["h3"] == turns + 1
 
 
 def test_a_flow_that_never_ends_is_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,16 @@ def test_the_next_cell_finds_them_and_compares_clocks_anew(agents: dict[str, Fak
     assert [count(agents[name], Stop) for name in ("h0", "h1", "h2", "h3")] == [1, 1, 1, 0]
 
 
+def test_an_agent_that_has_ended_meanwhile_is_started_anew(agents: dict[str, FakeAgent]) -> None:
+    with open_nodes(fake_inventory(), {"h0", "h1"}) as nodes:
+        before = nodes["h0"]
+    before._channel.close()
+    with open_nodes(fake_inventory(), {"h0", "h1"}) as again:
+        assert again["h0"] is not before
+        assert again["h1"] is nodes["h1"]
+    assert [count(agents[name], Hello) for name in ("h0", "h1")] == [2, 1]
+
+
 def test_a_cell_that_fails_leaves_none(agents: dict[str, FakeAgent]) -> None:
     with open_nodes(fake_inventory(), {"h0", "h1"}):
         pass
