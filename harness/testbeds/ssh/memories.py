@@ -30,8 +30,7 @@ def memory_bytes(flow: PlannedFlow, end: End) -> int:
 
 def fill_seed(flow: PlannedFlow, end: End) -> int | None:
     """What an end's memory is filled with: nothing, unless the bytes come from there."""
-    source: End = "responder" if flow.flow.verb == "read" else "requester"
-    return FILL_SEED if end == source and not flow.is_probe else None
+    return FILL_SEED if end == flow.source_end and not flow.is_probe else None
 
 
 def compared_bytes(flow: PlannedFlow) -> int:

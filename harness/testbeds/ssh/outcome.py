@@ -137,11 +137,12 @@ class Outcome:
         first = next(flow for flow in self._flows if not flow.is_probe)
         node = self._nodes[first.host("requester")]
         prepared = self._done.prepared[first.role("requester")]
+        limited = self._done.prepared[first.role(first.source_end)]
         port = next((port for port in node.capabilities.ports if port.get("device") == prepared.device), {})
         return {
             "nic": _nic(prepared.device, port.get("driver")),
-            "rate_limiter": LIMITERS.get(prepared.limiter, prepared.limiter),
-            "rate_limiter_step_bps": prepared.limiter_step_bps,
+            "rate_limiter": LIMITERS.get(limited.limiter, limited.limiter),
+            "rate_limiter_step_bps": limited.limiter_step_bps,
             "timestamps": CLOCKS.get(prepared.clock, prepared.clock),
             "switch": "Linux tc (software)",
             "completions": prepared.completions,

@@ -1,16 +1,13 @@
 """What a role is asked, from what is planned."""
 
 from collections.abc import Iterator
-from typing import Final
 
+from harness.testbeds.ssh.limiters import limiter_kind
 from harness.testbeds.ssh.memories import fill_seed, memory_bytes
 from harness.testbeds.ssh.node import Node
 from harness.testbeds.ssh.roles import End, PlannedFlow
 from harness.testbeds.timing import Timing
 from rogue_agent.control.messages import ARRIVALS_MAX, Arrivals, Load, Prepare
-
-LIMITERS: Final = ("htb", "dcb")
-"""Kinds that a node must have been prepared for; the first one that it has is taken."""
 
 
 def prepare_request(node: Node, role: tuple[PlannedFlow, End], timing: Timing, limit_ms: int) -> Prepare:
@@ -28,8 +25,8 @@ def prepare_request(node: Node, role: tuple[PlannedFlow, End], timing: Timing, l
         fill_seed=fill_seed(flow, end),
         line_rate_bps=flow.line_rate_bps,
         mtu_bytes=flow.mtu_bytes,
-        priority=flow.priority,
-        limiter=limiter_of(node) if flow.has_limiter else "none",
+        priority=flow.priority_of(end),
+        limiter=limiter_of(node) if flow.priority_of(end) else "none",
         sample_interval_ns=timing.throughput_interval_ns,
         record_rtt=flow.has_limiter,
     )
@@ -37,9 +34,7 @@ def prepare_request(node: Node, role: tuple[PlannedFlow, End], timing: Timing, l
 
 def limiter_of(node: Node) -> str:
     """The kind of rate limiter that a node offers on its experiment interface."""
-    interface = node.host.variables.experiment_interface
-    offered = node.capabilities.limiters
-    return next((kind for kind in LIMITERS if f"{kind}:{interface}" in offered), "software")
+    return limiter_kind(node.capabilities, node.host.variables.experiment_interface)
 
 
 def load_requests(flow: PlannedFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals]:

@@ -15,7 +15,10 @@ from workloads.transports import parse_transport
 PROBE_GROUP: Final = "probe"
 PROBE_TRANSPORT: Final = "roce"
 PRIORITIES: Final = 7
-"""Traffic classes with a limiter, from 1; class 0 has none."""
+"""Traffic classes with a limiter, from 1; class 0 has none.
+
+`lacking_limiters` refuses flows that would share one; those whose batches are held back may.
+"""
 
 End = Literal["requester", "responder"]
 
@@ -37,6 +40,7 @@ class PlannedFlow:
     line_rate_bps: int
     mtu_bytes: int
     priority: int
+    """Of the end that the bytes leave, where the agent sets rates; 0 where it does not."""
     run_ns: int
     """How long it runs at the longest, from its start."""
 
@@ -56,9 +60,18 @@ class PlannedFlow:
         return parse_transport(self.transport).service
 
     @property
+    def source_end(self) -> End:
+        """The end that the bytes leave."""
+        return "responder" if self.flow.verb == "read" else "requester"
+
+    @property
     def has_limiter(self) -> bool:
         """Whether the agent sets a rate."""
         return self.priority > 0
+
+    def priority_of(self, end: End) -> int:
+        """Priority of an end's packets: those of the other end, ACKs above all, pass no limiter."""
+        return self.priority if end == self.source_end else 0
 
     def role(self, end: End) -> str:
         """Name of the role at one end."""

@@ -8,6 +8,7 @@ from harness.experiment.choices import MeasureKind
 from harness.plan.cells import Cell
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.topology_ports import ports_of
+from harness.testbeds.ssh.limiters import lacking_limiters
 from harness.testbeds.ssh.roles import PROBE_TRANSPORT
 from harness.testbeds.ssh.switch import unsupported_fault
 from harness.testbeds.traffic import cell_flows, group_transport
@@ -35,7 +36,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         ports_of(cell.experiment.topology, inventory)
     except HarnessError as error:
         return str(error)
-    return _unsupported_traffic(cell) or unsupported_fault(cell)
+    return _unsupported_traffic(cell) or lacking_limiters(cell, inventory, nodes) or unsupported_fault(cell)
 
 
 def used_hosts(cell: Cell) -> set[str]:

@@ -1,13 +1,13 @@
 """What roles are asked."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from helpers.experiments import cell_of
-from helpers.fake_agents import CAPABILITIES, FakeAgent, fake_node
+from helpers.fake_agents import FakeAgent, fake_node
 
-from harness.testbeds.ssh.requests import limiter_of, load_requests, prepare_request
-from harness.testbeds.ssh.roles import PlannedFlow, plan_roles
+from harness.testbeds.ssh.requests import load_requests, prepare_request
+from harness.testbeds.ssh.roles import End, PlannedFlow, plan_roles
 from harness.testbeds.timing import Timing, cell_timing
 from rogue_agent.control.messages import ARRIVALS_MAX, Arrivals, Load
 
@@ -30,15 +30,20 @@ def test_an_end_of_a_flow(tmp_path: Path) -> None:
     assert (quiet.limiter, quiet.priority, quiet.record_rtt) == ("none", 0, False)
 
 
-def test_the_best_limiter_that_the_interface_has() -> None:
-    agent = FakeAgent()
-    for offered, expected in (
-        (["dcb:eth1", "htb:eth1", "software"], "htb"),
-        (["dcb:eth1", "software"], "dcb"),
-        (["htb:eth0", "software"], "software"),
-    ):
-        agent.capabilities = replace(CAPABILITIES, limiters=offered)
-        assert limiter_of(fake_node("h0", agent)) == expected
+@pytest.mark.parametrize(
+    ("verb", "source"), [("write", "requester"), ("send", "requester"), ("read", "responder")]
+)
+def test_only_the_end_that_the_bytes_leave_has_a_limiter_and_its_priority(
+    tmp_path: Path, verb: str, source: End
+) -> None:
+    """ACKs with the data's priority would queue behind the limit of the flow in the other direction."""
+    (flow, *_), timing = planned(tmp_path, f"workload.verb={verb}")
+    node = fake_node("h0", FakeAgent())
+    ends: tuple[End, End] = ("requester", "responder")
+    requests = {end: prepare_request(node, (flow, end), timing, 5_000) for end in ends}
+    limited = {end: (request.limiter, request.priority) for end, request in requests.items()}
+    other = next(end for end in ends if end != source)
+    assert limited == {source: ("htb", 1), other: ("none", 0)}
 
 
 def test_a_schedule(tmp_path: Path) -> None:

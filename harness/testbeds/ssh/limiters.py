@@ -1,0 +1,68 @@
+"""Which limiter an end of a flow uses, and whether the nodes have enough of them, said before the run."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from harness.plan.cells import Cell
+from harness.provisioning.inventory import Inventory
+from harness.testbeds.parameters import ParameterError, agent_settings
+from harness.testbeds.ssh.roles import PRIORITIES, is_limited
+from harness.testbeds.traffic import cell_flows, group_transport
+from rogue_agent.control.messages import Capabilities
+from workloads.traffic import Flow
+
+KINDS: Final = ("htb", "dcb")
+"""Those that hold packets back, which a node is prepared for; the first one that it has is taken."""
+SOFTWARE: Final = "software"
+"""What is left where there is none: the agent itself holds whole batches back."""
+SOFTWARE_BATCH_NS_MIN: Final = 10_000_000
+"""A batch leaves at line rate, and the agent may wake up a millisecond late: a tenth of this."""
+
+
+def limiter_kind(node: Capabilities, interface: str) -> str:
+    """The kind of limiter that a node offers on an interface."""
+    return next((kind for kind in KINDS if f"{kind}:{interface}" in node.limiters), SOFTWARE)
+
+
+def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """Which host cannot pace what it sends, and why; None if all can."""
+    interfaces = {host.name: host.variables.experiment_interface for host in inventory.hosts}
+    flows = Counter[str]()
+    for flow, batch_ns in _limited_flows(cell):
+        host = flow.source
+        kind = limiter_kind(nodes[host], interfaces[host])
+        flows[host] += 1
+        if kind != SOFTWARE:
+            if flows[host] > PRIORITIES:
+                return (
+                    f"{host} sends {PRIORITIES + 1} or more flows with rates of their own and has "
+                    f"{PRIORITIES} limiters: let it send fewer"
+                )
+            continue
+        lacks = f"{host} has neither htb nor dcb on {interfaces[host]}: provision it"
+        if flow.verb == "read":
+            return f"{lacks}; no software can hold back its answers to READs"
+        if batch_ns < SOFTWARE_BATCH_NS_MIN:
+            return (
+                f"{lacks}; holding back whole batches is too coarse where one takes {batch_ns / 1e6:.2g} ms, "
+                f"less than {SOFTWARE_BATCH_NS_MIN / 1e6:g} ms"
+            )
+    return None
+
+
+def _limited_flows(cell: Cell) -> Iterator[tuple[Flow, int]]:
+    """Flows that have rates, and what a batch takes at line rate; a parameter's mistake is told elsewhere."""
+    topology, flows = cell.experiment.topology, cell_flows(cell)
+    for group in cell.experiment.groups:
+        name = group_transport(cell, group)
+        parameters = {} if group.transport else cell.transport.parameters
+        for flow in flows[group.name]:
+            rate_bps = topology.host_rate_bps(flow.source)
+            if not is_limited(name, rate_bps):
+                continue
+            try:
+                settings = agent_settings(name, rate_bps, parameters)
+            except ParameterError:
+                return
+            yield flow, settings.segment_bytes * 8 * 10**9 // rate_bps

@@ -1,0 +1,62 @@
+"""Limiters of nodes, and cells that need others."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from helpers.experiments import cell_of
+from helpers.fake_agents import CAPABILITIES, fake_inventory
+
+from harness.testbeds.ssh.limiters import lacking_limiters, limiter_kind
+from harness.testbeds.ssh.support import unsupported
+from rogue_agent.control.messages import Capabilities
+
+SLOW = "topology.rate=100Mbps"
+BARE = replace(CAPABILITIES, limiters=["software"])
+
+
+def nodes(node: Capabilities = CAPABILITIES) -> dict[str, Capabilities]:
+    return {f"h{index}": node for index in range(16)}
+
+
+def told(tmp_path: Path, node: Capabilities, *settings: str) -> str | None:
+    return lacking_limiters(cell_of(tmp_path, *settings), fake_inventory(16), nodes(node))
+
+
+def test_the_best_limiter_that_the_interface_has() -> None:
+    for offered, expected in (
+        (["dcb:eth1", "htb:eth1", "software"], "htb"),
+        (["dcb:eth1", "software"], "dcb"),
+        (["htb:eth0", "software"], "software"),
+    ):
+        assert limiter_kind(replace(CAPABILITIES, limiters=offered), "eth1") == expected
+
+
+def test_more_flows_than_limiters_are_refused(tmp_path: Path) -> None:
+    """A host with n peers sends n flows; 8 would share a class without knowing."""
+    for peers, is_refused in ((7, False), (8, True)):
+        many = f"workload={{kind: many_pairs, hosts: {peers + 1}, load: 0.5, arrive_for: 20s}}"
+        settings = ("topology.hosts=16", SLOW, many, "probe=null", "transports=[rogue]")
+        reason = told(tmp_path, CAPABILITIES, *settings)
+        assert (reason is not None) is is_refused
+        if reason is not None:
+            assert reason.endswith(
+                "sends 8 or more flows with rates of their own and has 7 limiters: let it send fewer"
+            )
+        assert told(tmp_path, CAPABILITIES, *settings, "transports=[roce]") is None
+
+
+def test_whole_batches_are_held_back_only_where_they_are_long(tmp_path: Path) -> None:
+    """64 KiB take 5.2 ms at 100 Mb/s, and 10.5 ms at 50 Mb/s."""
+    assert told(tmp_path, BARE, SLOW) == (
+        "h0 has neither htb nor dcb on eth1: provision it; "
+        "holding back whole batches is too coarse where one takes 5.2 ms, less than 10 ms"
+    )
+    assert told(tmp_path, BARE, "topology.rate=50Mbps") is None
+    assert "10.5" not in str(told(tmp_path, BARE, SLOW, "transports=[{name: rogue, segment: 128KiB}]"))
+    reading = told(tmp_path, BARE, "topology.rate=50Mbps", "workload.verb=read")
+    assert str(reading).endswith("no software can hold back its answers to READs")
+
+
+def test_it_is_said_in_the_plan(tmp_path: Path) -> None:
+    reason = unsupported(cell_of(tmp_path, SLOW), fake_inventory(), nodes(BARE))
+    assert str(reason).startswith("h0 has neither htb nor dcb")
