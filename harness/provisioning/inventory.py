@@ -2,33 +2,31 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from harness.errors import ConfigError, Problem, UsageError
+from harness.provisioning.mistakes import find_problems
 
 _TIME_LIMIT_S: Final = 60.0
-_UNVERIFIED: Final = (
-    "stricthostkeychecking=no",
-    "stricthostkeychecking=accept-new",
-    "stricthostkeychecking=off",
-)
+_UNVERIFIED: Final = re.compile(r"stricthostkeychecking[\s='\"]*(no|off|false|accept-new)\b", re.IGNORECASE)
+_CHECKS: Final = tuple(f"ansible_{kind}host_key_checking" for kind in ("", "ssh_", "paramiko_"))
+_TRUE: Final = ("1", "1.0", "on", "t", "true", "y", "yes")
+"""What Ansible takes for true, in small letters."""
 _KNOWN_HOSTS: Final = "~/.ssh/known_hosts"
 _SSH_ARGUMENTS: Final = ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
 
 
 class _Variables(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-_V = TypeVar("_V", bound=_Variables)
 
 
 class HostVariables(_Variables):
@@ -60,6 +58,19 @@ class SwitchVariables(_Variables):
     switch_platform: Literal["linux"] = "linux"
     ports: tuple[SwitchPort, ...]
     experiment_mtu: Annotated[int, Field(ge=576, le=65_535)]
+
+
+class LoginVariables(_Variables):
+    """What the inventory says about how to reach a node."""
+
+    ansible_host: str | None = None
+    ansible_port: Annotated[int, Field(ge=1, le=65_535)] = 22
+    ansible_user: str | None = None
+    ansible_ssh_private_key_file: str | None = None
+    known_hosts_file: str = _KNOWN_HOSTS
+    ansible_ssh_args: str = ""
+    ansible_ssh_common_args: str = ""
+    ansible_ssh_extra_args: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +138,24 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
     variables: Mapping[str, Mapping[str, Any]] = listed.get("_meta", {}).get("hostvars", {})
     names = {group: listed.get(group, {}).get("hosts", []) for group in ("hosts", "switch")}
     problems = _problems_of_groups(path, names)
-    hosts, switches = [], []
-    for name in names["hosts"]:
-        checked = _checked(path, name, HostVariables, variables.get(name, {}), problems)
-        if checked is not None:
-            hosts.append(Host(_login(path, name, variables[name], problems), checked))
-    for name in names["switch"]:
-        checked_switch = _checked(path, name, SwitchVariables, variables.get(name, {}), problems)
-        if checked_switch is not None:
-            switches.append(SwitchNode(_login(path, name, variables[name], problems), checked_switch))
+    kinds: dict[str, type[_Variables]] = dict.fromkeys(names["hosts"], HostVariables)
+    kinds |= dict.fromkeys(names["switch"], SwitchVariables)
+    for name, kind in kinds.items():
+        own = variables.get(name, {})
+        problems += [*find_problems(path, name, kind, own), *find_problems(path, name, LoginVariables, own)]
+        problems += _unverified(path, name, own)
     if problems:
         raise ConfigError(problems)
-    kind = str(variables[names["hosts"][0]].get("testbed_kind", "nodes"))
-    return Inventory(path, kind, tuple(hosts), switches[0] if switches else None)
+    hosts = [
+        Host(_login(name, variables[name]), HostVariables.model_validate(variables[name]))
+        for name in names["hosts"]
+    ]
+    switches = [
+        SwitchNode(_login(name, variables[name]), SwitchVariables.model_validate(variables[name]))
+        for name in names["switch"]
+    ]
+    testbed = str(variables[names["hosts"][0]].get("testbed_kind", "nodes"))
+    return Inventory(path, testbed, tuple(hosts), switches[0] if switches else None)
 
 
 def _listed(path: Path) -> dict[str, Any]:
@@ -170,25 +186,17 @@ def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Prob
     return problems
 
 
-def _checked(
-    path: Path, name: str, kind: type[_V], variables: Mapping[str, Any], problems: list[Problem]
-) -> _V | None:
-    try:
-        return kind.model_validate(variables)
-    except ValidationError as error:
-        for mistake in error.errors():
-            key = ".".join(str(part) for part in (name, *mistake["loc"]))
-            is_missing = mistake["type"] == "missing"
-            got = "nothing" if is_missing else repr(mistake["input"])
-            expected = "a value" if is_missing else mistake["msg"][0].lower() + mistake["msg"][1:]
-            problems.append(Problem(str(path), key, got, expected, "inventory/example explains it"))
-        return None
+def is_unverified(arguments: str) -> bool:
+    """Whether arguments of SSH switch off that host keys are verified."""
+    return _UNVERIFIED.search(arguments) is not None
 
 
-def _login(path: Path, name: str, variables: Mapping[str, Any], problems: list[Problem]) -> Login:
+def _unverified(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
+    """Ways around the verification of host keys."""
+    problems = []
     arguments = " ".join(str(variables.get(key, "")) for key in _SSH_ARGUMENTS)
-    written = arguments.lower().replace(" ", "=")
-    if any(word in written for word in _UNVERIFIED) or variables.get("ansible_host_key_checking") is False:
+    unchecked = [key for key in _CHECKS if str(variables.get(key, True)).strip().lower() not in _TRUE]
+    if is_unverified(arguments) or unchecked:
         expected = "host keys that are verified"
         advice = "put the node's key into known_hosts_file with ssh-keyscan, and compare it"
         problems.append(Problem(str(path), name, "host keys that are not verified", expected, advice))
@@ -197,12 +205,17 @@ def _login(path: Path, name: str, variables: Mapping[str, Any], problems: list[P
         expected = "the same file in ansible_ssh_common_args, for SSH"
         advice = f"write ansible_ssh_common_args: -o UserKnownHostsFile={known_hosts}"
         problems.append(Problem(str(path), f"{name}.known_hosts_file", known_hosts, expected, advice))
-    key_file = variables.get("ansible_ssh_private_key_file")
+    return problems
+
+
+def _login(name: str, variables: Mapping[str, Any]) -> Login:
+    checked = LoginVariables.model_validate(variables)
+    key_file = checked.ansible_ssh_private_key_file
     return Login(
         name,
-        str(variables.get("ansible_host", name)),
-        int(variables.get("ansible_port", 22)),
-        str(variables.get("ansible_user", os.environ.get("USER", "root"))),
+        checked.ansible_host or name,
+        checked.ansible_port,
+        checked.ansible_user or os.environ.get("USER", "root"),
         Path(key_file).expanduser() if key_file else None,
-        Path(known_hosts).expanduser(),
+        Path(checked.known_hosts_file).expanduser(),
     )

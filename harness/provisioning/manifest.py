@@ -12,6 +12,8 @@ from harness.errors import UsageError
 
 SIZE_MAX_BYTES: Final = 20_000_000
 _ETHERNET_MTU_BYTES: Final = 1_500
+_SSH_PORT: Final = 22
+_PORT_MAX: Final = 65_535
 
 
 class Hardware(NamedTuple):
@@ -64,7 +66,8 @@ def read_manifest_nodes(path: Path) -> list[ManifestNode]:
     except ElementTree.ParseError as error:
         advice = "download it with `geni-get manifest`, or from the experiment's page"
         raise UsageError(f"manifest {path}: it is no XML ({error}); {advice}.") from error
-    nodes = [node for element in root if _tag(element) == "node" if (node := _node(element)).addresses]
+    elements = (element for element in root if _tag(element) == "node")
+    nodes = [node for element in elements if (node := _node(path, element)).addresses]
     if not nodes:
         raise UsageError(
             f"manifest {path}: got no node with an address on an experiment network, expected two at least; "
@@ -89,18 +92,25 @@ def _tag(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _node(element: ElementTree.Element) -> ManifestNode:
+def _node(path: Path, element: ElementTree.Element) -> ManifestNode:
     node = ManifestNode(element.get("client_id", ""))
     for inner in element.iter():
         match _tag(inner):
             case "hardware_type":
                 node.hardware = inner.get("name", "")
             case "login":
-                port = int(inner.get("port") or 22)
-                node.logins[inner.get("username", "")] = (inner.get("hostname", ""), port)
+                place = f"manifest {path}: {node.name}"
+                node.logins[inner.get("username", "")] = (inner.get("hostname", ""), _port(place, inner))
             case "interface":
                 node.addresses += _addresses(inner)
     return node
+
+
+def _port(place: str, login: ElementTree.Element) -> int:
+    text = login.get("port") or str(_SSH_PORT)
+    if not text.isdecimal() or not 1 <= int(text) <= _PORT_MAX:
+        raise UsageError(f"{place}: got port {text!r} of a login, expected a number from 1 to {_PORT_MAX}.")
+    return int(text)
 
 
 def _addresses(interface: ElementTree.Element) -> Iterator[tuple[str, str]]:

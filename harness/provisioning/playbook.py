@@ -18,9 +18,10 @@ import ansible_runner
 from rich.console import Console
 
 import harness
-from harness.errors import TestbedError
+from harness.errors import TestbedError, UsageError
 from harness.provisioning.display import TaskDisplay
 from harness.provisioning.events import Outcome, counts, is_task_start
+from harness.provisioning.inventory import is_unverified
 from harness.provisioning.processes import end_processes
 
 DIRECTORY: Final = Path(harness.__file__).parent.parent / "playbooks"
@@ -30,6 +31,9 @@ _LOOK_EVERY_S: Final = 1
 _DIRECTORY_LENGTH_MAX: Final = 48
 """A socket's path has 108 bytes at most, and SSH adds to it."""
 _LISTED_TASK: Final = re.compile(r"^ {6}(.+?)\tTAGS:", re.MULTILINE)
+
+_CHECKS: Final = tuple(f"ANSIBLE_{kind}HOST_KEY_CHECKING" for kind in ("", "SSH_", "PARAMIKO_"))
+_SSH_ARGUMENTS: Final = tuple(f"ANSIBLE_SSH_{kind}ARGS" for kind in ("", "COMMON_", "EXTRA_"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +115,16 @@ def count_tasks(order: Order, environment: Mapping[str, str]) -> int:
 
 
 def _environment(directory: Path) -> dict[str, str]:
-    """Ansible of this Python, with the settings beside the playbooks, whatever the user has set."""
+    """Ansible of this Python, with the settings beside the playbooks and host keys that are verified.
+
+    A user's variables would beat the settings, so those that matter are set or refused.
+    """
+    for name in _SSH_ARGUMENTS:
+        if is_unverified(os.environ.get(name, "")):
+            got = f"got {name}={os.environ[name]!r}, expected host keys that are verified"
+            raise UsageError(f"environment: {got}; unset it.")
     return {
+        **dict.fromkeys(_CHECKS, "1"),
         "PATH": f"{_program('ansible-playbook').parent}:{os.environ.get('PATH', os.defpath)}",
         "ANSIBLE_CONFIG": str(DIRECTORY / "ansible.cfg"),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(directory / "ssh"),

@@ -57,6 +57,16 @@ MISTAKES: dict[str, Change] = {
         "h1", ansible_ssh_common_args="-o 'StrictHostKeyChecking accept-new'"
     ),
     "fabric: got host keys that are not verified": host("fabric", ansible_host_key_checking=False),
+    "h0.ansible_port: got 'abc', expected a whole number; inventory/example": host("h0", ansible_port="abc"),
+    "h0.ansible_port: got 70000, expected a number of at most 65535": host("h0", ansible_port=70_000),
+    "h1.ansible_port: got 0, expected a number of at least 1": host("h1", ansible_port=0),
+    "fabric.ansible_port: got '{{ base + 3 }}', expected a value; templates are not resolved": host(
+        "fabric", ansible_port="{{ base + 3 }}"
+    ),
+    "fabric.ports.0.peer: got '{{ peer }}', expected a value; templates": host(
+        "fabric", ports=[{"bridge": "s0", "interface": "eth1", "peer": "{{ peer }}"}]
+    ),
+    "h0.experiment_address: got '10.9', expected an IPv4 address; inv": host("h0", experiment_address="10.9"),
     "h0.known_hosts_file: got /else/where, expected the same": host("h0", known_hosts_file="/else/where"),
     "hosts: got no host in it": lambda listed: listed.pop("hosts"),
     "switch: got 2 machines, expected one": lambda listed: listed["switch"]["hosts"].append("h0"),
@@ -70,6 +80,34 @@ def test_each_mistake_is_a_sentence(listed: dict[str, Any], sentence: str) -> No
     with pytest.raises(ConfigError) as caught:
         interpret(Path("nodes.yaml"), changed)
     assert f"nodes.yaml: {sentence}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"ansible_ssh_host_key_checking": False},
+        {"ansible_ssh_host_key_checking": "no"},
+        {"ansible_host_key_checking": "False"},
+        {"ansible_host_key_checking": "off"},
+        {"ansible_host_key_checking": 0},
+        {"ansible_host_key_checking": "{{ strict }}"},
+        {"ansible_paramiko_host_key_checking": "n"},
+        {"ansible_ssh_args": "-oStrictHostKeyChecking=false"},
+        {"ansible_ssh_args": '-o "StrictHostKeyChecking = No"'},
+    ],
+)
+def test_no_way_around_host_keys(listed: dict[str, Any], variables: dict[str, object]) -> None:
+    changed = deepcopy(listed)
+    host("h0", **variables)(changed)
+    with pytest.raises(ConfigError, match=r"nodes\.yaml: h0: got host keys that are not verified"):
+        interpret(Path("nodes.yaml"), changed)
+
+
+@pytest.mark.parametrize("checked", [True, "yes", "True", 1])
+def test_host_keys_may_be_verified_explicitly(listed: dict[str, Any], checked: object) -> None:
+    changed = deepcopy(listed)
+    host("h0", ansible_host_key_checking=checked, ansible_ssh_args="-o StrictHostKeyChecking=yes")(changed)
+    assert interpret(Path("nodes.yaml"), changed).hosts
 
 
 def test_nodes_of_ones_own_need_no_switch(listed: dict[str, Any]) -> None:

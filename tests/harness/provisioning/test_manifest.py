@@ -68,6 +68,16 @@ def test_a_file_that_is_no_manifest_is_refused(tmp_path: Path, content: str, mes
         read_manifest_nodes(path)
 
 
+@pytest.mark.parametrize("port", ["abc", "0", "65536", "-1", "²"])
+def test_a_port_that_is_none_is_a_sentence(tmp_path: Path, port: str) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(MANIFEST.read_text().replace('port="2222"', f'port="{port}"'))
+    with pytest.raises(
+        UsageError, match=rf"node1: got port '{port}' of a login, expected a number from 1 to"
+    ):
+        read_manifest_nodes(path)
+
+
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         read_manifest_nodes(tmp_path / "nowhere.xml")

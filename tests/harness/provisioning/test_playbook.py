@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.errors import TestbedError
+from harness.errors import TestbedError, UsageError
 from harness.provisioning import playbook
 from harness.provisioning.events import Outcome
 from harness.provisioning.playbook import Interrupted, Order, run_playbook
@@ -109,3 +109,30 @@ def test_ctrl_c_ends_it_and_says_how_far_it_came(
     assert list(find_processes(str(tmp_path))) == [], "nothing goes on behind our back"
     assert signal.getsignal(signal.SIGINT) is handler
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+PRINTING = """\
+- name: Here
+  hosts: all
+  gather_facts: false
+  tasks:
+    - {name: Say it, ansible.builtin.debug: {msg: "checking {{ lookup('config', 'HOST_KEY_CHECKING') }}"}}
+"""
+
+
+def test_host_keys_are_verified_whatever_the_environment_says(
+    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSIBLE_HOST_KEY_CHECKING", "False")
+    run_playbook(order(tmp_path, PRINTING, monkeypatch), console)
+    assert "checking True" in (tmp_path / "logs" / "log").read_text()
+
+
+def test_arguments_of_ssh_that_verify_nothing_are_refused(
+    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSIBLE_SSH_COMMON_ARGS", "-o StrictHostKeyChecking=no")
+    with pytest.raises(
+        UsageError, match="got ANSIBLE_SSH_COMMON_ARGS='-o StrictHostKeyChecking=no', expected"
+    ):
+        run_playbook(order(tmp_path, GOOD, monkeypatch), console)
