@@ -1,5 +1,6 @@
 """The command line as a person calls it, on machines that are really there."""
 
+import re
 import subprocess
 import sys
 import time
@@ -31,7 +32,7 @@ class Running:
         assert self._process.stderr
         for line in self._process.stderr:
             sys.stderr.write(line)
-            if line.startswith(f"[{number}/"):
+            if re.match(rf"\[{number}/[0-9]+\] [^ ]+: (ok|failed)", line):
                 return line
         raise AssertionError(f"the run ended before its cell {number}")
 
