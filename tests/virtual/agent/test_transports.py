@@ -37,6 +37,21 @@ def test_transfers_arrive_whole_and_are_counted(nodes: tuple[Node, Node], transp
     flow.close()
 
 
+@pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
+def test_completions_can_be_polled(nodes: tuple[Node, Node], transport: str) -> None:
+    """Both ends spin, each on its own processor; soft-RoCE has no timestamps, so the host's clock serves."""
+    parameters = {} if transport.endswith("uc") else dict(PATIENT)
+    flow = Flow(*nodes, transport, buffer_bytes=SIZE_BYTES, parameters=parameters, completions="polling")
+    assert {each.completions for each in flow.introductions.values()} == {"polling"}
+    assert {each.clock for each in flow.introductions.values()} == {"host"}
+    sent, received = flow.run(SIZE_BYTES, count=2)
+    assert (sent.status, sent.transfers_ok, sent.error) == ("ok", 2, None)
+    assert sent.sha256 == received.sha256
+    assert sent.spent["events"] == 0, "nobody was woken"
+    assert int(str(sent.spent["polls"])) > 0
+    flow.close()
+
+
 @pytest.mark.parametrize("congestion_control", ["cubic", "dctcp"])
 def test_tcp_follows_the_same_schedule(nodes: tuple[Node, Node], congestion_control: str) -> None:
     flow = Flow(*nodes, congestion_control, buffer_bytes=SIZE_BYTES)
