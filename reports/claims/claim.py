@@ -118,8 +118,8 @@ class Claim(_Part):
     def _can_be_judged(self) -> Self:
         if self.metric is None and self.kind is not ClaimKind.HARDWARE_ONLY:
             raise ValueError("only a claim about hardware may be without a `metric`")
-        if self.kind is ClaimKind.SIMULATED and self.published is None:
-            raise ValueError("a simulated claim needs `published`")
+        if self.metric and self.kind is not ClaimKind.DIRECTION_ONLY and self.published is None:
+            raise ValueError("a claim with a `metric` needs `published`, or is one of direction only")
         if self.kind is ClaimKind.DIRECTION_ONLY and self.direction is None:
             raise ValueError("a claim of direction needs `direction`")
         return self

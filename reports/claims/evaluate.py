@@ -13,7 +13,8 @@ from reports.quantities import NO_VALUE, Unit, counted, number_text, quantity_te
 from reports.results import Results, Setting
 from workloads.records import CellStatus
 
-TESTBEDS_WITHOUT_HARDWARE = ("simulator", "virtual")
+IS_HARDWARE = "nic_is_hardware"
+"""Fact of a cell whose traffic went through a real card."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def evaluate(claims: list[Claim], results: Results) -> list[Outcome]:
 
 
 def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
-    if claim.kind is ClaimKind.HARDWARE_ONLY and results.run.manifest.testbed in TESTBEDS_WITHOUT_HARDWARE:
+    if claim.kind is ClaimKind.HARDWARE_ONLY and not _has_hardware(results):
         return [Outcome(claim, Verdict.NEEDS_HARDWARE, claim.note)]
     candidates = [setting for setting in results.settings if setting.registry_name == claim.transport]
     if not candidates:
@@ -71,6 +72,10 @@ def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
     if not fitting:
         return [_not_run(claim, next(reason for reason in reasons if reason))]
     return [_measure(claim, results, setting) for setting in fitting]
+
+
+def _has_hardware(results: Results) -> bool:
+    return any(cell.facts.get(IS_HARDWARE) is True for cell in results.run.manifest.cells)
 
 
 def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:

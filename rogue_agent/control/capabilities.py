@@ -48,6 +48,7 @@ def _port(port: PortAddress) -> dict[str, object]:
         "rate_bps": port.rate_bps,
         "driver": port.driver,
         "state": port.state,
+        "hca_type": port.hca_type,
     }
 
 

@@ -112,6 +112,7 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
     statistics = network.simulation.statistics()
     floor_ns = getattr(first.settings.cc_parameters, "base_rtt_floor_ns", None)
     return {
+        "nic_is_hardware": False,
         "nic_profile": profile.name,
         "nic_profile_revision": profile.revision,
         "framing": topology.framing,

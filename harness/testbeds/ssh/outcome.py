@@ -28,6 +28,9 @@ LIMITERS: Final = {
     "software": "release times of the agent (software)",
     "dcb": "dcb maxrate (hardware)",
 }
+PROFILES: Final = {"MT4103": "cx3pro", "MT4115": "cx4"}
+"""The simulator's name for a model of card, by its PCI device number. Source: Linux,
+drivers/net/ethernet/mellanox/mlx4/main.c (0x1007, MT27520) and mlx5/core/main.c (0x1013, ConnectX-4)."""
 CLOCKS: Final = {"host": "the host's clock (software)", "nic": "the NIC's clock (hardware)"}
 
 
@@ -139,8 +142,13 @@ class Outcome:
         prepared = self._done.prepared[first.role("requester")]
         limited = self._done.prepared[first.role(first.source_end)]
         port = next((port for port in node.capabilities.ports if port.get("device") == prepared.device), {})
+        is_hardware = port.get("driver", "software") != "software"
+        if prepared.device is None:  # TCP goes through whatever card there is
+            is_hardware = node.host.variables.rdma_device_kind == "card"
         return {
             "nic": _nic(prepared.device, port.get("driver")),
+            "nic_is_hardware": is_hardware,
+            "nic_profile": PROFILES.get(str(port.get("hca_type"))),
             "rate_limiter": LIMITERS.get(limited.limiter, limited.limiter),
             "rate_limiter_step_bps": limited.limiter_step_bps,
             "timestamps": CLOCKS.get(prepared.clock, prepared.clock),

@@ -25,6 +25,8 @@ class PortAddress:
     netdev: str = ""
     driver: str = ""
     state: str = ""
+    hca_type: str = ""
+    """The device's model as drivers of cards name it, such as MT4103; a device in software has none."""
 
 
 def find_port(address: str, sysfs: Path = SYSFS) -> PortAddress:
@@ -50,6 +52,7 @@ def roce_ports(sysfs: Path = SYSFS) -> list[PortAddress]:
             netdev=_read(port / "gid_attrs" / "ndevs" / str(index)),
             driver=_driver(port.parents[1]),
             state=_read(port / "state").partition(": ")[2],
+            hca_type=_read(port.parents[1] / "hca_type"),
         )
         for port in _ports(sysfs)
         for index, gid in _gids(port)

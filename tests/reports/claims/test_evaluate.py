@@ -104,8 +104,37 @@ def test_comparison_without_the_rival_is_not_run(
 
 
 def test_hardware_only_on_a_simulator(results: Results) -> None:
-    outcome = judge(results, kind="hardware_only", published=None)
+    outcome = judge(results, kind="hardware_only")
     assert outcome.verdict is Verdict.NEEDS_HARDWARE
+
+
+@pytest.mark.parametrize("testbed", ["virtual", "nodes.yaml", "/home/alice/virtual.yaml"])
+@pytest.mark.parametrize("is_hardware", [False, True])
+def test_hardware_is_what_the_cells_say_whatever_the_testbed_is_called(
+    measured: dict[str, MeanInterval | None], tmp_path: Path, testbed: str, is_hardware: bool
+) -> None:
+    facts = {"nic_is_hardware": is_hardware, "nic_profile": "cx3pro"}
+    write_manifest(tmp_path, manifest([cell(facts=facts)], testbed=testbed))
+    measured["rogue"] = narrow(0.91)
+    conditions = [{"parameter": "facts.nic_profile", "equals": "cx3pro"}]
+    outcome = judge(Results(Run(tmp_path)), kind="hardware_only", conditions=conditions)
+    assert outcome.verdict is (Verdict.REPRODUCED if is_hardware else Verdict.NEEDS_HARDWARE)
+
+
+@pytest.mark.parametrize("claim", [claim for claim in read_claims() if claim.kind == "hardware_only"])
+def test_every_claim_about_hardware_can_be_judged_on_it(
+    measured: dict[str, MeanInterval | None], tmp_path: Path, claim: Claim
+) -> None:
+    """Whatever it measures there is held against the claim; what no metric holds is said."""
+    facts = {"nic_is_hardware": True, "nic_profile": "cx3pro"}
+    experiment = {"name": "x", "topology": {"rate_bps": 10**10}}
+    entry = cell(transport=claim.transport, transport_name=claim.transport, facts=facts)
+    write_manifest(tmp_path, manifest([entry], testbed="nodes.yaml", experiment=experiment))
+    measured[claim.transport] = narrow(1.0)
+    free = claim.model_copy(update={"conditions": ()})
+    (outcome,) = evaluate([free], Results(Run(tmp_path)))
+    expected = Verdict.NOT_RUN if claim.metric is None else Verdict.MISSED
+    assert outcome.verdict is expected
 
 
 def test_other_condition_is_not_run_with_the_reason(results: Results) -> None:
@@ -256,7 +285,7 @@ def test_absent_table_is_explained_as_the_run_explains_it(tmp_path: Path) -> Non
 
 
 def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) -> None:
-    write_manifest(tmp_path, manifest([cell()], testbed="rack.yaml"))
+    write_manifest(tmp_path, manifest([cell(facts={"nic_is_hardware": True})], testbed="rack.yaml"))
     claim = Claim.model_validate({**FIELDS, "metric": None, "kind": "hardware_only", "published": None})
     (outcome,) = evaluate([claim], Results(Run(tmp_path)))
     assert outcome.sentence == "Not run: no metric of this version holds it."

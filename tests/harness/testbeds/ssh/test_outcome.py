@@ -1,10 +1,12 @@
 """What comes of a cell."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from helpers.fake_agents import FakeAgent, gone
+from helpers.fake_agents import FakeAgent, fake_inventory, gone
 
 from harness.testbeds.base import CellResult, Failure
+from harness.testbeds.ssh.sessions import close_nodes
 from rogue_agent.control.messages import Message, Result, Results, Stop
 from workloads.records import FailureKind
 
@@ -55,3 +57,15 @@ def test_a_role_that_failed_loses_no_table_of_the_others(run: Run, agents: dict[
     assert result.tables["flows"]["flow_id"] == ["main/h1->h2"]
     assert {"cpu", "counters"} <= set(result.tables)
     assert isinstance(agents["h0"].asked[-1], Stop), "nobody knows what state the agents are in"
+
+
+def test_what_is_hardware_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
+    facts = run().facts
+    assert (facts["nic_is_hardware"], facts["nic_profile"]) == (False, None)
+    card: dict[str, object] = {"device": "rxe0", "driver": "mlx4_core", "hca_type": "MT4103"}
+    for agent in agents.values():
+        agent.capabilities = replace(agent.capabilities, ports=[card])
+    close_nodes(fake_inventory())
+    facts = run().facts
+    assert (facts["nic_is_hardware"], facts["nic_profile"]) == (True, "cx3pro")
+    assert facts["nic"] == "rxe0, driver mlx4_core (hardware)"

@@ -57,3 +57,14 @@ def test_the_rate_is_what_the_kernel_states(tmp_path: Path, text: str, rate_bps:
     fake_sysfs(tmp_path, GID)
     (tmp_path / "rxe0" / "ports" / "1" / "rate").write_text(text)
     assert find_port("10.9.0.1", tmp_path).rate_bps == rate_bps
+
+
+def test_a_card_has_a_driver_and_a_model(tmp_path: Path) -> None:
+    fake_sysfs(tmp_path / "sysfs", GID)
+    device = tmp_path / "sysfs" / "rxe0"
+    (device / "hca_type").write_text("MT4103\n")
+    (tmp_path / "mlx4_core").mkdir()
+    (device / "device").mkdir()
+    (device / "device" / "driver").symlink_to(tmp_path / "mlx4_core")
+    found = find_port("10.9.0.1", tmp_path / "sysfs")
+    assert (found.driver, found.hca_type) == ("mlx4_core", "MT4103")
