@@ -10,6 +10,7 @@ from simulator.losses import BurstLoss, IdentificationLoss, IndependentLoss, Los
 from simulator.marking import Marking
 from simulator.memory import Memory
 from simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
+from simulator.reliability import RELIABILITIES, Reliability
 from simulator.simulation import Simulation
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "CX4",
     "IDEAL",
     "PROFILES",
+    "RELIABILITIES",
     "ROCEV2",
     "BurstLoss",
     "DatagramQueuePair",
@@ -33,6 +35,7 @@ __all__ = [
     "PriorityFlowControl",
     "QueuePair",
     "QueuePairError",
+    "Reliability",
     "Simulation",
     "SimulationError",
     "Timer",

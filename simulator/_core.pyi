@@ -1,7 +1,7 @@
 """The C++ engine. Use simulator.Simulation, which checks what it is given."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from numpy import int64
 from numpy.typing import NDArray
@@ -165,6 +165,67 @@ class Controller:
 
 def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]]]]:
     """List (name, meaning, [(parameter, value, least, most, meaning)]) of every congestion control."""
+
+class Requester:
+    """A sending half with a reliability of its own, without a network. Times are picoseconds."""
+
+    def __init__(self, name: str, *, mtu_bytes: int, parameters: dict[str, float] = ...) -> None: ...
+    def post(self, length_bytes: int) -> None:
+        """Post a WRITE."""
+
+    def send(self, end_ps: int) -> int | None:
+        """Send the next packet, which ends then, and return its number; None if there is none."""
+
+    def on_acknowledgement(
+        self,
+        *,
+        now_ps: int,
+        expected: int,
+        selective: list[tuple[int, int]] = ...,
+        is_negative: bool = False,
+        echoes_mark: bool = False,
+        echoed_ps: int = 0,
+    ) -> bool:
+        """Take an answer; False if the connection is broken."""
+
+    def on_deadline(self, now_ps: int, slowness: float = 1.0) -> bool:
+        """Call when the deadline has come; False if the connection is broken."""
+
+    @property
+    def deadline_ps(self) -> int | None: ...
+    @property
+    def acknowledged(self) -> int: ...
+    @property
+    def retransmitted_packets(self) -> int: ...
+    @property
+    def timeouts(self) -> int: ...
+
+class Responder:
+    """A receiving half with a reliability of its own, without a network. Times are picoseconds."""
+
+    def __init__(self, name: str, *, mtu_bytes: int, parameters: dict[str, float] = ...) -> None: ...
+    def on_packet(
+        self,
+        number: int,
+        *,
+        payload_bytes: int = 1024,
+        is_marked: bool = False,
+        is_last: bool = False,
+        sent_ps: int = 0,
+        now_ps: int = 0,
+    ) -> list[dict[str, Any]]:
+        """Take a packet, and return the answers to it."""
+
+    def on_deadline(self, now_ps: int) -> list[dict[str, Any]]:
+        """Call when the deadline has come; return the answers that waited."""
+
+    @property
+    def deadline_ps(self) -> int | None: ...
+    @property
+    def delivered_bytes(self) -> int: ...
+
+def reliabilities() -> list[tuple[str, str, str, list[tuple[str, float, float, float, str]]]]:
+    """List (name, meaning, shortest timeout, [(parameter, value, least, most, meaning)]) of every kind."""
 
 class Engine:
     """The event loop and all it moves. Nodes and links are numbered in the order they are added."""

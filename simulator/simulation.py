@@ -28,6 +28,7 @@ from simulator.parameters import (
     require_probability,
 )
 from simulator.profiles import NicProfile
+from simulator.reliability import Reliability
 from simulator.topology import Topology
 
 Table: TypeAlias = dict[str, NDArray[Any]]
@@ -154,6 +155,7 @@ class Simulation:
         limiter_of: QueuePair | None = None,
         priority: int = 0,
         control: NicControl | None = None,
+        reliability: Reliability | None = None,
     ) -> tuple[QueuePair, QueuePair]:
         """Connect a queue pair of host a with one of host b, both ready to send.
 
@@ -161,8 +163,8 @@ class Simulation:
         The retransmission timeout is 4.096 us * 2^timeout_exponent (exponent 0: never). Besides the last
         packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
         a's NIC). ``path_seed`` chooses among equally short routes. On cards with limiters per priority new
-        pairs take turns with them, or use those of the ends of ``limiter_of``. ``priority`` (0 to 7) is that
-        of all packets of both ends, also acknowledgements. With a ``control`` the NICs set the rates.
+        pairs take turns with them, or use those of the ends of ``limiter_of``. All packets have the same
+        ``priority`` (0 to 7). A ``control`` sets the rates; a ``reliability`` replaces go-back-N.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
@@ -170,9 +172,8 @@ class Simulation:
         ack_every = profile.ack_every_packets if ack_every_packets is None else ack_every_packets
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         _require_sensible(where, ack_every, retry_count, timeout_exponent, service)
-        require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
         route_ab, route_ba = self._routes(where, host_a, host_b, path_seed)
-        self._check_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
+        round_trip_ps = self._checked_round_trip_ps(where, timeout_exponent, route_ab + route_ba)
         ends = self._engine.connect(
             a=host_a,
             b=host_b,
@@ -185,7 +186,8 @@ class Simulation:
             is_unreliable=service == "uc",
             limiter_of=self._lender(where, limiter_of, hosts),
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
-            **({} if control is None else control.arguments(where)),
+            **(control.arguments(where) if control else {}),
+            **(reliability.arguments(where, service, round_trip_ps) if reliability else {}),
         )
         self._hosts_of |= {end.qp_num: hosts for end in ends}
         return ends
@@ -350,6 +352,7 @@ class Simulation:
 
         ``path_seed`` stands for the source port: it is hashed with both hosts and the simulation's seed.
         """
+        require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
         there = self._topology.route(where, host_a, host_b, path_seed)
         return there, self._topology.route(where, host_b, host_a, path_seed)
 
@@ -359,14 +362,16 @@ class Simulation:
             raise SimulationError(f"{where}: expected two different hosts, got the same one twice")
         return frozenset((host_a, host_b))
 
-    @staticmethod
-    def _check_timeout(where: str, timeout_exponent: int, round_trip_ps: int) -> None:
+    def _checked_round_trip_ps(self, where: str, timeout_exponent: int, route: list[int]) -> int:
+        """Return the delay of the links there and back."""
+        round_trip_ps = self._topology.delay_ps(route)
         timeout_ps = 4_096_000 << timeout_exponent
         if timeout_exponent > 0 and timeout_ps <= round_trip_ps:
             raise SimulationError(
                 f"{where}: expected a timeout above the delay of the round trip, {round_trip_ps} ps, "
                 f"got timeout_exponent {timeout_exponent}, which is {timeout_ps} ps"
             )
+        return round_trip_ps
 
 
 def _require_sensible(

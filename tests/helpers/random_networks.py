@@ -20,6 +20,7 @@ from simulator import (
     PriorityFlowControl,
     QueuePair,
     QueuePairError,
+    Reliability,
     Simulation,
     SimulationError,
 )
@@ -44,6 +45,12 @@ LOSSES = (
 CONTROLS = (
     NicControl("dcqcn", {"notification_gap_ns": 2_000, "rate_timer_ns": 3_000, "byte_counter_bytes": 5_000}),
     NicControl("dcqcn-ns3-rdma", {"rate_timer_ns": 7_000, "rate_min_bps": 1e9}, notification_priority=0),
+)
+RELIABILITIES = (
+    Reliability("irn"),
+    Reliability("irn", {"cap_packets": 4, "rto_low_ns": 40_000, "rto_high_ns": 60_000}),
+    Reliability("irn", {"cap_packets": 0, "rto_low_ns": 60_000, "rto_low_packets": 0}),
+    Reliability("irn-gbn", {"cap_packets": 20, "rto_low_ns": 50_000}),
 )
 MTUS_BYTES = (256, 1000, 1024, 4096)
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
@@ -91,6 +98,7 @@ class Flow:
     is_bound: bool  # to memories
     priority: int
     control: NicControl | None
+    reliability: Reliability | None
     moves_ns: tuple[int, ...]  # to limiters 0, 1, ... at these times, if it is idle
     resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
     sends_datagrams: bool
@@ -181,6 +189,7 @@ class _Application:
             service=flow.service,
             priority=flow.priority,
             control=flow.control,
+            reliability=flow.reliability,
         )
         self._queue_pair = self.ends[0]
         if flow.is_bound:
@@ -283,6 +292,7 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             is_bound=st.booleans(),
             priority=st.sampled_from((0, 0, 3, 6)),
             control=st.none() | st.sampled_from(CONTROLS),
+            reliability=st.none() | st.none() | st.sampled_from(RELIABILITIES),
             moves_ns=st.lists(st.integers(0, 50_000), max_size=3).map(tuple),
             resets_ns=st.just(()) | st.lists(st.integers(1_000, 100_000), max_size=3).map(tuple),
             sends_datagrams=st.booleans(),
@@ -303,10 +313,17 @@ def verbs() -> st.SearchStrategy[Verb]:
 def _flow_between(order: list[int], flow: Flow) -> Flow:
     """Put the flow between two hosts; type UC has no READ."""
     flow = replace(flow, source=order[0], destination=order[1])
+    if flow.reliability is not None:
+        return _with_plain_writes(flow)
     if flow.service == "rc":
         return flow
     answer = None if flow.answer is None else _unreliable(flow.answer)
     return replace(flow, verbs=tuple(map(_unreliable, flow.verbs)), answer=answer)
+
+
+def _with_plain_writes(flow: Flow) -> Flow:
+    verbs = tuple(replace(verb, kind="write", imm=None) for verb in flow.verbs)
+    return replace(flow, service="rc", verbs=verbs, answer=None, is_bound=False, resets_ns=())
 
 
 def _unreliable(verb: Verb) -> Verb:

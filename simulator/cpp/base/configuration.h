@@ -85,6 +85,8 @@ struct ConnectionConfiguration {
   std::string control{};  // of the NICs; empty = none
   std::map<std::string, double> control_parameters{};
   std::uint32_t notification_priority = 0;
+  std::string reliability{};  // empty = go-back-N, of RC
+  std::map<std::string, double> reliability_parameters{};
   std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters
 };
 

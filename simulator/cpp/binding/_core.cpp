@@ -1,4 +1,5 @@
 #include "binding/controller_binding.h"
+#include "binding/reliability_binding.h"
 #include "binding/engine_binding.h"
 #include "engine/engine.h"
 
@@ -6,4 +7,5 @@ NB_MODULE(_core, module) {
   module.doc() = "The packet engine: lazy links over a winner tree.";
   simulator::bind_engine<simulator::Engine>(module);
   simulator::bind_controllers(module);
+  simulator::bind_reliabilities(module);
 }

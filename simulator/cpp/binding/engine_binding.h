@@ -153,13 +153,15 @@ void bind_topology(Class& engine) {
              std::vector<std::uint32_t> route_ba, std::uint32_t mtu_bytes, std::uint32_t ack_every_packets,
              std::uint32_t retry_count, std::uint32_t timeout_exponent, bool is_unreliable,
              std::optional<std::uint32_t> limiter_of, std::uint32_t priority, std::string control,
-             ParameterValues control_parameters, std::uint32_t notification_priority) {
+             ParameterValues control_parameters, std::uint32_t notification_priority,
+             std::string reliability, ParameterValues reliability_parameters) {
             Bound* const session = nb::inst_ptr<Bound>(self);
             if (limiter_of) *limiter_of -= queue_pair_number(0);
             const std::uint32_t first = session->engine.connect(
                 {a, b, std::move(route_ab), std::move(route_ba), mtu_bytes, ack_every_packets, retry_count,
                  timeout_exponent, is_unreliable, priority, std::move(control), std::move(control_parameters),
-                 notification_priority, limiter_of});
+                 notification_priority, std::move(reliability), std::move(reliability_parameters),
+                 limiter_of});
             const nb::object owner = nb::borrow(self);
             return nb::make_tuple(BoundQueuePair<EngineType>{{owner, session, first}},
                                   BoundQueuePair<EngineType>{{owner, session, first + 1}});
@@ -168,7 +170,8 @@ void bind_topology(Class& engine) {
           nb::arg("mtu_bytes"), nb::arg("ack_every_packets"), nb::arg("retry_count"),
           nb::arg("timeout_exponent"), nb::arg("is_unreliable"), nb::arg("limiter_of").none(),
           nb::arg("priority"), nb::arg("control") = "", nb::arg("control_parameters") = ParameterValues{},
-          nb::arg("notification_priority") = 0);
+          nb::arg("notification_priority") = 0, nb::arg("reliability") = "",
+          nb::arg("reliability_parameters") = ParameterValues{});
 }
 
 template <class EngineType, class Class>

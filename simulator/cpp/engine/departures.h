@@ -162,6 +162,10 @@ inline std::uint32_t Engine::next_frame_bytes(std::uint32_t qp) {
     const PacketPlan plan = sender.requester.plan();
     return framing_.write_frame_bytes(plan.payload_bytes, plan.is_first);
   }
+  if (sender.has_reliability) {
+    const Requester& requester = *reliabilities_[qp].requester;
+    return requester.frame_bytes(requester.next(), framing_);
+  }
   const PacketDescription next = describe_next(qp);
   return framing_.frame_bytes(next.kind, next.flags, next.payload_bytes);
 }

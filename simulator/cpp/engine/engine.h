@@ -205,6 +205,27 @@ class Engine {
   void watch_departure(std::uint32_t qp);
   void on_departure_timer(std::uint32_t qp);
   void on_retransmit_timer(std::uint32_t qp);
+
+  // Queue pairs with a reliability of their own.
+  void add_reliability(std::uint32_t qp, const ConnectionConfiguration& configuration);
+  void post_data(std::uint32_t qp, const Verb& verb);
+  PacketIndex send_data(std::uint32_t qp, Port& port, Picoseconds start);
+  void on_data(PacketIndex index);
+  void on_acknowledgement(PacketIndex index);
+  void send_answers(std::uint32_t qp);
+  void on_reliability_timer(std::uint32_t qp);
+  void follow_deadline(std::uint32_t qp);
+  double slowness_of(const Sender& sender) const;
+  void require_resettable(std::uint32_t qp) const;
+  template <class Apply>
+  void change_requester(std::uint32_t qp, Apply&& apply);
+  // Calls `look` with the requester of the queue pair, of whatever kind it is.
+  template <class Look>
+  auto with_requester(std::uint32_t qp, Look&& look) const {
+    const Sender& sender = senders_[qp];
+    if (sender.has_reliability) return look(*reliabilities_[qp].requester);
+    return look(sender.requester);
+  }
   void fail(std::uint32_t qp);
   void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
   QueuePairExtras& extras(std::uint32_t qp);
@@ -253,6 +274,13 @@ class Engine {
   void check_buffers() const;
   void check_accounts() const;
   void check_queue_pairs() const;
+  std::uint64_t packets_taken_from(std::uint32_t qp) const;
+  RequesterCounters counters_of(std::uint32_t qp) const {
+    return with_requester(qp, [](const auto& requester) { return requester.counters(); });
+  }
+  Bytes posted_by(std::uint32_t qp) const {
+    return with_requester(qp, [](const auto& requester) { return requester.posted_bytes(); });
+  }
   void check_datagrams() const;
 
   WinnerTree tree_;
@@ -267,6 +295,9 @@ class Engine {
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
   std::vector<std::unique_ptr<QueuePairExtras>> extras_;
+  std::vector<Reliability> reliabilities_;         // by queue pair, if any has one
+  std::vector<DataPacket> data_packets_;           // by packet, of those that are kData
+  std::vector<Acknowledgement> acknowledgements_;  // by packet, of those that are
   std::vector<PacketDetails> details_;  // by packet, of those that have any
   std::vector<Nic> nics_;
   std::vector<Switch> switches_;

@@ -53,7 +53,14 @@ void Engine::fail(std::uint32_t qp) {
   Sender& sender = senders_[qp];
   sender.state = QueuePairState::kError;
   forget_responses(qp);
-  sender.requester.fail([&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); });
+  const auto on_failed = [&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); };
+  if (sender.has_reliability) {
+    sender.has_data = false;
+    timers_.cancel(sender.timer);
+    reliabilities_[qp].requester->fail(on_failed);
+  } else {
+    sender.requester.fail(on_failed);
+  }
   reconsider(qp);
   mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});
   horizon_ = now_;
@@ -75,6 +82,7 @@ void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
 void Engine::on_retransmit_timer(std::uint32_t qp) {
   Sender& sender = senders_[qp];
   if (sender.is_unreliable) return on_departure_timer(qp);
+  if (sender.has_reliability) return on_reliability_timer(qp);
   sender.is_timer_pending = false;
   change_nic(sender.link, [&] {
     RcRequester& requester = sender.requester;
@@ -103,6 +111,10 @@ std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
     posted.moves_bytes = true;
   }
   const std::int64_t nic_ns = nic_clock_ns(qp);
+  if (sender.has_reliability) {
+    post_data(qp, posted);
+    return nic_ns;
+  }
   change_nic(sender.link, [&] {
     sender.requester.post(posted);
     reconsider(qp);
@@ -114,6 +126,7 @@ std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
 
 void Engine::reset(std::uint32_t qp) {
   Sender& sender = senders_[qp];
+  require_resettable(qp);
   change_nic(sender.link, [&] {
     sender.state = QueuePairState::kReset;
     sender.has_been_reset = true;
@@ -159,7 +172,8 @@ void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
   Sender& sender = senders_[qp];
   require_uncontrolled(qp, "use_limiter");
   catch_up_host(ports_[sender.link]);
-  if (!sender.requester.is_idle() || sender.has_responses)
+  const bool is_idle = with_requester(qp, [](const auto& requester) { return requester.is_idle(); });
+  if (!is_idle || sender.has_responses)
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
   if (limiter >= nics_[sender.nic].limiters.size())
     throw SimulationError("use_limiter: the NIC has no limiter " + std::to_string(limiter));
@@ -170,7 +184,7 @@ void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
 // business.
 Picoseconds Engine::left_nic(std::uint32_t qp, std::uint64_t wr_id) {
   catch_up_link(senders_[qp].link);
-  return senders_[qp].requester.left_nic(wr_id);
+  return with_requester(qp, [&](const auto& requester) { return requester.left_nic(wr_id); });
 }
 
 double Engine::nic_clock_at(std::uint32_t qp, Picoseconds at) const {

@@ -24,6 +24,7 @@ PacketDescription Engine::describe_next(std::uint32_t qp) {
 
 PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds start) {
   Sender& sender = senders_[qp];
+  if (sender.has_reliability) return send_data(qp, port, start);
   const PacketDescription next = describe_next(qp);
   const PacketIndex index = pool_.allocate();
   Packet& packet = pool_[index];
@@ -52,6 +53,8 @@ PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds sta
 
 void Engine::arrive_described(PacketIndex index) {
   const Packet packet = pool_[index];
+  if (packet.kind == PacketKind::kData) return on_data(index);
+  if (packet.kind == PacketKind::kAcknowledgement) return on_acknowledgement(index);
   if (packet.kind == PacketKind::kDatagram) return on_datagram(index);
   if (packet.kind == PacketKind::kNotification) return on_notification(index);
   if (packet.kind == PacketKind::kReadResponse) return on_read_response(index);

@@ -9,7 +9,7 @@ void Engine::on_throughput_timer() {
   const std::int64_t interval_ns = throughput_interval_.value / kPicosecondsPerNanosecond;
   const std::int64_t now_ns = now_.value / kPicosecondsPerNanosecond;
   for (std::uint32_t qp = 0; qp < senders_.size(); ++qp) {
-    if (!senders_[qp].requester.has_ever_posted()) continue;
+    if (!with_requester(qp, [](const auto& requester) { return requester.has_ever_posted(); })) continue;
     const Bytes delivered = delivered_by(qp);
     const Bytes since = delivered - delivered_sampled_[qp];
     delivered_sampled_[qp] = delivered;
@@ -72,6 +72,7 @@ void Engine::add_class_counters(std::uint32_t link, std::vector<Counter>& result
 
 Bytes Engine::delivered_by(std::uint32_t qp) const {
   const Sender& sender = senders_[qp];
+  if (sender.has_reliability) return reliabilities_[sender.peer].responder->delivered();
   const Bytes delivered = receivers_[sender.peer].responder.delivered() + sender.requester.read_bytes();
   const QueuePairExtras* const extras = extras_of(sender.peer);
   return extras == nullptr ? delivered : delivered + extras->unreliable.delivered();
@@ -82,9 +83,9 @@ QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) {
   catch_up_link(sender.link);
   const bool is_controlled = sender.is_controlled;
   return {.state = sender.state,
-          .retransmitted = sender.requester.counters().retransmitted_bytes,
+          .retransmitted = counters_of(qp).retransmitted_bytes,
           .delivered = delivered_by(qp),
-          .posted = sender.requester.posted_bytes(),
+          .posted = posted_by(qp),
           .delivered_messages =
               extras_of(sender.peer) ? extras_of(sender.peer)->unreliable.delivered_messages() : 0,
           .control_rate = is_controlled ? controlled_[qp].controller->rate() : BitsPerSecond{}};
@@ -116,10 +117,10 @@ std::vector<Counter> Engine::counters() {
     if (has_pool(links_[link].from)) add_class_counters(link, result);
   }
   for (const Sender& sender : senders_) {
-    const RequesterCounters& counters = sender.requester.counters();
+    const auto qp = static_cast<std::uint32_t>(&sender - senders_.data());
+    const RequesterCounters counters = counters_of(qp);
     const std::string& node = nics_[sender.nic].name;
     const std::string port = port_name(sender.link);
-    const auto qp = static_cast<std::uint32_t>(&sender - senders_.data());
     const std::string prefix = "qp" + std::to_string(queue_pair_number(qp)) + ".";
     result.push_back({node, port, prefix + "retransmitted_packets",
                       static_cast<std::int64_t>(counters.retransmitted_packets)});
@@ -215,6 +216,15 @@ void Engine::check_accounts() const {
   }
 }
 
+// What has come from a queue pair to the other one, accepted or not.
+std::uint64_t Engine::packets_taken_from(std::uint32_t qp) const {
+  const std::uint32_t peer = senders_[qp].peer;
+  if (senders_[qp].has_reliability) return reliabilities_[peer].responder->packets();
+  const std::uint64_t reliable = receivers_[peer].responder.packets();
+  const QueuePairExtras* const extras = extras_of(peer);
+  return extras == nullptr ? reliable : reliable + extras->unreliable.packets();
+}
+
 // Sent = accepted + discarded + missing + still under way, for the data and the replies of each queue pair.
 void Engine::check_queue_pairs() const {
   std::vector<std::uint64_t> packets(senders_.size(), 0);
@@ -234,21 +244,24 @@ void Engine::check_queue_pairs() const {
   }
   for (std::uint32_t qp = 0; qp < senders_.size(); ++qp) {
     const Sender& sender = senders_[qp];
-    const RcRequester& requester = sender.requester;
-    const RcResponder& responder = receivers_[sender.peer].responder;
     const std::string name = queue_pair_name(qp);
-    std::uint64_t found = responder.packets() + sender.missing_packets + packets[qp];
-    if (extras_of(sender.peer) != nullptr) found += extras_of(sender.peer)->unreliable.packets();
-    SIM_CHECK(requester.sent_packets() == found, now_, name,
+    const std::uint64_t sent =
+        with_requester(qp, [](const auto& requester) { return requester.sent_packets(); });
+    SIM_CHECK(sent == packets_taken_from(qp) + sender.missing_packets + packets[qp], now_, name,
               "packets sent differ from packets accounted for");
     SIM_CHECK(sender.sent_replies ==
                   receivers_[sender.peer].received_replies + sender.missing_replies + replies[qp],
               now_, name, "replies sent differ from replies accounted for");
     if (sender.state == QueuePairState::kError || sender.has_been_reset) continue;
     if (senders_[sender.peer].has_been_reset || sender.is_unreliable) continue;
-    SIM_CHECK(requester.unacknowledged_psn() <= responder.expected_psn(), now_, name,
-              "more is acknowledged than was accepted");
-    SIM_CHECK(!requester.is_idle() || delivered_by(qp) == requester.posted_bytes(), now_, name,
+    const bool is_ahead = sender.has_reliability
+                              ? reliabilities_[qp].requester->acknowledged() >
+                                    reliabilities_[sender.peer].responder->expected()
+                              : sender.requester.unacknowledged_psn() >
+                                    receivers_[sender.peer].responder.expected_psn();
+    SIM_CHECK(!is_ahead, now_, name, "more is acknowledged than was accepted");
+    const bool is_idle = with_requester(qp, [](const auto& requester) { return requester.is_idle(); });
+    SIM_CHECK(!is_idle || delivered_by(qp) == posted_by(qp), now_, name,
               "everything is acknowledged, but not all bytes were delivered");
   }
 }

@@ -57,6 +57,8 @@ struct Framing {
       case PacketKind::kDatagram:
         return data_overhead_bytes + datagram_overhead_bytes;
       case PacketKind::kWrite:
+      case PacketKind::kData:
+      case PacketKind::kAcknowledgement:
       case PacketKind::kMessage:
       case PacketKind::kUnreliable:
       case PacketKind::kNotification:

@@ -15,6 +15,11 @@ class Limiter {
   bool is_limited() const { return ps_per_byte_ != 0; }
   bool is_pending() const { return is_pending_; }
 
+  // The line's rate over the limiter's.
+  double slowness(double line_ps_per_byte) const {
+    return is_limited() ? ps_per_byte_ / line_ps_per_byte : 1.0;
+  }
+
   // Takes a new rate (0 = no limit) that acts after `lag` further wire bytes. The latest request wins.
   void set_rate(BitsPerSecond rate, Bytes lag, Picoseconds now) {
     pending_ps_per_byte_ = rate.value == 0 ? 0.0 : picoseconds_per_byte(rate) * second_;

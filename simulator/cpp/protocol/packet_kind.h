@@ -15,18 +15,22 @@ enum class PacketKind : std::uint8_t {
   kUnreliable,  // of a WRITE or SEND on a queue pair of type UC
   kReadRequest,
   kReadResponse,
+  kData,  // of a queue pair with a reliability of its own
+  kAcknowledgement,  // of kData
   kDatagram,
   kNotification,  // of congestion
   kPause,         // of one link only
 };
 
 constexpr bool is_reply(PacketKind kind) {
-  return kind == PacketKind::kAck || kind == PacketKind::kNak || kind == PacketKind::kReadResponse;
+  return kind == PacketKind::kAck || kind == PacketKind::kNak || kind == PacketKind::kReadResponse ||
+         kind == PacketKind::kAcknowledgement;
 }
 
 // Says in its IP header that it may be marked instead of dropped.
 constexpr bool may_be_marked(PacketKind kind) {
-  return kind != PacketKind::kAck && kind != PacketKind::kNak && kind < PacketKind::kDatagram;
+  return kind != PacketKind::kAck && kind != PacketKind::kNak && kind != PacketKind::kAcknowledgement &&
+         kind < PacketKind::kDatagram;
 }
 
 struct PacketFlags {

@@ -70,16 +70,14 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   if (ready == kNever) return;
   if (ready > now_) return events_.push({ready, EventKind::kDeparture, number, number, 1, {}});
   QueuePair& sender = queue_pairs_[qp];
-  const PacketDescription next = describe_next(sender);
-  const std::uint32_t frame_bytes = framing_.frame_bytes(next.kind, next.flags, next.payload_bytes);
-  const Bytes wire = framing_.wire_bytes(frame_bytes);
+  Packet packet = next_packet(qp);
+  const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
   const Picoseconds serialisation =
       duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
-  Packet packet{next.kind, qp, 0, next.psn, frame_bytes, next.flags, next.details};
-  packet.details.left = now_ + serialisation - next.details.left;
-  packet.priority = sender.priority;
+  packet.details.left = now_ + serialisation - packet.details.left;
+  packet.data.sent = now_ + serialisation;
   start(number, packet);
-  on_described_sent(sender, next, now_ + serialisation);
+  on_packet_sent(qp, packet, now_ + serialisation);
   follow_deadline(qp);
   limiter_of(qp).on_sent(ready, now_, wire);
   sender.ready = limiter_of(qp).own_after(ready, now_, serialisation);
@@ -173,6 +171,7 @@ void Engine::receive(const Packet& packet) {
 void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   QueuePair& receiver = queue_pairs_[qp];
   if (receiver.state != QueuePairState::kReadyToSend) return;
+  if (packet.kind == PacketKind::kData) return on_data(qp, packet);
   const Reply answer = accept(qp, packet);
   if (answer.kind == ReplyKind::kNone) return;
   if (!receiver.responses.empty()) return receiver.responses.add_reply(answer);
@@ -185,6 +184,7 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
 void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   QueuePair& sender = queue_pairs_[qp];
   if (sender.state != QueuePairState::kReadyToSend) return;
+  if (packet.acknowledgement) return on_acknowledgement(qp, *packet.acknowledgement);
   const bool had_packet = sender.has_packet();
   if (!apply_reply(qp, packet)) return fail(qp);
   if (!had_packet && sender.has_packet()) sender.ready = std::max(sender.ready, now_);
@@ -208,6 +208,7 @@ bool Engine::apply_reply(std::uint32_t qp, const Packet& packet) {
 void Engine::on_retransmit_timer(std::uint32_t qp) {
   QueuePair& sender = queue_pairs_[qp];
   if (sender.is_unreliable) return on_departure_timer(qp);
+  if (sender.reliability) return on_reliability_timer(qp);
   const bool had_packet = sender.has_packet();
   if (!sender.requester.on_timeout(now_)) return fail(qp);
   if (!had_packet) sender.ready = std::max(sender.ready, now_);
@@ -218,6 +219,7 @@ void Engine::on_retransmit_timer(std::uint32_t qp) {
 void Engine::follow_deadline(std::uint32_t qp) {
   const QueuePair& sender = queue_pairs_[qp];
   if (sender.is_unreliable) return follow_departures(qp);
+  if (sender.reliability) return follow_both_deadlines(qp);
   if (timers_[sender.timer].deadline == sender.requester.deadline()) return;
   set_timer(sender.timer, sender.requester.deadline());
 }
@@ -226,7 +228,12 @@ void Engine::fail(std::uint32_t qp) {
   QueuePair& sender = queue_pairs_[qp];
   sender.state = QueuePairState::kError;
   sender.responses.clear();
-  sender.requester.fail([&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); });
+  const auto on_failed = [&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); };
+  if (sender.reliability) {
+    sender.reliability->requester->fail(on_failed);
+  } else {
+    sender.requester.fail(on_failed);
+  }
   follow_deadline(qp);
   mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});
 }

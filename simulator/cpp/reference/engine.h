@@ -13,6 +13,7 @@
 #include <queue>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -34,6 +35,7 @@
 #include "protocol/rc_responder.h"
 #include "protocol/response_queue.h"
 #include "protocol/uc_responder.h"
+#include "reliability/registry.h"
 #include "results/mailbox.h"
 #include "results/outcome.h"
 #include "results/recorder.h"
@@ -52,6 +54,8 @@ struct Packet {
   std::uint16_t identification = 0;
   std::uint32_t priority = 0;
   bool is_marked = false;
+  DataPacket data{};
+  std::shared_ptr<const Acknowledgement> acknowledgement{};
 };
 
 class Engine {
@@ -67,9 +71,7 @@ class Engine {
 
   std::int64_t post(std::uint32_t qp, const Verb& verb);
   double nic_clock_at(std::uint32_t qp, Picoseconds at) const { return node_of(qp).clock.exact_ns(at); }
-  Picoseconds left_nic(std::uint32_t qp, std::uint64_t wr_id) const {
-    return queue_pairs_[qp].requester.left_nic(wr_id);
-  }
+  Picoseconds left_nic(std::uint32_t qp, std::uint64_t wr_id) const;
   void post_datagram(Datagram datagram);
   void reset(std::uint32_t qp);
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
@@ -209,7 +211,12 @@ class Engine {
     std::int64_t notifications_sent = 0;
     std::int64_t notifications_received = 0;
 
-    bool has_packet() const { return requester.has_packet() || !responses.empty(); }
+    std::shared_ptr<Reliability> reliability{};  // of its own: then `requester` and `responder` are idle
+
+    bool has_packet() const {
+      if (reliability) return state == QueuePairState::kReadyToSend && reliability->requester->has_packet();
+      return requester.has_packet() || !responses.empty();
+    }
     bool is_response_next() const { return !responses.empty() && !(has_responded && requester.has_packet()); }
   };
 
@@ -271,6 +278,27 @@ class Engine {
   void follow_departures(std::uint32_t qp);
   void on_departure_timer(std::uint32_t qp);
   void on_reply(std::uint32_t qp, const Packet& packet);
+  template <class Look>
+  auto with_requester(std::uint32_t qp, Look&& look) const {
+    const QueuePair& queue_pair = queue_pairs_[qp];
+    if (queue_pair.reliability) return look(std::as_const(*queue_pair.reliability->requester));
+    return look(queue_pair.requester);
+  }
+  bool is_idle(std::uint32_t qp) const {
+    return with_requester(qp, [](const auto& requester) { return requester.is_idle(); });
+  }
+  RequesterCounters counters_of(std::uint32_t qp) const {
+    return with_requester(qp, [](const auto& requester) { return requester.counters(); });
+  }
+  Packet next_packet(std::uint32_t qp) const;
+  void on_packet_sent(std::uint32_t qp, const Packet& packet, Picoseconds end);
+  void on_data(std::uint32_t qp, const Packet& packet);
+  void on_acknowledgement(std::uint32_t qp, const Acknowledgement& answer);
+  void send_answers(std::uint32_t qp);
+  void on_reliability_timer(std::uint32_t qp);
+  void follow_both_deadlines(std::uint32_t qp);
+  template <class Apply>
+  void change_requester(std::uint32_t qp, Apply&& apply);
   void on_datagram(const Datagram& datagram);
   bool apply_reply(std::uint32_t qp, const Packet& packet);
   void on_retransmit_timer(std::uint32_t qp);

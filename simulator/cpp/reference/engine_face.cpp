@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "reference/engine.h"
+#include "reliability/verbs_allowed.h"
 
 namespace simulator::reference {
 
@@ -115,6 +116,10 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                           .priority = configuration.priority,
                           .is_unreliable = configuration.is_unreliable});
   if (!configuration.control.empty()) add_control(qp, configuration);
+  if (!configuration.reliability.empty()) {
+    queue_pairs_[qp].reliability = std::make_shared<Reliability>(create_reliability(
+        configuration.reliability, configuration.reliability_parameters, configuration.mtu_bytes));
+  }
   mailbox_.add_queue_pair();
 }
 
@@ -124,7 +129,12 @@ std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
     throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(sender.state)));
   if (!sender.has_packet()) sender.ready = std::max(sender.ready, now_);
   if (memories_.is_bound(qp) && verb.kind != VerbKind::kSend) memories_.check(qp, verb);
-  sender.requester.post(verb);
+  if (sender.reliability) {
+    require_plain_write(qp, verb);
+    sender.reliability->requester->post(verb);
+  } else {
+    sender.requester.post(verb);
+  }
   send_if_possible(sender.route.front());
   return nic_clock_ns(qp);
 }
@@ -148,6 +158,7 @@ const std::vector<std::uint32_t>& Engine::route_of(const Packet& packet) const {
 }
 
 void Engine::reset(std::uint32_t qp) {
+  if (queue_pairs_[qp].reliability) refuse_reset(qp);
   queue_pairs_[qp].state = QueuePairState::kReset;
   queue_pairs_[qp].requester.restart(0);
   queue_pairs_[qp].responses.clear();
@@ -185,7 +196,7 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
 void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
   QueuePair& queue_pair = queue_pairs_[qp];
   require_uncontrolled(qp, "use_limiter");
-  if (!queue_pair.requester.is_idle() || !queue_pair.responses.empty())
+  if (!is_idle(qp) || !queue_pair.responses.empty())
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
   if (limiter >= node_of(qp).limiters.size())
     throw SimulationError("use_limiter: the NIC has no limiter " + std::to_string(limiter));
@@ -246,7 +257,7 @@ void Engine::sample_queues(Picoseconds interval) {
 
 void Engine::on_throughput_timer() {
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
-    if (!queue_pairs_[qp].requester.has_ever_posted()) continue;
+    if (!with_requester(qp, [](const auto& requester) { return requester.has_ever_posted(); })) continue;
     const Bytes since = delivered_by(qp) - queue_pairs_[qp].delivered_sampled;
     queue_pairs_[qp].delivered_sampled = delivered_by(qp);
     recorder_.throughput.add(
@@ -274,6 +285,7 @@ void Engine::on_queue_timer() {
 
 Bytes Engine::delivered_by(std::uint32_t qp) const {
   const QueuePair& receiver = queue_pairs_[queue_pairs_[qp].peer];
+  if (receiver.reliability) return receiver.reliability->responder->delivered();
   return receiver.responder.delivered() + receiver.unreliable.delivered() +
          queue_pairs_[qp].requester.read_bytes();
 }
@@ -281,9 +293,9 @@ Bytes Engine::delivered_by(std::uint32_t qp) const {
 QueuePairFigures Engine::queue_pair_figures(std::uint32_t qp) const {
   const QueuePair& sender = queue_pairs_[qp];
   return {.state = sender.state,
-          .retransmitted = sender.requester.counters().retransmitted_bytes,
+          .retransmitted = counters_of(qp).retransmitted_bytes,
           .delivered = delivered_by(qp),
-          .posted = sender.requester.posted_bytes(),
+          .posted = with_requester(qp, [](const auto& requester) { return requester.posted_bytes(); }),
           .delivered_messages = queue_pairs_[sender.peer].unreliable.delivered_messages(),
           .control_rate = sender.controller ? sender.controller->rate() : BitsPerSecond{}};
 }
@@ -303,7 +315,7 @@ std::vector<Counter> Engine::counters() const {
     add_class_counters(link, result);
   }
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
-    const RequesterCounters& counters = queue_pairs_[qp].requester.counters();
+    const RequesterCounters counters = counters_of(qp);
     const std::string port = link_name(links_[queue_pairs_[qp].route.front()]);
     const std::string prefix = "qp" + std::to_string(queue_pair_number(qp)) + ".";
     const auto add = [&](const char* name, std::uint64_t value) {

@@ -1,0 +1,167 @@
+// The Python face of ways to repair losses by themselves, without a network.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "binding/session.h"
+#include "reliability/registry.h"
+
+namespace simulator {
+
+namespace nb = nanobind;
+
+struct BoundRequester {
+  std::unique_ptr<Requester> requester;
+};
+struct BoundResponder {
+  std::unique_ptr<Responder> responder;
+};
+
+// (name, meaning, name of the shortest timeout, [(parameter, value, least, most, meaning)]) of every kind.
+inline nb::list list_reliabilities() {
+  nb::list kinds;
+  for (const ReliabilityKind& kind : kReliabilities) {
+    nb::list parameters;
+    for (const Parameter& parameter : kind.parameters) {
+      parameters.append(nb::make_tuple(std::string(parameter.name), parameter.value, parameter.minimum,
+                                       parameter.maximum, std::string(parameter.meaning)));
+    }
+    kinds.append(nb::make_tuple(std::string(kind.name), std::string(kind.meaning),
+                                std::string(kind.shortest_timeout_ns), parameters));
+  }
+  return kinds;
+}
+
+using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+inline std::optional<std::int64_t> optional_ps(Picoseconds instant) {
+  if (instant == kNever) return {};
+  return instant.value;
+}
+
+inline nb::dict as_dict(const Acknowledgement& answer) {
+  nb::list selective;
+  for (std::uint32_t i = 0; i < answer.ranges; ++i) {
+    selective.append(nb::make_tuple(answer.selective[i].first, answer.selective[i].end));
+  }
+  nb::dict result;
+  result["expected"] = answer.expected;
+  result["selective"] = selective;
+  result["is_negative"] = answer.is_negative;
+  result["echoes_mark"] = answer.echoes_mark;
+  result["echoed_ps"] = answer.echoed.value;
+  return result;
+}
+
+inline void bind_requester(nb::module_& module) {
+  nb::class_<BoundRequester>(module, "Requester", "A sending half with a reliability of its own.")
+      .def(
+          "__init__",
+          [](BoundRequester* self, const std::string& name, std::uint32_t mtu_bytes,
+             const ParameterValues& parameters) {
+            new (self) BoundRequester{create_reliability(name, parameters, mtu_bytes).requester};
+          },
+          nb::arg("name"), nb::kw_only(), nb::arg("mtu_bytes"), nb::arg("parameters") = ParameterValues{})
+      .def(
+          "post", [](BoundRequester& self, std::int64_t bytes) { self.requester->post({.length = {bytes}}); },
+          nb::arg("length_bytes"))
+      .def(
+          "send",
+          [](BoundRequester& self, std::int64_t end_ps) -> std::optional<std::uint64_t> {
+            if (!self.requester->has_packet()) return {};
+            const DataPacket packet = self.requester->next();
+            self.requester->on_sent(packet, {end_ps});
+            return packet.number;
+          },
+          nb::arg("end_ps"))
+      .def(
+          "on_acknowledgement",
+          [](BoundRequester& self, std::int64_t now_ps, std::uint64_t expected, const Ranges& selective,
+             bool is_negative, bool echoes_mark, std::int64_t echoed_ps) {
+            Acknowledgement answer{.expected = expected,
+                                   .is_negative = is_negative,
+                                   .echoes_mark = echoes_mark,
+                                   .echoed = {echoed_ps}};
+            if (selective.size() > Acknowledgement::kRangesMax || (is_negative && selective.empty()))
+              throw SimulationError("on_acknowledgement: expected at most 3 ranges, and one if is_negative");
+            for (const auto& [first, end] : selective) answer.add({first, end});
+            return self.requester->on_acknowledgement(answer, {now_ps});
+          },
+          nb::kw_only(), nb::arg("now_ps"), nb::arg("expected"), nb::arg("selective") = Ranges{},
+          nb::arg("is_negative") = false, nb::arg("echoes_mark") = false, nb::arg("echoed_ps") = 0)
+      .def(
+          "on_deadline",
+          [](BoundRequester& self, std::int64_t now_ps, double slowness) {
+            return self.requester->on_deadline({now_ps}, slowness);
+          },
+          nb::arg("now_ps"), nb::arg("slowness") = 1.0)
+      .def_prop_ro("deadline_ps",
+                   [](const BoundRequester& self) { return optional_ps(self.requester->deadline()); })
+      .def_prop_ro("acknowledged", [](const BoundRequester& self) { return self.requester->acknowledged(); })
+      .def_prop_ro("retransmitted_packets",
+                   [](const BoundRequester& self) {
+                     return std::as_const(*self.requester).counters().retransmitted_packets;
+                   })
+      .def_prop_ro("timeouts", [](const BoundRequester& self) {
+        return std::as_const(*self.requester).counters().timeouts;
+      });
+}
+
+inline void bind_responder(nb::module_& module) {
+  nb::class_<BoundResponder>(module, "Responder", "A receiving half with a reliability of its own.")
+      .def(
+          "__init__",
+          [](BoundResponder* self, const std::string& name, std::uint32_t mtu_bytes,
+             const ParameterValues& parameters) {
+            new (self) BoundResponder{create_reliability(name, parameters, mtu_bytes).responder};
+          },
+          nb::arg("name"), nb::kw_only(), nb::arg("mtu_bytes"), nb::arg("parameters") = ParameterValues{})
+      .def(
+          "on_packet",
+          [](BoundResponder& self, std::uint64_t number, std::uint32_t payload_bytes, bool is_marked,
+             bool is_last, std::int64_t sent_ps, std::int64_t now_ps) {
+            self.responder->on_packet({.number = number,
+                                       .payload_bytes = payload_bytes,
+                                       .is_first = false,
+                                       .is_last = is_last,
+                                       .sent = {sent_ps}},
+                                      is_marked, {now_ps});
+            nb::list answers;
+            self.responder->take_answers([&](const Acknowledgement& one) { answers.append(as_dict(one)); });
+            return answers;
+          },
+          nb::arg("number"), nb::kw_only(), nb::arg("payload_bytes") = 1024, nb::arg("is_marked") = false,
+          nb::arg("is_last") = false, nb::arg("sent_ps") = 0, nb::arg("now_ps") = 0)
+      .def(
+          "on_deadline",
+          [](BoundResponder& self, std::int64_t now_ps) {
+            self.responder->on_deadline({now_ps});
+            nb::list answers;
+            self.responder->take_answers([&](const Acknowledgement& one) { answers.append(as_dict(one)); });
+            return answers;
+          },
+          nb::arg("now_ps"))
+      .def_prop_ro("deadline_ps",
+                   [](const BoundResponder& self) { return optional_ps(self.responder->deadline()); })
+      .def_prop_ro("delivered_bytes",
+                   [](const BoundResponder& self) { return self.responder->delivered().value; });
+}
+
+inline void bind_reliabilities(nb::module_& module) {
+  module.def("reliabilities", &list_reliabilities);
+  bind_requester(module);
+  bind_responder(module);
+}
+
+}  // namespace simulator

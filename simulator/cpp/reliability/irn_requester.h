@@ -1,0 +1,132 @@
+// The sending half of IRN: repeats exactly what is missing, as negative acknowledgements tell, and has no
+// more packets in flight than the path holds. Source: Mittal et al., "Revisiting network support for RDMA",
+// SIGCOMM 2018, sections 3.1 and 3.2; where the text leaves a choice, the authors' hardware model
+// irn-vivado-hls.
+#pragma once
+
+#include "reliability/irn_settings.h"
+#include "reliability/irn_timer.h"
+#include "reliability/packet_set.h"
+#include "reliability/requester.h"
+
+namespace simulator {
+
+class IrnRequester final : public Requester {
+ public:
+  IrnRequester(std::uint32_t mtu_bytes, const IrnSettings& settings)
+      : Requester(mtu_bytes), cap_packets_(settings.cap_packets), timer_(settings.timer()) {}
+
+  bool has_packet() const override { return must_repeat() || may_send_new(); }
+
+  bool on_acknowledgement(const Acknowledgement& answer, Picoseconds now) override {
+    const bool is_news = acknowledge_below(answer.expected);
+    if (is_news) on_progress(now);
+    if (answer.is_negative) {
+      ++counters_.naks;
+      on_selective(answer.selective[0].first);
+    }
+    if (answer.expected > recovery_end_) is_recovering_ = searches_ = repeats_ = false;
+    const bool is_passed = repeat_ < acknowledged() || (repeat_ == acknowledged() && repeats_);
+    if (is_news && is_recovering_ && is_passed) repeat_oldest();
+    if (!is_news && !is_recovering_ && answer.is_negative && is_in_flight()) repeat_oldest();
+    settle();
+    return true;
+  }
+
+  Picoseconds deadline() const override { return timer_.deadline(); }
+
+  bool on_deadline(Picoseconds now, double slowness) override {
+    if (!timer_.has_expired(packets_in_flight(), slowness)) return true;
+    ++counters_.timeouts;
+    repeat_oldest();
+    timer_.start(now);
+    return true;
+  }
+
+ protected:
+  std::uint64_t next_number() const override { return must_repeat() ? repeat_ : sent(); }
+
+  void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) override {
+    if (!timer_.is_armed()) timer_.start(end);
+    if (is_new) {
+      give_up_stale();
+    } else {
+      if (number == acknowledged()) is_recovering_ = true;
+      recovery_end_ = sent() - 1;
+      repeats_ = false;
+      searches_ = true;
+    }
+    search();
+    settle();
+  }
+
+ private:
+  bool must_repeat() const { return repeats_ && repeat_ >= acknowledged(); }
+  bool may_send_new() const {
+    return sent() < posted() && (cap_packets_ == 0 || packets_in_flight() < cap_packets_);
+  }
+  bool is_in_flight() const { return acknowledged() < sent(); }
+  std::uint64_t packets_in_flight() const { return sent() - acknowledged(); }
+
+  void repeat_oldest() {
+    repeat_ = acknowledged();
+    repeats_ = true;
+    searches_ = false;
+  }
+
+  void on_progress(Picoseconds now) {
+    selective_.advance(acknowledged());
+    if (is_in_flight()) {
+      timer_.start(now);
+    } else {
+      timer_.stop();
+    }
+  }
+
+  void on_selective(std::uint64_t number) {
+    selective_.add(number);
+    if (!is_recovering_) return;
+    if (repeats_) {
+      if (repeat_ != number) return;
+      repeats_ = false;
+      searches_ = true;
+    } else if (!selective_.has_above(number)) {
+      searches_ = true;
+    }
+  }
+
+  // What was to be repeated has come meanwhile.
+  void give_up_stale() {
+    if (repeats_) searches_ = false;
+    repeats_ = false;
+  }
+
+  // Looks for the next packet that is missing: one that a later one has overtaken.
+  void search() {
+    if (!searches_) return;
+    searches_ = false;
+    const std::uint64_t from = repeat_ >= acknowledged() ? repeat_ + 1 : acknowledged();
+    const std::uint64_t missing = selective_.first_missing(from);
+    if (!selective_.has_above(missing)) return;
+    repeat_ = missing;
+    repeats_ = true;
+  }
+
+  // The hardware searches at each opportunity to send, also if it has nothing to send.
+  void settle() {
+    if (must_repeat() || may_send_new()) return;
+    give_up_stale();
+    search();
+  }
+
+  std::uint64_t cap_packets_;  // 0 = no cap
+  IrnTimer timer_;
+  PacketSet selective_;             // came, but not all before them
+  std::uint64_t repeat_ = 0;        // to be sent again, if `repeats_`
+  std::uint64_t recovery_end_ = 0;  // highest packet sent when one was repeated
+  bool repeats_ = false;
+  bool is_recovering_ = false;
+  bool searches_ = false;  // for the next packet to repeat, after the next one sent
+};
+
+}  // namespace simulator

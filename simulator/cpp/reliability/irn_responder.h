@@ -1,0 +1,37 @@
+// The receiving half of IRN: keeps what comes early, and answers every packet; one that comes early with a
+// negative acknowledgement that names it. Source: Mittal et al., "Revisiting network support for RDMA",
+// SIGCOMM 2018, section 3.1; the authors' hardware model irn-vivado-hls.
+#pragma once
+
+#include "reliability/reassembly.h"
+#include "reliability/responder.h"
+
+namespace simulator {
+
+class IrnResponder final : public Responder {
+ public:
+  // A negative acknowledgement carries one more packet number. Deviation: the paper gives no size.
+  static constexpr std::uint32_t kSelectiveBytes = 4;
+
+  std::uint64_t expected() const override { return packets_.expected(); }
+  Bytes delivered() const override { return packets_.delivered(); }
+  std::uint32_t frame_bytes(const Acknowledgement& answer, const Framing& framing) const override {
+    return framing.ack_frame_bytes + (answer.is_negative ? kSelectiveBytes : 0);
+  }
+
+ protected:
+  void on_data(const DataPacket& packet, bool is_marked, Picoseconds) override {
+    packets_.add(packet.number, packet.payload_bytes);
+    Acknowledgement reply{.expected = packets_.expected(), .echoes_mark = is_marked, .echoed = packet.sent};
+    if (packet.number > packets_.expected()) {
+      reply.is_negative = true;
+      reply.add({packet.number, packet.number + 1});
+    }
+    answer(reply);
+  }
+
+ private:
+  Reassembly packets_;
+};
+
+}  // namespace simulator

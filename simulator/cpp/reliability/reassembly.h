@@ -1,0 +1,63 @@
+// Puts packets back in order: what has come beyond the first one that is missing is kept.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
+#include "reliability/acknowledgement.h"
+
+namespace simulator {
+
+class Reassembly {
+ public:
+  enum class Outcome : std::uint8_t { kInOrder, kAhead, kDuplicate };
+
+  Outcome add(std::uint64_t number, std::uint32_t payload_bytes) {
+    if (number < expected_ || has(number)) return Outcome::kDuplicate;
+    if (number - expected_ >= slots_.size()) grow(number - expected_ + 1);
+    if (end_ <= number) end_ = number + 1;
+    slot(number) = payload_bytes + 1;
+    if (number != expected_) return Outcome::kAhead;
+    for (; expected_ != end_ && slot(expected_) != 0; ++expected_) {
+      delivered_.value += slot(expected_) - 1;
+      slot(expected_) = 0;
+    }
+    return Outcome::kInOrder;
+  }
+
+  std::uint64_t expected() const { return expected_; }
+  Bytes delivered() const { return delivered_; }
+
+  // It waits for one before it.
+  bool has(std::uint64_t number) const { return number >= expected_ && number < end_ && slot(number) != 0; }
+
+  // The packets without a gap around one that waits.
+  NumberRange range_around(std::uint64_t number) const {
+    NumberRange range{number, number + 1};
+    while (has(range.first - 1)) --range.first;
+    while (has(range.end)) ++range.end;
+    return range;
+  }
+
+ private:
+  const std::uint32_t& slot(std::uint64_t number) const { return slots_[number & (slots_.size() - 1)]; }
+  std::uint32_t& slot(std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
+
+  void grow(std::uint64_t span) {
+    std::uint64_t size = 64;
+    while (size < span) size *= 2;
+    std::vector<std::uint32_t> larger(size, 0);
+    for (std::uint64_t number = expected_; number < end_; ++number) {
+      larger[number & (size - 1)] = slot(number);
+    }
+    slots_ = std::move(larger);
+  }
+
+  std::uint64_t expected_ = 0;
+  std::uint64_t end_ = 0;             // one past the highest that has come
+  std::vector<std::uint32_t> slots_;  // 1 + payload of each packet that waits, else 0; a power of two of them
+  Bytes delivered_;
+};
+
+}  // namespace simulator

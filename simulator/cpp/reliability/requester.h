@@ -1,0 +1,148 @@
+// The sending half of a connection that repairs losses in a way of its own (protocol/rc_requester.h has the
+// usual one). It does no I/O and keeps no clock: an engine asks for the next packet, reports what left and
+// what came back, and wakes it at `deadline()`. A subclass decides which packet goes next, and when none may.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/units.h"
+#include "protocol/framing.h"
+#include "protocol/requester_settings.h"
+#include "protocol/verb_ring.h"
+#include "reliability/acknowledgement.h"
+
+namespace simulator {
+
+class Requester {
+ public:
+  explicit Requester(std::uint32_t mtu_bytes) : mtu_bytes_(mtu_bytes) {}
+  Requester(const Requester&) = delete;
+  Requester& operator=(const Requester&) = delete;
+  virtual ~Requester() = default;
+
+  virtual bool has_packet() const = 0;
+
+  // What came back. Returns false if the connection is broken: call fail() then.
+  [[nodiscard]] virtual bool on_acknowledgement(const Acknowledgement& answer, Picoseconds now) = 0;
+
+  // Call when `deadline()` has come. `slowness` is the line rate over the rate that the limiter allows.
+  virtual Picoseconds deadline() const = 0;
+  [[nodiscard]] virtual bool on_deadline(Picoseconds now, double slowness) = 0;
+
+  virtual std::uint32_t frame_bytes(const DataPacket& packet, const Framing& framing) const {
+    return framing.write_frame_bytes(packet.payload_bytes, packet.is_first);
+  }
+
+  // Takes what the caller says about a WRITE; numbers and sizes of its packets follow from it.
+  void post(Verb verb) {
+    const std::int64_t packets = std::max<std::int64_t>(1, (verb.length.value + mtu_bytes_ - 1) / mtu_bytes_);
+    verb.first_psn = posted_;
+    verb.last_psn = posted_ + static_cast<std::uint64_t>(packets) - 1;
+    verb.last_payload_bytes = static_cast<std::uint32_t>(verb.length.value - (packets - 1) * mtu_bytes_);
+    verbs_.push(verb);
+    posted_ = verb.last_psn + 1;
+    posted_bytes_ += verb.length;
+    on_posted();
+  }
+
+  // The packet to send next; the same until something happens.
+  DataPacket next() const {
+    const std::uint64_t number = next_number();
+    const Verb& verb = verbs_[verb_of(number)];
+    const bool is_last = number == verb.last_psn;
+    return {.number = number,
+            .payload_bytes = is_last ? verb.last_payload_bytes : mtu_bytes_,
+            .is_first = number == verb.first_psn,
+            .is_last = is_last,
+            .sent = {}};
+  }
+
+  // That packet's last byte left the NIC at `end`.
+  void on_sent(const DataPacket& packet, Picoseconds end) {
+    ++sent_packets_;
+    const bool is_new = packet.number == sent_;
+    if (is_new) {
+      ++sent_;
+      if (packet.is_last) verbs_[verb_of(packet.number)].left_nic = end;
+    } else {
+      counters_.retransmitted_bytes.value += packet.payload_bytes;
+      ++counters_.retransmitted_packets;
+    }
+    on_packet_sent(packet.number, is_new, end);
+  }
+
+  // Hands over the verbs that are done, in order.
+  template <class OnDone>
+  void take_done(OnDone&& on_done) {
+    for (; !verbs_.empty() && verbs_.front().last_psn < acknowledged_; verbs_.pop()) on_done(verbs_.front());
+  }
+
+  // The queue pair goes to its error state: the oldest verb gets the reason, the others are flushed. Ask for
+  // no packet afterwards.
+  template <class OnFailed>
+  void fail(OnFailed&& on_failed) {
+    VerbStatus status = VerbStatus::kRetryExceeded;
+    for (; !verbs_.empty(); verbs_.pop()) {
+      on_failed(verbs_.front(), status);
+      status = VerbStatus::kFlushed;
+    }
+  }
+
+  bool is_idle() const { return verbs_.empty(); }
+  bool has_ever_posted() const { return verbs_.tail() != 0; }
+  std::uint64_t sent_packets() const { return sent_packets_; }
+  Bytes posted_bytes() const { return posted_bytes_; }
+  const RequesterCounters& counters() const { return counters_; }
+  std::uint64_t acknowledged() const { return acknowledged_; }  // every packet below has come
+  Picoseconds left_nic(std::uint64_t wr_id) const {
+    for (std::uint64_t nth = verbs_.head(); nth != verbs_.tail(); ++nth) {
+      if (verbs_[nth].wr_id == wr_id) return verbs_[nth].left_nic;
+    }
+    return kNever;
+  }
+
+ protected:
+  virtual std::uint64_t next_number() const = 0;
+  virtual void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) = 0;
+  virtual void on_posted() {}
+
+  std::uint64_t posted() const { return posted_; }  // one past the last posted
+  std::uint64_t sent() const { return sent_; }      // one past the highest ever sent
+  std::uint32_t mtu_bytes() const { return mtu_bytes_; }
+
+  // Everything below has come. Returns whether that is news.
+  bool acknowledge_below(std::uint64_t number) {
+    if (number <= acknowledged_ || number > sent_) return false;
+    acknowledged_ = number;
+    return true;
+  }
+
+  RequesterCounters counters_;
+
+ private:
+  // Running number of the verb that a packet belongs to.
+  std::uint64_t verb_of(std::uint64_t number) const {
+    std::uint64_t low = verbs_.head();
+    std::uint64_t high = verbs_.tail() - 1;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (verbs_[middle].last_psn < number) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  std::uint32_t mtu_bytes_;
+  std::uint64_t posted_ = 0;
+  std::uint64_t sent_ = 0;
+  std::uint64_t acknowledged_ = 0;
+  std::uint64_t sent_packets_ = 0;
+  VerbRing verbs_;
+  Bytes posted_bytes_;
+};
+
+}  // namespace simulator

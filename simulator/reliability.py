@@ -1,0 +1,61 @@
+"""Ways in which NICs repair losses other than go-back-N: which there are, and their parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from simulator._core import reliabilities
+from simulator.control import ControlParameter
+from simulator.errors import SimulationError
+
+PICOSECONDS_PER_NANOSECOND = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityKind:
+    """A way to repair losses, with its parameters as they are unless said otherwise."""
+
+    name: str
+    meaning: str
+    shortest_timeout_ns: str
+    """The parameter that has it; 0 there means no timeouts."""
+    parameters: tuple[ControlParameter, ...]
+
+
+RELIABILITIES: Final = {
+    name: ReliabilityKind(name, meaning, shortest, tuple(ControlParameter(*each) for each in parameters))
+    for name, meaning, shortest, parameters in reliabilities()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """How both ends of a connection repair losses. Their verbs are WRITEs without immediate data."""
+
+    name: str
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def arguments(self, where: str, service: str, round_trip_ps: int) -> dict[str, object]:
+        """Return what the engine wants to know; it checks name and parameters itself."""
+        if service != "rc":
+            raise SimulationError(
+                f"{where}: expected service rc with a reliability ({self.name}), got {service}"
+            )
+        self._check_timeout(where, round_trip_ps)
+        return {
+            "reliability": self.name,
+            "reliability_parameters": {name: float(value) for name, value in self.parameters.items()},
+        }
+
+    def _check_timeout(self, where: str, round_trip_ps: int) -> None:
+        kind = RELIABILITIES.get(self.name)
+        if kind is None:
+            return  # the engine says which there are
+        defaults = {parameter.name: parameter.value for parameter in kind.parameters}
+        name = kind.shortest_timeout_ns
+        timeout_ns = float((defaults | dict(self.parameters))[name])
+        if timeout_ns and timeout_ns * PICOSECONDS_PER_NANOSECOND <= round_trip_ps:
+            raise SimulationError(
+                f"{where}: expected {name} above the delay of the round trip, {round_trip_ps} ps, "
+                f"or 0 for no timeouts, got {timeout_ns:g}"
+            )

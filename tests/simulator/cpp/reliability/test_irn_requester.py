@@ -1,0 +1,185 @@
+"""IRN's sending half: which packet goes next. Traces are worked by hand from the rules."""
+
+import random
+from collections import deque
+
+import pytest
+
+from simulator import SimulationError
+from simulator._core import Requester, Responder
+
+US = 1_000_000
+LOW_PS, HIGH_PS = 100 * US, 320 * US
+
+
+class Trace:
+    """A sender whose packets and answers are written down by hand."""
+
+    def __init__(self, packets: int, **parameters: float) -> None:
+        self.requester = Requester("irn", mtu_bytes=1024, parameters=parameters)
+        self.requester.post(packets * 1024)
+
+    def sends(self, *numbers: int | None, at_ps: int = 0) -> "Trace":
+        assert tuple(self.requester.send(at_ps) for _ in numbers) == numbers
+        return self
+
+    def ack(self, expected: int, at_ps: int = 0) -> "Trace":
+        assert self.requester.on_acknowledgement(now_ps=at_ps, expected=expected)
+        return self
+
+    def nack(self, expected: int, selective: int, at_ps: int = 0) -> "Trace":
+        ranges = [(selective, selective + 1)]
+        assert self.requester.on_acknowledgement(
+            now_ps=at_ps, expected=expected, selective=ranges, is_negative=True
+        )
+        return self
+
+
+def test_no_more_in_flight_than_the_cap() -> None:
+    trace = Trace(packets=10, cap_packets=4).sends(0, 1, 2, 3, None)
+    trace.ack(1).sends(4, None).ack(4).sends(5, 6, 7, None)
+
+
+def test_the_default_cap_is_111_packets() -> None:
+    Trace(packets=200).sends(*range(111), None)
+
+
+def test_no_cap() -> None:
+    Trace(packets=500, cap_packets=0).sends(*range(500), None)
+
+
+def test_a_negative_acknowledgement_starts_the_recovery_and_new_packets_follow() -> None:
+    trace = Trace(packets=10).sends(0, 1, 2, 3, 4, 5).ack(1)
+    trace.nack(1, 2).sends(1, 6, 7)  # no other packet is known to be missing
+
+
+def test_packets_overtaken_by_later_ones_are_repeated_in_order() -> None:
+    """1, 3 and 5 are lost."""
+    trace = Trace(packets=10).sends(0, 1, 2, 3, 4, 5, 6, 7).ack(1)
+    trace.nack(1, 2).nack(1, 4).nack(1, 6).sends(1)
+    trace.sends(3, 5, 8)  # 7 may still come
+    trace.nack(1, 7).ack(3).ack(5).ack(8).sends(9, None)
+
+
+def test_the_search_comes_after_the_next_new_packet() -> None:
+    trace = Trace(packets=12).sends(0, 1, 2, 3, 4, 5).ack(1).nack(1, 2).sends(1, 6)
+    trace.nack(1, 3).nack(1, 4).nack(1, 6).sends(7, 5)  # 6 has overtaken 5
+    trace.sends(8, 9)
+
+
+def test_with_the_cap_reached_the_search_comes_at_once() -> None:
+    trace = Trace(packets=12, cap_packets=6).sends(0, 1, 2, 3, 4, 5, None)
+    trace.nack(0, 1).sends(0, None).nack(0, 3).sends(2, None).nack(0, 5).sends(4, None)
+
+
+def test_a_negative_acknowledgement_with_progress_does_not_start_a_recovery() -> None:
+    trace = Trace(packets=6).sends(0, 1, 2, 3)
+    trace.nack(1, 2).sends(4).nack(1, 3).sends(1, 5)
+
+
+def test_the_recovery_ends_beyond_the_last_packet_sent_before_a_repetition() -> None:
+    trace = Trace(packets=9).sends(0, 1, 2, 3, 4, 5).nack(0, 1).sends(0, 6)
+    trace.ack(6).sends(7)  # 6 is expected, but the recovery ended with 5
+    trace.nack(6, 7).sends(6, 8, None)
+
+
+def test_progress_within_the_recovery_repeats_the_packet_that_is_expected() -> None:
+    """5 is lost as well, and nothing has overtaken it yet."""
+    trace = Trace(packets=9).sends(0, 1, 2, 3, 4, 5).nack(0, 1).sends(0, 6)
+    trace.ack(5).sends(5, 7, 8, None)
+
+
+def test_a_repetition_that_is_no_longer_needed_is_given_up() -> None:
+    trace = Trace(packets=8).sends(0, 1, 2, 3).nack(0, 1).ack(4).sends(4)
+    assert trace.requester.retransmitted_packets == 0
+
+
+@pytest.mark.parametrize("in_flight", [1, 2, 3])
+def test_the_low_timeout_with_few_packets_in_flight(in_flight: int) -> None:
+    trace = Trace(packets=in_flight).sends(*range(in_flight), at_ps=5 * US)
+    assert trace.requester.deadline_ps == 5 * US + LOW_PS
+    trace.requester.on_deadline(5 * US + LOW_PS)
+    trace.sends(0, None)
+    assert (trace.requester.timeouts, trace.requester.deadline_ps) == (1, 5 * US + 2 * LOW_PS)
+
+
+def test_the_high_timeout_with_more() -> None:
+    trace = Trace(packets=4).sends(0, 1, 2, 3, at_ps=5 * US)
+    assert trace.requester.deadline_ps == 5 * US + LOW_PS
+    trace.requester.on_deadline(5 * US + LOW_PS)
+    trace.sends(None)
+    assert (trace.requester.timeouts, trace.requester.deadline_ps) == (0, 5 * US + HIGH_PS)
+    trace.requester.on_deadline(5 * US + HIGH_PS)
+    trace.sends(0, None)
+
+
+def test_a_slow_queue_pair_waits_for_the_high_timeout() -> None:
+    trace = Trace(packets=1).sends(0)
+    trace.requester.on_deadline(LOW_PS, slowness=4.01)
+    assert trace.requester.deadline_ps == HIGH_PS
+    trace = Trace(packets=1).sends(0)
+    trace.requester.on_deadline(LOW_PS, slowness=4.0)
+    trace.sends(0)
+
+
+def test_progress_restarts_the_low_timeout() -> None:
+    trace = Trace(packets=8).sends(0, 1, 2, 3, 4)
+    trace.requester.on_deadline(LOW_PS)
+    trace.ack(1, at_ps=110 * US)
+    assert trace.requester.deadline_ps == 210 * US
+    trace.nack(1, 3, at_ps=120 * US)
+    assert trace.requester.deadline_ps == 210 * US
+    trace.ack(5, at_ps=130 * US)
+    assert trace.requester.deadline_ps is None
+
+
+def test_a_repeated_packet_that_is_lost_again_waits_for_the_timeout() -> None:
+    trace = Trace(packets=6).sends(0, 1, 2, 3, 4, 5).nack(0, 1).sends(0, None)
+    for selective in (2, 3, 4, 5):
+        trace.nack(0, selective).sends(None)
+    trace.requester.on_deadline(LOW_PS)
+    trace.requester.on_deadline(HIGH_PS)
+    trace.sends(0, None)
+
+
+def test_no_timeouts() -> None:
+    assert Trace(packets=1, rto_low_ns=0).sends(0).requester.deadline_ps is None
+
+
+def test_a_low_timeout_above_the_high_one_is_refused() -> None:
+    with pytest.raises(
+        SimulationError, match="expected rto_low_ns not above rto_high_ns, got 400000 and 320000"
+    ):
+        Trace(packets=1, rto_low_ns=400_000)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("loss_probability", [0.0, 0.001, 0.01, 0.05])
+def test_repeats_exactly_what_is_lost(loss_probability: float, seed: int) -> None:
+    """3000 packets over 40 Gb/s and 24 us there and back: as many repetitions as losses, none in vain."""
+    packets, slot_ps, one_way_ps = 3_000, 221_200, 12 * US
+    stream = random.Random(seed)
+    requester, responder = Requester("irn", mtu_bytes=1024), Responder("irn", mtu_bytes=1024)
+    requester.post(packets * 1024)
+    answers: deque[tuple[int, dict[str, object]]] = deque()
+    now_ps = losses = 0
+    while requester.acknowledged < packets:
+        now_ps += slot_ps
+        while answers and answers[0][0] <= now_ps:
+            _, answer = answers.popleft()
+            requester.on_acknowledgement(now_ps=now_ps, **answer)  # type: ignore[arg-type]
+        if requester.deadline_ps is not None and requester.deadline_ps <= now_ps:
+            requester.on_deadline(now_ps)
+        number = requester.send(now_ps)
+        if number is None:
+            continue
+        if stream.random() < loss_probability:
+            losses += 1
+        else:
+            [answer] = responder.on_packet(number, sent_ps=now_ps)
+            answers.append((now_ps + 2 * one_way_ps, answer))
+    assert requester.retransmitted_packets == losses
+    assert responder.delivered_bytes == packets * 1024
+    # Each loss costs a packet's time, at most a way there and back, and a timeout if its repetition is lost.
+    time_ps = (packets + losses) * slot_ps + (1 + losses) * 2 * one_way_ps + requester.timeouts * HIGH_PS
+    assert packets * slot_ps < now_ps < 1.02 * time_ps

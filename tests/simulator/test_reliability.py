@@ -1,0 +1,186 @@
+"""Reliabilities other than go-back-N, in a network."""
+
+import pytest
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, counter, direct
+
+from simulator import (
+    IDEAL,
+    RELIABILITIES,
+    Marking,
+    NicControl,
+    QueuePair,
+    QueuePairError,
+    Reliability,
+    Simulation,
+    SimulationError,
+)
+from simulator._core import Requester
+
+DATA_WIRE_BYTES, FIRST_BYTES = 1024 + 62 + 20, 16
+
+
+def pair(simulation: Simulation, a: str, b: str, name: str = "irn", **parameters: float) -> QueuePair:
+    reliability = Reliability(name, parameters)
+    return simulation.connect(
+        a, b, mtu_bytes=1024, retry_count=7, timeout_exponent=14, reliability=reliability
+    )[0]
+
+
+@pytest.mark.parametrize("name", RELIABILITIES)
+class TestEveryReliability:
+    def test_explains_itself(self, name: str) -> None:
+        kind = RELIABILITIES[name]
+        assert kind.name == name
+        assert len(kind.meaning) > 10
+        assert kind.shortest_timeout_ns in {parameter.name for parameter in kind.parameters}
+        for parameter in kind.parameters:
+            assert len(parameter.meaning) > 10, parameter.name
+            assert parameter.minimum <= parameter.value <= parameter.maximum, parameter.name
+
+    def test_refuses_what_is_out_of_bounds(self, name: str) -> None:
+        for parameter in RELIABILITIES[name].parameters:
+            with pytest.raises(SimulationError, match=f"{name}: expected {parameter.name} from"):
+                Requester(name, mtu_bytes=1024, parameters={parameter.name: parameter.maximum + 1})
+
+    def test_delivers_everything_over_a_lossy_link(self, name: str) -> None:
+        simulation = direct(loss_probability=0.01)
+        queue_pair = pair(simulation, "a", "b", name)
+        host = Host(queue_pair)
+        for wr_id, size in enumerate((1, 100_000, 0, 1024, 1_000_000)):
+            queue_pair.post_write(wr_id, size, True)
+        simulation.run_until(100 * MILLISECOND_NS)
+        assert host.statuses == [(wr_id, 0) for wr_id in range(5)]
+        assert queue_pair.delivered_bytes == queue_pair.posted_bytes == 1_101_025
+        assert queue_pair.retransmitted_bytes > 0
+        assert simulation.statistics()["packets_live"] == 0
+        simulation.check_invariants()
+
+    def test_fills_an_idle_link(self, name: str) -> None:
+        simulation = direct()
+        queue_pair = pair(simulation, "a", "b", name)
+        host = Host(queue_pair)
+        queue_pair.post_write(1, 1024 * 1000, True)
+        simulation.run_until(2 * MILLISECOND_NS)
+        wire_bytes = 1000 * DATA_WIRE_BYTES + FIRST_BYTES
+        [(done_ns, _)] = host.polls
+        assert done_ns == pytest.approx(wire_bytes * 0.8 + 2_000, abs=100)
+
+
+def test_a_single_packet_and_its_acknowledgement_to_the_picosecond() -> None:
+    """1024 + 62 + 16 + 20 bytes at 10 Gb/s, 1 us, 66 + 20 bytes, 1 us."""
+    simulation = direct()
+    queue_pair = pair(simulation, "a", "b")
+    simulation.record_oracle_rtt()
+    queue_pair.post_write(1, 1024, True)
+    simulation.run_until(MILLISECOND_NS)
+    table = simulation.oracle_table()
+    assert (table["t_last_ps"][0], table["t_comp_ps"][0]) == (1122 * 800, 1122 * 800 + 86 * 800 + 2_000_000)
+
+
+def test_a_negative_acknowledgement_is_four_bytes_larger() -> None:
+    """Of 12 packets, the buffer of the bottleneck takes those that two packets' room allows."""
+    simulation = slow_receiver(buffer_bytes=3_000)
+    pair(simulation, "h0", "h1").post_write(1, 12 * 1024, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    answers = counter(simulation, "tx_bytes", "h1->s0")
+    assert counter(simulation, "drops") > 0
+    nacks = counter(simulation, "naks")
+    acks = 12 + counter(simulation, "retransmitted_packets") - counter(simulation, "drops") - nacks
+    assert answers == 66 * acks + 70 * nacks
+
+
+def slow_receiver(buffer_bytes: int) -> Simulation:
+    simulation = Simulation(seed=1)
+    for host in ("h0", "h1"):
+        simulation.add_host(host, IDEAL)
+    simulation.add_switch("s0", buffer_bytes=buffer_bytes, alpha=1000.0)
+    simulation.add_link("h0", "s0", rate_bps=40 * GBPS, delay_ps=2 * MICROSECOND_PS)
+    simulation.add_link("s0", "h1", rate_bps=10 * GBPS, delay_ps=2 * MICROSECOND_PS)
+    return simulation
+
+
+@pytest.mark.parametrize("packets", [20, 1_000, 10_000])
+def test_as_many_packets_are_sent_again_as_the_switch_dropped(packets: int) -> None:
+    simulation = slow_receiver(buffer_bytes=30_000)
+    queue_pair = pair(simulation, "h0", "h1")
+    host = Host(queue_pair)
+    queue_pair.post_write(1, packets * 1024, True)
+    simulation.run_until(100 * MILLISECOND_NS)
+    assert host.statuses == [(1, 0)]
+    assert counter(simulation, "retransmitted_packets") == counter(simulation, "drops")
+    assert (packets < 30) == (counter(simulation, "drops") == 0)
+
+
+def test_without_the_cap_more_is_dropped() -> None:
+    drops = []
+    for cap_packets in (111, 0):
+        simulation = slow_receiver(buffer_bytes=200_000)
+        pair(simulation, "h0", "h1", cap_packets=cap_packets).post_write(1, 2_000_000, True)
+        simulation.run_until(100 * MILLISECOND_NS)
+        drops.append(counter(simulation, "drops"))
+    assert drops[0] == 0 < drops[1]
+
+
+def test_marks_reach_a_controlled_queue_pair() -> None:
+    star = Star(hosts=3, marking=Marking(kmin_bytes=5_000, kmax_bytes=50_000, pmax=0.1))
+    simulation = star.build()
+    for source in ("h0", "h1"):
+        simulation.connect(
+            source,
+            "h2",
+            mtu_bytes=1024,
+            retry_count=7,
+            timeout_exponent=14,
+            control=NicControl("dcqcn"),
+            reliability=Reliability("irn"),
+        )[0].post_write(1, 5_000_000, True)
+    simulation.run_until(20 * MILLISECOND_NS)
+    assert counter(simulation, "notifications_received") > 10
+    assert simulation.statistics()["verbs_done"] == 2
+
+
+@pytest.mark.parametrize("post", ["immediate", "send", "read"])
+def test_only_plain_writes(post: str) -> None:
+    queue_pair = pair(direct(), "a", "b")
+    with pytest.raises(QueuePairError, match="expected a WRITE without immediate data"):
+        if post == "immediate":
+            queue_pair.post_write(1, 10, True, imm=1)
+        elif post == "send":
+            queue_pair.post_send(1, 10, True)
+        else:
+            queue_pair.post_read(1, 10, True)
+
+
+def test_no_reset() -> None:
+    with pytest.raises(QueuePairError, match="cannot be reset"):
+        pair(direct(), "a", "b").reset()
+
+
+def test_a_name_that_nobody_knows() -> None:
+    with pytest.raises(SimulationError, match=r"expected a reliability named irn, irn-gbn.*, got irm"):
+        pair(direct(), "a", "b", "irm")
+
+
+def test_a_parameter_that_nobody_knows() -> None:
+    with pytest.raises(SimulationError, match=r"irn: expected one of the parameters cap_packets.*, got cap"):
+        pair(direct(), "a", "b", cap=3)
+
+
+def test_a_timeout_within_the_round_trip() -> None:
+    with pytest.raises(
+        SimulationError, match="expected rto_low_ns above the delay of the round trip, 2000000 ps"
+    ):
+        pair(direct(), "a", "b", rto_low_ns=2_000)
+
+
+def test_type_uc_repairs_nothing() -> None:
+    with pytest.raises(SimulationError, match=r"expected service rc with a reliability \(irn\), got uc"):
+        direct().connect(
+            "a",
+            "b",
+            mtu_bytes=1024,
+            retry_count=7,
+            timeout_exponent=14,
+            service="uc",
+            reliability=Reliability("irn"),
+        )
