@@ -41,7 +41,7 @@ inline void Engine::send_before_data(std::uint32_t link, PacketIndex index) {
 inline void Engine::turn_into_reply(PacketIndex index, const Reply& answer) {
   Packet& packet = pool_[index];
   Sender& sender = senders_[packet.qp];
-  if (sender.has_responses && reply_after_responses(index, answer)) [[unlikely]]
+  if (sender.has_special && reply_after_responses(index, answer)) [[unlikely]]
     return;
   packet.position = sender.route;
   packet.qp = sender.peer;

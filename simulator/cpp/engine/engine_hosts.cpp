@@ -55,7 +55,7 @@ void Engine::fail(std::uint32_t qp) {
   forget_responses(qp);
   const auto on_failed = [&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); };
   if (sender.has_reliability) {
-    sender.has_data = false;
+    sender.has_special = false;
     timers_.cancel(sender.timer);
     reliabilities_[qp].requester->fail(on_failed);
   } else {
@@ -173,7 +173,7 @@ void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
   require_uncontrolled(qp, "use_limiter");
   catch_up_host(ports_[sender.link]);
   const bool is_idle = with_requester(qp, [](const auto& requester) { return requester.is_idle(); });
-  if (!is_idle || sender.has_responses)
+  if (!is_idle || sender.has_special)
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
   if (limiter >= nics_[sender.nic].limiters.size())
     throw SimulationError("use_limiter: the NIC has no limiter " + std::to_string(limiter));

@@ -47,7 +47,7 @@ PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds sta
   ++sender.sent_replies;
   ResponseQueue& responses = extras(qp).responses;
   responses.on_sent(next);
-  sender.has_responses = !responses.empty();
+  sender.has_special = !responses.empty();
   return index;
 }
 

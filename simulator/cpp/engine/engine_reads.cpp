@@ -15,7 +15,7 @@ void Engine::on_read_request(PacketIndex index) {
   details.left = now_ - details.left;
   change_nic(sender.link, [&] {
     extras(packet.qp).responses.add_read(packet.psn, responses, details);
-    sender.has_responses = true;
+    sender.has_special = true;
     reconsider(packet.qp);
     return true;
   });
@@ -26,7 +26,7 @@ void Engine::on_read_request(PacketIndex index) {
 bool Engine::reply_after_responses(PacketIndex index, const Reply& answer) {
   const std::uint32_t qp = pool_[index].qp;
   catch_up_host(ports_[senders_[qp].link]);
-  if (!senders_[qp].has_responses) return false;
+  if (!senders_[qp].has_special) return false;
   extras(qp).responses.add_reply(answer);
   pool_.free(index);
   return true;
@@ -47,9 +47,9 @@ void Engine::on_read_response(PacketIndex index) {
 }
 
 void Engine::forget_responses(std::uint32_t qp) {
-  if (!senders_[qp].has_responses) return;
+  if (!senders_[qp].has_special) return;
   extras(qp).responses.clear();
-  senders_[qp].has_responses = false;
+  senders_[qp].has_special = false;
 }
 
 }  // namespace simulator

@@ -43,7 +43,7 @@ PacketIndex Engine::send_data(std::uint32_t qp, Port& port, Picoseconds start) {
   if (data_packets_.size() <= index) data_packets_.resize(pool_.peak());
   data_packets_[index] = next;
   requester.on_sent(next, port.busy_until);
-  sender.has_data = requester.has_packet();
+  sender.has_special = requester.has_packet();
   follow_deadline(qp);
   return index;
 }
@@ -109,16 +109,16 @@ void Engine::change_requester(std::uint32_t qp, Apply&& apply) {
   Sender& sender = senders_[qp];
   change_nic(sender.link, [&] {
     Requester& requester = *reliabilities_[qp].requester;
-    const bool had_data = sender.has_data;
+    const bool had_data = sender.has_special;
     const bool is_alive = apply(requester);
     requester.take_done([&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); });
     if (!is_alive) {
       fail(qp);
       return true;
     }
-    sender.has_data = requester.has_packet();
+    sender.has_special = requester.has_packet();
     reconsider(qp);
-    return had_data || sender.has_data;
+    return had_data || sender.has_special;
   });
   follow_deadline(qp);
 }

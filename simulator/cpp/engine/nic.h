@@ -72,17 +72,14 @@ struct Sender {
   bool is_unreliable = false;
   bool is_controlled = false;  // by a congestion control in the NIC
   bool has_reliability = false;  // of its own: then `requester` is idle
-  bool has_data = false;         // of that
-  bool has_responses = false;    // to READs, waiting to be sent
+  bool has_special = false;      // packets that `requester` knows nothing of: responses to READs, or of that
   bool has_responded = false;  // the last packet was one: now it is the requester's turn
   QueuePairState state = QueuePairState::kReadyToSend;
 
   std::uint32_t priority() const { return priority_flags >> PacketFlags::kPriorityShift; }
-  bool has_packet() const { return requester.has_packet() || has_responses || has_data; }
-  bool is_plain() const {
-    return !has_responses && !has_responded && !has_reliability && requester.is_plain();
-  }
-  bool is_response_next() const { return has_responses && !(has_responded && requester.has_packet()); }
+  bool has_packet() const { return requester.has_packet() || has_special; }
+  bool is_plain() const { return !has_special && !has_responded && requester.is_plain(); }
+  bool is_response_next() const { return has_special && !(has_responded && requester.has_packet()); }
   bool is_operational() const { return state == QueuePairState::kReadyToSend; }
 };
 
