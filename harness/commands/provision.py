@@ -8,6 +8,7 @@ from rich.console import Console
 
 from harness.commands.experiments import load_named
 from harness.commands.testbed import inventory_of
+from harness.errors import UsageError
 from harness.exit_codes import ExitCode
 from harness.program import call_again
 from harness.provisioning.events import Outcome
@@ -37,6 +38,9 @@ def provision_nodes(argument: str, experiment: str | None, log: Path | None, *, 
 def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSettings]:
     if experiment is None:
         return {}
+    if inventory.switch is None:
+        got = "got no switch, expected one whose ports an experiment can set"
+        raise UsageError(f"inventory {inventory.path}: {got}; leave --experiment out.")
     return ports_of(load_named(experiment, ()).experiment.topology, inventory)
 
 

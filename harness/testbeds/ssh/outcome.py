@@ -74,7 +74,7 @@ class Outcome:
         readings = Readings(self._flows, self._done, own_start_ns)
         tables = collect_tables(self._cell, readings)
         tables["counters"] = self._counters(readings)
-        not_measured = support.not_measured(self._cell)
+        not_measured = support.not_measured(self._cell, self._surroundings.inventory)
         if self._surroundings.unrecorded:
             not_measured["cpu"] = "; ".join(self._surroundings.unrecorded)
         if self._surroundings.dool:
@@ -152,7 +152,7 @@ class Outcome:
             "rate_limiter": LIMITERS.get(limited.limiter, limited.limiter),
             "rate_limiter_step_bps": limited.limiter_step_bps,
             "timestamps": CLOCKS.get(prepared.clock, prepared.clock),
-            "switch": "Linux tc (software)",
+            "switch": self._surroundings.switch,
             "completions": prepared.completions,
             "node_kernel": node.capabilities.kernel,
             "node_python": node.capabilities.python,

@@ -20,6 +20,9 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "queues": "the switch's queues are read before and after a cell, not during: see its counters",
     "pauses": "the switch records no pauses",
 }
+NOT_OURS: Final[dict[MeasureKind, str]] = {
+    measure: f"the switch is not ours: nobody reads its {measure}" for measure in NOT_MEASURED
+}
 
 
 def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
@@ -36,7 +39,26 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         ports_of(cell.experiment.topology, inventory)
     except HarnessError as error:
         return str(error)
-    return _unsupported_traffic(cell) or lacking_limiters(cell, inventory, nodes) or unsupported_fault(cell)
+    return (
+        _unsupported_traffic(cell)
+        or lacking_limiters(cell, inventory, nodes)
+        or unsupported_fault(cell, inventory)
+        or _too_slow(cell, inventory, {host: nodes[host] for host in sorted(hosts)})
+    )
+
+
+def _too_slow(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """A card that is slower than its link should be; a switch of ours would make it no faster."""
+    addresses = {host.name: str(host.variables.experiment_address) for host in inventory.hosts}
+    for name, node in nodes.items():
+        wanted_bps = cell.experiment.topology.host_rate_bps(name)
+        own = (port for port in node.ports if port.get("address") == addresses[name])
+        for port in own:
+            is_card, rate_bps = port.get("driver", "software") != "software", port.get("rate_bps")
+            if is_card and isinstance(rate_bps, int) and 0 < rate_bps < wanted_bps:
+                rates = f"{rate_bps / 1e9:g} Gb/s, its link of the topology {wanted_bps / 1e9:g} Gb/s"
+                return f"{name}'s port does {rates}; set the topology's rate"
+    return None
 
 
 def used_hosts(cell: Cell) -> set[str]:
@@ -85,10 +107,11 @@ def _unsupported_traffic(cell: Cell) -> str | None:
     return None
 
 
-def not_measured(cell: Cell) -> dict[str, str]:
+def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:
     """Measures that a cell asks for and will not get, with the reason."""
+    reasons = NOT_MEASURED if inventory.switch is not None else NOT_OURS
     missing: dict[str, str] = {
-        measure: reason for measure, reason in NOT_MEASURED.items() if cell.experiment.measures(measure)
+        measure: reason for measure, reason in reasons.items() if cell.experiment.measures(measure)
     }
     parsed = {parse_transport(group_transport(cell, group)).base for group in cell.experiment.groups}
     if cell.experiment.measures("rtt") and not parsed & {"rogue", "rogue-uc"}:

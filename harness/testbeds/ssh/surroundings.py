@@ -21,13 +21,16 @@ CounterRow = tuple[str, str, str, int, int]
 
 
 class Surroundings:
-    """Set before the traffic, read before and after it, never during."""
+    """Set before the traffic, read before and after it, never during.
+
+    Where the inventory has no switch nothing is set, read or cut there.
+    """
 
     def __init__(self, cell: Cell, inventory: Inventory, nodes: Mapping[str, Node]) -> None:
         self._cell = cell
-        self._inventory = inventory
+        self.inventory = inventory
         self._nodes = nodes
-        self._control = SwitchControl(inventory)
+        self._control = None if inventory.switch is None else SwitchControl(inventory)
         self._before: Mapping[str, PortCounters] = {}
         self._after: Mapping[str, PortCounters] = {}
         self._recorders: dict[str, CpuRecorder] = {}
@@ -41,14 +44,21 @@ class Surroundings:
     def around(self) -> Iterator["Surroundings"]:
         """Hold the connection to the switch."""
         with ExitStack() as stack:
-            with _blamed_on_switch():
-                stack.enter_context(self._control)
+            if self._control is not None:
+                with _blamed_on_switch():
+                    stack.enter_context(self._control)
             yield self
+
+    @property
+    def switch(self) -> str:
+        """What stands between the nodes."""
+        return "not set up by this project" if self._control is None else "Linux tc (software)"
 
     def set_ports(self) -> None:
         """Give the switch's ports their rates, queues, delays and losses."""
-        with _blamed_on_switch():
-            self._control.apply(cell_ports(self._cell, self._inventory))
+        if self._control is not None:
+            with _blamed_on_switch():
+                self._control.apply(cell_ports(self._cell, self.inventory))
 
     def record_load(self) -> None:
         """Start to record the nodes' load; early, for dool takes seconds to start on an emulated node."""
@@ -60,14 +70,13 @@ class Surroundings:
 
     def begin(self) -> None:
         """Read the counters, just before the traffic."""
-        with _blamed_on_switch():
-            self._before = self._control.counters()
+        self._before = self._counters()
 
     def on_start(self, start_ns: int) -> None:
         """Arrange the cuts, now that the common start is known."""
-        ports = cell_ports(self._cell, self._inventory)
+        ports = cell_ports(self._cell, self.inventory)
         for fault in self._cell.experiment.faults:
-            if isinstance(fault, LinkCut):
+            if isinstance(fault, LinkCut) and self._control is not None:
                 after_s = (start_ns + fault.at_ns - time.monotonic_ns()) / 1e9
                 (port, *_) = fault_ports(fault, self._cell, ports)
                 with _blamed_on_switch():
@@ -79,8 +88,13 @@ class Surroundings:
             name, recorder = self._running.popitem()
             with self._without_load():
                 self.dool[name] = recorder.stop()
+        self._after = self._counters()
+
+    def _counters(self) -> Mapping[str, PortCounters]:
+        if self._control is None:
+            return {}
         with _blamed_on_switch():
-            self._after = self._control.counters()
+            return self._control.counters()
 
     def rescue(self) -> None:
         """After a failure: read what can still be read."""

@@ -19,9 +19,12 @@ MARK_MAX_S: Final = 0.0072
 30 KB and 90 KB at 100 Mb/s.  Source: DCTCP (SIGCOMM'10), section 3.4: K > C * RTT / 7; RTT here 17 ms."""
 
 
-def unsupported_fault(cell: Cell) -> str | None:
-    """Why a Linux switch cannot do what is asked to go wrong; None if it can."""
+def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
+    """Why the switch cannot do what is asked to go wrong; None if it can."""
     for fault in cell.experiment.faults:
+        if inventory.switch is None:
+            kind = type(fault).__name__
+            return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"
         if isinstance(fault, LinkCut):
             continue
         if not isinstance(fault, Loss):

@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,13 @@ def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(path: Path, provisioner: Pr
 def test_an_inventory_that_is_not_there_is_a_wrong_command(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.yaml"):
         command.provision_nodes(str(tmp_path / "nowhere.yaml"), None, None, is_check=False)
+
+
+@pytest.mark.usefixtures("provisioner")
+def test_ports_of_an_experiment_need_a_switch(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "load_inventory", lambda given: replace(read_inventory(given), switch=None))
+    (tmp_path / "star.yaml").write_text(STAR)
+    with pytest.raises(UsageError, match="got no switch, expected one whose ports an experiment can set"):
+        command.provision_nodes(str(path), str(tmp_path / "star.yaml"), None, is_check=False)

@@ -73,5 +73,36 @@ def test_hosts_that_take_part(tmp_path: Path) -> None:
 
 
 def test_what_is_not_measured_has_a_reason(tmp_path: Path) -> None:
-    assert set(not_measured(cell_of(tmp_path))) == {"queues", "pauses"}
-    assert set(not_measured(cell_of(tmp_path, index=1))) == {"queues", "pauses", "rtt"}
+    assert set(not_measured(cell_of(tmp_path), fake_inventory())) == {"queues", "pauses"}
+    assert set(not_measured(cell_of(tmp_path, index=1), fake_inventory())) == {"queues", "pauses", "rtt"}
+
+
+def test_a_switch_that_is_not_ours(tmp_path: Path) -> None:
+    alone = replace(fake_inventory(), switch=None)
+    cell = cell_of(tmp_path, SLOW)
+    assert unsupported(cell, alone, NODES) is None
+    told = not_measured(cell, alone)
+    assert told["queues"] == "the switch is not ours: nobody reads its queues"
+    cut = cell_of(tmp_path, SLOW, "faults=[{kind: link_cut, target: h0, at: 1s, duration: 2s}]")
+    assert str(unsupported(cut, alone, NODES)).startswith("no LinkCut: the inventory has no switch that")
+    loss = cell_of(tmp_path, SLOW, "faults=[{kind: loss, target: h0, one_in: 8}]")
+    assert str(unsupported(loss, alone, NODES)).startswith("no Loss: the inventory has no switch that")
+
+
+@pytest.mark.parametrize(
+    ("driver", "rate_bps", "is_refused"),
+    [
+        ("mlx4_core", 10**9, True),
+        ("mlx4_core", 10**10, False),
+        ("mlx4_core", 0, False),
+        ("software", 1, False),
+    ],
+)
+def test_a_card_that_is_slower_than_the_topology(
+    tmp_path: Path, driver: str, rate_bps: int, is_refused: bool
+) -> None:
+    port: dict[str, object] = {"device": "m", "driver": driver, "address": "10.9.0.11", "rate_bps": rate_bps}
+    slow = {**NODES, "h1": replace(CAPABILITIES, ports=[port])}
+    told = unsupported(cell_of(tmp_path), fake_inventory(), slow)
+    expected = "h1's port does 1 Gb/s, its link of the topology 10 Gb/s; set the topology's rate"
+    assert told == (expected if is_refused else None)

@@ -73,5 +73,5 @@ def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
     ],
 )
 def test_what_it_cannot(tmp_path: Path, keys: str, reason: str) -> None:
-    assert str(unsupported_fault(cell(tmp_path, LOSS % keys))).startswith(reason)
-    assert unsupported_fault(cell(tmp_path, LOSS % "one_in: 8")) is None
+    assert str(unsupported_fault(cell(tmp_path, LOSS % keys), fake_inventory())).startswith(reason)
+    assert unsupported_fault(cell(tmp_path, LOSS % "one_in: 8"), fake_inventory()) is None

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -42,6 +43,16 @@ def test_a_role_that_does_not_end_costs_the_agents_and_no_result(
     agents["h1"].answers[EndRole] = lambda request: gone(request, "timeout", "flow1-requester", "hangs")
     assert run().failure is None
     assert isinstance(agents["h0"].asked[-1], Stop)
+
+
+def test_nodes_without_a_switch_of_ours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(testbed, "load_inventory", lambda _path: replace(fake_inventory(), switch=None))
+    result = run()
+    assert result.failure is None
+    assert result.facts["switch"] == "not set up by this project"
+    assert "not ours" in result.not_measured["queues"]
+    assert result.tables["counters"]["node"] == []
+    assert "flows.parquet" in encode(result.tables)
 
 
 def test_what_data_processes_print_is_kept(run: Run, agents: dict[str, FakeAgent]) -> None:
