@@ -242,9 +242,12 @@ class Supervisor:
         return f"the data process ended with code {code}: {words or '(no words)'}"
 
     def _fail(self, role: str, kind: ErrorKind, message: str) -> None:
-        """End one data process, and say why to each request that waits, or unasked; the others go on."""
+        """End one data process, and say why to each request that waits, or unasked; the others go on.
+
+        One that has not answered in time hangs; any other may give back what it holds, such as its rate.
+        """
         waiting: list[str | None] = [request_type for request_type, _ in self._roles[role].pending]
-        self._end(role)
+        self._end(role, 0.0 if kind is ErrorKind.TIMEOUT else _GRACE_S)
         for request_type in waiting or [None]:
             self._send(Error(role, kind.value, message, request_type, is_gone=True))
 
@@ -256,7 +259,7 @@ class Supervisor:
         for role in list(self._roles):
             self._end(role, _GRACE_S)
 
-    def _end(self, role: str, grace_s: float = 0.0) -> None:
+    def _end(self, role: str, grace_s: float) -> None:
         """End one data process: by the end of its input, so that it gives back what it holds, or by force."""
         data = self._roles.pop(role)
         assert data.process.stdout is not None and data.process.stdin is not None, "started with pipes"

@@ -22,6 +22,7 @@ class FakeNode(System):
         self.rdma_links: dict[str, str] = {}
         self.answering: set[str] = set()
         self.roots = dict.fromkeys(interfaces, BY_ITSELF)
+        self.card_rates: dict[str, dict[str, str]] = {}
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
         self.packages = set(PACKAGES)
         self.path("/sys/module").mkdir(parents=True)
@@ -55,6 +56,7 @@ class FakeNode(System):
             "rdma": dict(self.rdma_links),
             "roots": dict(self.roots),
             "trees": {name: list(lines) for name, lines in self.trees.items()},
+            "card_rates": {name: dict(rates) for name, rates in self.card_rates.items()},
             "packages": set(self.packages),
         }
 
@@ -116,6 +118,20 @@ class FakeNode(System):
             return "".join(line for line in self.trees[command[4]] if line.startswith("class"))
         elif command[1:3] == ["qdisc", "del"]:
             self.roots[command[4]], self.trees[command[4]] = BY_ITSELF, []
+        return ""
+
+    def _dcb(self, command: list[str], _text: str) -> str:
+        interface = command[4]
+        if interface not in self.card_rates:
+            raise CommandError(command, "Attribute read: Operation not supported")
+        rates = self.card_rates[interface]
+        assert command[1] == "maxrate"
+        assert command[5] == "tc-maxrate"
+        if command[2] == "show":
+            return f"tc-maxrate {' '.join(':'.join(pair) for pair in rates.items())}\n"
+        for word in command[6:]:
+            traffic_class, _, rate = word.partition(":")
+            rates.update(dict.fromkeys(rates, rate) if traffic_class == "all" else {traffic_class: rate})
         return ""
 
     def _dpkg_query(self, command: list[str], _text: str) -> str:

@@ -13,12 +13,14 @@ COMMAND = ("dcb", "--force", "--batch", "-")
 """dcb, unlike tc, takes long options with two dashes only."""
 _STEP_BPS = 100_000_000
 _MBIT = 1_000_000
+_NO_LIMIT = 0
 
 
 class DcbLimiter(RateLimiter):
     """Traffic class k of an interface, for priority k; mlx4 and mlx5 round up to 100 Mb/s.
 
-    Nothing tells when a rate acts.
+    Nothing tells when a rate acts. There is no limit from the beginning, whatever a process that was killed
+    has left.
     """
 
     kind = "dcb"
@@ -30,16 +32,18 @@ class DcbLimiter(RateLimiter):
         self._traffic_class = priority
         self._line_rate_bps = line_rate_bps
         self._program = BatchProgram(COMMAND, poller, lambda _now, _line: None)
+        self._program.tell(self._command(_NO_LIMIT))
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Set the traffic class's maximum, in whole steps."""
         effective_bps = -(-rate_bps // self.step_bps) * self.step_bps
-        self._program.tell(
-            f"maxrate set dev {self._netdev} tc-maxrate {self._traffic_class}:{effective_bps // _MBIT}mbit"
-        )
+        self._program.tell(self._command(effective_bps))
         self._record(now, rate_bps, effective_bps, None)
         return effective_bps or self._line_rate_bps
 
     def close(self) -> None:
-        """Lift the limit: a maximum of 0 is none."""
-        self._program.close(f"maxrate set dev {self._netdev} tc-maxrate {self._traffic_class}:0mbit")
+        """Lift the limit."""
+        self._program.close(self._command(_NO_LIMIT))
+
+    def _command(self, rate_bps: int) -> str:
+        return f"maxrate set dev {self._netdev} tc-maxrate {self._traffic_class}:{rate_bps // _MBIT}mbit"

@@ -22,7 +22,8 @@ _QUANTUM_BYTES = 10_000
 class HtbLimiter(RateLimiter):
     """Class 1:1k of an interface, for priority k.
 
-    After each change the class is asked for: its answer says that the new rate acts.
+    After each change the class is asked for: its answer says that the new rate acts. It begins at line
+    rate, whatever a process that was killed has left.
     """
 
     kind = "htb"
@@ -35,6 +36,7 @@ class HtbLimiter(RateLimiter):
         self._line_rate_bps = line_rate_bps
         self._asked: deque[tuple[HostNs, int, int]] = deque()
         self._program = BatchProgram(COMMAND, poller, self._on_line)
+        self._program.tell(change_command(netdev, self._class, line_rate_bps))
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Change the class's rate, exact to a byte per second."""

@@ -45,6 +45,7 @@ for line in sys.stdin:
         sys.exit("no more memory")
     elif request["type"] == "result":
         print("libfoo: warning", flush=True)
+open(sys.argv[2], "w").write("gave back what it held")
 """
 
 
@@ -139,11 +140,14 @@ def test_a_data_process_that_dies_is_reported_in_its_own_words(agent: Agent) -> 
     assert caught.value.kind is ErrorKind.BUG
 
 
-def test_a_data_process_that_babbles_is_ended(agent: Agent) -> None:
+def test_a_data_process_that_babbles_is_ended_and_gives_back_what_it_holds(
+    agent: Agent, tmp_path: Path
+) -> None:
     agent.session.open()
     agent.session.request(prepare(), Prepared)
     with pytest.raises(AgentError, match="wrote something unexpected"):
         agent.session.request(Result("a", LONG_MS), Results)
+    assert (tmp_path / "a.end").exists()
 
 
 @pytest.mark.parametrize(

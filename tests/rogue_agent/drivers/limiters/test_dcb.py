@@ -15,6 +15,7 @@ def test_rates_are_rounded_up_to_what_the_card_does(
     assert limiter.set_rate(0, HostNs(6)) == 10_000_000_000
     limiter.close()
     assert told() == [
+        "maxrate set dev enp1s0 tc-maxrate 3:0mbit",
         "maxrate set dev enp1s0 tc-maxrate 3:1800mbit",
         "maxrate set dev enp1s0 tc-maxrate 3:0mbit",
         "maxrate set dev enp1s0 tc-maxrate 3:0mbit",

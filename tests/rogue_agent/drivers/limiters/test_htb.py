@@ -25,7 +25,8 @@ def test_a_rate_acts_when_the_class_is_shown_again(
     while not limiter.writes:
         poller.turn(None)
     limiter.close()
-    change, show, back = told()
+    begin, change, show, back = told()
+    assert f"rate {LINE_RATE_BPS}bit" in begin, "nor are we by what others left"
     assert "classid 1:13 htb rate 20000008bit" in change
     assert show == "class show dev eth1 classid 1:13"
     assert f"rate {LINE_RATE_BPS}bit" in back, "nobody else is limited by what we leave behind"
@@ -38,7 +39,7 @@ def test_no_limit_is_the_line_rate(table: Table, poller: Poller, told: Callable[
     limiter = HtbLimiter(table, poller, "eth1", 3, LINE_RATE_BPS)
     assert limiter.set_rate(0, HostNs(0)) == LINE_RATE_BPS
     limiter.close()
-    assert f"rate {LINE_RATE_BPS}bit" in told()[0]
+    assert f"rate {LINE_RATE_BPS}bit" in told()[1]
 
 
 def test_what_was_not_confirmed_before_the_end_is_a_row_without_a_time(
@@ -48,4 +49,4 @@ def test_what_was_not_confirmed_before_the_end_is_a_row_without_a_time(
     limiter.set_rate(8, HostNs(7))
     limiter.close()
     assert rows.getvalue().splitlines()[1:] == ["7,8,8,"]
-    assert len(told()) == 3
+    assert len(told()) == 4

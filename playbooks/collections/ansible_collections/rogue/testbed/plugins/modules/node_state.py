@@ -7,8 +7,8 @@ DOCUMENTATION = r"""
 module: node_state
 short_description: Put a node into a state, and write down what was there before
 description:
-  - Establishes kernel modules, sysctls, MTUs, soft-RoCE links, C(tc) trees, directories, files, programs and
-    packages.
+  - Establishes kernel modules, sysctls, MTUs, soft-RoCE links, C(tc) trees, rates of cards, directories,
+    files, programs and packages.
   - Before anything is changed, what was there is written to C(/var/lib/rogue/changes.json) on the node.
     M(rogue.testbed.node_restored) puts it back.
   - What an owner wanted in an earlier run and does not want now is put back at once.
@@ -43,6 +43,11 @@ options:
     description: Lines for C(tc -batch) by interface; they replace whatever tree this module made there.
     type: dict
     default: {}
+  card_rates:
+    description: Interfaces of cards whose traffic classes are to have no maximum rates.
+    type: list
+    elements: str
+    default: []
   directories:
     description: Directories to make; teardown removes them with what is in them.
     type: list
@@ -88,7 +93,7 @@ from ..module_utils.states import Wanted, establish  # noqa: E402
 from ..module_utils.system import StateError, System  # noqa: E402
 
 _DICTIONARIES = ("packages", "sysctls", "mtu", "soft_roce", "traffic_control", "files", "unpacked")
-_LISTS = ("kernel_modules", "directories")
+_LISTS = ("kernel_modules", "card_rates", "directories")
 
 
 def wanted_of(parameters: dict[str, object]) -> Wanted:

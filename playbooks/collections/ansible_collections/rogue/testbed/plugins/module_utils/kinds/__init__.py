@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .card_rates import CardRates
 from .files import Directory, File
 from .kernel import KernelModule, Sysctl
 from .kind import Kind
@@ -17,6 +18,7 @@ KINDS: dict[str, Kind] = {
     "mtu": Mtu(),
     "soft_roce": SoftRoce(),
     "traffic_control": TrafficControl(),
+    "card_rates": CardRates(),
     "directories": Directory(),
     "files": File(),
     "unpacked": Unpacked(),
