@@ -70,6 +70,7 @@ def test_limiters_are_classes_that_packets_reach_by_their_traffic_class() -> Non
     classes = [line for line in lines if line.startswith("class")]
     assert [line.split("classid ")[1].split()[0] for line in classes] == [f"1:1{k}" for k in range(8)]
     assert all("rate 10000000000bit burst 1250000 cburst 1250000 " in line for line in classes)
+    assert all(line.endswith(" overhead 24 mpu 84") for line in classes), "rates count bytes on the wire"
     filters = [line for line in lines if line.startswith("filter")]
     assert [line.split("ip_tos ")[1] for line in filters] == [
         f"{k << 5:#x}/0xe0 classid 1:1{k}" for k in range(1, 8)

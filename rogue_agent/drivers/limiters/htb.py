@@ -17,6 +17,12 @@ _BURST_PER_S = 1_000
 """A burst is a millisecond's worth, but two packets at least."""
 _LEAST_BURST_BYTES = 2 * 4_500
 _QUANTUM_BYTES = 10_000
+WIRE_OVERHEAD_BYTES = 24
+"""Preamble, checksum and gap: the kernel does not count them, the core does; 1082 bytes take 1106 on a wire.
+
+Source: IEEE 802.3, clauses 3.1 (preamble 8, checksum 4) and 4.4.2 (gap 12, shortest frame 64).
+"""
+MIN_WIRE_BYTES = 84
 
 
 class HtbLimiter(RateLimiter):
@@ -62,12 +68,13 @@ class HtbLimiter(RateLimiter):
 
 
 def change_command(netdev: str, class_id: str, rate_bps: int) -> str:
-    """How `tc` is told a rate; without the bursts it would choose some by itself.
+    """How `tc` is told a rate, of bytes on the wire; without the bursts it would choose some by itself.
 
     Test: test_htb.py::test_a_change_names_rate_ceiling_and_both_bursts.
     """
     burst_bytes = max(_LEAST_BURST_BYTES, rate_bps // _BITS_PER_BYTE // _BURST_PER_S)
     return (
         f"class change dev {netdev} parent 1: classid {class_id} htb rate {rate_bps}bit ceil {rate_bps}bit "
-        f"burst {burst_bytes}b cburst {burst_bytes}b quantum {_QUANTUM_BYTES}"
+        f"burst {burst_bytes}b cburst {burst_bytes}b quantum {_QUANTUM_BYTES} "
+        f"overhead {WIRE_OVERHEAD_BYTES} mpu {MIN_WIRE_BYTES}"
     )

@@ -43,8 +43,8 @@ def test_an_interface_that_is_not_there_is_the_inventorys_mistake(tmp_path: Path
 
 def test_a_limiters_rate_may_change_but_not_the_tree() -> None:
     rest = "class htb 1:10 root prio 0\n"
-    left = f"class htb 1:11 root prio 0 rate 10Gbit ceil 10Gbit burst 1Mb cburst 1Mb \n{rest}"
-    later = f"{rest}class htb 1:11 root prio 0 rate 20Mbit ceil 20Mbit burst 9b cburst 9b \n"
+    left = f"class htb 1:11 root prio 0 rate 10Gbit overhead 24 ceil 10Gbit burst 1Mb cburst 1Mb \n{rest}"
+    later = f"{rest}class htb 1:11 root prio 0 rate 20Mbit overhead 24 ceil 20Mbit burst 9b cburst 9b \n"
     assert not KIND.has_drifted(later, left)
     assert KIND.has_drifted("class htb 1:10 root prio 0\n", left)
     assert KIND.has_drifted(None, left)

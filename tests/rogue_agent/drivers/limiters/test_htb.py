@@ -2,7 +2,8 @@ import io
 from collections.abc import Callable
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters.htb import HtbLimiter, change_command
+from rogue_agent.core.wire import framing_named
+from rogue_agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, change_command
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
@@ -12,9 +13,15 @@ LINE_RATE_BPS = 100_000_000
 def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
     assert change_command("eth1", "1:13", 80_000_000) == (
         "class change dev eth1 parent 1: classid 1:13 htb rate 80000000bit ceil 80000000bit "
-        "burst 10000b cburst 10000b quantum 10000"
+        "burst 10000b cburst 10000b quantum 10000 overhead 24 mpu 84"
     )
     assert "burst 9000b" in change_command("eth1", "1:13", 8_000_000)
+
+
+def test_a_class_counts_the_bytes_that_the_core_counts() -> None:
+    """What the kernel sees of a packet has neither checksum nor preamble nor gap."""
+    framing = framing_named("rocev2")
+    assert framing.packet_wire_bytes(1024) == 1024 + 14 + 20 + 8 + 12 + 4 + WIRE_OVERHEAD_BYTES == 1106
 
 
 def test_a_rate_acts_when_the_class_is_shown_again(

@@ -15,7 +15,7 @@ _LISTS = (
     ["filter", "show", "ingress", "dev"],
 )
 _NOISE = re.compile(r" (?:refcnt|direct_packets_stat) \d+")
-_RATE = re.compile(r" rate \S+ (?:ceil|burst|cburst) .*")
+_RATE = re.compile(r" rate \S+ (?:overhead|ceil|burst|cburst) .*")
 _SOMEBODYS_ROOT = re.compile(r"^qdisc (?!\S+ 0: )\S+ \S+ root", re.MULTILINE)
 """The kernel numbers its own default disciplines 0."""
 
