@@ -13,7 +13,7 @@ from reports.manifest import CellEntry
 from workloads.records import TransferStatus
 
 # Goodput is read over the longest of these that fits at least INTERVALS_MIN times into the traffic.
-INTERVALS_NS = (1_000_000_000, 100_000_000, 10_000_000)
+INTERVALS_NS = (1_000_000_000, 100_000_000, 10_000_000, 1_000_000)
 INTERVALS_MIN = 5
 # The event of a queue pair that went to the error state.
 QP_FAILED = "qp_failed"

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from reports.figures.figure import ReportFigure
 from reports.figures.marks import Values, draw_cdf, time_axis
 from reports.figures.panels import legend_above, panels, plain
+from reports.metrics.delay import own_probes
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import counted, duration_text
 from reports.results import Results, Setting, settings_by_point
@@ -65,7 +66,7 @@ class ProbeLatency(ReportFigure):
 
 
 def _probe_ns(view: CellView) -> Values:
-    probes = view.table("latency")
+    probes = own_probes(view)
     if probes is None:
         return np.empty(0)
     done = probes.loc[probes["status"] == TransferStatus.OK, "rtt_ns"].dropna()

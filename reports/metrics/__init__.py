@@ -2,16 +2,30 @@
 
 from typing import Final
 
-from reports.metrics import completion, delay, estimates, goodput, levels, losses, pauses
+from reports.metrics import (
+    completion,
+    delay,
+    estimates,
+    goodput,
+    levels,
+    losses,
+    mesh,
+    pauses,
+    rates,
+    settling,
+)
 from reports.metrics.metric import Metric
 
 METRICS: Final[dict[str, Metric]] = {
     metric.name: metric
     for family in (
         goodput.METRICS,
+        rates.METRICS,
         levels.METRICS,
         completion.METRICS,
         delay.METRICS,
+        mesh.METRICS,
+        settling.METRICS,
         losses.METRICS,
         pauses.METRICS,
         estimates.METRICS,
@@ -36,6 +50,17 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ),
     ),
     (
+        "Rates on the wire",
+        (
+            "frames_bps",
+            "frames_per_second",
+            "sender_frames_bps",
+            "least_flow_wire_bps",
+            "median_flow_wire_bps",
+            "most_flow_wire_bps",
+        ),
+    ),
+    (
         "Flows that come and go",
         ("level_aggregate_share", "level_jain", "level_most_over_least", "level_deviation_share"),
     ),
@@ -43,6 +68,8 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "Completion times",
         (
             "fct_mean_ns",
+            "fct_p99_ns",
+            "slowdown_mean",
             "long_fct_p50_ns",
             "long_fct_p90_ns",
             "short_fct_p50_ns",
@@ -60,12 +87,25 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "probe_loss_share",
             "queue_p50_bytes",
             "queue_max_bytes",
+            "queue_settled_ns",
+        ),
+    ),
+    (
+        "Latency between many hosts",
+        (
+            "mesh_rc_p50_ns",
+            "mesh_rc_p99_ns",
+            "mesh_rc_p999_ns",
+            "mesh_tcp_p50_ns",
+            "mesh_tcp_p99_ns",
+            "mesh_tcp_p999_ns",
         ),
     ),
     (
         "Losses and failures",
         (
             "drops_packets",
+            "dropped_share",
             "retransmitted_share",
             "delivered_share",
             "failed_queue_pairs",

@@ -20,9 +20,13 @@ LONG_FROM_BYTES = 65_536
 
 
 def transfers(view: CellView) -> pd.DataFrame | None:
-    """Return the rows of `flows` that carry payload."""
+    """Return the rows of `flows` that carry payload and started after the warm-up, where there is one."""
     flows = view.table("flows")
-    return None if flows is None else flows[flows["size_bytes"] > 0]
+    if flows is None:
+        return None
+    flows = flows[flows["size_bytes"] > 0]
+    warm_up_ns = view.entry.number("warm_up_ns")
+    return flows[flows["start_ns"] >= warm_up_ns] if warm_up_ns else flows
 
 
 def mean_ns(view: CellView, _interval_ns: int) -> float | None:
@@ -34,14 +38,24 @@ def mean_ns(view: CellView, _interval_ns: int) -> float | None:
     return float(done_ns.mean()) if len(done_ns) else None
 
 
-def percentile_ns(*, is_long: bool, percent: float) -> Callable[[CellView, int], float | None]:
-    """Return a metric: a percentile over the transfers of one size class."""
+def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
+    """Return the mean of completion time over that in the empty network, of the transfers that completed."""
+    rows = transfers(view)
+    if rows is None:
+        return None
+    slowdowns = rows.loc[rows["status"] == TransferStatus.OK, "slowdown"].dropna()
+    return float(slowdowns.mean()) if len(slowdowns) else None
+
+
+def percentile_ns(*, is_long: bool | None, percent: float) -> Callable[[CellView, int], float | None]:
+    """Return a metric: a percentile over the transfers of one size class, or of all."""
 
     def of_cell(view: CellView, _interval_ns: int) -> float | None:
         rows = transfers(view)
         if rows is None:
             return None
-        rows = rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]
+        if is_long is not None:
+            rows = rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]
         done_ns = rows["fct_ns"].where(rows["status"] == TransferStatus.OK)
         value = nearest_rank(done_ns.fillna(np.inf).to_numpy(dtype=np.float64), percent)
         return value if value is not None and np.isfinite(value) else None
@@ -63,6 +77,23 @@ METRICS = (
         "Mean time from handing a transfer over to its completion, over the transfers that completed.",
         ("flows",),
         mean_ns,
+    ),
+    Metric(
+        "fct_p99_ns",
+        "Completion p99",
+        Unit.TIME,
+        "One in a hundred of all transfers took longer than this; one that did not complete counts as longer"
+        " than any that did.",
+        ("flows",),
+        percentile_ns(is_long=None, percent=99),
+    ),
+    Metric(
+        "slowdown_mean",
+        "Slowdown, mean",
+        Unit.RATIO,
+        "Mean of a transfer’s completion time over that of the same transfer alone in the empty network.",
+        ("flows",),
+        slowdown_mean,
     ),
     Metric(
         "long_fct_p50_ns",

@@ -1,5 +1,8 @@
 """Delay: what the probe saw, and what stood in the queue."""
 
+import pandas as pd
+
+from reports.metrics.mesh import PROBE_GROUP
 from reports.metrics.metric import Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
@@ -7,9 +10,18 @@ from reports.view import CellView
 from workloads.records import TransferStatus
 
 
+def own_probes(view: CellView) -> pd.DataFrame | None:
+    """Return the rows of the experiment's own probe; older runs know of no other."""
+    rows = view.table("latency")
+    if rows is None:
+        return None
+    rows = rows[rows["group"].isna() | (rows["group"] == PROBE_GROUP)]
+    return None if rows.empty else rows
+
+
 def probe_rtt_percentile(view: CellView, percent: float) -> float | None:
     """Return a percentile (ns) over the probes that completed."""
-    probes = view.table("latency")
+    probes = own_probes(view)
     if probes is None:
         return None
     done = probes.loc[probes["status"] == TransferStatus.OK, "rtt_ns"].dropna()
@@ -18,7 +30,7 @@ def probe_rtt_percentile(view: CellView, percent: float) -> float | None:
 
 def probe_loss_share(view: CellView, _interval_ns: int) -> float | None:
     """Return the fraction of probes that did not complete."""
-    probes = view.table("latency")
+    probes = own_probes(view)
     return None if probes is None else float((probes["status"] != TransferStatus.OK).mean())
 
 

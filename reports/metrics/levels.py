@@ -1,6 +1,7 @@
 """Flows that come and go: how the bottleneck is shared between one change and the next.
 
-A level is the time between two changes. It is read from SETTLE_NS after the change that opens it.
+A level is the time between two changes. It is read from SETTLE_NS after the change that opens it, or from its
+middle if it is short.
 """
 
 from collections.abc import Callable
@@ -29,7 +30,8 @@ def settled_rates(view: CellView, interval_ns: int) -> list[Rates]:
     sample_ns = int(rows["interval_ns"].max())
     found = []
     for level in view.levels:
-        start_ns = -(-(level.start_ns + SETTLE_NS) // sample_ns) * sample_ns
+        settle_ns = min(SETTLE_NS, (level.end_ns - level.start_ns) // 2)
+        start_ns = -(-(level.start_ns + settle_ns) // sample_ns) * sample_ns
         goodput = view.goodput_within(Window(start_ns, level.end_ns), interval_ns)
         if goodput is not None:
             found.append(goodput[list(level.flow_ids)].to_numpy())

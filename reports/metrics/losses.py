@@ -1,5 +1,7 @@
 """What was lost: packets, bytes sent again, queue pairs that gave up."""
 
+import numpy as np
+
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
 from reports.view import CellView
@@ -18,6 +20,19 @@ def dropped_packets(view: CellView, _interval_ns: int) -> float | None:
         return None
     drops = counters[counters["name"] == DROPS_COUNTER]
     return float((drops["after"] - drops["before"]).sum()) if len(drops) else None
+
+
+def dropped_share(view: CellView, interval_ns: int) -> float | None:
+    """Return the packets that switches dropped as a fraction of the data packets that hosts sent.
+
+    Sent are those of all transfers, whether or not they ended, and what was sent again.
+    """
+    flows, drops = view.table("flows"), dropped_packets(view, interval_ns)
+    mtu_bytes = view.entry.number("mtu_bytes")
+    if flows is None or drops is None or not mtu_bytes or flows["retransmitted_bytes"].isna().all():
+        return None
+    packets = np.ceil(flows["size_bytes"].clip(lower=1) / mtu_bytes).sum()
+    return drops / float(packets + flows["retransmitted_bytes"].sum() / mtu_bytes)
 
 
 def retransmitted_share(view: CellView, _interval_ns: int) -> float | None:
@@ -63,6 +78,14 @@ METRICS = (
         "Packets that switches dropped, all ports together.",
         ("flows",),
         dropped_packets,
+    ),
+    Metric(
+        "dropped_share",
+        "Packets dropped",
+        Unit.PERCENT,
+        "Packets that switches dropped, as a fraction of the data packets that hosts sent, again or not.",
+        ("flows",),
+        dropped_share,
     ),
     Metric(
         "retransmitted_share",

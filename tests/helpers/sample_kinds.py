@@ -98,6 +98,22 @@ def pairs_rows(load: float, seed: int) -> list[dict[str, object]]:
     return rows
 
 
+MESH: Rows = [
+    {
+        "src": "h0",
+        "dst": "h1",
+        "t_ns": n,
+        "rtt_ns": n * 1_000,
+        "status": "ok",
+        "group": "pings",
+        "service": service,
+    }
+    for service in ("rc", "tcp")
+    for n in range(1, 11)
+]
+"""A mesh over both services: 1 to 10 us."""
+
+
 def write_pairs_run(directory: Path) -> Path:
     """Many pairs at two loads, two repetitions, two transports."""
     cells = []
@@ -109,7 +125,7 @@ def write_pairs_run(directory: Path) -> Path:
                     f"{transport}-load{load}-r{repetition}", transport=transport, repetition=repetition,
                     factors={"workload.load": load}, facts={"nic_profile": "cx3pro"},
                 )  # fmt: skip
-                cells.append((entry, {"flows": rows}))
+                cells.append((entry, {"flows": rows, "latency": MESH}))
     return write_cells(
         directory, cells, {"kind": "many_pairs", "load": 0.1}, topology={"kind": "star", "rate_bps": 10**10}
     )

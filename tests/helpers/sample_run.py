@@ -143,6 +143,7 @@ def _cell(
         write_table(directory / "cells" / cell_id / f"{name}.parquet", name, columns)
     return {**cell, "facts": {
         "nic_profile": "cx3pro", "nic_profile_revision": 1, "framing": "rocev2", "mtu_bytes": 1024,
+        "payload_fraction": 1024 / 1106,
         "packet_hops": 22_651_874, "ideal_goodput_bps": IDEAL_BPS, "reproduce": reproduce,
         "throughput_interval_ns": sample.sample_ns,
     }}  # fmt: skip
@@ -243,7 +244,7 @@ class _CellTables:
 
     def _queues(self) -> Columns:
         times = np.arange(1_000_000, self.sample.duration_ns, 2_000_000)
-        at = (self.character.queue_bytes * np.exp(self.rng.normal(0, 0.2, len(times)))).astype(int)
+        at = (self.character.queue_bytes * np.exp(self.rng.normal(0, 0.05, len(times)))).astype(int)
         ports = [f"s0->{self.flows[0][2]}", "s0->h0"]
         drops = self.rng.poisson(3 if self.character.failing else 0, len(times))
         return {

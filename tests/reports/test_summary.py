@@ -22,7 +22,7 @@ def test_each_transport_in_a_sentence(results: Results) -> None:
     assert rogue.style.name == "RoGUE"
     assert ascii_spaces(rogue.sentence) == (
         "8 flows share 9.21 Gb/s (99.5 % of the ideal) evenly (Jain’s index 1.000), a probe takes 71.1 µs"
-        " at the median, 90.3 KB wait in the queue and no queue pair failed."
+        " at the median, 90.1 KB wait in the queue and no queue pair failed."
     )
     assert "unevenly" in roce.sentence
     assert roce.sentence.endswith("4 of 16 queue pairs failed.")

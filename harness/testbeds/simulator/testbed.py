@@ -117,6 +117,7 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "nic_profile_revision": profile.revision,
         "framing": topology.framing,
         "mtu_bytes": topology.mtu_bytes,
+        "payload_fraction": float(topology.frames.payload_fraction(topology.mtu_bytes)),
         **bottleneck_facts(cell),
         **_probe_facts(cell, network),
         "warm_up_ns": max(group.workload.warm_up_ns for group in cell.experiment.groups),

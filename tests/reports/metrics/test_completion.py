@@ -16,6 +16,7 @@ def view(tmp_path: Path) -> CellView:
     """Nine long transfers of 1 to 9 µs and one that failed; one short one just below 64 KiB; a probe."""
     long = [transfer(PAIR, size_bytes=65_536, fct_ns=1_000 * n, transfer_id=n) for n in range(1, 10)]
     failed = transfer(PAIR, size_bytes=10**6, fct_ns=None, end_ns=None, status="error")
+    long[:2] = [row | {"slowdown": slowdown} for row, slowdown in zip(long, (2.0, 3.0), strict=False)]
     short = transfer(PAIR, size_bytes=65_535, fct_ns=700)
     probe = transfer("probe/h2->h1", size_bytes=0, fct_ns=1)
     return tiny_view(tmp_path, {"flows": [*long, failed, short, probe]})
@@ -24,6 +25,8 @@ def view(tmp_path: Path) -> CellView:
 @pytest.mark.parametrize(
     ("metric", "value"),
     [
+        ("fct_p99_ns", None),  # rank 11 of 11 is the one that failed
+        ("slowdown_mean", 2.5),  # of the two that have one
         ("fct_mean_ns", 4_570),  # 45 000 + 700 over ten that completed
         ("long_fct_p50_ns", 5_000),  # rank 5 of 10
         ("long_fct_p90_ns", 9_000),  # rank 9 of 10
@@ -32,7 +35,7 @@ def view(tmp_path: Path) -> CellView:
         ("unfinished_share", 1 / 11),
     ],
 )
-def test_worked_example(view: CellView, metric: str, value: float) -> None:
+def test_worked_example(view: CellView, metric: str, value: float | None) -> None:
     assert METRICS[metric].of(view, SECOND) == pytest.approx(value)
 
 
@@ -43,3 +46,12 @@ def test_percentile_that_falls_on_a_failure_is_no_number(tmp_path: Path) -> None
     assert METRICS["long_fct_p50_ns"].of(view, SECOND) is None
     assert METRICS["fct_mean_ns"].of(view, SECOND) == 5
     assert METRICS["short_fct_p50_ns"].of(view, SECOND) is None
+
+
+def test_what_started_while_the_network_warmed_up_counts_for_nothing(tmp_path: Path) -> None:
+    rows = [transfer(PAIR, start_ns=start, fct_ns=fct, slowdown=fct / 10, transfer_id=fct)
+            for start, fct in ((99, 1_000), (100, 20), (150, 40))]  # fmt: skip
+    view = tiny_view(tmp_path, {"flows": rows}, warm_up_ns=100)
+    assert METRICS["fct_mean_ns"].of(view, SECOND) == 30
+    assert METRICS["fct_p99_ns"].of(view, SECOND) == 40
+    assert METRICS["slowdown_mean"].of(view, SECOND) == 3

@@ -76,3 +76,14 @@ def test_queue_pair_that_failed_counts_though_its_flow_recovered(recovering: Res
     assert read.failed_flow_ids == write.failed_flow_ids == ("main/h0->h1",)
     assert METRICS["failed_queue_pair_share"].of(read, SECOND) == 1.0
     assert METRICS["unfinished_share"].of(read, SECOND) == 0.0
+
+
+def test_dropped_share_counts_packets_of_transfers_and_of_what_was_sent_again(tmp_path: Path) -> None:
+    """3 packets of 2500 bytes, 1 of 1, and 4 again: 2 of 8 were dropped."""
+    flows = [
+        transfer("main/h0->h1", size_bytes=2_500, retransmitted_bytes=4_000),
+        transfer("main/h0->h2", size_bytes=1),
+    ]
+    drops = {"node": "s0", "name": "dropped_packets", "before": 0, "after": 2}
+    view = tiny_view(tmp_path, {"flows": flows, "counters": [drops]}, mtu_bytes=1_000)
+    assert METRICS["dropped_share"].of(view, SECOND) == 0.25
