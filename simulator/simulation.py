@@ -328,6 +328,10 @@ class Simulation:
         """Return (node, port, name, value) of all counters. Bytes are frame bytes."""
         return self._engine.counters()
 
+    def control_metrics(self) -> dict[int, dict[str, float]]:
+        """Return, by qp_num, what the congestion controls in the NICs believe now, by name with unit."""
+        return self._engine.control_metrics()
+
     def statistics(self) -> dict[str, int]:
         """Return what the engine did: packet_hops, events, packets_live, packets_pool_max, verbs_done."""
         return self._engine.statistics()

@@ -120,7 +120,69 @@ def test_host_software_cannot_set_the_rate_too() -> None:
 def test_nonsense_gives_a_sentence() -> None:
     with pytest.raises(SimulationError, match="notification_priority as an integer from 0 to 7, got 8"):
         incast(Star(hosts=2), NicControl("dcqcn", notification_priority=8))
-    with pytest.raises(SimulationError, match="expected a control named dcqcn"):
+    with pytest.raises(SimulationError, match=r"expected a control named constant, dcqcn, .*, got swift"):
         incast(Star(hosts=2), NicControl("swift"))
     with pytest.raises(SimulationError, match="dcqcn: expected g from"):
         incast(Star(hosts=2), NicControl("dcqcn", {"g": 7}))
+
+
+class TestConstant:
+    """Rate and window stay, and it measures."""
+
+    def test_round_trip_of_a_lonely_packet(self) -> None:
+        """A WRITE of one packet and the ACK over two links each: 2 (897.6 + 1000) + 2 (68.8 + 1000) ns."""
+        simulation = Star(hosts=2).build()
+        queue_pair, _ = connected(simulation, NicControl("constant"))
+        queue_pair.post_write(1, 1024, True)
+        simulation.run_until(MILLISECOND_NS)
+        metrics = simulation.control_metrics()[queue_pair.qp_num]
+        assert metrics["answers"] == 1
+        assert metrics["round_trip_ps"] == 2 * (897_600 + 1_000_000) + 2 * (68_800 + 1_000_000)
+
+    @pytest.mark.parametrize(("window_bytes", "packets"), [(1, 1), (1024, 1), (1025, 2), (4096, 4)])
+    def test_a_window(self, window_bytes: int, packets: int) -> None:
+        """So many packets per round trip, which lasts 5907.2 ns if they do not fill it."""
+        simulation = Star(hosts=2).build()
+        control = NicControl("constant", {"window_bytes": window_bytes})
+        queue_pair, _ = connected(simulation, control, ack_every_packets=1)
+        queue_pair.post_write(1, 10**6, True)
+        simulation.run_until(MILLISECOND_NS)
+        metrics = simulation.control_metrics()[queue_pair.qp_num]
+        assert metrics["in_flight_packets_max"] == packets - 1  # one has just been answered
+        assert metrics["round_trip_min_ps"] == 5_907_200
+        assert queue_pair.delivered_bytes == pytest.approx(packets * 1024 * 1_000_000 / 5_907.2, rel=0.01)
+
+    def test_a_rate(self) -> None:
+        simulation = Star(hosts=2).build()
+        queue_pair, _ = connected(simulation, NicControl("constant", {"rate_bps": 2e9}))
+        assert queue_pair.control_rate_bps == 2 * GBPS
+        queue_pair.post_write(1, 10**7, True)
+        simulation.run_until(10 * MILLISECOND_NS)
+        assert queue_pair.delivered_bytes == pytest.approx(2.5e6 * 1024 / 1106, rel=0.01)
+
+    def test_marks_come_back_with_the_answer(self) -> None:
+        """Of two that send at once, each packet but the first of all finds one waiting."""
+        simulation = Star(hosts=3, marking=Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)).build()
+        ends = [connected(simulation, NicControl("constant"), f"h{i}", "h2", 1)[0] for i in range(2)]
+        for queue_pair in ends:
+            queue_pair.post_write(1, 50 * 1024, True)
+        simulation.run_until(MILLISECOND_NS)
+        marked = counter(simulation, "marked_packets")
+        metrics = simulation.control_metrics()
+        assert marked > 90
+        assert sum(metrics[queue_pair.qp_num]["marked_answers"] for queue_pair in ends) == marked
+        assert counter(simulation, "notifications_sent") == 0
+
+
+def connected(
+    simulation: Simulation, control: NicControl, a: str = "h0", b: str = "h1", ack_every_packets: int = 64
+) -> tuple[QueuePair, QueuePair]:
+    return simulation.connect(
+        a,
+        b,
+        mtu_bytes=1024,
+        retry_count=7,
+        timeout_exponent=14,
+        ack_every_packets=ack_every_packets,
+        control=control,
+    )

@@ -57,6 +57,21 @@ inline void bind_controllers(nb::module_& module) {
           },
           nb::arg("now_ps"), nb::arg("wire_bytes"))
       .def(
+          "on_answer",
+          [](BoundController& self, std::int64_t now_ps, std::optional<std::int64_t> sent_ps,
+             std::uint64_t acknowledged_psn, std::uint64_t sent_psn, bool is_marked) {
+            const Picoseconds sent = sent_ps ? Picoseconds{*sent_ps} : kNever;
+            self.controller->on_answer({now_ps}, {sent, acknowledged_psn, sent_psn, is_marked});
+          },
+          nb::arg("now_ps"), nb::kw_only(), nb::arg("sent_ps").none(), nb::arg("acknowledged_psn") = 0,
+          nb::arg("sent_psn") = 0, nb::arg("is_marked") = false)
+      .def(
+          "on_feedback",
+          [](BoundController& self, std::int64_t now_ps, std::uint32_t port, std::uint32_t value) {
+            self.controller->on_feedback({now_ps}, port, value);
+          },
+          nb::arg("now_ps"), nb::kw_only(), nb::arg("port"), nb::arg("value"))
+      .def(
           "on_timer", [](BoundController& self, std::int64_t now_ps) { self.controller->on_timer({now_ps}); },
           nb::arg("now_ps"))
       .def_prop_ro("deadline_ps",
@@ -66,8 +81,18 @@ inline void bind_controllers(nb::module_& module) {
                      return deadline.value;
                    })
       .def_prop_ro("rate_bps", [](const BoundController& self) { return self.controller->rate().value; })
+      .def_prop_ro("window_bytes",
+                   [](const BoundController& self) -> std::optional<std::int64_t> {
+                     const Bytes window = self.controller->window();
+                     if (window == Controller::kNoWindow) return {};
+                     return window.value;
+                   })
       .def_prop_ro("notification_gap_ps",
-                   [](const BoundController& self) { return self.controller->notification_gap().value; })
+                   [](const BoundController& self) -> std::optional<std::int64_t> {
+                     const Picoseconds gap = self.controller->notification_gap();
+                     if (gap == kNever) return {};
+                     return gap.value;
+                   })
       .def(
           "metrics",
           [](BoundController& self, std::int64_t now_ps) { return self.controller->metrics({now_ps}); },

@@ -264,6 +264,7 @@ void bind_results(Class& engine) {
              }
              return result;
            })
+      .def("control_metrics", [](Bound& self) { return self.engine.control_metrics(); })
       .def("statistics",
            [](Bound& self) {
              const Statistics statistics = self.engine.statistics();

@@ -1,39 +1,74 @@
-// A congestion control in the NIC: it sets the rate of one queue pair. It does no I/O and keeps no clock: an
-// engine tells it what left and what came back, and wakes it at `deadline()`.
+// A congestion control in the NIC: it sets the rate of one queue pair, and how much of it may be under way.
+// It does no I/O and keeps no clock: an engine tells it what left and what came back, and wakes it at
+// `deadline()`.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <span>
 #include <string>
 
 #include "base/units.h"
 
 namespace simulator {
 
+using Metrics = std::map<std::string, double>;  // by name with unit
+
+// What a port of a switch wrote into a packet that left it.
+struct HopRecord {
+  Picoseconds left;    // when the packet began to leave
+  Bytes queue;         // frames that waited behind it
+  Bytes sent;          // frames that the port had begun to send, ever, this one included
+  BitsPerSecond rate;  // of the link
+};
+
+// An ACK or NAK has come.
+struct Answer {
+  Picoseconds sent;                // when the packet that it answers began to leave; kNever: not known
+  std::uint64_t acknowledged_psn;  // everything below has arrived
+  std::uint64_t sent_psn;          // one past the highest number ever sent
+  bool is_marked;                  // the packet that it answers came marked
+  std::span<const HopRecord> hops{};
+};
+
 class Controller {
  public:
+  static constexpr Bytes kNoWindow{std::numeric_limits<std::int64_t>::max()};
+
   Controller() = default;
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
   virtual ~Controller() = default;
 
-  // A congestion notification packet has come.
-  virtual void on_cnp(Picoseconds now) = 0;
-
-  // A packet of so many wire bytes has begun to leave.
-  virtual void on_sent(Picoseconds now, Bytes wire) = 0;
-
-  // Call when `deadline()` has come.
-  virtual void on_timer(Picoseconds now) = 0;
-  virtual Picoseconds deadline() const = 0;
-
   // Of wire bytes; no limit if it is not below the line rate.
   virtual BitsPerSecond rate() const = 0;
 
-  // The receiving end sends notifications at most so often.
-  virtual Picoseconds notification_gap() const = 0;
+  // So much payload may be under way, rounded up to whole packets.
+  virtual Bytes window() const { return kNoWindow; }
 
-  // What it believes, by name with unit; for people and tests.
-  virtual std::map<std::string, double> metrics(Picoseconds now) = 0;
+  // A packet of so many wire bytes began to leave. Engines may tell it late, so it must not bring the
+  // deadline nearer.
+  virtual void on_sent(Picoseconds, Bytes) {}
+
+  // A congestion notification packet has come; the receiving end sends one for a marked packet, but at most
+  // so often. kNever: none.
+  virtual void on_cnp(Picoseconds) {}
+  virtual Picoseconds notification_gap() const { return kNever; }
+
+  // An answer has come, and nothing has left since. Only for a control that wants them.
+  virtual bool wants_answers() const { return false; }
+  virtual void on_answer(Picoseconds, const Answer&) {}
+
+  // A switch said something about one of its ports.
+  virtual void on_feedback(Picoseconds, std::uint32_t /*port*/, std::uint32_t /*value*/) {}
+
+  // Call when `deadline()` has come.
+  virtual void on_timer(Picoseconds) {}
+  virtual Picoseconds deadline() const { return kNever; }
+
+  // What it believes; for people and tests.
+  virtual Metrics metrics(Picoseconds now) = 0;
 };
 
 }  // namespace simulator

@@ -109,7 +109,7 @@ class Dcqcn final : public Controller {
   BitsPerSecond rate() const override { return {std::llround(rate_bps_)}; }
   Picoseconds notification_gap() const override { return notification_gap_; }
 
-  std::map<std::string, double> metrics(Picoseconds now) override {
+  Metrics metrics(Picoseconds now) override {
     decay_alpha(now);
     return {{"target_bps", target_bps_}, {"alpha", alpha_}};
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "cc/constant.h"
 #include "cc/controller.h"
 #include "cc/dcqcn.h"
 #include "cc/parameters.h"
@@ -27,6 +28,8 @@ std::unique_ptr<Controller> create_control(const ParameterValues& values, BitsPe
 }
 
 inline constexpr std::array kControls = {
+    Control{"constant", "a rate and a window that never change, for comparison", kConstantParameters,
+            create_control<Constant>},
     Control{"dcqcn", "DCQCN as its authors' text has it", kDcqcnParameters, create_control<Dcqcn>},
     Control{"dcqcn-ns3-rdma", "DCQCN as the simulator ns3-rdma has it", kDcqcnNs3RdmaParameters,
             create_control<Dcqcn>},

@@ -143,7 +143,7 @@ inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
   const bool has_new_rate = limiter.on_sent(entry.ready, start, framing_.wire_bytes(frame_bytes));
   sender.ready = limiter.own_after(entry.ready, start, port.busy_until - start);
   if (sender.is_controlled) [[unlikely]]
-    on_controlled_sent(entry.qp, start, framing_.wire_bytes(frame_bytes));
+    on_controlled_sent(entry.qp, index, start);
   entry.ready = limiter.earliest(sender.ready);
   entry.served = sender.served = ++nic.served;
   if (sender.has_packet()) {

@@ -179,8 +179,11 @@ inline void Engine::on_reply(PacketIndex index) {
   const Packet packet = pool_[index];
   pool_.free(index);
   ++receivers_[packet.qp].received_replies;
-  if (!senders_[packet.qp].is_operational()) [[unlikely]]
+  const Sender& sender = senders_[packet.qp];
+  if (!sender.is_operational()) [[unlikely]]
     return;
+  if (sender.wants_answers) [[unlikely]]
+    return on_controlled_reply(packet, stamps_[index]);
   on_progress(packet.qp, [&](RcRequester& requester, const auto& on_done) {
     return packet.kind == PacketKind::kAck ? requester.on_ack(packet.psn, now_, on_done)
                                            : requester.on_nak(packet.psn, now_, on_done);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,6 +80,7 @@ class Engine {
   void sample_queues(Picoseconds interval);
   Recorder& recorder() { return recorder_; }
   QueuePairFigures queue_pair_figures(std::uint32_t qp);
+  std::map<std::uint32_t, Metrics> control_metrics();
   void add_open_pauses(PauseState::Records& records);
   std::vector<Counter> counters();
   Statistics statistics() const;
@@ -237,9 +239,11 @@ class Engine {
   // Congestion controls in NICs.
   void on_marked(PacketIndex index);
   void on_notification(PacketIndex index);
-  void on_controlled_sent(std::uint32_t qp, Picoseconds start, Bytes wire);
+  void on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds start);
+  void on_controlled_reply(const Packet& packet, Stamp stamp);
   void on_control_timer(std::uint32_t qp);
   bool follow_control(std::uint32_t qp, Picoseconds at);
+  bool follow_window(std::uint32_t qp);
   void watch_control(std::uint32_t qp);
   void require_uncontrolled(std::uint32_t qp, const char* what) const;
   Bytes payload_of(const Packet& packet) const;
@@ -299,6 +303,7 @@ class Engine {
   std::vector<DataPacket> data_packets_;           // by packet, of those that are kData
   std::vector<Acknowledgement> acknowledgements_;  // by packet, of those that are
   std::vector<PacketDetails> details_;  // by packet, of those that have any
+  std::vector<Stamp> stamps_;           // by packet, if any control wants answers
   std::vector<Nic> nics_;
   std::vector<Switch> switches_;
   std::vector<ClassedPort> classes_;

@@ -8,10 +8,13 @@ namespace simulator {
 void Engine::on_marked(PacketIndex index) {
   const std::uint32_t qp = pool_[index].qp;
   const Sender& receiver = senders_[qp];
+  if (receiver.wants_answers && index < stamps_.size()) stamps_[index].is_marked = true;
   if (!receiver.is_controlled || !receiver.is_operational()) return;
   ControlledQueuePair& controlled = controlled_[qp];
   if (now_ < controlled.next_notification) return;
-  controlled.next_notification = now_ + controlled.controller->notification_gap();
+  const Picoseconds gap = controlled.controller->notification_gap();
+  if (gap == kNever) return;
+  controlled.next_notification = now_ + gap;
   ++controlled.notifications_sent;
   const PacketIndex notification = pool_.allocate();
   Packet& packet = pool_[notification];
@@ -46,27 +49,66 @@ void Engine::on_control_timer(std::uint32_t qp) {
   watch_control(qp);
 }
 
+// An answer: the controller knows before anything else leaves.
+void Engine::on_controlled_reply(const Packet& packet, Stamp stamp) {
+  const std::uint32_t qp = packet.qp;
+  RcRequester& requester = senders_[qp].requester;
+  Controller& controller = *controlled_[qp].controller;
+  change_nic(senders_[qp].link, [&] {
+    const auto on_done = [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); };
+    const bool is_alive = packet.kind == PacketKind::kAck ? requester.on_ack(packet.psn, now_, on_done)
+                                                          : requester.on_nak(packet.psn, now_, on_done);
+    if (!is_alive) {
+      fail(qp);
+      return true;
+    }
+    controller.on_answer(
+        now_, {stamp.sent, requester.unacknowledged_psn(), requester.sent_psn(), stamp.is_marked});
+    follow_control(qp, now_);
+    reconsider(qp);
+    return true;
+  });
+  watch_control(qp);
+}
+
 // A departure, perhaps booked late: nobody else waits for this limiter.
-void Engine::on_controlled_sent(std::uint32_t qp, Picoseconds start, Bytes wire) {
+void Engine::on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds start) {
   ControlledQueuePair& controlled = controlled_[qp];
-  controlled.controller->on_sent(start, wire);
+  const Packet& packet = pool_[index];
+  controlled.controller->on_sent(start, framing_.wire_bytes(packet.frame_bytes));
   const Sender& sender = senders_[qp];
+  if (sender.wants_answers) {
+    if (stamps_.size() <= index) stamps_.resize(pool_.peak());
+    stamps_[index] = {is_reply(packet.kind) ? kNever : start, false};
+  }
   const BitsPerSecond rate = controlled.limited_rate();
   if (rate == controlled.rate) return;
   controlled.rate = rate;
   nics_[sender.nic].limiters[sender.limiter].set_rate(rate, Bytes{}, start);
 }
 
-// Gives the limiter the controller's rate. Returns whether it is a new one.
+// Gives the limiter the controller's rate, and the requester its window. Returns whether anything is new.
 bool Engine::follow_control(std::uint32_t qp, Picoseconds at) {
   ControlledQueuePair& controlled = controlled_[qp];
+  const bool has_new_window = follow_window(qp);
   const BitsPerSecond rate = controlled.limited_rate();
-  if (rate == controlled.rate) return false;
+  if (rate == controlled.rate) return has_new_window;
   controlled.rate = rate;
   const Sender& sender = senders_[qp];
   Nic& nic = nics_[sender.nic];
   nic.limiters[sender.limiter].set_rate(rate, Bytes{}, at);
   refresh_ready(nic, sender.limiter, at);
+  return true;
+}
+
+bool Engine::follow_window(std::uint32_t qp) {
+  ControlledQueuePair& controlled = controlled_[qp];
+  RcRequester& requester = senders_[qp].requester;
+  const std::uint64_t window = packets_in_window(controlled.controller->window(), requester.mtu_bytes());
+  if (window == controlled.window || senders_[qp].is_unreliable) return false;
+  controlled.window = window;
+  requester.set_window(window);
+  reconsider(qp);
   return true;
 }
 
@@ -76,6 +118,16 @@ void Engine::watch_control(std::uint32_t qp) {
   if (deadline == kNever) return timers_.cancel(controlled.timer);
   timers_.set(controlled.timer, deadline);
   set_timer_slot();
+}
+
+std::map<std::uint32_t, Metrics> Engine::control_metrics() {
+  std::map<std::uint32_t, Metrics> metrics;
+  for (std::uint32_t qp = 0; qp < controlled_.size(); ++qp) {
+    if (!senders_[qp].is_controlled) continue;
+    catch_up_link(senders_[qp].link);
+    metrics[queue_pair_number(qp)] = controlled_[qp].controller->metrics(now_);
+  }
+  return metrics;
 }
 
 void Engine::require_uncontrolled(std::uint32_t qp, const char* what) const {

@@ -194,6 +194,8 @@ void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& config
       .rate = {},
       .next_notification = {}};
   sender.is_controlled = true;
+  sender.wants_answers = controlled_[qp].controller->wants_answers();
+  follow_control(qp, now_);
   priorities_ |= mask_of(configuration.notification_priority);
 }
 

@@ -71,6 +71,7 @@ struct Sender {
   bool has_been_reset = false;
   bool is_unreliable = false;
   bool is_controlled = false;  // by a congestion control in the NIC
+  bool wants_answers = false;  // that control
   bool has_reliability = false;  // of its own: then `requester` is idle
   bool has_special = false;      // packets that `requester` knows nothing of: responses to READs, or of that
   bool has_responded = false;  // the last packet was one: now it is the requester's turn
@@ -97,6 +98,7 @@ struct ControlledQueuePair {
   std::uint8_t notification_flags = 0;  // their priority
   BitsPerSecond line_rate;
   BitsPerSecond rate;             // that the limiter has; 0 = no limit
+  std::uint64_t window = kNoWindow;  // that the requester has
   Picoseconds next_notification;  // none is sent before
   std::int64_t notifications_sent = 0;
   std::int64_t notifications_received = 0;

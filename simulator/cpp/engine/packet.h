@@ -30,4 +30,10 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 32);
 
+// What a packet carries for a congestion control that wants answers; it goes back with the answer.
+struct Stamp {
+  Picoseconds sent = kNever;  // when it began to leave
+  bool is_marked = false;     // when it came
+};
+
 }  // namespace simulator

@@ -51,6 +51,14 @@ struct PacketDetails {
   std::uint32_t immediate = 0;
 };
 
+// The next packet of a queue pair, if it is one of a plain WRITE.
+struct PacketPlan {
+  std::uint32_t payload_bytes;
+  bool is_first;
+  bool is_last;
+  bool wants_ack;
+};
+
 // The next packet of a queue pair, in full.
 struct PacketDescription {
   PacketKind kind;

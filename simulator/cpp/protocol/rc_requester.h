@@ -10,20 +10,12 @@
 #include <string>
 
 #include "base/check.h"
-#include "base/units.h"
 #include "protocol/packet_kind.h"
 #include "protocol/psn.h"
 #include "protocol/requester_settings.h"
 #include "protocol/verb_ring.h"
 
 namespace simulator {
-
-struct PacketPlan {
-  std::uint32_t payload_bytes;
-  bool is_first;
-  bool is_last;
-  bool wants_ack;
-};
 
 class alignas(64) RcRequester {
  public:
@@ -55,10 +47,14 @@ class alignas(64) RcRequester {
     posted_psn_ = verb.last_psn + 1;
     posted_bytes_ += verb.length;
     reads_posted_ += verb.kind == VerbKind::kRead;
-    if (is_free) sendable_psn_ = posted_psn_;
+    if (is_free) sendable_psn_ = allowed_psn();
     if (is_next) load_verb();
   }
 
+  void set_window(std::uint64_t packets) {  // that may be under way; new ones wait
+    window_packets_ = packets;
+    reconsider_waiting();
+  }
   bool has_packet() const { return next_psn_ < sendable_psn_; }
   bool has_outstanding() const { return unacknowledged_psn_ < sent_psn_; }
   std::uint64_t next_psn() const { return next_psn_; }
@@ -281,7 +277,7 @@ class alignas(64) RcRequester {
     if (next_psn_ < psn) [[unlikely]]
       return go_to(psn);
     if (sendable_psn_ != posted_psn_) [[unlikely]]
-      load_verb();
+      reconsider_waiting();
   }
 
   void on_read_done() {
@@ -332,13 +328,19 @@ class alignas(64) RcRequester {
     is_plain_ = verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes && !is_unreliable_;
     const bool is_withheld = verb.first_psn < recovery_end_psn_ && unacknowledged_psn_ < verb.first_psn;
     const bool has_to_wait = is_withheld || (verb.kind == VerbKind::kRead && reads_under_way_ == kReadsMax);
-    sendable_psn_ = has_to_wait ? next_psn_ : posted_psn_;
+    sendable_psn_ = has_to_wait ? next_psn_ : allowed_psn();
   }
+
+  void reconsider_waiting() {
+    if (next_psn_ != posted_psn_) return load_verb();
+    sendable_psn_ = posted_psn_;
+  }
+  std::uint64_t allowed_psn() const { return std::min(posted_psn_, unacknowledged_psn_ + window_packets_); }
 
   // What a departure needs, in one cache line.
   std::uint64_t next_psn_ = 0;      // to be sent next
   std::uint64_t sent_psn_ = 0;      // one past the highest ever sent
-  std::uint64_t sendable_psn_ = 0;  // one past the last posted, or next_psn_ while that has to wait
+  std::uint64_t sendable_psn_ = 0;  // one past the last that need not wait
   std::uint64_t verb_first_psn_ = 0;
   std::uint64_t verb_last_psn_ = 0;
   std::uint64_t unacknowledged_psn_ = 0;
@@ -357,6 +359,7 @@ class alignas(64) RcRequester {
   std::uint32_t reads_under_way_ = 0;  // their requests have been sent
   bool is_gap_known_ = false;
   std::uint64_t recovery_end_psn_ = 0;  // what lies below has been lost or discarded, and is sent again
+  std::uint64_t window_packets_ = kNoWindow;
   std::uint64_t next_verb_ = 0;         // running number of the verb that next_psn_ lies in
   Picoseconds retransmit_timeout_;
   VerbRing verbs_;

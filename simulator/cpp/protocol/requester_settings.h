@@ -1,6 +1,7 @@
 // What a requester is told when it is made, and what it counts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/units.h"
@@ -11,6 +12,13 @@ namespace simulator {
 // (transport timer).
 constexpr Picoseconds retransmit_timeout(std::uint32_t exponent) {
   return exponent == 0 ? kNever : Picoseconds{std::int64_t{4'096'000} << exponent};
+}
+
+// So many packets may be under way; at least one.
+inline constexpr std::uint64_t kNoWindow = std::uint64_t{1} << 62;
+constexpr std::uint64_t packets_in_window(Bytes window, std::uint32_t mtu_bytes) {
+  const std::int64_t packets = (window.value - 1) / mtu_bytes + 1;
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(packets), 1, kNoWindow);
 }
 
 struct RequesterSettings {

@@ -76,6 +76,7 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
       duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
   packet.details.left = now_ + serialisation - packet.details.left;
   packet.data.sent = now_ + serialisation;
+  if (!is_reply(packet.kind)) packet.sent = now_;
   start(number, packet);
   on_packet_sent(qp, packet, now_ + serialisation);
   follow_deadline(qp);
@@ -84,7 +85,7 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   sender.served = ++node.served;
   if (!sender.controller) return;
   sender.controller->on_sent(now_, wire);
-  follow_control(qp, true);
+  follow_rate(qp);
 }
 
 void Engine::start(std::uint32_t number, Packet packet) {
@@ -178,6 +179,8 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   const PacketKind kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
   Packet reply{kind, qp, 0, answer.psn, framing_.ack_frame_bytes, 0, {}};
   reply.priority = receiver.priority;
+  reply.sent = packet.sent;
+  reply.answers_marked = packet.is_marked;
   enqueue(receiver.route.front(), reply);
 }
 
@@ -187,6 +190,7 @@ void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   if (packet.acknowledgement) return on_acknowledgement(qp, *packet.acknowledgement);
   const bool had_packet = sender.has_packet();
   if (!apply_reply(qp, packet)) return fail(qp);
+  if (sender.controller) tell_answer(qp, packet);
   if (!had_packet && sender.has_packet()) sender.ready = std::max(sender.ready, now_);
   follow_deadline(qp);
   send_if_possible(sender.route.front());

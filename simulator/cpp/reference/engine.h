@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <queue>
 #include <string>
@@ -56,6 +57,8 @@ struct Packet {
   bool is_marked = false;
   DataPacket data{};
   std::shared_ptr<const Acknowledgement> acknowledgement{};
+  Picoseconds sent = kNever;    // data: when it began to leave its NIC; replies: that of what they answer
+  bool answers_marked = false;  // a reply: what it answers came marked
 };
 
 class Engine {
@@ -101,6 +104,7 @@ class Engine {
   void sample_queues(Picoseconds interval);
   Recorder& recorder() { return recorder_; }
   QueuePairFigures queue_pair_figures(std::uint32_t qp) const;
+  std::map<std::uint32_t, Metrics> control_metrics() const;
   void add_open_pauses(PauseState::Records& records) const;
   std::vector<Counter> counters() const;
   Statistics statistics() const;
@@ -250,7 +254,10 @@ class Engine {
   void on_marked(std::uint32_t qp);
   void on_notification(std::uint32_t qp);
   void on_control_timer(std::uint32_t qp);
-  void follow_control(std::uint32_t qp, bool is_departure);
+  void follow_control(std::uint32_t qp);
+  void follow_window(QueuePair& queue_pair);
+  bool follow_rate(std::uint32_t qp);
+  void tell_answer(std::uint32_t qp, const Packet& packet);
   void watch_control(std::uint32_t qp);
   void require_uncontrolled(std::uint32_t qp, const char* what) const;
   void add_control(std::uint32_t qp, const ConnectionConfiguration& configuration);

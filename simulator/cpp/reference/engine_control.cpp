@@ -21,13 +21,16 @@ void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& config
   queue_pair.control_timer = add_timer(TimerKind::kControl, qp);
   queue_pair.notification_priority = configuration.notification_priority;
   priorities_ |= mask_of(configuration.notification_priority);
+  follow_control(qp);
 }
 
 void Engine::on_marked(std::uint32_t qp) {
   QueuePair& receiver = queue_pairs_[qp];
   if (!receiver.controller || receiver.state != QueuePairState::kReadyToSend) return;
   if (now_ < receiver.next_notification) return;
-  receiver.next_notification = now_ + receiver.controller->notification_gap();
+  const Picoseconds gap = receiver.controller->notification_gap();
+  if (gap == kNever) return;
+  receiver.next_notification = now_ + gap;
   ++receiver.notifications_sent;
   Packet packet{PacketKind::kNotification, qp, 0, 0, framing_.notification_frame_bytes(), 0, {}};
   packet.priority = receiver.notification_priority;
@@ -37,7 +40,18 @@ void Engine::on_marked(std::uint32_t qp) {
 void Engine::on_notification(std::uint32_t qp) {
   ++queue_pairs_[qp].notifications_received;
   queue_pairs_[qp].controller->on_cnp(now_);
-  follow_control(qp, false);
+  follow_control(qp);
+  send_if_possible(queue_pairs_[qp].route.front());
+  watch_control(qp);
+}
+
+void Engine::tell_answer(std::uint32_t qp, const Packet& packet) {
+  const QueuePair& sender = queue_pairs_[qp];
+  if (packet.kind == PacketKind::kReadResponse || !sender.controller->wants_answers()) return;
+  const RcRequester& requester = sender.requester;
+  sender.controller->on_answer(
+      now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), packet.answers_marked});
+  follow_control(qp);
   watch_control(qp);
 }
 
@@ -45,28 +59,52 @@ void Engine::on_control_timer(std::uint32_t qp) {
   Controller& controller = *queue_pairs_[qp].controller;
   if (controller.deadline() <= now_) {
     controller.on_timer(now_);
-    follow_control(qp, false);
+    follow_control(qp);
+    send_if_possible(queue_pairs_[qp].route.front());
   }
   watch_control(qp);
 }
 
-void Engine::follow_control(std::uint32_t qp, bool is_departure) {
+// Window and rate are the controller's from now on.
+void Engine::follow_control(std::uint32_t qp) {
+  QueuePair& queue_pair = queue_pairs_[qp];
+  const bool had_packet = queue_pair.has_packet();
+  follow_window(queue_pair);
+  const bool has_new_rate = follow_rate(qp);
+  if (has_new_rate || (!had_packet && queue_pair.has_packet()))
+    queue_pair.ready = std::max(queue_pair.ready, now_);
+}
+
+void Engine::follow_window(QueuePair& queue_pair) {
+  if (queue_pair.is_unreliable) return;
+  queue_pair.requester.set_window(
+      packets_in_window(queue_pair.controller->window(), queue_pair.requester.mtu_bytes()));
+}
+
+bool Engine::follow_rate(std::uint32_t qp) {
   QueuePair& queue_pair = queue_pairs_[qp];
   const BitsPerSecond line_rate = links_[queue_pair.route.front()].configuration.rate;
   BitsPerSecond rate = queue_pair.controller->rate();
   if (rate >= line_rate) rate = BitsPerSecond{};
-  if (rate == queue_pair.control_rate) return;
+  if (rate == queue_pair.control_rate) return false;
   queue_pair.control_rate = rate;
   limiter_of(qp).set_rate(rate, Bytes{}, now_);
-  if (is_departure) return;
-  queue_pair.ready = std::max(queue_pair.ready, now_);
-  send_if_possible(queue_pair.route.front());
+  return true;
 }
 
 void Engine::watch_control(std::uint32_t qp) {
   const QueuePair& queue_pair = queue_pairs_[qp];
   const Picoseconds deadline = queue_pair.controller->deadline();
   if (timers_[queue_pair.control_timer].deadline != deadline) set_timer(queue_pair.control_timer, deadline);
+}
+
+std::map<std::uint32_t, Metrics> Engine::control_metrics() const {
+  std::map<std::uint32_t, Metrics> metrics;
+  for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
+    if (queue_pairs_[qp].controller)
+      metrics[queue_pair_number(qp)] = queue_pairs_[qp].controller->metrics(now_);
+  }
+  return metrics;
 }
 
 void Engine::require_uncontrolled(std::uint32_t qp, const char* what) const {
