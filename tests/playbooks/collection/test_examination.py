@@ -56,6 +56,12 @@ def test_peers_are_asked_with_packets_of_full_size_in_one_piece(node: FakeNode) 
     assert "-M do -s 4272 " in ping  # 4300 less 20 for IP and 8 for ICMP
 
 
+def test_an_end_between_two_bridges_has_no_arrivals_to_merge(node: FakeNode) -> None:
+    node.write("/sys/class/net/eth1/ifindex", "7\n")
+    node.write("/sys/class/net/eth1/iflink", "8\n")
+    assert examine(node, QUESTION)["interfaces"]["eth1"]["gro"] is None
+
+
 def test_interfaces_and_addresses(node: FakeNode) -> None:
     node.write("/sys/class/net/eth1/operstate", "up\n")
     facts = examine(node, QUESTION)

@@ -84,13 +84,19 @@ def _version(system: System, tool: str) -> str | None:
 
 
 def _interface(system: System, name: str) -> Facts | None:
-    """MTU, whether it is up, and whether packets are merged on arrival; None if there is none such."""
+    """MTU, whether it is up, and whether packets are merged on arrival; None if there is none such.
+
+    Between two bridges of one switch nothing arrives: what passes there was merged where it came in.
+    """
     directory = f"/sys/class/net/{name}"
     mtu = system.read(f"{directory}/mtu")
     if mtu is None:
         return None
+    has_wire = system.read(f"{directory}/iflink") == system.read(f"{directory}/ifindex")
     try:
-        merging = re.search(r"generic-receive-offload: (\w+)", system.run(["ethtool", "-k", name]))
+        merging = has_wire and re.search(
+            r"generic-receive-offload: (\w+)", system.run(["ethtool", "-k", name])
+        )
     except CommandError:
         merging = None
     return {
