@@ -122,13 +122,14 @@ class Connection:
     def next_deadline(self) -> Deadline | None:
         """Return when `on_timer` must be called next, None when no timer is needed."""
         flush_ns = self._flush_deadline_ns
-        if flush_ns is not None:
-            return Deadline(flush_ns, DeadlineReason.FLUSH)
+        first = None if flush_ns is None else Deadline(flush_ns, DeadlineReason.FLUSH)
         resync_ns = None if self._recovery is None else self._recovery.deadline_ns
-        if resync_ns is not None:
-            return Deadline(resync_ns, DeadlineReason.RESYNC)
+        if resync_ns is not None and (first is None or resync_ns < first.host_ns):
+            first = Deadline(resync_ns, DeadlineReason.RESYNC)
         answer_ns = self._writes.deadline_ns if self._writes.control.has_turn else None
-        return None if answer_ns is None else Deadline(answer_ns, DeadlineReason.ANSWER)
+        if answer_ns is not None and (first is None or answer_ns < first.host_ns):
+            first = Deadline(answer_ns, DeadlineReason.ANSWER)
+        return first
 
     def submit(self, transfer: Transfer) -> None:
         """Take a transfer from the application; ids of unreported transfers differ."""

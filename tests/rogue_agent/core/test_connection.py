@@ -333,6 +333,23 @@ def test_a_peer_that_never_answers_is_given_up_with_a_reason() -> None:
     ]
 
 
+def test_the_peer_is_asked_again_in_time_although_a_second_loss_waits_for_its_flushes() -> None:
+    """Both queue pairs fail: the question about the first is due after 10 ms, missing flushes after 1 s."""
+    connection = shadowed()
+    connection.submit(Transfer(1, 4 * SEGMENT))
+    carry_out(connection)
+    connection.on_completions(NOW, erred([1], RETRY_EXC_ERR))
+    assert any(isinstance(action, SwitchToShadow) for action in carry_out(connection))
+    connection.on_qp_event(HostNs(NOW + 5), connection.active_qp_num, QpEvent.ERROR)
+    carry_out(connection)
+    deadline = connection.next_deadline()
+    assert deadline == (NOW + 10_000_000, DeadlineReason.RESYNC)
+    connection.on_timer(deadline.host_ns)
+    assert [type(action) for action in carry_out(connection)] == [SendPeer]
+    deadline = connection.next_deadline()
+    assert deadline == (NOW + 30_000_000, DeadlineReason.RESYNC), "the wait doubles"
+
+
 def test_without_a_shadow_a_datagram_makes_no_sense() -> None:
     with pytest.raises(PeerError, match="nothing to recover"):
         connection_of().on_peer_message(encode(Resynced(1, QP_NUM, 99)))
