@@ -112,6 +112,9 @@ def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -
         got = f"{facts['spooled_bytes']} bytes of an earlier run"
         advice = "fetch what you need and empty it"
         yield Finding(node, "/var/lib/rogue/spool", got, "an empty directory", advice, refuses=False)
+    for directory in facts["leftovers"]:
+        got, advice = "samples of an earlier run", f"fetch what you need and remove it: rm -r {directory}"
+        yield Finding(node, directory, got, "nothing of ours", advice, refuses=False)
 
 
 def _interface(host: Host, facts: Facts) -> Iterator[Finding]:

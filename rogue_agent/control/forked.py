@@ -58,7 +58,7 @@ def _be_the_child(main: Main, source: int, sink: int, log: Path) -> None:
     code = 1
     try:
         die_with_parent()
-        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o640)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, _STDIN)
         os.dup2(output, _STDOUT)

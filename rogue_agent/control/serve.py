@@ -4,6 +4,7 @@ import fcntl
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,7 +23,10 @@ from rogue_agent.drivers.verbs.discovery import SYSFS
 from rogue_agent.drivers.verbs.errors import VerbsUnavailable
 from rogue_agent.drivers.verbs.library import load
 
+SPOOL = Path("/var/lib/rogue/spool")
+"""Provisioning makes room for samples there."""
 _PREFIX = "rogue-agent-"
+_READABLE_BY_GROUP = 0o2750
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 Work = Callable[[str, Path, int, int], int]
 
@@ -60,16 +64,34 @@ def own_directory() -> Iterator[Path]:
 
     Its owner holds a lock on it, and everybody makes and removes directories with a lock on the place.
     """
-    place = Path(tempfile.gettempdir())
+    place = spool_place()
     with ExitStack() as stack:
         with _locked(place):
             for other in place.glob(f"{_PREFIX}*"):
                 with suppress(OSError), _locked(other, fcntl.LOCK_NB):
                     shutil.rmtree(other, ignore_errors=True)
-            directory = Path(tempfile.mkdtemp(prefix=_PREFIX))
+            directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+            let_caller_read(directory)
             stack.enter_context(_locked(directory))
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
         yield directory
+
+
+def spool_place() -> Path:
+    """Where sessions have their directories; if nothing was provisioned, beside other temporary files."""
+    if os.access(SPOOL, os.W_OK | os.X_OK):
+        return SPOOL
+    place = Path(tempfile.gettempdir())
+    sys.stderr.write(f"{SPOOL} cannot be written to: samples go to {place}\n")
+    return place
+
+
+def let_caller_read(directory: Path) -> None:
+    """Whoever started us through sudo fetches the files as the user that he is; nobody else can read them."""
+    group = os.environ.get("SUDO_GID", "")
+    if group.isdecimal():
+        os.chown(directory, -1, int(group))
+        directory.chmod(_READABLE_BY_GROUP)
 
 
 @contextmanager

@@ -63,6 +63,7 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "files": {"/opt/rogue/dool": "aa" * 32},
         "processes": [],
         "spooled_bytes": 0,
+        "leftovers": [],
         "free_bytes": 200_000_000,
         "memory_bytes": 200_000_000,
         "round_trips_ms": {peer: 5.0},

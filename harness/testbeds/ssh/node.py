@@ -17,6 +17,8 @@ from rogue_agent.control.session import Session
 from workloads.records import FailureKind
 
 AGENT: Final = "/opt/rogue/rogue-agent.pyz"
+START: Final = f"/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin python3 {AGENT} serve"
+"""tc and dcb are where a login over SSH does not look."""
 CONNECT_LIMIT_S: Final = 30.0
 ANSWER_LIMIT_S: Final = 60.0
 """For whatever a node may have to do before it answers; an emulated one is slow."""
@@ -121,12 +123,17 @@ class Node:
         return TestbedError(kind, f"{self.name}{role}: {error}")
 
 
+def start_command(user: str) -> str:
+    """What starts the agent: as root, for nobody else may change limiters or lock much memory."""
+    return START if user == "root" else f"sudo -n {START}"
+
+
 @contextmanager
 def open_node(host: Host) -> Iterator[Node]:
     """Connect to a node and start its agent; both end with the context."""
     try:
         with connect(host.login, limit_s=CONNECT_LIMIT_S) as shell:
-            channel = shell.open_session(f"python3 {AGENT} serve", limit_s=AGENT_START_LIMIT_S)
+            channel = shell.open_session(start_command(host.login.user), limit_s=AGENT_START_LIMIT_S)
             node = Node(host, shell, channel)
             try:
                 yield node

@@ -94,6 +94,10 @@ def test_what_makes_measuring_wrong_refuses(inventory: Inventory, sentence: str)
 
 
 WARNINGS: dict[str, tuple[str, Change]] = {
+    "h1: /tmp/rogue-dool-x1: got samples of an earlier run": (
+        "h1",
+        lambda f: f.update(leftovers=["/tmp/rogue-dool-x1"]),
+    ),
     "h1: /var/lib/rogue/spool: got 12 bytes": ("h1", lambda f: f.update(spooled_bytes=12)),
     "hosts: kernel: got 6.1.0 on h0, 6.12 on h1, expected": ("h1", lambda f: f.update(kernel="6.12")),
 }  # fmt: skip

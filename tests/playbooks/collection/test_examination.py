@@ -82,9 +82,12 @@ def test_what_an_earlier_run_left_is_found(node: FakeNode) -> None:
     node.write("/proc/812/cmdline", "python3\0/opt/rogue/rogue-agent.pyz\0serve\0")
     node.write("/proc/813/cmdline", "vi\0notes\0about\0rogue-agent.pyz\0")
     node.write("/var/lib/rogue/spool/a/rtt.csv", "12345")
+    node.write("/tmp/rogue-dool-x1/cpu.csv", "1")
+    node.write("/tmp/rogue-agent-k3/rtt.csv", "1")
     facts = examine(node, QUESTION)
     assert facts["processes"] == ["812 python3 /opt/rogue/rogue-agent.pyz serve"]
     assert facts["spooled_bytes"] == 5
+    assert facts["leftovers"] == ["/tmp/rogue-agent-k3", "/tmp/rogue-dool-x1"]
     assert facts["free_bytes"] > 0
 
 

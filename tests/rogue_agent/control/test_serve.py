@@ -1,14 +1,20 @@
 """The agent as a program: `python -m rogue_agent`, with the streams and processes a node gives it."""
 
 import json
+import os
 import select
 import signal
+import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
+from rogue_agent.control import serve as serve_module
 from rogue_agent.control.messages import Heartbeat, Prepare
 from rogue_agent.control.wire import encode
 
@@ -24,16 +30,21 @@ def serve(stdin: bytes, code: str = "") -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(program, input=stdin, capture_output=True, check=False, cwd=ROOT)
 
 
+def beside_the_note(stderr: bytes) -> list[bytes]:
+    """What the agent has printed beside that nothing was provisioned here."""
+    return [line for line in stderr.splitlines() if b"samples go to" not in line]
+
+
 def test_the_end_of_input_ends_the_agent_quietly() -> None:
     done = serve(HELLO)
-    assert (done.returncode, done.stdout.count(b"\n"), done.stderr) == (0, 1, b"")
+    assert (done.returncode, done.stdout.count(b"\n"), beside_the_note(done.stderr)) == (0, 1, [])
 
 
 def test_garbage_gets_one_line_and_an_exit_code() -> None:
     done = serve(b"\x80garbage\n")
     assert done.returncode == 1
     assert done.stdout.startswith(b'{"type":"error","role":null,"kind":"protocol","message":')
-    assert done.stderr == b""
+    assert beside_the_note(done.stderr) == []
 
 
 def test_what_a_library_prints_does_not_reach_the_conversation() -> None:
@@ -54,11 +65,40 @@ def test_the_sessions_directory_is_gone_afterwards(tmp_path: Path) -> None:
     code = f"""
 import tempfile
 tempfile.tempdir = {str(tmp_path)!r}
-from rogue_agent.control.serve import supervise
+from rogue_agent.control import serve
+serve.SPOOL = serve.Path({str(tmp_path / "none")!r})
+supervise = serve.supervise
 raise SystemExit(supervise())
 """
     assert serve(HELLO, code).returncode == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_samples_go_where_provisioning_has_made_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve_module, "SPOOL", tmp_path)
+    with serve_module.own_directory() as directory:
+        assert directory.parent == tmp_path
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_such_room_they_go_to_temporary_files_and_it_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serve_module, "SPOOL", tmp_path / "none")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert serve_module.spool_place() == tmp_path
+    assert capsys.readouterr().err == f"{tmp_path}/none cannot be written to: samples go to {tmp_path}\n"
+
+
+@pytest.mark.parametrize(("group", "mode"), [(str(os.getgid()), 0o2750), ("", 0o700), ("0; rm", 0o700)])
+def test_whoever_came_through_sudo_may_read_the_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str, mode: int
+) -> None:
+    """Files are fetched over SFTP as the user that logged in, not as root."""
+    monkeypatch.setattr(serve_module, "SPOOL", tmp_path)
+    monkeypatch.setenv("SUDO_GID", group)
+    with serve_module.own_directory() as directory:
+        assert stat.S_IMODE(directory.stat().st_mode) == mode
 
 
 def test_a_role_is_served_by_a_process_of_its_own() -> None:
@@ -79,7 +119,9 @@ def test_a_killed_supervisor_leaves_no_directory_and_no_data_process(tmp_path: P
     code = f"""
 import os, sys, tempfile, time
 tempfile.tempdir = {str(tmp_path)!r}
-from rogue_agent.control.serve import supervise
+from rogue_agent.control import serve
+serve.SPOOL = serve.Path({str(tmp_path / "none")!r})
+supervise = serve.supervise
 def hang(role, directory, source, sink):
     os.write(2, b"%d" % os.getpid())
     time.sleep(1000)
@@ -100,8 +142,9 @@ raise SystemExit(supervise(hang))
 SERVE_IN = """
 import tempfile
 tempfile.tempdir = {place!r}
-from rogue_agent.control.serve import supervise
-raise SystemExit(supervise())
+from rogue_agent.control import serve
+serve.SPOOL = serve.Path("/nowhere")
+raise SystemExit(serve.supervise())
 """
 
 

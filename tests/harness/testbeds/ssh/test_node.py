@@ -1,9 +1,15 @@
 """One node and its agent."""
 
-import pytest
-from helpers.fake_agents import FakeAgent, FakeChannel, fake_node, gone
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
+import pytest
+from helpers.fake_agents import FakeAgent, FakeChannel, fake_host, fake_node, gone
+
+from harness.provisioning.inventory import Login
 from harness.testbeds.base import TestbedError
+from harness.testbeds.ssh import node as node_module
 from harness.testbeds.ssh.node import Node
 from rogue_agent.control.messages import Alive, Heartbeat, Hello, Stop
 from workloads.records import FailureKind
@@ -43,6 +49,31 @@ def test_whose_fault_an_error_is(kind: str, role: str | None, expected: FailureK
     with pytest.raises(TestbedError, match=r"h0.*: as asked") as caught:
         heartbeat(node)
     assert caught.value.kind is expected
+
+
+@pytest.mark.parametrize(("user", "before"), [("root", ""), ("alice", "sudo -n ")])
+def test_the_agent_runs_as_root_and_finds_the_programs_of_root(
+    user: str, before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[str] = []
+
+    class Shell:
+        def open_session(self, command: str, limit_s: float) -> FakeChannel:
+            assert limit_s > 60
+            commands.append(command)
+            return FakeChannel(FakeAgent())
+
+    @contextmanager
+    def connected(login: Login, limit_s: float) -> Iterator[Shell]:
+        assert (login.user, limit_s) == (user, node_module.CONNECT_LIMIT_S)
+        yield Shell()
+
+    monkeypatch.setattr(node_module, "connect", connected)
+    host = fake_host("h0")
+    with node_module.open_node(replace(host, login=replace(host.login, user=user))) as node:
+        assert heartbeat(node).state == "finished"
+    program = "python3 /opt/rogue/rogue-agent.pyz serve"
+    assert commands == [f"{before}/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin {program}"]
 
 
 def test_a_node_that_says_nothing_is_lost() -> None:

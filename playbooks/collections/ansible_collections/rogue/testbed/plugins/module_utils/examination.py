@@ -60,6 +60,7 @@ def examine(system: System, question: Question) -> Facts:
         "files": {path: _checksum(system, path) for path in question.files},
         "processes": _our_processes(system),
         "spooled_bytes": _spooled_bytes(system, question.spool),
+        "leftovers": _leftovers(system),
         "free_bytes": shutil.disk_usage(_existing(system, question.spool)).free,
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES"),
         "round_trips_ms": {
@@ -162,6 +163,11 @@ def _our_processes(system: System) -> list[str]:
 def _spooled_bytes(system: System, spool: str) -> int:
     files = (path for path in system.path(spool).rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files)
+
+
+def _leftovers(system: System) -> list[str]:
+    """Directories that agents without a spool, and samplers, have in the place for temporary files."""
+    return sorted(f"/tmp/{path.name}" for path in system.path("/tmp").glob("rogue-*-*") if path.is_dir())
 
 
 def _existing(system: System, directory: str) -> str:
