@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rogue_agent.control.messages import PROTOCOL, Capabilities
+from rogue_agent.drivers.limiters.dcb import are_apart, traffic_classes
 from rogue_agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 
 TCP_CONGESTION_CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -82,7 +83,8 @@ def _has_htb_classes(netdev: str) -> bool:
 
 
 def _has_dcb(netdev: str) -> bool:
-    return "tc-maxrate" in _output(["dcb", "maxrate", "show", "dev", netdev])
+    has_rates = "tc-maxrate" in _output(["dcb", "maxrate", "show", "dev", netdev])
+    return has_rates and are_apart(traffic_classes(netdev))
 
 
 def _output(command: list[str]) -> str:

@@ -12,7 +12,7 @@ from rogue_agent.control.verbs_responder import VerbsResponderEnd
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.transports import settings_for
 from rogue_agent.drivers.limiters import LIMITERS
-from rogue_agent.drivers.limiters.base import COLUMNS, RateLimiter
+from rogue_agent.drivers.limiters.base import COLUMNS, PacedPort, RateLimiter
 from rogue_agent.drivers.verbs.discovery import PortAddress, find_port
 from rogue_agent.drivers.verbs.endpoint import opened
 
@@ -56,7 +56,8 @@ def _limiter(
         raise SettingsError("priority", 0, "1 to 7 where there is a limiter")
     if (request.limiter, request.end, request.verb) == ("software", "responder", "read"):
         raise SettingsError("limiter", "software", "htb or dcb: no software can hold back answers to READs")
+    paced = PacedPort(port.netdev, port.driver, request.priority, line_rate_bps)
     table = workplace.spool.table("limiter", COLUMNS)
-    limiter = LIMITERS[request.limiter](table, workplace.poller, port.netdev, request.priority, line_rate_bps)
+    limiter = LIMITERS[request.limiter](table, workplace.poller, paced)
     stack.callback(limiter.close)
     return limiter

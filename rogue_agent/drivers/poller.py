@@ -16,7 +16,12 @@ class Poller:
         self._poll = select.poll()
         self._watchers: dict[int, Callable[[HostNs], None]] = {}
         self._spinners: list[Callable[[HostNs], None]] = []
+        self.is_punctual = False
         self.waiting_ns = 0
+
+    def be_punctual(self) -> None:
+        """Meet deadlines to the microsecond from now on, at the price of turns that do not sleep."""
+        self.is_punctual = True
 
     def spin(self, on_turn: Callable[[HostNs], None]) -> None:
         """Never sleep from now on, and call `on_turn` with the time each turn."""
@@ -43,11 +48,15 @@ class Poller:
             self.leave(other)
 
     def turn(self, deadline_ns: HostNs | None) -> None:
-        """Sleep until something is ready, at most to the deadline, rounded up to milliseconds; then call."""
+        """Sleep until something is ready, at most to the deadline, rounded up to milliseconds; then call.
+
+        One that is punctual rounds down: it wakes up early, and is turned again until the deadline has come.
+        """
         before = self._clock()
         timeout_ms = 0 if self._spinners else None
         if deadline_ns is not None and not self._spinners:
-            timeout_ms = max(0, -(-(deadline_ns - before) // _NS_PER_MS))
+            left_ns = deadline_ns - before
+            timeout_ms = max(0, left_ns // _NS_PER_MS if self.is_punctual else -(-left_ns // _NS_PER_MS))
         ready = self._poll.poll(timeout_ms)
         now = self._clock()
         self.waiting_ns += now - before

@@ -1,6 +1,7 @@
 """What a rate limiter is to a flow."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.spool import Table
@@ -10,6 +11,16 @@ COLUMNS = ("t_ns", "requested_bps", "effective_bps", "actuation_ns")
 
 class LimiterError(RuntimeError):
     """The node's limiter does not do what it was found to be able to do."""
+
+
+@dataclass(frozen=True)
+class PacedPort:
+    """What a limiter paces: the packets of one priority that leave an interface, which a driver serves."""
+
+    netdev: str
+    driver: str
+    priority: int
+    line_rate_bps: int
 
 
 class RateLimiter(ABC):

@@ -6,7 +6,7 @@ The classes, and what sends packets into them, are prepared beforehand; here rat
 from collections import deque
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters.base import RateLimiter
+from rogue_agent.drivers.limiters.base import PacedPort, RateLimiter
 from rogue_agent.drivers.limiters.batch_program import BatchProgram
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -35,14 +35,14 @@ class HtbLimiter(RateLimiter):
     kind = "htb"
     step_bps = _BITS_PER_BYTE
 
-    def __init__(self, table: Table, poller: Poller, netdev: str, priority: int, line_rate_bps: int) -> None:
+    def __init__(self, table: Table, poller: Poller, port: PacedPort) -> None:
         super().__init__(table)
-        self._class = f"1:1{priority}"
-        self._netdev = netdev
-        self._line_rate_bps = line_rate_bps
+        self._class = f"1:1{port.priority}"
+        self._netdev = port.netdev
+        self._line_rate_bps = port.line_rate_bps
         self._asked: deque[tuple[HostNs, int, int]] = deque()
         self._program = BatchProgram(COMMAND, poller, self._on_line)
-        self._program.tell(change_command(netdev, self._class, line_rate_bps))
+        self._program.tell(change_command(self._netdev, self._class, self._line_rate_bps))
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Change the class's rate, exact to a byte per second."""

@@ -1,7 +1,7 @@
 """A limiter where the node has none: verbs are posted later."""
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters.base import RateLimiter
+from rogue_agent.drivers.limiters.base import PacedPort, RateLimiter
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
@@ -20,11 +20,11 @@ class SoftwareLimiter(RateLimiter):
     kind = "software"
     step_bps = 0
 
-    def __init__(self, table: Table, poller: Poller, netdev: str, priority: int, line_rate_bps: int) -> None:
+    def __init__(self, table: Table, poller: Poller, port: PacedPort) -> None:
         super().__init__(table)
-        self._line_rate_bps = line_rate_bps
-        self._rate_bps = line_rate_bps
+        self._line_rate_bps = self._rate_bps = port.line_rate_bps
         self._left_ns = 0
+        poller.be_punctual()
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Apply the rate from the next verb on."""

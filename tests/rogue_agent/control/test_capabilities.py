@@ -50,10 +50,19 @@ def test_prepared_classes_and_maxrate_are_found(
 ) -> None:
     fake_sysfs(tmp_path / "sysfs", GID)
     program(tmp_path, "tc", "class htb 1:11 parent 1: prio 0 rate 10Gbit ceil 10Gbit")
-    program(tmp_path, "dcb", "tc-maxrate 0:unlimited")
+    program(tmp_path, "dcb", "tc-maxrate 0:unlimited\nprio-tc 0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7")
     monkeypatch.setenv("PATH", str(tmp_path))
     told = capabilities(tmp_path / "sysfs", controls)
     assert told.limiters == ["htb:eth1", "dcb:eth1", "software"]
+
+
+def test_a_card_whose_priorities_share_a_traffic_class_has_no_limiters(
+    tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_sysfs(tmp_path / "sysfs", GID)
+    program(tmp_path, "dcb", "tc-maxrate 0:unlimited\nprio-tc 0:0 1:0 2:0 3:0 4:0 5:0 6:0 7:0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert capabilities(tmp_path / "sysfs", controls).limiters == ["software"]
 
 
 def test_a_program_that_fails_means_that_there_is_nothing(

@@ -33,6 +33,28 @@ def test_a_deadline_that_has_passed_is_not_waited_for(pipe: tuple[int, int]) -> 
     assert called == []
 
 
+@pytest.mark.parametrize(("is_punctual", "slept_ms"), [(False, [8, 1]), (True, [7, 0])])
+def test_a_punctual_one_never_sleeps_beyond_a_deadline(
+    monkeypatch: pytest.MonkeyPatch, is_punctual: bool, slept_ms: list[int]
+) -> None:
+    """7.5 ms are left, then half a one."""
+    clock, slept = [HostNs(0)], list[int | None]()
+
+    class Sleeper:
+        def poll(self, timeout_ms: int | None) -> list[tuple[int, int]]:
+            slept.append(timeout_ms)
+            return []
+
+    monkeypatch.setattr(select, "poll", Sleeper)
+    poller = Poller(lambda: clock[0])
+    if is_punctual:
+        poller.be_punctual()
+    poller.turn(HostNs(7_500_000))
+    clock[0] = HostNs(7_000_000)
+    poller.turn(HostNs(7_500_000))
+    assert slept == slept_ms
+
+
 def test_who_has_left_is_not_called(pipe: tuple[int, int]) -> None:
     poller, called = Poller(TickingClock().read), list[int]()
     poller.watch(pipe[0], called.append)

@@ -15,8 +15,10 @@ from rogue_agent.drivers.limiters.base import COLUMNS
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
+CLASSES = "0:1 1:0 2:2 3:4 4:3 5:5 6:6 7:7"
 _PROGRAM = """#!/bin/sh
 case "${{0##*/}} $*" in
+    "dcb ets show dev "*" prio-tc") echo "prio-tc {classes}"; exit 0 ;;
     "tc "|"tc -force -batch -"|"dcb --force --batch -") ;;
     *) echo "Unknown option." >&2; exit 1 ;;
 esac
@@ -52,7 +54,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[s
     log.touch()
     for name in ("tc", "dcb"):
         path = tmp_path / name
-        path.write_text(_PROGRAM.format(told=log))
+        path.write_text(_PROGRAM.format(told=log, classes=CLASSES))
         path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     return lambda: log.read_text().splitlines()

@@ -1,6 +1,7 @@
 import io
 
 from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.limiters.base import PacedPort
 from rogue_agent.drivers.limiters.software import SoftwareLimiter
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -12,12 +13,13 @@ MS = 1_000_000
 
 
 def limiter(table: Table, poller: Poller) -> SoftwareLimiter:
-    return SoftwareLimiter(table, poller, "eth1", 1, LINE_RATE_BPS)
+    return SoftwareLimiter(table, poller, PacedPort("eth1", "mlx4_core", 1, LINE_RATE_BPS))
 
 
 def test_release_worked_example(table: Table, poller: Poller) -> None:
     """At a quarter of the line rate a verb takes 4 ms: it waits 3 and leaves in 1; the next one follows."""
     limited = limiter(table, poller)
+    assert poller.is_punctual, "or it would leave up to a millisecond late"
     limited.set_rate(LINE_RATE_BPS // 4, HostNs(0))
     assert limited.release_ns(HostNs(0), BYTES) == 3 * MS
     assert limited.release_ns(HostNs(0), BYTES) == 7 * MS
