@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from harness.experiment.choices import Scalar
 from harness.plan.cells import Cell
 from harness.testbeds.base import ParameterMistake
+from harness.testbeds.driver_options import option_mistake, without_options
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.transports import TRANSPORTS, parameter_names, settings_for
@@ -25,6 +26,8 @@ def parameter_mistake(cell: Cell) -> ParameterMistake | None:
     name = parse_transport(cell.transport.name).base
     if name not in TRANSPORTS:
         return None
+    if mistake := option_mistake(cell.transport.parameters):
+        return mistake
     topology = cell.experiment.topology
     try:
         agent_settings(name, topology.host_rate_bps(topology.host_names()[0]), cell.transport.parameters)
@@ -47,10 +50,11 @@ def agent_settings(name: str, line_rate_bps: int, parameters: Mapping[str, Scala
 
 
 def agent_overrides(name: str, line_rate_bps: int, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The same parameters by the agent's own names, in base units."""
-    choosing = {key: parameters[key] for key in ("cc", "estimator") if key in parameters}
+    """The same parameters by the agent's own names, in base units; without options of its driver."""
+    own = without_options(parameters)
+    choosing: dict[str, Scalar] = {key: own[key] for key in ("cc", "estimator") if key in own}
     known = parameter_names(settings_for(name, line_rate_bps, choosing))
-    rest = {key: value for key, value in parameters.items() if key not in choosing}
+    rest = {key: value for key, value in own.items() if key not in choosing}
     return {**choosing, **dict(_translated(key, value, known) for key, value in rest.items())}
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from harness.experiment.choices import MeasureKind
 from harness.plan.cells import Cell
+from harness.testbeds.driver_options import option_for_nodes
 from harness.testbeds.simulator.faults import unsupported_fault
 from harness.testbeds.simulator.features import cell_transports, unsupported_feature
 from harness.testbeds.simulator.limiters import lacking_limiters
@@ -24,7 +25,7 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
 
 def unsupported(cell: Cell) -> str | None:
     """Why the simulator cannot run a cell, naming what it has; None if it can."""
-    if reason := unsupported_feature(cell):
+    if reason := unsupported_feature(cell) or option_for_nodes(cell):
         return reason
     for name in cell_transports(cell):
         if name.service not in SERVICES:

@@ -154,6 +154,7 @@ class Outcome:
             "timestamps": CLOCKS.get(prepared.clock, prepared.clock),
             "switch": self._surroundings.switch,
             "completions": prepared.completions,
+            "inputs_recorded": first.options.record_inputs,
             "node_kernel": node.capabilities.kernel,
             "node_python": node.capabilities.python,
             "node_cores": node.capabilities.cores,

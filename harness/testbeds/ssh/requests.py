@@ -29,6 +29,8 @@ def prepare_request(node: Node, role: tuple[PlannedFlow, End], timing: Timing, l
         limiter=limiter_of(node) if flow.priority_of(end) else "none",
         sample_interval_ns=timing.throughput_interval_ns,
         record_rtt=flow.has_limiter,
+        completions=flow.options.completions,
+        record_inputs=flow.options.record_inputs and end == "requester",
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from harness.plan.cells import Cell
+from harness.testbeds.driver_options import DriverOptions, driver_options
 from harness.testbeds.parameters import agent_overrides
 from harness.testbeds.timing import Timing
 from harness.testbeds.traffic import busiest_receiver, cell_flows, group_transport
@@ -43,6 +44,7 @@ class PlannedFlow:
     """Of the end that the bytes leave, where the agent sets rates; 0 where it does not."""
     run_ns: int
     """How long it runs at the longest, from its start."""
+    options: DriverOptions
 
     @property
     def flow_id(self) -> str:
@@ -111,6 +113,7 @@ def plan_roles(cell: Cell, timing: Timing) -> list[PlannedFlow]:
                     mtu_bytes=topology.mtu_bytes,
                     priority=priority,
                     run_ns=timing.limit_ns - flow.start_ns,
+                    options=driver_options(parameters),
                 )
             )
     probe = _probe(cell, timing)
@@ -140,4 +143,5 @@ def _probe(cell: Cell, timing: Timing) -> PlannedFlow | None:
         mtu_bytes=experiment.topology.mtu_bytes,
         priority=0,
         run_ns=max(1, timing.traffic_ns - flow.start_ns),
+        options=DriverOptions(),
     )

@@ -69,3 +69,10 @@ def test_what_is_hardware_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> N
     facts = run().facts
     assert (facts["nic_is_hardware"], facts["nic_profile"]) == (True, "cx3pro")
     assert facts["nic"] == "rxe0, driver mlx4_core (hardware)"
+
+
+def test_what_a_connection_was_told_is_kept_for_replay(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h0"].files["flow0-requester"]["inputs"] = b"{}"
+    result = run("transports=[{name: rogue, record_inputs: true}]")
+    assert result.raw["flow0-requester.inputs"] == b"{}"
+    assert result.facts["inputs_recorded"] is True

@@ -46,6 +46,18 @@ def test_only_the_end_that_the_bytes_leave_has_a_limiter_and_its_priority(
     assert limited == {source: ("htb", 1), other: ("none", 0)}
 
 
+def test_options_of_the_driver_reach_both_ends(tmp_path: Path) -> None:
+    """Only a requester has decisions that could be replayed."""
+    options = "transports=[{name: rogue, completions: polling, record_inputs: true}]"
+    (flow, *_, probe), timing = planned(tmp_path, options)
+    node = fake_node("h0", FakeAgent())
+    here = prepare_request(node, (flow, "requester"), timing, 5_000)
+    there = prepare_request(node, (flow, "responder"), timing, 5_000)
+    assert (here.completions, here.record_inputs) == ("polling", True)
+    assert (there.completions, there.record_inputs) == ("polling", False)
+    assert prepare_request(node, (probe, "requester"), timing, 5_000).completions == "event"
+
+
 def test_a_schedule(tmp_path: Path) -> None:
     flows, _ = planned(tmp_path, "workload.repeat_for=2s")
     (load,) = load_requests(flows[0], "flow0-requester", 5_000)
