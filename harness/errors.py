@@ -32,10 +32,9 @@ class NothingToRunError(HarnessError):
     exit_code = ExitCode.NOTHING_TO_RUN
 
 
-class TestbedError(HarnessError):
+class NodeError(HarnessError):
     """Machines or nodes of a testbed do not do what was asked: says which, what happened and what to do."""
 
-    __test__ = False  # pytest: not a test class
     exit_code = ExitCode.TESTBED
 
 

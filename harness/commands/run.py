@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from harness.commands.report import try_to_report
-from harness.errors import TestbedError, UsageError
+from harness.errors import NodeError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment
 from harness.plan.plan import Plan, make_plan
@@ -63,7 +63,7 @@ def run_experiment(options: RunOptions) -> ExitCode:
 
 
 def _ready_testbed(name: str) -> Testbed:
-    """The testbed, in a state to measure; TestbedError says what is in the way."""
+    """The testbed, in a state to measure; NodeError says what is in the way."""
     testbed = find_testbed(name)
     try:
         obstacles = testbed.obstacles()
@@ -71,7 +71,7 @@ def _ready_testbed(name: str) -> Testbed:
         raise StoppedError("stopped; nothing was run.", stop) from stop
     if obstacles:
         lines = [f"run: {name} cannot measure, so nothing was run:", *obstacles]
-        raise TestbedError("\n  ".join(lines))
+        raise NodeError("\n  ".join(lines))
     return testbed
 
 

@@ -9,7 +9,7 @@ import typer
 from pydantic import ValidationError
 
 from harness.commands.experiments import load_named
-from harness.errors import TestbedError, UsageError
+from harness.errors import NodeError, UsageError
 from harness.exit_codes import ExitCode
 from harness.plan.text import align
 from harness.program import call_again
@@ -156,7 +156,7 @@ def _told_as_testbed_error() -> Iterator[None]:
     try:
         yield
     except VirtualTestbedError as error:
-        raise TestbedError(str(error)) from error
+        raise NodeError(str(error)) from error
 
 
 def _tell(text: str) -> None:

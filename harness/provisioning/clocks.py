@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from time import time
 from typing import Final
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning.remote import Shell
 
 EXCHANGES: Final = 8
@@ -31,7 +31,7 @@ def clock_offset(shell: Shell) -> ClockOffset:
             try:
                 return float(line)
             except ValueError:
-                raise TestbedError(f"{shell.node}: clock: got {line!r}, expected a time") from None
+                raise NodeError(f"{shell.node}: clock: got {line!r}, expected a time") from None
 
         return best_offset(exchange(ask, time) for _ in range(EXCHANGES))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning.clocks import ClockOffset, clock_offset
 from harness.provisioning.findings import Examination, Finding, judge
 from harness.provisioning.inventory import Inventory, Login
@@ -24,7 +24,7 @@ def look(inventory: Inventory, log: Path, console: Console) -> Examination:
         for node, answer in asked.items():
             try:
                 clocks[node] = answer.result()
-            except TestbedError as error:
+            except NodeError as error:
                 failures.setdefault(node, str(error).removeprefix(f"{node}: "))
     return Examination(outcome.facts, failures, clocks)
 

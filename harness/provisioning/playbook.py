@@ -18,7 +18,7 @@ import ansible_runner
 from rich.console import Console
 
 import harness
-from harness.errors import TestbedError, UsageError
+from harness.errors import NodeError, UsageError
 from harness.provisioning.display import TaskDisplay
 from harness.provisioning.events import Outcome, counts, is_task_start
 from harness.provisioning.inventory import is_unverified
@@ -92,7 +92,7 @@ def run_playbook(order: Order, console: Console) -> Outcome:
         raise Interrupted(outcome)
     if runner.rc != 0 and not outcome.failures:
         words = " ".join(outcome.complaints) or f"it ended with code {runner.rc}"
-        raise TestbedError(f"{order.playbook}.yml: Ansible could not run it: {words}; see {order.log}")
+        raise NodeError(f"{order.playbook}.yml: Ansible could not run it: {words}; see {order.log}")
     return outcome
 
 
@@ -110,7 +110,7 @@ def count_tasks(order: Order, environment: Mapping[str, str]) -> int:
     )
     if done.returncode != 0:
         words = " ".join(done.stderr.split())
-        raise TestbedError(f"{order.playbook}.yml: Ansible cannot read it: {words}")
+        raise NodeError(f"{order.playbook}.yml: Ansible cannot read it: {words}")
     return sum(counts(title) for title in _LISTED_TASK.findall(done.stdout))
 
 

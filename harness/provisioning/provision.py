@@ -10,7 +10,7 @@ from typing import Final
 
 from rich.console import Console
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning.events import Outcome
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.playbook import Order, run_playbook
@@ -24,7 +24,7 @@ DOOL_PATH: Final = "/opt/rogue/dool"
 def provision(
     inventory: Inventory, ports: Mapping[str, PortSettings], log: Path, console: Console, *, is_check: bool
 ) -> Outcome:
-    """Bring every node into the state that experiments need; TestbedError if that fails somewhere.
+    """Bring every node into the state that experiments need; NodeError if that fails somewhere.
 
     ports: settings of the switch's ports by name; others are not limited.
     """
@@ -44,7 +44,7 @@ def provision(
 
 
 def teardown(inventory: Inventory, log: Path, console: Console) -> Outcome:
-    """Put back what provisioning changed, on every node that can be reached; TestbedError for the others."""
+    """Put back what provisioning changed, on every node that can be reached; NodeError for the others."""
     outcome = run_playbook(Order("teardown", "putting back", inventory.path, log), console)
     _raise_failures("teardown", outcome, log)
     return outcome
@@ -67,4 +67,4 @@ def dool_script() -> Path:
 def _raise_failures(what: str, outcome: Outcome, log: Path) -> None:
     if outcome.failures:
         lines = [f"{what}: failed on {len({each.node for each in outcome.failures})} nodes; log: {log}"]
-        raise TestbedError("\n  ".join([*lines, *sorted(map(str, outcome.failures))]))
+        raise NodeError("\n  ".join([*lines, *sorted(map(str, outcome.failures))]))

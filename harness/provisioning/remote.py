@@ -7,7 +7,7 @@ from typing import Final
 
 import paramiko
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning.inventory import Login
 
 ANSWER_LIMIT_S: Final = 120.0
@@ -25,7 +25,7 @@ class Shell:
         self._files: paramiko.SFTPClient | None = None
 
     def run(self, command: str, text: str = "", *, limit_s: float = ANSWER_LIMIT_S) -> str:
-        """Run a shell command, `text` on its standard input; its output, or TestbedError in its own words."""
+        """Run a shell command, `text` on its standard input; its output, or NodeError in its own words."""
         channel = self.open_session(command, limit_s=limit_s)
         with _reported(self.node), channel:
             channel.sendall(text.encode())
@@ -35,7 +35,7 @@ class Shell:
             status = channel.recv_exit_status()
         if status != 0:
             said = " ".join((words or output).decode(errors="replace").split())
-            raise TestbedError(f"{self.node}: `{command}` failed (exit code {status}): {said or 'no word'}")
+            raise NodeError(f"{self.node}: `{command}` failed (exit code {status}): {said or 'no word'}")
         return output.decode(errors="replace")
 
     def open_session(self, command: str, *, limit_s: float = ANSWER_LIMIT_S) -> paramiko.Channel:
@@ -110,4 +110,4 @@ def _reported(node: str) -> Iterator[None]:
         yield
     except (paramiko.SSHException, OSError, EOFError) as error:
         reason = str(error) or type(error).__name__
-        raise TestbedError(f"{node}: SSH failed: {reason}") from error
+        raise NodeError(f"{node}: SSH failed: {reason}") from error

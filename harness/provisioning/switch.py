@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning.clocks import clock_offset
 from harness.provisioning.inventory import Inventory, SwitchPort
 from harness.provisioning.ports import PortSettings, clear_lines, port_lines
@@ -51,12 +51,12 @@ class PortCounters:
 class SwitchControl:
     """One verified SSH connection to the switch machine; a context manager.
 
-    Every failure is a TestbedError that names the switch and the command.
+    Every failure is a NodeError that names the switch and the command.
     """
 
     def __init__(self, inventory: Inventory) -> None:
         if inventory.switch is None:
-            raise TestbedError(f"inventory {inventory.path}: it has no switch, so no port can be set")
+            raise NodeError(f"inventory {inventory.path}: it has no switch, so no port can be set")
         self._login = inventory.switch.login
         self._ports = {port.name: port for port in inventory.switch.variables.ports}
         self._stack = ExitStack()
@@ -77,7 +77,7 @@ class SwitchControl:
         for name, settings in ports.items():
             mistake = settings.mistake()
             if mistake is not None:
-                raise TestbedError(f"{self._login.node}: port {self._port(name).name}: {mistake}")
+                raise NodeError(f"{self._login.node}: port {self._port(name).name}: {mistake}")
         up, lines = [], []
         for name, port in self._ports.items():
             up.append(f"ip link set dev {port.interface} up; ")
@@ -116,7 +116,7 @@ class SwitchControl:
     def _port(self, name: str) -> SwitchPort:
         if name not in self._ports:
             known = ", ".join(self._ports)
-            raise TestbedError(f"{self._login.node}: got port {name!r}, expected one of {known}")
+            raise NodeError(f"{self._login.node}: got port {name!r}, expected one of {known}")
         return self._ports[name]
 
     def _run(self, script: str, text: str = "") -> str:

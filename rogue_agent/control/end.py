@@ -10,7 +10,7 @@ from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Spool
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Workplace:
     `library` loads pyverbs when it is needed. `clock` is for timers, `stamp` for posts and completions.
     """
 
-    library: Callable[[], Library]
+    library: Callable[[], Pyverbs]
     sysfs: Path
     spool: Spool
     poller: Poller

@@ -7,7 +7,7 @@ from typing import Self, cast
 
 import paramiko
 
-from harness.errors import TestbedError as MachineError
+from harness.errors import NodeError
 from harness.provisioning.inventory import (
     Host,
     HostVariables,
@@ -270,7 +270,7 @@ class FakeSwitch:
 
     def apply(self, ports: Mapping[str, PortSettings]) -> None:
         if self.breaks:
-            raise MachineError("fabric: `tc -batch -` failed")
+            raise NodeError("fabric: `tc -batch -` failed")
         self._names = list(ports)
 
     def counters(self) -> dict[str, PortCounters]:

@@ -11,7 +11,7 @@ from helpers import fake_verbs_device as device
 from helpers import fake_verbs_network as network
 from helpers import fake_verbs_queues as queues
 
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 EVENT_FILE = "anon_inode:[eventfd]"
 
@@ -23,13 +23,13 @@ def gid(text: str) -> str:
     return text
 
 
-def fake_library(fabric: network.Fabric) -> Library:
-    """A Library over this fabric."""
+def fake_library(fabric: network.Fabric) -> Pyverbs:
+    """A Pyverbs over this fabric."""
 
     def module(**members: object) -> ModuleType:
         return cast(ModuleType, SimpleNamespace(**members))
 
-    return Library(
+    return Pyverbs(
         addr=module(GID=gid, GlobalRoute=SimpleNamespace, AHAttr=SimpleNamespace, AH=network.AddressHandle),
         cq=module(
             CompChannel=queues.CompletionChannel,

@@ -29,7 +29,7 @@ from rogue_agent.drivers.verbs.flow import (
     FlowShape,
     VerbsFlow,
 )
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteEnd, RemoteMemory
 from rogue_agent.drivers.verbs.responder import SENDS, VerbsResponder
 
@@ -138,7 +138,7 @@ class Scene:
 
 def scene(
     stack: ExitStack,
-    library: Library,
+    library: Pyverbs,
     fabric: Fabric,
     transport: str = "rogue",
     verb: str = "write",

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from harness.errors import SHOWN_MAX
-from harness.errors import TestbedError as MachineError
+from harness.errors import SHOWN_MAX, NodeError
 from harness.testbeds.base import Progress, TestbedError
 from harness.testbeds.ssh.memories import compared_bytes
 from harness.testbeds.ssh.node import ANSWER_LIMIT_S, HEARTBEAT_LIMIT_S, Node
@@ -236,7 +235,7 @@ class Conductor:
         try:
             names = [name for name, size in node.shell.sizes_bytes(directory).items() if size]
             return {name: node.fetch(f"{directory}/{name}") for name in names if self._is_wanted(name)}
-        except (TestbedError, MachineError):
+        except (TestbedError, NodeError):
             return {}  # the node is lost, which whoever measures on it has been told
 
     def _is_wanted(self, file: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 import paramiko
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning.remote import Shell
 
 DOOL: Final = "/opt/rogue/dool"
@@ -24,7 +24,7 @@ _COMMAND: Final = (
 
 
 class CpuRecorder:
-    """dool on one node, from now until it is stopped; TestbedError if the node breaks off."""
+    """dool on one node, from now until it is stopped; NodeError if the node breaks off."""
 
     def __init__(self, shell: Shell, before_ns: int) -> None:
         """`before_ns`: this process's clock just before."""
@@ -42,7 +42,7 @@ class CpuRecorder:
         except (OSError, ValueError) as error:
             self._channel.close()
             words = answer.decode(errors="replace")
-            raise TestbedError(
+            raise NodeError(
                 f"{self._node}: got {words!r} from the recorder of its load, expected its time"
             ) from error
 
@@ -52,11 +52,11 @@ class CpuRecorder:
             self._channel.shutdown_write()
             table = b"".join(iter(lambda: self._channel.recv(_CHUNK_BYTES), b""))
         except OSError as error:
-            raise TestbedError(f"{self._node}: the recorder of its load is lost: {error}") from error
+            raise NodeError(f"{self._node}: the recorder of its load is lost: {error}") from error
         finally:
             self._channel.close()
         if not parse_dool(table):
-            raise TestbedError(f"{self._node}: dool has measured nothing")
+            raise NodeError(f"{self._node}: dool has measured nothing")
         return table
 
     def here_ns(self, epoch_s: float) -> int:

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 import paramiko
 
-from harness.errors import TestbedError as MachineError
+from harness.errors import NodeError
 from harness.provisioning.inventory import Host
 from harness.provisioning.remote import Shell, connect
 from harness.testbeds.base import TestbedError
@@ -109,7 +109,7 @@ class Node:
             yield
         except AgentError as error:
             raise self._failure(error) from error
-        except (MachineError, OSError) as error:
+        except (NodeError, OSError) as error:
             raise TestbedError(FailureKind.NODE_LOST, f"{self.name}: {error}") from error
 
     def _failure(self, error: AgentError) -> TestbedError:
@@ -139,5 +139,5 @@ def open_node(host: Host) -> Iterator[Node]:
                 yield node
             finally:
                 node.close()
-    except MachineError as error:
+    except NodeError as error:
         raise TestbedError(FailureKind.NODE_LOST, str(error)) from error

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 
-from harness.errors import TestbedError as MachineError
+from harness.errors import NodeError
 from harness.plan.cells import Cell
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.switch import PortCounters, SwitchControl
@@ -106,7 +106,7 @@ class Surroundings:
         """A recorder that fails costs its own samples and nothing else."""
         try:
             yield
-        except MachineError as error:
+        except NodeError as error:
             self.unrecorded.append(str(error))
 
     def counter_rows(self) -> list[CounterRow]:
@@ -138,5 +138,5 @@ class Surroundings:
 def _blamed_on_switch() -> Iterator[None]:
     try:
         yield
-    except MachineError as error:
+    except NodeError as error:
         raise TestbedError(FailureKind.SWITCH, str(error)) from error

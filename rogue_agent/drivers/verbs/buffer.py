@@ -3,13 +3,13 @@
 import ctypes
 
 from rogue_agent.drivers.memory import Memory
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 
 class Buffer(Memory):
     """A registered region; `address` and `rkey` are what a peer needs to write into it."""
 
-    def __init__(self, library: Library, protection_domain: object, size_bytes: int) -> None:
+    def __init__(self, library: Pyverbs, protection_domain: object, size_bytes: int) -> None:
         super().__init__(size_bytes)
         access = library.enums.ibv_access_flags
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.mapped))

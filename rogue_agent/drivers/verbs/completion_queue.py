@@ -8,7 +8,7 @@ from pathlib import Path
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.completions import Completion
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 _DESCRIPTORS = Path("/proc/self/fd")
 _EVENT_FILE = "anon_inode:[infinibandevent]"
@@ -62,7 +62,7 @@ class EventQueue(CompletionQueue):
 
     def __init__(
         self,
-        library: Library,
+        library: Pyverbs,
         context: object,
         entries: int,
         clock: Callable[[], NicNs],

@@ -13,7 +13,7 @@ from rogue_agent.drivers.verbs.buffer import Buffer
 from rogue_agent.drivers.verbs.completion_queue import CompletionQueue, EventQueue
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 from rogue_agent.drivers.verbs.polled_queue import PolledQueue
 from rogue_agent.drivers.verbs.queue_pair import (
     PathAttributes,
@@ -135,7 +135,7 @@ class Endpoint:
 
 @contextmanager
 def opened(
-    library: Library, port: PortAddress, plan: EndpointPlan, clock: Callable[[], NicNs]
+    library: Pyverbs, port: PortAddress, plan: EndpointPlan, clock: Callable[[], NicNs]
 ) -> Iterator[Endpoint]:
     """Open the port's device with what the plan asks for; leaving gives everything back."""
     with ExitStack() as stack:
@@ -147,7 +147,7 @@ def opened(
 
 
 def _open(
-    library: Library, port: PortAddress, plan: EndpointPlan, clock: Callable[[], NicNs], stack: ExitStack
+    library: Pyverbs, port: PortAddress, plan: EndpointPlan, clock: Callable[[], NicNs], stack: ExitStack
 ) -> Endpoint:
     context = library.device.Context(name=port.device)
     stack.callback(context.close)
@@ -177,7 +177,7 @@ def _open(
 
 
 def _rings(  # noqa: PLR0913 - everything that a ring touches
-    library: Library,
+    library: Pyverbs,
     domain: object,
     plan: EndpointPlan,
     pairs: list[QueuePair],

@@ -14,7 +14,7 @@ _ENUM_MODULES = ("pyverbs.libibverbs_enums", "pyverbs.enums")  # rdma-core 50 an
 
 
 @dataclass(frozen=True)
-class Library:
+class Pyverbs:
     """pyverbs, module by module; `enums` only as `enums.<enumeration>.<NAME>`, which every release has."""
 
     addr: ModuleType
@@ -28,10 +28,10 @@ class Library:
     error: type[Exception]
 
 
-def load(import_module: Callable[[str], ModuleType] = importlib.import_module) -> Library:
+def load(import_module: Callable[[str], ModuleType] = importlib.import_module) -> Pyverbs:
     """Import pyverbs, or say which package is missing."""
     try:
-        return Library(
+        return Pyverbs(
             addr=import_module("pyverbs.addr"),
             cq=import_module("pyverbs.cq"),
             device=import_module("pyverbs.device"),

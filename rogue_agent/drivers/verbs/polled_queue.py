@@ -8,7 +8,7 @@ from rogue_agent.core.completions import SUCCESS, Completion
 from rogue_agent.drivers.verbs.clock import NicClock
 from rogue_agent.drivers.verbs.completion_queue import CompletionQueue
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 _POLL_ENTRIES = 32
 
@@ -21,7 +21,7 @@ class PolledQueue(CompletionQueue):
 
     mode = "polling"
 
-    def __init__(self, library: Library, context: object, entries: int, clock: Callable[[], NicNs]) -> None:
+    def __init__(self, library: Pyverbs, context: object, entries: int, clock: Callable[[], NicNs]) -> None:
         self._library = library
         self._with_immediate = library.enums.ibv_wc_flags.IBV_WC_WITH_IMM
         flags = library.enums.ibv_create_cq_wc_flags
@@ -81,7 +81,7 @@ class PolledQueue(CompletionQueue):
         self.cq.close()
 
 
-def _nic_clock(library: Library, context: object) -> NicClock | None:
+def _nic_clock(library: Pyverbs, context: object) -> NicClock | None:
     """The NIC's clock, None if it has none."""
     try:
         return NicClock(context, library.enums.ibv_values_mask.IBV_VALUES_MASK_RAW_CLOCK, library.error)

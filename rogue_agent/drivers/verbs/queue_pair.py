@@ -8,7 +8,7 @@ from rogue_agent.core.actions import PostSend
 from rogue_agent.core.errors import PostRefused
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 _SMALLEST_MTU_BYTES = 256
 _RNR_RETRY_FOREVER = 7
@@ -68,7 +68,7 @@ class QueueSizes:
     receives: int
 
 
-def address_attributes(library: Library, port: PortAddress, gid: str, priority: int) -> object:
+def address_attributes(library: Pyverbs, port: PortAddress, gid: str, priority: int) -> object:
     """Address of a peer; `priority` is the service level, and the highest bits of the IP header's TOS.
 
     All packets say that they are ECN-capable, so that a switch marks them instead of dropping them early.
@@ -89,7 +89,7 @@ class QueuePair:
 
     def __init__(
         self,
-        library: Library,
+        library: Pyverbs,
         protection_domain: object,
         cq: object,
         service: Literal["rc", "uc"],

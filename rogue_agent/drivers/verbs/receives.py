@@ -1,6 +1,6 @@
 """Receives of a queue pair, posted again as they are used up."""
 
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 from rogue_agent.drivers.verbs.queue_pair import QueuePair
 
 RECEIVE = 1 << 62
@@ -26,7 +26,7 @@ class ReceiveRing:
 
     def __init__(  # noqa: PLR0913 - a place in memory, and who owns it
         self,
-        library: Library,
+        library: Pyverbs,
         queue_pair: QueuePair,
         owner: int,
         slots: int,

@@ -5,7 +5,7 @@ import ctypes
 from rogue_agent.drivers.verbs.buffer import Buffer
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 from rogue_agent.drivers.verbs.queue_pair import address_attributes
 
 SIDE = 1 << 61
@@ -23,7 +23,7 @@ _QKEY = 0x0052_4F47
 class SideChannel:
     """Sends and takes short datagrams; one that does not go out is lost, as any may be."""
 
-    def __init__(self, library: Library, protection_domain: object, cq: object) -> None:
+    def __init__(self, library: Pyverbs, protection_domain: object, cq: object) -> None:
         self._library = library
         self._protection_domain = protection_domain
         self._buffer = Buffer(library, protection_domain, ENTRIES * _SLOT_BYTES)

@@ -8,7 +8,7 @@ from helpers.pretended_machines import pretend
 
 from harness.commands import testbed
 from harness.commands.testbed import inventory_of, network_asked_for
-from harness.errors import TestbedError, UsageError
+from harness.errors import NodeError, UsageError
 from harness.exit_codes import ExitCode
 from harness.termination import StoppedError
 from virtual import standing
@@ -80,7 +80,7 @@ def test_up_prints_the_inventory_and_virtual_names_it(
 
 
 def test_an_inventory_of_a_testbed_that_is_not_up(state_home: Path) -> None:
-    with pytest.raises(TestbedError, match="testbed second is not up; `rogue testbed up --name second`"):
+    with pytest.raises(NodeError, match="testbed second is not up; `rogue testbed up --name second`"):
         inventory_of("virtual:second")
 
 
@@ -144,5 +144,5 @@ def test_a_machine_that_fails_is_the_testbeds_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state_home: Path
 ) -> None:
     pretend(monkeypatch, tmp_path, {"h0": "dies"})
-    with pytest.raises(TestbedError, match="machine h0 ended before it was up"):
+    with pytest.raises(NodeError, match="machine h0 ended before it was up"):
         testbed.bring_up("default", network_asked_for("", "star", 2))

@@ -5,7 +5,7 @@ import pytest
 from helpers.nodes import host_facts, switch_facts, write_inventory
 from rich.console import Console
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning import doctor
 from harness.provisioning.clocks import ClockOffset
 from harness.provisioning.events import Outcome, TaskFailure
@@ -24,7 +24,7 @@ def test_a_node_that_fails_is_a_finding_and_the_others_are_looked_at(
 ) -> None:
     def clock(login: Login) -> ClockOffset:
         if login.node == "h1":
-            raise TestbedError("h1: SSH failed: timed out")
+            raise NodeError("h1: SSH failed: timed out")
         return ClockOffset(0.0, 0.01)
 
     outcome = Outcome(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.errors import TestbedError, UsageError
+from harness.errors import NodeError, UsageError
 from harness.provisioning import playbook
 from harness.provisioning.events import Outcome
 from harness.provisioning.playbook import Interrupted, Order, run_playbook
@@ -84,7 +84,7 @@ def test_a_failure_on_a_node_is_part_of_the_outcome(
 def test_a_playbook_that_is_none_is_told_at_once(
     tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(TestbedError, match=r"here\.yml: Ansible cannot read it: "):
+    with pytest.raises(NodeError, match=r"here\.yml: Ansible cannot read it: "):
         run_playbook(order(tmp_path, "- hosts: all\n  rolls: []\n", monkeypatch), console)
 
 

@@ -7,7 +7,7 @@ import pytest
 from helpers.nodes import write_inventory
 from rich.console import Console
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning import provision as module
 from harness.provisioning.events import Outcome, TaskFailure
 from harness.provisioning.inventory import Inventory, load_inventory
@@ -64,7 +64,7 @@ def test_every_node_that_failed_is_named(inventory: Inventory, player: Player) -
         TaskFailure("h0", "tcp: DCTCP", "no such module"),
         TaskFailure("h1", "tcp: DCTCP", "cannot be reached: timed out"),
     ]
-    with pytest.raises(TestbedError) as failed:
+    with pytest.raises(NodeError) as failed:
         teardown(inventory, Path("the.log"), CONSOLE)
     assert str(failed.value).splitlines() == [
         "teardown: failed on 2 nodes; log: the.log",

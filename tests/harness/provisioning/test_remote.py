@@ -6,7 +6,7 @@ import paramiko
 import pytest
 from helpers.ssh_server import served_node
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning.clocks import clock_offset
 from harness.provisioning.inventory import Login
 from harness.provisioning.remote import connect
@@ -28,7 +28,7 @@ def test_a_command_gets_its_input_and_its_output_comes_back(login: Login) -> Non
 
 def test_a_command_that_fails_says_so_in_its_own_words(login: Login) -> None:
     expected = r"h0: `echo no space >&2; exit 3` failed \(exit code 3\): no space"
-    with connect(login, limit_s=LIMIT_S) as shell, pytest.raises(TestbedError, match=expected):
+    with connect(login, limit_s=LIMIT_S) as shell, pytest.raises(NodeError, match=expected):
         shell.run("echo no space >&2; exit 3")
 
 
@@ -36,19 +36,19 @@ def test_a_node_with_another_key_than_the_known_one_is_refused(login: Login) -> 
     other = paramiko.ECDSAKey.generate()
     entry = f"[127.0.0.1]:{login.port} {other.get_name()} {other.get_base64()}\n"
     login.known_hosts.write_text(entry)
-    with pytest.raises(TestbedError, match="h0: SSH failed: "), connect(login, limit_s=LIMIT_S):
+    with pytest.raises(NodeError, match="h0: SSH failed: "), connect(login, limit_s=LIMIT_S):
         pytest.fail("it let somebody else in")
 
 
 def test_a_node_that_is_not_known_is_refused(login: Login) -> None:
     login.known_hosts.write_text("")
-    with pytest.raises(TestbedError, match="not found in known_hosts"), connect(login, limit_s=LIMIT_S):
+    with pytest.raises(NodeError, match="not found in known_hosts"), connect(login, limit_s=LIMIT_S):
         pytest.fail("it let a stranger in")
 
 
 def test_a_known_hosts_file_that_is_not_there_is_named(login: Login, tmp_path: Path) -> None:
     lost = replace(login, known_hosts=tmp_path / "lost")
-    with pytest.raises(TestbedError, match=r"h0: SSH failed: .*lost"), connect(lost, limit_s=LIMIT_S):
+    with pytest.raises(NodeError, match=r"h0: SSH failed: .*lost"), connect(lost, limit_s=LIMIT_S):
         pytest.fail("it let a stranger in")
 
 
@@ -77,7 +77,7 @@ def test_files_there_and_back_over_one_session(
         assert shell.get(str(there / "large")) == b"x" * 100_000
         assert shell.sizes_bytes(str(there)) == {"large": 100_000, "empty": 0}
         assert len(opened) == 1
-        with pytest.raises(TestbedError, match=r"h0: SSH failed: .*"):
+        with pytest.raises(NodeError, match=r"h0: SSH failed: .*"):
             shell.get(str(there / "missing"))
         assert shell.get(str(there / "empty")) == b""
     assert len(opened) == 2

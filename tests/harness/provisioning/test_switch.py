@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers.nodes import write_inventory
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning import switch as module
 from harness.provisioning.clocks import ClockOffset
 from harness.provisioning.inventory import Inventory, Login, load_inventory
@@ -80,15 +80,15 @@ def test_a_port_that_is_not_there_or_a_wrong_setting_changes_nothing(
     inventory: Inventory, shells: list[FakeShell]
 ) -> None:
     with SwitchControl(inventory) as control:
-        with pytest.raises(TestbedError, match="fabric: got port 's0->h7', expected one of s0->h0, s0->h1"):
+        with pytest.raises(NodeError, match="fabric: got port 's0->h7', expected one of s0->h0, s0->h1"):
             control.cut("s0->h7", after_s=0, duration_s=1)
-        with pytest.raises(TestbedError, match="fabric: port s0->h1: queue_bytes: got 0"):
+        with pytest.raises(NodeError, match="fabric: port s0->h1: queue_bytes: got 0"):
             control.apply({"s0->h1": replace(HUNDRED_MBPS, queue_bytes=0)})
     assert shells[0].commands == []
 
 
 def test_an_inventory_without_a_switch_is_refused(inventory: Inventory) -> None:
-    with pytest.raises(TestbedError, match="it has no switch"):
+    with pytest.raises(NodeError, match="it has no switch"):
         SwitchControl(replace(inventory, switch=None))
 
 

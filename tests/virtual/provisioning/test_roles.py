@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning import provision as provisioning
 from harness.provisioning.doctor import examine
 from harness.provisioning.inventory import Inventory, load_inventory
@@ -184,7 +184,7 @@ def test_a_node_without_power_is_named_and_the_others_are_put_back(nodes: Nodes)
     before = nodes.state()
     nodes.provision()
     processes.end(nodes.testbed.directory, "h1")
-    with pytest.raises(TestbedError) as failed:
+    with pytest.raises(NodeError) as failed:
         nodes.teardown()
     assert "teardown: failed on 1 nodes" in str(failed.value)
     assert "h1: Put back what provisioning changed: cannot be reached" in str(failed.value)

@@ -5,7 +5,7 @@ from typing import cast
 import pytest
 from helpers.fake_agents import DOOL, FakeAgent, FakeShell
 
-from harness.errors import TestbedError
+from harness.errors import NodeError
 from harness.provisioning.remote import Shell
 from harness.testbeds.ssh.cpu import CpuRecorder, parse_dool
 
@@ -40,7 +40,7 @@ def test_a_node_that_says_no_time(words: bytes) -> None:
     """A channel at its end gives nothing for ever."""
     shell = FakeShell(FakeAgent(), "h3")
     shell.dool.die(words)
-    with pytest.raises(TestbedError, match=r"h3: got .* from the recorder of its load, expected its time"):
+    with pytest.raises(NodeError, match=r"h3: got .* from the recorder of its load, expected its time"):
         CpuRecorder(cast("Shell", shell), before_ns=0)
 
 
@@ -48,5 +48,5 @@ def test_a_node_without_dool_has_measured_nothing() -> None:
     shell = FakeShell(FakeAgent())
     recorder = CpuRecorder(cast("Shell", shell), before_ns=0)
     shell.dool.die()
-    with pytest.raises(TestbedError, match="h0: dool has measured nothing"):
+    with pytest.raises(NodeError, match="h0: dool has measured nothing"):
         recorder.stop()

@@ -9,7 +9,7 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import FakeAgent, FakeShell, FakeSwitch, fake_inventory, fake_node
 
-from harness.errors import TestbedError as MachineError
+from harness.errors import NodeError
 from harness.testbeds.base import CellResult
 from harness.testbeds.ssh.surroundings import Surroundings
 from workloads.records import FailureKind
@@ -73,5 +73,5 @@ def test_load_that_is_not_known_is_no_failure(run: Run, agents: dict[str, FakeAg
 @pytest.mark.usefixtures("agents")
 def test_what_fails_beside_the_switch_is_not_its_fault(tmp_path: Path) -> None:
     around = Surroundings(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), {})
-    with pytest.raises(MachineError, match="h7: SSH failed"), around.around():
-        raise MachineError("h7: SSH failed: no route")
+    with pytest.raises(NodeError, match="h7: SSH failed"), around.around():
+        raise NodeError("h7: SSH failed: no route")

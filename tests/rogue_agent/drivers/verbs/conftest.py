@@ -10,7 +10,7 @@ from helpers.verbs_ends import PLAN, PORT, connect
 
 from rogue_agent.drivers.verbs import clock, completion_queue
 from rogue_agent.drivers.verbs.endpoint import Endpoint, opened
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def fabric() -> Fabric:
 
 
 @pytest.fixture
-def library(fabric: Fabric, monkeypatch: pytest.MonkeyPatch) -> Library:
+def library(fabric: Fabric, monkeypatch: pytest.MonkeyPatch) -> Pyverbs:
     monkeypatch.setattr(completion_queue, "_EVENT_FILE", EVENT_FILE)
     return fake_library(fabric)
 
@@ -31,13 +31,13 @@ def stack() -> Iterator[ExitStack]:
 
 
 @pytest.fixture
-def requester(library: Library) -> Iterator[Endpoint]:
+def requester(library: Pyverbs) -> Iterator[Endpoint]:
     with opened(library, PORT, PLAN, clock.nic_ns) as endpoint:
         yield endpoint
 
 
 @pytest.fixture
-def responder(library: Library) -> Iterator[Endpoint]:
+def responder(library: Pyverbs) -> Iterator[Endpoint]:
     with opened(library, PORT, PLAN, clock.nic_ns) as endpoint:
         yield endpoint
 

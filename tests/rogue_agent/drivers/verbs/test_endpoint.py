@@ -12,7 +12,7 @@ from rogue_agent.drivers.verbs.completion_queue import EventQueue
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.endpoint import Endpoint, opened
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 
 def test_an_endpoint_knows_its_mtu_and_has_a_psn_of_24_bits(requester: Endpoint) -> None:
@@ -20,14 +20,14 @@ def test_an_endpoint_knows_its_mtu_and_has_a_psn_of_24_bits(requester: Endpoint)
     assert all(0 <= psn < 1 << 24 for psn in requester.psns)
 
 
-def test_leaving_gives_everything_back(library: Library, fabric: Fabric) -> None:
+def test_leaving_gives_everything_back(library: Pyverbs, fabric: Fabric) -> None:
     port = PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
     with opened(library, port, PLAN, clock.nic_ns):
         assert len(fabric.queue_pairs) == 1
     assert fabric.queue_pairs == {}
 
 
-def test_a_device_that_does_not_open_is_named(library: Library) -> None:
+def test_a_device_that_does_not_open_is_named(library: Pyverbs) -> None:
     port = PortAddress("mlx9_9", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
     with (
         pytest.raises(VerbsError, match="device mlx9_9, port 1: Failed to open device"),
@@ -36,7 +36,7 @@ def test_a_device_that_does_not_open_is_named(library: Library) -> None:
         pytest.fail("opened a device that does not exist")
 
 
-def test_a_shadow_comes_with_a_side_channel(stack: ExitStack, library: Library, fabric: Fabric) -> None:
+def test_a_shadow_comes_with_a_side_channel(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> None:
     plan = replace(PLAN, has_shadow=True)
     endpoint = stack.enter_context(opened(library, requester_port(), plan, clock.nic_ns))
     assert len({pair.qp_num for pair in endpoint.pairs}) == len(endpoint.psns) == 2
@@ -54,7 +54,7 @@ def requester_port() -> PortAddress:
 
 
 def test_a_poll_is_sorted_and_receives_are_posted_again(
-    stack: ExitStack, library: Library, fabric: Fabric
+    stack: ExitStack, library: Pyverbs, fabric: Fabric
 ) -> None:
     plan = replace(PLAN, service="uc", receives=4)
     here, there = (
@@ -73,7 +73,7 @@ def test_a_poll_is_sorted_and_receives_are_posted_again(
 
 
 def test_receives_of_an_earlier_life_and_flushed_ones_are_dropped(
-    stack: ExitStack, library: Library, fabric: Fabric
+    stack: ExitStack, library: Pyverbs, fabric: Fabric
 ) -> None:
     plan = replace(PLAN, receives=4)
     here, there = (

@@ -6,23 +6,23 @@ from helpers.verbs_ends import BUFFER_BYTES, START, Scene, scene
 
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 SEGMENT_BYTES = 65_536
 
 
 @pytest.fixture
-def rogue(stack: ExitStack, library: Library, fabric: Fabric) -> Scene:
+def rogue(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> Scene:
     return scene(stack, library, fabric)
 
 
 @pytest.fixture
-def shadowed(stack: ExitStack, library: Library, fabric: Fabric) -> Scene:
+def shadowed(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> Scene:
     return scene(stack, library, fabric, has_shadow=True)
 
 
 @pytest.fixture
-def over_uc(stack: ExitStack, library: Library, fabric: Fabric) -> Scene:
+def over_uc(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> Scene:
     return scene(stack, library, fabric, "rogue-uc")
 
 
@@ -114,7 +114,7 @@ def test_time_spent_posting_is_counted(rogue: Scene) -> None:
     assert rogue.flow.posting_ns == 4 * 2_000, "the clock is read for the verb's stamp in between"
 
 
-def test_reads_bring_the_peers_bytes(stack: ExitStack, library: Library, fabric: Fabric) -> None:
+def test_reads_bring_the_peers_bytes(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> None:
     reading = scene(stack, library, fabric, verb="read")
     reading.responder.buffer.fill(5)
     reading.follow(Schedule(BUFFER_BYTES, START, verb="read"))
@@ -122,7 +122,7 @@ def test_reads_bring_the_peers_bytes(stack: ExitStack, library: Library, fabric:
     assert reading.requester.buffer.sha256() == reading.responder.buffer.sha256()
 
 
-def test_the_peers_limiter_paces_reads(stack: ExitStack, library: Library, fabric: Fabric) -> None:
+def test_the_peers_limiter_paces_reads(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> None:
     reading = scene(stack, library, fabric, verb="read", has_limiter=True)
     reading.follow(Schedule(BUFFER_BYTES, START, verb="read"))
     reading.run()
@@ -131,7 +131,7 @@ def test_the_peers_limiter_paces_reads(stack: ExitStack, library: Library, fabri
 
 
 def test_sends_land_in_the_peers_buffer_one_behind_the_other(
-    stack: ExitStack, library: Library, fabric: Fabric
+    stack: ExitStack, library: Pyverbs, fabric: Fabric
 ) -> None:
     sending = scene(stack, library, fabric, verb="send")
     sending.requester.buffer.fill(5)
@@ -144,7 +144,7 @@ def test_sends_land_in_the_peers_buffer_one_behind_the_other(
 
 
 def test_the_limiter_is_programmed_before_the_first_post(
-    stack: ExitStack, library: Library, fabric: Fabric
+    stack: ExitStack, library: Pyverbs, fabric: Fabric
 ) -> None:
     limited = scene(stack, library, fabric, has_limiter=True)
     limited.follow(Schedule(4 * SEGMENT_BYTES, START))
@@ -174,7 +174,7 @@ def test_over_uc_what_does_not_arrive_is_not_counted(over_uc: Scene) -> None:
 
 
 def test_native_uc_counts_writes_by_their_immediates(
-    stack: ExitStack, library: Library, fabric: Fabric
+    stack: ExitStack, library: Pyverbs, fabric: Fabric
 ) -> None:
     native = scene(stack, library, fabric, "roce-uc")
     native.follow(Schedule(BUFFER_BYTES, START, count=3))

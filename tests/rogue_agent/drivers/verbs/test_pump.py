@@ -6,11 +6,11 @@ from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.completions import Completion
 from rogue_agent.drivers.verbs import clock
 from rogue_agent.drivers.verbs.completion_queue import EventQueue
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 from rogue_agent.drivers.verbs.pump import CompletionPump
 
 
-def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(library: Library) -> None:
+def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(library: Pyverbs) -> None:
     queue = EventQueue(library, Context("rxe0"), 128, clock.nic_ns)
     taken: list[int] = []
     said: list[str] = []
@@ -31,7 +31,7 @@ def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(library
     queue.close()
 
 
-def test_the_time_is_told_apart(library: Library) -> None:
+def test_the_time_is_told_apart(library: Pyverbs) -> None:
     queue = EventQueue(library, Context("rxe0"), 128, clock.nic_ns)
     queue.cq.push(WorkCompletion(1, 0))
     pump = CompletionPump(queue, TickingClock().read, lambda _now, _entries: None, lambda _now: None)

@@ -1,18 +1,18 @@
 from helpers.fake_verbs_network import Fabric
 
 from rogue_agent.drivers.verbs.endpoint import Endpoint
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 from rogue_agent.drivers.verbs.queue_pair import QueuePair, QueueSizes
 from rogue_agent.drivers.verbs.receives import RECEIVE, ReceiveRing, owner_of
 from rogue_agent.drivers.verbs.side_channel import SIDE
 
 
-def ring(library: Library, endpoint: Endpoint, owner: int = 1) -> ReceiveRing:
+def ring(library: Pyverbs, endpoint: Endpoint, owner: int = 1) -> ReceiveRing:
     pair = QueuePair(library, None, endpoint.queue.cq, "rc", QueueSizes(1, 8))
     return ReceiveRing(library, pair, owner, 8, 100, (endpoint.buffer.address, endpoint.buffer.lkey))
 
 
-def test_slots_lie_one_behind_the_other(library: Library, requester: Endpoint, fabric: Fabric) -> None:
+def test_slots_lie_one_behind_the_other(library: Pyverbs, requester: Endpoint, fabric: Fabric) -> None:
     receives = ring(library, requester)
     receives.renew()
     posted = fabric.queue_pairs[receives.qp_num].receives
@@ -20,7 +20,7 @@ def test_slots_lie_one_behind_the_other(library: Library, requester: Endpoint, f
 
 
 def test_numbers_tell_receives_from_sends_and_say_whose_they_are(
-    library: Library, requester: Endpoint, fabric: Fabric
+    library: Pyverbs, requester: Endpoint, fabric: Fabric
 ) -> None:
     receives = ring(library, requester)
     receives.renew()
@@ -29,7 +29,7 @@ def test_numbers_tell_receives_from_sends_and_say_whose_they_are(
         assert owner_of(posted.wr_id) == 1
 
 
-def test_a_new_life_has_new_numbers(library: Library, requester: Endpoint, fabric: Fabric) -> None:
+def test_a_new_life_has_new_numbers(library: Pyverbs, requester: Endpoint, fabric: Fabric) -> None:
     receives = ring(library, requester)
     receives.renew()
     posted = fabric.queue_pairs[receives.qp_num].receives
@@ -41,7 +41,7 @@ def test_a_new_life_has_new_numbers(library: Library, requester: Endpoint, fabri
 
 
 def test_a_used_receive_is_posted_again_in_its_place(
-    library: Library, requester: Endpoint, fabric: Fabric
+    library: Pyverbs, requester: Endpoint, fabric: Fabric
 ) -> None:
     receives = ring(library, requester)
     receives.renew()

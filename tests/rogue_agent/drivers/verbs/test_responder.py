@@ -5,13 +5,13 @@ from helpers.fake_verbs_network import Fabric
 from helpers.verbs_ends import START, Scene, scene
 
 from rogue_agent.core.application import Schedule
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 
 SEGMENT_BYTES = 65_536
 
 
 @pytest.fixture
-def over_uc(stack: ExitStack, library: Library, fabric: Fabric) -> Scene:
+def over_uc(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> Scene:
     return scene(stack, library, fabric, "rogue-uc")
 
 
@@ -35,7 +35,7 @@ def test_an_answer_that_cannot_be_posted_is_counted_as_a_mistake(over_uc: Scene,
 
 
 def test_datagrams_wait_for_what_arrived_with_them(
-    stack: ExitStack, library: Library, fabric: Fabric
+    stack: ExitStack, library: Pyverbs, fabric: Fabric
 ) -> None:
     both = scene(stack, library, fabric, verb="send", has_shadow=True)
     both.follow(Schedule(3 * SEGMENT_BYTES, START, verb="send"))
@@ -47,7 +47,7 @@ def test_datagrams_wait_for_what_arrived_with_them(
 
 
 def test_nonsense_on_the_side_channel_is_dropped_and_counted(
-    stack: ExitStack, library: Library, fabric: Fabric
+    stack: ExitStack, library: Pyverbs, fabric: Fabric
 ) -> None:
     shadowed = scene(stack, library, fabric, has_shadow=True)
     assert shadowed.requester.side is not None

@@ -5,14 +5,14 @@ from helpers.verbs_ends import PORT
 
 from rogue_agent.drivers.verbs import clock
 from rogue_agent.drivers.verbs.completion_queue import EventQueue
-from rogue_agent.drivers.verbs.library import Library
+from rogue_agent.drivers.verbs.library import Pyverbs
 from rogue_agent.drivers.verbs.side_channel import SIDE, SideChannel
 
 End = tuple[SideChannel, EventQueue]
 
 
 @pytest.fixture
-def ends(library: Library) -> tuple[End, End]:
+def ends(library: Pyverbs) -> tuple[End, End]:
     domain = ProtectionDomain(Context("rxe0"))
     made = []
     for _ in range(2):
