@@ -6,19 +6,16 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
 
 from rich.console import Console
 
 from harness.errors import NodeError
 from harness.provisioning.events import Outcome
 from harness.provisioning.inventory import Inventory
+from harness.provisioning.places import AGENT, DOOL
 from harness.provisioning.playbook import Order, run_playbook
 from harness.provisioning.ports import PortSettings
 from rogue_agent.control.bundle import agent_archive
-
-AGENT_PATH: Final = "/opt/rogue/rogue-agent.pyz"
-DOOL_PATH: Final = "/opt/rogue/dool"
 
 
 def provision(
@@ -52,7 +49,7 @@ def teardown(inventory: Inventory, log: Path, console: Console) -> Outcome:
 
 def deployed_files() -> dict[str, str]:
     """SHA-256 of what provisioning of today's code puts on every host, by path."""
-    contents = {AGENT_PATH: agent_archive(), DOOL_PATH: dool_script().read_bytes()}
+    contents = {AGENT: agent_archive(), DOOL: dool_script().read_bytes()}
     return {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
 
 

@@ -174,6 +174,8 @@ class Lane:
         """
         again_bytes = self._window.inflight_bytes
         batches = self._window.take_all()
+        for batch in batches:
+            batch.is_followed = False
         self.reports.suspect(send.transfer_id for batch in batches for send in batch.sends)
         self._unposted.clear()
         self._again.extendleft(reversed(batches))

@@ -9,9 +9,9 @@ from typing import Final
 import paramiko
 
 from harness.errors import NodeError
+from harness.provisioning.places import DOOL
 from harness.provisioning.remote import Shell
 
-DOOL: Final = "/opt/rogue/dool"
 INTERVAL_S: Final = 1
 _CHUNK_BYTES: Final = 65_536
 

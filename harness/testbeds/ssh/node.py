@@ -9,6 +9,7 @@ import paramiko
 
 from harness.errors import NodeError
 from harness.provisioning.inventory import Host
+from harness.provisioning.places import AGENT
 from harness.provisioning.remote import Shell, connect
 from harness.testbeds.base import TestbedError
 from rogue_agent.control.errors import AgentError, ErrorKind
@@ -16,7 +17,6 @@ from rogue_agent.control.messages import Capabilities, Clock, ClockReading, Mess
 from rogue_agent.control.session import Session
 from workloads.records import FailureKind
 
-AGENT: Final = "/opt/rogue/rogue-agent.pyz"
 START: Final = f"/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin python3 {AGENT} serve"
 """tc and dcb are where a login over SSH does not look."""
 CONNECT_LIMIT_S: Final = 30.0

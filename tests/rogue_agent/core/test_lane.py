@@ -65,6 +65,13 @@ def test_a_batch_knows_whether_another_was_posted_behind_it() -> None:
     assert (first.is_followed, last.is_followed) == (True, False)
 
 
+def test_a_batch_that_goes_out_again_is_followed_by_none_so_far() -> None:
+    lane, actions = lane_with(Transfer(1, 2 * SEGMENT)), list[Action]()
+    posted(lane, actions)
+    lane.rewind()
+    assert [batch.is_followed for batch in lane._again] == [False, False]
+
+
 def test_a_second_loss_keeps_the_order() -> None:
     lane, actions = lane_with(Transfer(1, 4 * SEGMENT)), list[Action]()
     posted(lane, actions)
