@@ -215,6 +215,37 @@ class Requester:
     def retransmitted_packets(self) -> int: ...
     @property
     def timeouts(self) -> int: ...
+    @property
+    def next_packet(self) -> dict[str, int] | None:
+        """Number, payload_bytes, is_last and has_reduced of the packet to send next."""
+
+    def metrics(self) -> dict[str, float]:
+        """Return what it believes, by name with unit."""
+
+class TcpWindow:
+    """The congestion control of a TCP, alone."""
+
+    def __init__(
+        self, name: str, parameters: dict[str, float] = ..., *, segment_bytes: int = 1460
+    ) -> None: ...
+    def on_acknowledged(
+        self,
+        *,
+        acknowledged_bytes: int,
+        now_ps: int = 0,
+        is_echo: bool = False,
+        is_window_over: bool = False,
+        may_grow: bool = True,
+        round_trip_ps: int | None = None,
+    ) -> None: ...
+    def on_loss(self, in_flight_bytes: int) -> None: ...
+    def on_marked(self) -> None: ...
+    def on_timeout(self, in_flight_bytes: int, is_first: bool = True) -> None: ...
+    @property
+    def window_bytes(self) -> int: ...
+    @property
+    def threshold_bytes(self) -> int: ...
+    def metrics(self) -> dict[str, float]: ...
 
 class Responder:
     """A receiving half with a reliability of its own, without a network. Times are picoseconds."""
@@ -227,6 +258,7 @@ class Responder:
         payload_bytes: int = 1024,
         is_marked: bool = False,
         is_last: bool = False,
+        has_reduced: bool = False,
         sent_ps: int = 0,
         now_ps: int = 0,
     ) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from simulator._core import reliabilities
-from simulator.control import ControlParameter
+from simulator.control import ControlParameter, NicControl
 from simulator.errors import SimulationError
 
 PICOSECONDS_PER_NANOSECOND = 1_000
@@ -21,6 +21,11 @@ class ReliabilityKind:
     """The parameter that has it; 0 there means no timeouts."""
     parameters: tuple[ControlParameter, ...]
 
+    @property
+    def controls_window(self) -> bool:
+        """Whether it is a TCP, which has a congestion control of its own."""
+        return "initial_window_segments" in {parameter.name for parameter in self.parameters}
+
 
 RELIABILITIES: Final = {
     name: ReliabilityKind(name, meaning, shortest, tuple(ControlParameter(*each) for each in parameters))
@@ -35,8 +40,19 @@ class Reliability:
     name: str
     parameters: Mapping[str, float] = field(default_factory=dict)
 
-    def arguments(self, where: str, service: str, round_trip_ps: int) -> dict[str, object]:
+    @property
+    def controls_window(self) -> bool:
+        """Whether it is a TCP, which has a congestion control of its own."""
+        return self.name in RELIABILITIES and RELIABILITIES[self.name].controls_window
+
+    def arguments(
+        self, where: str, service: str, round_trip_ps: int, control: NicControl | None
+    ) -> dict[str, object]:
         """Return what the engine wants to know; it checks name and parameters itself."""
+        if control is not None and self.controls_window:
+            raise SimulationError(
+                f"{where}: expected no control beside {self.name}, which has a window of its own"
+            )
         if service != "rc":
             raise SimulationError(
                 f"{where}: expected service rc with a reliability ({self.name}), got {service}"

@@ -187,7 +187,7 @@ class Simulation:
             limiter_of=self._lender(where, limiter_of, hosts),
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
             **(control.arguments(where) if control else {}),
-            **(reliability.arguments(where, service, round_trip_ps) if reliability else {}),
+            **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
         )
         self._hosts_of |= {end.qp_num: hosts for end in ends}
         return ends

@@ -53,6 +53,12 @@ RELIABILITIES = (
     Reliability("irn", {"cap_packets": 4, "rto_low_ns": 40_000, "rto_high_ns": 60_000}),
     Reliability("irn", {"cap_packets": 0, "rto_low_ns": 60_000, "rto_low_packets": 0}),
     Reliability("irn-gbn", {"cap_packets": 20, "rto_low_ns": 50_000}),
+    Reliability(
+        "reno", {"rto_min_ns": 90_000, "delayed_ack_ns": 7_000, "sack": 0, "initial_window_segments": 2}
+    ),
+    Reliability("dctcp", {"rto_min_ns": 120_000, "delayed_ack_ns": 30_000}),
+    Reliability("cubic", {"rto_min_ns": 150_000, "delayed_ack_ns": 40_000, "ecn": 1, "timestamps": 1}),
+    Reliability("iwarp", {"receive_window_bytes": 20_000, "rto_min_ns": 60_000}),
 )
 MTUS_BYTES = (256, 1000, 1024, 4096)
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
@@ -324,8 +330,11 @@ def _flow_between(order: list[int], flow: Flow) -> Flow:
 
 
 def _with_plain_writes(flow: Flow) -> Flow:
+    """TCP besides controls its own window, so that no NIC may control its rate."""
     verbs = tuple(replace(verb, kind="write", imm=None) for verb in flow.verbs)
-    return replace(flow, service="rc", verbs=verbs, answer=None, is_bound=False, resets_ns=())
+    flow = replace(flow, service="rc", verbs=verbs, answer=None, is_bound=False, resets_ns=())
+    assert flow.reliability is not None
+    return replace(flow, control=None) if flow.reliability.controls_window else flow
 
 
 def _unreliable(verb: Verb) -> Verb:

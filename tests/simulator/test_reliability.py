@@ -17,6 +17,7 @@ from simulator import (
 from simulator._core import Requester
 
 DATA_WIRE_BYTES, FIRST_BYTES = 1024 + 62 + 20, 16
+TCPS = ("reno", "dctcp", "cubic", "iwarp")
 
 
 def pair(simulation: Simulation, a: str, b: str, name: str = "irn", **parameters: float) -> QueuePair:
@@ -48,7 +49,7 @@ class TestEveryReliability:
         host = Host(queue_pair)
         for wr_id, size in enumerate((1, 100_000, 0, 1024, 1_000_000)):
             queue_pair.post_write(wr_id, size, True)
-        simulation.run_until(100 * MILLISECOND_NS)
+        simulation.run_until(5_000 * MILLISECOND_NS)
         assert host.statuses == [(wr_id, 0) for wr_id in range(5)]
         assert queue_pair.delivered_bytes == queue_pair.posted_bytes == 1_101_025
         assert queue_pair.retransmitted_bytes > 0
@@ -56,6 +57,8 @@ class TestEveryReliability:
         simulation.check_invariants()
 
     def test_fills_an_idle_link(self, name: str) -> None:
+        if name in TCPS:
+            pytest.skip("starts slowly, and has other headers: tests/simulator/cpp/tcp/test_network.py")
         simulation = direct()
         queue_pair = pair(simulation, "a", "b", name)
         host = Host(queue_pair)

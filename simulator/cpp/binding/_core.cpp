@@ -1,5 +1,6 @@
 #include "binding/controller_binding.h"
 #include "binding/reliability_binding.h"
+#include "binding/tcp_binding.h"
 #include "binding/engine_binding.h"
 #include "engine/engine.h"
 
@@ -8,4 +9,5 @@ NB_MODULE(_core, module) {
   simulator::bind_engine<simulator::Engine>(module);
   simulator::bind_controllers(module);
   simulator::bind_reliabilities(module);
+  simulator::bind_tcp_window(module);
 }

@@ -64,6 +64,17 @@ inline nb::dict as_dict(const Acknowledgement& answer) {
   return result;
 }
 
+inline std::optional<nb::dict> next_packet(const BoundRequester& self) {
+  if (!self.requester->has_packet()) return {};
+  const DataPacket packet = self.requester->next();
+  nb::dict result;
+  result["number"] = packet.number;
+  result["payload_bytes"] = packet.payload_bytes;
+  result["is_last"] = packet.is_last;
+  result["has_reduced"] = packet.has_reduced;
+  return result;
+}
+
 inline void bind_requester(nb::module_& module) {
   nb::class_<BoundRequester>(module, "Requester", "A sending half with a reliability of its own.")
       .def(
@@ -108,6 +119,8 @@ inline void bind_requester(nb::module_& module) {
           nb::arg("now_ps"), nb::arg("slowness") = 1.0)
       .def_prop_ro("deadline_ps",
                    [](const BoundRequester& self) { return optional_ps(self.requester->deadline()); })
+      .def_prop_ro("next_packet", &next_packet)
+      .def("metrics", [](const BoundRequester& self) { return self.requester->metrics(); })
       .def_prop_ro("acknowledged", [](const BoundRequester& self) { return self.requester->acknowledged(); })
       .def_prop_ro("retransmitted_packets",
                    [](const BoundRequester& self) {
@@ -130,11 +143,12 @@ inline void bind_responder(nb::module_& module) {
       .def(
           "on_packet",
           [](BoundResponder& self, std::uint64_t number, std::uint32_t payload_bytes, bool is_marked,
-             bool is_last, std::int64_t sent_ps, std::int64_t now_ps) {
+             bool is_last, bool has_reduced, std::int64_t sent_ps, std::int64_t now_ps) {
             self.responder->on_packet({.number = number,
                                        .payload_bytes = payload_bytes,
                                        .is_first = false,
                                        .is_last = is_last,
+                                       .has_reduced = has_reduced,
                                        .sent = {sent_ps}},
                                       is_marked, {now_ps});
             nb::list answers;
@@ -142,7 +156,7 @@ inline void bind_responder(nb::module_& module) {
             return answers;
           },
           nb::arg("number"), nb::kw_only(), nb::arg("payload_bytes") = 1024, nb::arg("is_marked") = false,
-          nb::arg("is_last") = false, nb::arg("sent_ps") = 0, nb::arg("now_ps") = 0)
+          nb::arg("is_last") = false, nb::arg("has_reduced") = false, nb::arg("sent_ps") = 0, nb::arg("now_ps") = 0)
       .def(
           "on_deadline",
           [](BoundResponder& self, std::int64_t now_ps) {

@@ -14,6 +14,7 @@ struct DataPacket {
   std::uint32_t payload_bytes = 0;
   bool is_first = false;  // of its verb
   bool is_last = false;
+  bool has_reduced = false;  // its sender has taken notice of marks (CWR)
   Picoseconds sent;  // its last byte left then
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "cc/parameters.h"
@@ -15,6 +16,7 @@
 #include "reliability/irn_settings.h"
 #include "reliability/requester.h"
 #include "reliability/responder.h"
+#include "tcp/registry.h"
 
 namespace simulator {
 
@@ -37,11 +39,25 @@ Reliability create_halves(const ParameterValues& values, std::uint32_t mtu_bytes
   return {std::make_unique<Sending>(mtu_bytes, Settings(values)), std::make_unique<Receiving>()};
 }
 
+template <class Window>
+Reliability create_tcp_halves(const ParameterValues& values, std::uint32_t segment_bytes) {
+  auto [requester, responder] = create_tcp<Window>(values, segment_bytes);
+  return {std::move(requester), std::move(responder)};
+}
+
 inline constexpr std::array kReliabilities = {
     ReliabilityKind{"irn", "IRN: selective repeat, and a cap on packets in flight", kIrnParameters,
                     "rto_low_ns", create_halves<IrnSettings, IrnRequester, IrnResponder>},
     ReliabilityKind{"irn-gbn", "IRN with go-back-N instead of selective repeat", kIrnParameters, "rto_low_ns",
                     create_halves<IrnSettings, GoBackNRequester, GoBackNResponder>},
+    ReliabilityKind{"reno", "TCP with NewReno and SACK", kRenoParameters, "rto_min_ns",
+                    create_tcp_halves<RenoWindow>},
+    ReliabilityKind{"dctcp", "Data Center TCP", kDctcpParameters, "rto_min_ns",
+                    create_tcp_halves<DctcpWindow>},
+    ReliabilityKind{"cubic", "TCP with CUBIC", kCubicParameters, "rto_min_ns",
+                    create_tcp_halves<CubicWindow>},
+    ReliabilityKind{"iwarp", "the TCP of a NIC, under RDMA", kIwarpParameters, "rto_min_ns",
+                    create_tcp_halves<RenoWindow>},
 };
 
 inline const ReliabilityKind& reliability_named(std::string_view name) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "base/units.h"
 #include "protocol/framing.h"
@@ -50,11 +52,11 @@ class Requester {
   DataPacket next() const {
     const std::uint64_t number = next_number();
     const Verb& verb = verbs_[verb_of(number)];
-    const bool is_last = number == verb.last_psn;
     return {.number = number,
-            .payload_bytes = is_last ? verb.last_payload_bytes : mtu_bytes_,
+            .payload_bytes = payload_bytes_of(number),
             .is_first = number == verb.first_psn,
-            .is_last = is_last,
+            .is_last = number == verb.last_psn,
+            .has_reduced = has_reduced(),
             .sent = {}};
   }
 
@@ -89,6 +91,9 @@ class Requester {
     }
   }
 
+  // What it believes, by name with unit; for people and tests.
+  virtual std::map<std::string, double> metrics() const { return {}; }
+
   bool is_idle() const { return verbs_.empty(); }
   bool has_ever_posted() const { return verbs_.tail() != 0; }
   std::uint64_t sent_packets() const { return sent_packets_; }
@@ -106,10 +111,16 @@ class Requester {
   virtual std::uint64_t next_number() const = 0;
   virtual void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) = 0;
   virtual void on_posted() {}
+  virtual bool has_reduced() const { return false; }  // says the next packet
 
   std::uint64_t posted() const { return posted_; }  // one past the last posted
   std::uint64_t sent() const { return sent_; }      // one past the highest ever sent
   std::uint32_t mtu_bytes() const { return mtu_bytes_; }
+
+  std::uint32_t payload_bytes_of(std::uint64_t number) const {
+    const Verb& verb = verbs_[verb_of(number)];
+    return number == verb.last_psn ? verb.last_payload_bytes : mtu_bytes_;
+  }
 
   // Everything below has come. Returns whether that is news.
   bool acknowledge_below(std::uint64_t number) {

@@ -1,0 +1,26 @@
+// The window of Reno: one segment more per round trip, half of what is in flight after a loss or a mark.
+// Source: RFC 5681, section 3; RFC 3168, section 6.1.2 (marks).
+#pragma once
+
+#include "cc/parameters.h"
+#include "tcp/window_control.h"
+
+namespace simulator {
+
+class RenoWindow : public WindowControl {
+ public:
+  RenoWindow(const ParameterValues&, Bytes segment, Bytes initial_window)
+      : WindowControl(segment, initial_window) {}
+
+  void on_acknowledged(const TcpProgress& progress) override {
+    if (progress.may_grow) grow_like_reno(progress.acknowledged);
+  }
+  void on_loss(Bytes in_flight) override { reduce_to(half_of(in_flight)); }
+  void on_marked() override { reduce_to(half_of(window())); }
+  void on_timeout(Bytes in_flight, bool is_first) override { restart_below(half_of(in_flight), is_first); }
+
+ protected:
+  Bytes half_of(Bytes bytes) const { return at_least(2, {bytes.value / 2}); }
+};
+
+}  // namespace simulator

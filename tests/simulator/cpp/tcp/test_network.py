@@ -1,0 +1,153 @@
+"""TCP in a network: goodput, sizes of frames, marks and losses."""
+
+import pytest
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, counter, direct
+
+from simulator import (
+    IDEAL,
+    Marking,
+    NicControl,
+    QueuePair,
+    QueuePairError,
+    Reliability,
+    Simulation,
+    SimulationError,
+)
+
+SEGMENT_BYTES, WIRE_BYTES, ACK_WIRE_BYTES = 1460, 1538, 84
+
+
+def tcp(
+    simulation: Simulation, a: str, b: str, name: str = "reno", mtu_bytes: int = 1460, **parameters: float
+) -> QueuePair:
+    reliability = Reliability(name, parameters)
+    return simulation.connect(
+        a, b, mtu_bytes=mtu_bytes, retry_count=0, timeout_exponent=0, reliability=reliability
+    )[0]
+
+
+def goodput(name: str, mtu_bytes: int, **parameters: float) -> float:
+    """Payload over line rate of one flow, from 2 to 12 ms."""
+    simulation = Star(hosts=2).build()
+    simulation.sample_throughput(2 * MILLISECOND_NS)
+    tcp(simulation, "h0", "h1", name, mtu_bytes, **parameters).post_write(1, 30_000_000, True)
+    simulation.run_until(12 * MILLISECOND_NS)
+    delivered_bytes = simulation.throughput_table()["delivered_bytes"][1:6]
+    return float(delivered_bytes.sum() * 8 / 10e-3 / (10 * GBPS))
+
+
+@pytest.mark.parametrize("name", ["reno", "dctcp", "cubic"])
+def test_goodput_is_1460_of_1538_bytes(name: str) -> None:
+    assert goodput(name, 1460) == pytest.approx(0.9493, abs=1e-3)
+
+
+def test_goodput_with_timestamps_is_1448_of_1538_bytes() -> None:
+    assert goodput("reno", 1448, timestamps=1) == pytest.approx(0.9415, abs=1e-3)
+
+
+def test_goodput_of_iwarp_is_1440_of_1538_bytes() -> None:
+    assert goodput("iwarp", 1440) == pytest.approx(0.9363, abs=1e-3)
+
+
+def test_a_single_segment_to_the_picosecond() -> None:
+    """1538 wire bytes there, an acknowledgement of 64 + 20 back, at 10 Gb/s over 1 us."""
+    simulation = direct()
+    simulation.record_oracle_rtt()
+    tcp(simulation, "a", "b").post_write(1, SEGMENT_BYTES, True)
+    simulation.run_until(MILLISECOND_NS)
+    table = simulation.oracle_table()
+    assert table["t_comp_ps"][0] == (WIRE_BYTES + ACK_WIRE_BYTES) * 800 + 2 * MICROSECOND_PS
+
+
+def test_slow_start_doubles_each_round_trip() -> None:
+    """100 us there and back: 10, 20, 40 and 80 segments: acknowledged after a little over four."""
+    simulation = Simulation(seed=1)
+    for host in ("a", "b"):
+        simulation.add_host(host, IDEAL)
+    simulation.add_link("a", "b", rate_bps=100 * GBPS, delay_ps=50 * MICROSECOND_PS)
+    queue_pair = tcp(simulation, "a", "b", ack_every_segments=1)
+    host = Host(queue_pair)
+    queue_pair.post_write(1, 150 * SEGMENT_BYTES, True)
+    simulation.run_until(MILLISECOND_NS)
+    [(done_ns, _)] = host.polls
+    assert 400_000 < done_ns < 415_000
+
+
+def test_a_lone_segment_waits_for_the_delayed_acknowledgement() -> None:
+    """Of three segments the last one ends the transfer: it is acknowledged at once, whatever waits."""
+    simulation = direct()
+    host = Host(tcp(simulation, "a", "b"))
+    host.queue_pair.post_write(1, 3 * SEGMENT_BYTES, True)
+    simulation.run_until(10_000)
+    assert host.statuses == [(1, 0)]
+
+
+def test_marks_keep_the_queue_of_dctcp_short() -> None:
+    """K = 30 KB; four flows, 10 Gb/s: the queue stays near K, nothing is lost, the port is never idle."""
+    simulation = Simulation(seed=1)
+    for host in range(5):
+        simulation.add_host(f"h{host}", IDEAL)
+    marking = Marking(kmin_bytes=30_000, kmax_bytes=30_000, pmax=1, at="arrival")
+    simulation.add_switch("s0", buffer_bytes=9_000_000, alpha=1.0, marking=marking)
+    for host in range(5):
+        simulation.add_link(f"h{host}", "s0", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    for host in range(4):
+        tcp(simulation, f"h{host}", "h4", "dctcp").post_write(1, 40_000_000, True)
+    simulation.run_until(5 * MILLISECOND_NS)
+    simulation.sample_queues(10_000)
+    simulation.run_until(20 * MILLISECOND_NS)
+    table = simulation.queue_table()
+    waiting = table["bytes"][(table["port"] == "s0->h4") & (table["priority"] == 0)]
+    assert waiting.max() < 90_000
+    assert waiting.min() > 0
+    assert table["marks"].sum() > 100
+    assert counter(simulation, "drops") == counter(simulation, "retransmitted_packets") == 0
+
+
+def test_losses_halve_reno_and_are_repaired() -> None:
+    simulation = Star(hosts=3, buffer_bytes=100_000).build()
+    hosts = [Host(tcp(simulation, f"h{n}", "h2")) for n in range(2)]
+    for host in hosts:
+        host.queue_pair.post_write(1, 5_000_000, True)
+    simulation.run_until(1000 * MILLISECOND_NS)
+    simulation.check_invariants()
+    assert [host.statuses for host in hosts] == [[(1, 0)], [(1, 0)]]
+    assert counter(simulation, "drops") > 0
+    for host in hosts:
+        assert host.queue_pair.delivered_bytes == 5_000_000
+
+
+def test_a_connection_that_hears_nothing_fails() -> None:
+    """1 + 2 + 4 ms of waiting, two retries in between."""
+    simulation = direct()
+    simulation.cut_link("a", "b", start_ns=0, duration_ns=10**9)
+    queue_pair = tcp(simulation, "a", "b", rto_min_ns=1e6, delayed_ack_ns=1e5, retries=2)
+    host = Host(queue_pair)
+    queue_pair.post_write(1, 10_000, True)
+    queue_pair.post_write(2, 10_000, True)
+    simulation.run_until(8 * MILLISECOND_NS)
+    assert host.statuses == [(1, 12), (2, 5)]
+    assert host.events[0][0] // MILLISECOND_NS == 7
+    simulation.run_until(100 * MILLISECOND_NS)
+    simulation.check_invariants()
+    with pytest.raises(QueuePairError):
+        queue_pair.post_write(3, 1, True)
+
+
+def test_a_nic_cannot_control_a_tcp_besides() -> None:
+    simulation = direct()
+    with pytest.raises(SimulationError, match="expected no control beside dctcp"):
+        simulation.connect(
+            "a",
+            "b",
+            mtu_bytes=1460,
+            retry_count=0,
+            timeout_exponent=0,
+            control=NicControl("dcqcn"),
+            reliability=Reliability("dctcp"),
+        )
+
+
+def test_a_timeout_shorter_than_the_path() -> None:
+    with pytest.raises(SimulationError, match="expected rto_min_ns above the delay of the round trip"):
+        tcp(direct(), "a", "b", rto_min_ns=2000, delayed_ack_ns=10)
