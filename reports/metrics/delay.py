@@ -46,6 +46,16 @@ def queue_max_bytes(view: CellView, _interval_ns: int) -> float | None:
     return None if queue is None else float(queue["max_bytes"].max())
 
 
+def queue_deviation_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return the standard deviation over the mean of the second half of the samples at the bottleneck."""
+    queue = view.bottleneck_queue
+    if queue is None:
+        return None
+    middle_ns = (queue["t_ns"].min() + queue["t_ns"].max()) / 2
+    late = queue.loc[queue["t_ns"] >= middle_ns, "bytes"].to_numpy(dtype=float)
+    return float(late.std() / late.mean()) if late.mean() > 0 else None
+
+
 METRICS = (
     Metric(
         "probe_p10_ns",
@@ -103,5 +113,13 @@ METRICS = (
         "Longest queue at the bottleneck port, between samples too.",
         ("queues",),
         queue_max_bytes,
+    ),
+    Metric(
+        "queue_deviation_share",
+        "Queue deviation",
+        Unit.PERCENT,
+        "Standard deviation over the mean of the bottleneck port's queue, in the second half of the run.",
+        ("queues",),
+        queue_deviation_share,
     ),
 )

@@ -28,6 +28,7 @@ def view(tmp_path: Path) -> CellView:
         ("probe_loss_share", 0.01),
         ("queue_p50_bytes", 20),
         ("queue_max_bytes", 500),  # between samples
+        ("queue_deviation_share", 0.2),  # of 30 and 20
     ],
 )
 def test_worked_example(view: CellView, metric: str, value: float) -> None:
