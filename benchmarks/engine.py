@@ -1,11 +1,12 @@
-"""How fast the packet engine is: `python benchmarks/engine.py [--only W1] [--repeat 5] [--rogue]`, as JSON.
+"""How fast the packet engine is, as JSON: `benchmarks/engine.py [--only W1] [--repeat 5] [--dcqcn] [--rogue]`.
 
 Traffic of benchmarks/data, no congestion control, unbounded buffers, an ACK for every packet, until every
 flow has finished; retransmissions are an error. Each repetition runs in a fresh process; the figures are
 medians. A packet-hop is one packet crossing one link. `wall_s` is the time of the run alone, `cpu_s` the
 processor time in it, `setup_s` the time to build the network, `baseline_rss_bytes` the interpreter before
 it. Repetitions of the workloads take turns, so that a disturbance of the machine does not hit only one of
-them. With `--rogue` W1 also runs under RoGUE (see engine_rogue.py).
+them. With `--dcqcn` each runs also with DCQCN in the NICs, marking and priority flow control in the
+switches. With `--rogue` W1 also runs under RoGUE (see engine_rogue.py).
 """
 
 import argparse
@@ -17,10 +18,13 @@ import time
 from pathlib import Path
 from statistics import median
 
-from engine_networks import WORKLOADS, post_without_control
+from engine_networks import WORKLOADS, post
+
+from simulator import NicControl
 
 STEP_NS = 1_000_000
 ROGUE = "W1 with RoGUE"
+CONTROLLED = " with DCQCN"
 
 
 def machine() -> str:
@@ -35,13 +39,14 @@ def resident_bytes(field: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
 
 
-def measure(name: str) -> dict[str, float]:
+def measure(name: str, *, is_controlled: bool = False) -> dict[str, float]:
     """Run one workload once, in this process."""
     baseline_bytes = resident_bytes("VmRSS")
     began = time.perf_counter()
     workload = WORKLOADS[name]
-    simulation = workload.network()
-    queue_pairs = post_without_control(simulation, list(workload.flows()))
+    simulation = workload.controlled_network() if is_controlled else workload.network()
+    control = NicControl("dcqcn") if is_controlled else None
+    queue_pairs = post(simulation, list(workload.flows()), control)
     built = time.perf_counter()
     began_cpu = time.process_time()
     while simulation.statistics()["verbs_done"] < len(queue_pairs):
@@ -74,7 +79,7 @@ def measure_once(name: str) -> dict[str, float]:
         from engine_rogue import measure_rogue
 
         return measure_rogue()
-    return measure(name)
+    return measure(name.removesuffix(CONTROLLED), is_controlled=name.endswith(CONTROLLED))
 
 
 def measure_in_fresh_process(name: str) -> dict[str, float]:
@@ -94,12 +99,16 @@ def main() -> None:
     parser.add_argument("--only", choices=WORKLOADS, action="append", help="measure only this workload")
     parser.add_argument("--repeat", type=int, default=3, help="repetitions of each workload")
     parser.add_argument("--rogue", action="store_true", help="measure W1 under RoGUE as well")
-    parser.add_argument("--once", choices=[*WORKLOADS, ROGUE], help=argparse.SUPPRESS)
+    parser.add_argument("--dcqcn", action="store_true", help="measure with DCQCN and flow control as well")
+    controlled = [name + CONTROLLED for name in WORKLOADS]
+    parser.add_argument("--once", choices=[*WORKLOADS, *controlled, ROGUE], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.once:
         print(json.dumps(measure_once(arguments.once)))
         return
-    names = [*(arguments.only or WORKLOADS), *([ROGUE] if arguments.rogue else [])]
+    names = list(arguments.only or WORKLOADS)
+    names += [name + CONTROLLED for name in names] if arguments.dcqcn else []
+    names += [ROGUE] if arguments.rogue else []
     runs: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     for _ in range(arguments.repeat):
         for name in names:

@@ -5,11 +5,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from simulator import IDEAL, NicProfile, PriorityFlowControl, QueuePair, Simulation
+from simulator import (
+    IDEAL,
+    Marking,
+    NicControl,
+    NicProfile,
+    PriorityFlowControl,
+    QueuePair,
+    Simulation,
+)
 
 DATA = Path(__file__).parent / "data"
 DELAY_PS = 1_000_000
 MTU_BYTES = 1000
+BUFFER_BYTES = 12_000_000
+CONTROLLED_RATE_BPS = 25 * 10**9
+"""Thresholds of marking are 100 and 400 KB per 25 Gb/s. Source: run.py of the simulator of HPCC, 2019."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +49,23 @@ class Workload:
                 start_ns = int(row["start_us"]) * 1000
                 yield Flow(start_ns, f"h{row['src']}", f"h{row['dst']}", int(row["size_bytes"]))
 
+    def controlled_network(self, simulation_type: type[Simulation] = Simulation) -> Simulation:
+        """Build the network with flow control and marking: switches of 12 MB."""
+        scale = self.rate_bps / CONTROLLED_RATE_BPS
+        return self.network(
+            simulation_type,
+            buffer_bytes=BUFFER_BYTES,
+            flow_control=PriorityFlowControl(mtu_bytes=MTU_BYTES),
+            marking=Marking(kmin_bytes=round(100_000 * scale), kmax_bytes=round(400_000 * scale), pmax=0.2),
+        )
+
     def network(
         self,
         simulation_type: type[Simulation] = Simulation,
         profile: NicProfile = IDEAL,
         buffer_bytes: int | None = None,
         flow_control: PriorityFlowControl | None = None,
+        marking: Marking | None = None,
     ) -> Simulation:
         """Build the network: all links alike, all switches alike (None = unbounded buffer)."""
         simulation = simulation_type(seed=1)
@@ -53,7 +75,9 @@ class Workload:
             _fat_tree(self.fat_tree_k) if self.fat_tree_k else [(f"h{i}", "s0") for i in range(self.hosts)]
         )
         for name in dict.fromkeys(name for ends in joined for name in ends if not name.startswith("h")):
-            simulation.add_switch(name, buffer_bytes=buffer_bytes, alpha=1.0, flow_control=flow_control)
+            simulation.add_switch(
+                name, buffer_bytes=buffer_bytes, alpha=1.0, flow_control=flow_control, marking=marking
+            )
         for a, b in joined:
             simulation.add_link(a, b, rate_bps=self.rate_bps, delay_ps=DELAY_PS)
         return simulation
@@ -80,7 +104,7 @@ def _fat_tree(k: int) -> list[tuple[str, str]]:
     return joined
 
 
-def post_without_control(simulation: Simulation, flows: list[Flow]) -> list[QueuePair]:
+def post(simulation: Simulation, flows: list[Flow], control: NicControl | None = None) -> list[QueuePair]:
     """Give each flow a queue pair of its own, and post it as one verb when it starts, at line rate."""
     queue_pairs = []
     for number, flow in enumerate(flows):
@@ -92,6 +116,7 @@ def post_without_control(simulation: Simulation, flows: list[Flow]) -> list[Queu
             timeout_exponent=20,
             ack_every_packets=1,
             path_seed=number,
+            control=control,
         )
         simulation.schedule(
             flow.start_ns,

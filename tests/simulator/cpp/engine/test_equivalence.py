@@ -150,7 +150,7 @@ def benchmark(name: str, flows: int, flow_control: PriorityFlowControl | None = 
     def build(simulation_type: type[Simulation]) -> Simulation:
         workload = WORKLOADS[name]
         simulation = workload.network(simulation_type, flow_control=flow_control)
-        engine_networks.post_without_control(simulation, list(islice(workload.flows(), flows)))
+        engine_networks.post(simulation, list(islice(workload.flows(), flows)))
         return simulation
 
     return build
