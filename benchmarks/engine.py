@@ -1,4 +1,4 @@
-"""How fast the packet engine is, as JSON: `benchmarks/engine.py [--only W1] [--repeat 5] [--dcqcn] [--rogue]`.
+"""How fast the packet engine is, as JSON: `engine.py [--only W1] [--repeat 5] [--dcqcn] [--rogue]`.
 
 Traffic of benchmarks/data, no congestion control, unbounded buffers, an ACK for every packet, until every
 flow has finished; retransmissions are an error. Each repetition runs in a fresh process; the figures are

@@ -23,7 +23,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
 
 def queues_of(run: ExperimentRun, senders: int, from_ns: int = 0) -> list[list[float]]:
     """The samples of the busiest port, which is the receiver's, seed by seed."""
-    rows = run.table("queues")
+    rows = run.table("queues", "roce+dcqcn")
     rows = rows[rows["workload.senders"] == senders]
     rows = rows[(rows["priority"] == 0) & (rows["t_ns"] > from_ns)]
     rows = rows[rows["port"] == rows.groupby("port")["bytes"].sum().idxmax()]
