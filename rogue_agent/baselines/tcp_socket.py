@@ -24,6 +24,10 @@ class TcpInfo(NamedTuple):
     retransmitted_bytes: int
 
 
+GAUGES = ("cwnd_packets", "rtt_ns")
+"""What goes up and down; the others are counters of one connection."""
+
+
 def listen(address: str, congestion_control: str) -> socket.socket:
     """Return a socket that listens on a free port; what it accepts has its congestion control."""
     listener = _made(congestion_control, 0)

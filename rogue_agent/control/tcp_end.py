@@ -6,7 +6,7 @@ import socket
 
 from rogue_agent.baselines.tcp_receiver import TcpReceiver
 from rogue_agent.baselines.tcp_sender import TcpSender
-from rogue_agent.baselines.tcp_socket import TcpInfo, connect, info_of, listen
+from rogue_agent.baselines.tcp_socket import GAUGES, TcpInfo, connect, info_of, listen
 from rogue_agent.control.end import End, Report, Workplace
 from rogue_agent.control.errors import MessageError
 from rogue_agent.control.messages import Prepare, Prepared
@@ -68,7 +68,8 @@ class TcpEnd(End):
         self._last_info = info_of(self._connection)
         table = self._workplace.spool.table("counters", COUNTER_COLUMNS)
         for name, value in self._last_info._asdict().items():
-            table.row(f"tcp_{name}", 0, value)
+            if name not in GAUGES:
+                table.row(f"tcp_{name}", 0, value)
 
     def _facts(self) -> dict[str, object]:
         facts: dict[str, object] = {"congestion_control": self._request.transport}

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from statistics import median_low
 from typing import Final
 
 from harness.plan.cells import Cell
@@ -18,6 +19,7 @@ from harness.testbeds.ssh.surroundings import Surroundings
 from harness.testbeds.ssh.tables import ENDS, Readings, collect_tables, node_counters
 from harness.testbeds.timing import SECOND_NS, Timing
 from harness.testbeds.traffic import replaced_verbs
+from rogue_agent.baselines.tcp_socket import GAUGES
 from workloads.records import TABLES, FailureKind
 
 TABLE_FILES: Final = ("transfers", "throughput", "rtt", "events", "counters")
@@ -133,7 +135,16 @@ class Outcome:
             "clock_error_ns": max(node.clock_error_ns for node in self._nodes.values()),
             "start_notice_ns": done.start_notice_ns,
             **self._equipment(),
+            **self._tcp(),
         }
+
+    def _tcp(self) -> dict[str, Fact]:
+        """Window and round-trip time that the kernel had at the end, the median over all connections."""
+        senders = [flow.role("requester") for flow in self._flows if flow.service == "tcp"]
+        results = [self._done.results[role] for role in senders if role in self._done.results]
+        values = {name: [result.facts.get(name) for result in results] for name in GAUGES}
+        known = {name: [each for each in found if isinstance(each, int)] for name, found in values.items()}
+        return {f"tcp_{name}": median_low(found) for name, found in known.items() if found}
 
     def _equipment(self) -> dict[str, Fact]:
         """What the traffic went through: what of it was hardware, what software."""

@@ -15,6 +15,8 @@ from workloads.records import TABLES, FailureKind
 from workloads.traffic import Verb
 
 SECOND_NS = 1_000_000_000
+PER_CONNECTION = "tcp_"
+"""Counters that each connection has for itself begin with this."""
 GRID_TOLERANCE = 100
 """Samples of a hundredth of an interval off belong to the same interval."""
 Row = Mapping[str, str]
@@ -212,14 +214,18 @@ def events_table(cell: Cell, readings: Readings) -> Columns:
 
 
 def node_counters(readings: Readings) -> list[tuple[str, str, str, int, int]]:
-    """Counters of the hosts' NICs; of several roles of one host the widest span."""
+    """Counters of the hosts: of a NIC that several roles read the widest span, of TCP connections the sum."""
     found: dict[tuple[str, str], tuple[int, int]] = {}
     for flow in readings.flows:
         for end in ENDS:
             for row in readings.rows(flow, end, "counters"):
                 key, before, after = (flow.host(end), row["name"]), int(row["before"]), int(row["after"])
-                known = found.get(key, (before, after))
-                found[key] = min(before, known[0]), max(after, known[1])
+                if key not in found:
+                    found[key] = before, after
+                elif key[1].startswith(PER_CONNECTION):
+                    found[key] = found[key][0] + before, found[key][1] + after
+                else:
+                    found[key] = min(before, found[key][0]), max(after, found[key][1])
     return [(host, "", name, before, after) for (host, name), (before, after) in sorted(found.items())]
 
 

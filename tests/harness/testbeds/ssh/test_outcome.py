@@ -76,3 +76,15 @@ def test_what_a_connection_was_told_is_kept_for_replay(run: Run, agents: dict[st
     result = run("transports=[{name: rogue, record_inputs: true}]")
     assert result.raw["flow0-requester.inputs"] == b"{}"
     assert result.facts["inputs_recorded"] is True
+
+
+def test_what_goes_up_and_down_in_tcp_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
+    def told(request: Message) -> Message:
+        assert isinstance(request, Result)
+        facts: dict[str, object] = {"cwnd_packets": 12, "rtt_ns": 3_000_000, "sent_bytes": 7}
+        return Results(request.role, "ok", 0, 10**9, transfers_ok=1, facts=facts)
+
+    agents["h0"].answers[Result] = told
+    facts = run("transports=[dctcp]").facts
+    assert (facts["tcp_cwnd_packets"], facts["tcp_rtt_ns"]) == (12, 3_000_000)
+    assert "tcp_sent_bytes" not in facts

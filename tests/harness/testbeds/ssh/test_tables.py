@@ -130,6 +130,20 @@ def test_counters_of_one_nic_that_several_roles_read(tmp_path: Path) -> None:
     assert node_counters(read) == [("h2", "", "sent_pkts", 10, 60)]
 
 
+def test_counters_of_several_connections_of_one_host(tmp_path: Path) -> None:
+    """h2 serves two; each connection counts for itself, from 0."""
+    tcp = b"name,before,after\ntcp_retransmitted_packets,0,%d\n"
+    files = {
+        "flow0-responder": {"counters": tcp % 3},
+        "flow1-responder": {"counters": tcp % 4},
+        "flow1-requester": {"counters": tcp % 9},
+    }
+    _, read = readings(tmp_path, files, "transports=[dctcp]")
+    assert node_counters(read) == [
+        ("h1", "", "tcp_retransmitted_packets", 0, 9), ("h2", "", "tcp_retransmitted_packets", 0, 7),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "file",
     [TRANSFERS.replace(b"1000000,", b"many,"), TRANSFERS.replace(b"size_bytes", b"bytes"), b"\xff\xfe"],
