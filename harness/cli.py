@@ -74,9 +74,10 @@ def rogue(
 def run(  # noqa: PLR0913  (one parameter per option)
     experiment: OptionalExperiment = "",
     testbed: TestbedName = "simulator",
-    out: Annotated[Path, typer.Option(help="Directory in which the run's directory is made.")] = Path(
-        "results"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Directory in which the run's directory is made.", show_default="results"),
+    ] = None,
     settings: Settings = None,
     jobs: Jobs = None,
     resume: Annotated[

@@ -1,19 +1,29 @@
 """`rogue list`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import typer
 
-from harness.commands.experiments import DIRECTORY, experiment_files
+from harness.commands.experiments import DIRECTORY, experiment_files, load_named
 from harness.errors import ConfigError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import load_experiment
+from harness.plan.cells import plan_cells
 from harness.plan.text import align
 from workloads.specification import Specification
 from workloads.topologies import TOPOLOGIES
 from workloads.traffic import WORKLOADS
 from workloads.transports import BASES, FEATURES
 from workloads.units import QUANTITY_OF_SUFFIX
+
+if TYPE_CHECKING:
+    from harness.testbeds.base import Testbed
+
+NODES: Final = "nodes"
+"""Virtual machines, CloudLab's or a rack's."""
+PROBE: Final = "quickstart"
+"""The experiment whose transport is exchanged to see what a testbed says."""
 
 
 def print_list(what: str) -> ExitCode:
@@ -25,9 +35,29 @@ def print_list(what: str) -> ExitCode:
 
 
 def _transports() -> list[str]:
-    rows: list[Sequence[str]] = [(name, base.service, base.meaning) for name, base in BASES.items()]
-    rows += [(f"+{name}", "", meaning) for name, meaning in FEATURES.items()]
+    rows: list[Sequence[str]] = [
+        (name, base.service, places([name]), base.meaning) for name, base in BASES.items()
+    ]
+    for feature, meaning in FEATURES.items():
+        with_it = [f"{name}+{feature}" for name, base in BASES.items() if feature in base.features]
+        rows.append((f"+{feature}", "", places(with_it), meaning))
     return align(rows)
+
+
+def places(names: Sequence[str]) -> str:
+    """Where at least one of these transports runs, as the testbeds themselves say."""
+    from harness.testbeds import TESTBEDS
+    from harness.testbeds.ssh.support import may_carry
+
+    found = [place for place, kind in TESTBEDS.items() if any(_runs(kind(), name) for name in names)]
+    if any(may_carry(name) for name in names):
+        found.append(NODES)
+    return ", ".join(found) or "nowhere yet"
+
+
+def _runs(testbed: "Testbed", transport: str) -> bool:
+    loaded = load_named(PROBE, (f"transports=[{transport}]",))
+    return testbed.unsupported(plan_cells(loaded)[0]) is None
 
 
 def _experiments() -> list[str]:

@@ -24,6 +24,7 @@ from harness.testbeds.base import Testbed
 from workloads.records import CellStatus
 
 DEFAULT_TESTBED: Final = "simulator"
+DEFAULT_OUT: Final = Path("results")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class RunOptions:
     loaded: LoadedExperiment | None
     """The experiment, read and checked; None with `resume`."""
     testbed: str
-    out: Path
+    out: Path | None
+    """None: where runs are by default."""
     settings: tuple[str, ...]
     jobs: int | None
     resume: Path | None
@@ -57,7 +59,7 @@ def run_experiment(options: RunOptions) -> ExitCode:
             return _work_and_finish(run, plan, options)
     assert options.loaded is not None, "an experiment that was checked"
     plan = make_plan(options.loaded, _ready_testbed(options.testbed))
-    run = start_run(plan, options.out, command, options.only_cell)
+    run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
     with locked(run.directory):
         return _work_and_finish(run, plan, options)
 
@@ -108,7 +110,11 @@ def _check(options: RunOptions) -> None:
             raise UsageError(
                 "--only-failed: got no --resume, expected the run that has failures; add --resume RUN."
             )
-    elif options.experiment or options.settings or options.only_cell or options.testbed != DEFAULT_TESTBED:
+        return
+    if options.out is not None:
+        got = f"--out {options.out}, expected the run alone; it stays where it is"
+        raise UsageError(f"--resume: got {got}.")
+    if options.experiment or options.settings or options.only_cell or options.testbed != DEFAULT_TESTBED:
         got = "an experiment or options that change it"
         raise UsageError(f"--resume: got {got}, expected the run alone; it goes on as it was started.")
 

@@ -94,6 +94,7 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
         (("run", "quickstart", "--only-failed"), "--only-failed: got no --resume"),
         (("run", "quickstart", "--resume", "."), "--resume: got an experiment"),
         (("run", "--resume", "."), "expected a run's manifest"),
+        (("run", "--resume", ".", "--out", "other"), "--resume: got --out other, expected the run alone"),
         (("run", "quickstart", "--jobs", "0"), "--jobs"),
         (("run", "--colour"), "No such option: --colour"),
         (("rnu",), "No such command 'rnu'"),

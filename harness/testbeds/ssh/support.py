@@ -78,14 +78,20 @@ def _has_probe(cell: Cell) -> bool:
     return cell.experiment.probe is not None and cell.experiment.measures("latency")
 
 
-def _unsupported_transport(name: str, nodes: Mapping[str, Capabilities]) -> str | None:
+def may_carry(name: str) -> bool:
+    """Whether there are nodes that have a transport: the agent's own, and whatever TCP a kernel offers."""
     parsed = parse_transport(name)
-    if parsed.service == "tcp" and not parsed.features:
+    return name in TRANSPORTS or (parsed.service == "tcp" and not parsed.features)
+
+
+def _unsupported_transport(name: str, nodes: Mapping[str, Capabilities]) -> str | None:
+    if not may_carry(name):
+        return f"the nodes have no {name}; they have {', '.join(TRANSPORTS)}"
+    parsed = parse_transport(name)
+    if parsed.service == "tcp":
         lacking = [host for host, node in nodes.items() if parsed.base not in node.congestion_controls]
         has = sorted(set.intersection(*(set(node.congestion_controls) for node in nodes.values())))
         return f"{lacking[0]} has no TCP {name}; all have {', '.join(has)}" if lacking else None
-    if name not in TRANSPORTS:
-        return f"the nodes have no {name}; they have {', '.join(TRANSPORTS)}"
     for host, node in nodes.items():
         if node.pyverbs is None or not node.ports:
             what = "pyverbs" if node.pyverbs is None else "RoCE port"

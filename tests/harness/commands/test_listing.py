@@ -1,0 +1,35 @@
+import pytest
+
+from harness.commands.listing import LISTS, places
+from harness.testbeds import TESTBEDS
+from harness.testbeds.base import Testbed
+from harness.testbeds.simulator import SimulatorTestbed
+
+
+class Nowhere(SimulatorTestbed):
+    """Runs nothing."""
+
+    def unsupported(self, cell: object) -> str | None:
+        return "it runs nothing"
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "expected"),
+    [
+        (SimulatorTestbed, ["rogue"], "simulator, nodes"),
+        (SimulatorTestbed, ["roce+pfc"], "simulator"),
+        (SimulatorTestbed, ["rogue+pfc", "roce"], "simulator, nodes"),
+        (Nowhere, ["dctcp"], "nodes"),
+        (Nowhere, ["roce+pfc"], "nowhere yet"),
+    ],
+)
+def test_a_transport_runs_where_its_testbed_says(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Testbed], names: list[str], expected: str
+) -> None:
+    monkeypatch.setitem(TESTBEDS, "simulator", kind)
+    assert places(names) == expected
+
+
+def test_every_transport_says_where_it_runs() -> None:
+    lines = LISTS["transports"]()
+    assert all("nodes" in line or "simulator" in line or "nowhere yet" in line for line in lines)
