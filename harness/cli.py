@@ -150,6 +150,25 @@ def report(
 
 
 @app.command()
+def compare(
+    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="Directory of a run.")],
+    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Directory of another.")],
+    everything: Annotated[bool, typer.Option("--all", help="Also what does not differ.")] = False,
+) -> ExitCode:
+    """Say how two runs differ, measure by measure, and whether that is more than chance.
+
+    Each repetition counts as one value. Runs differ if the Mann-Whitney test says so at 5 % and the
+    bootstrap interval of the difference leaves zero out; "not enough runs" is an answer.
+
+    \b
+      rogue compare results/quickstart/20261120T101500Z-3f9a1c results/quickstart/20261121T093000Z-77d02e
+    """
+    from harness.commands.compare import compare_runs
+
+    return compare_runs(run_a, run_b, everything=everything)
+
+
+@app.command()
 def verify(run: RunDirectory) -> ExitCode:
     """Compare every file of a run with the checksums in its manifest.
 

@@ -194,6 +194,19 @@ class TestOthers:
         assert checked.code == 5
         assert checked.out == f"{done.run}/cells/ok-r1/flows.parquet: changed\n"
 
+    def test_compare_a_run_with_itself(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2")
+        compared = rogue(tmp_path, "compare", str(done.run), str(done.run), "--all")
+        assert compared.code == 0, compared.err
+        assert compared.out.startswith(f"A: {done.run}\nB: {done.run}\n\nsetting")
+        assert re.search(r"\n(\d+) comparisons: 0 differ\.\n\1 are identical, run by run\.\n", compared.out)
+
+    def test_compare_runs_that_share_nothing(self, tmp_path: Path) -> None:
+        runs = [str(fake_run(tmp_path, name).run) for name in ("ok", "ok2")]
+        compared = rogue(tmp_path, "compare", *runs)
+        assert (compared.code, compared.out) == (2, "")
+        assert "expected two runs with a transport and factor point in common" in compared.err
+
     def test_report_again(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")
         (tmp_path / done.run / "report.html").unlink()
