@@ -169,6 +169,25 @@ def compare(
 
 
 @app.command()
+def export(
+    run: RunDirectory,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A directory that is not there yet.")
+    ] = None,
+) -> ExitCode:
+    """Write a run's tables and measures as CSV files, in base units, into a directory beside the run.
+
+    The last line on standard output is that directory; columns.csv in it says what each column is.
+
+    \b
+      rogue export results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from harness.commands.export import export_run
+
+    return export_run(run, out)
+
+
+@app.command()
 def verify(run: RunDirectory) -> ExitCode:
     """Compare every file of a run with the checksums in its manifest.
 

@@ -202,10 +202,22 @@ class TestOthers:
         assert re.search(r"\n(\d+) comparisons: 0 differ\.\n\1 are identical, run by run\.\n", compared.out)
 
     def test_compare_runs_that_share_nothing(self, tmp_path: Path) -> None:
-        runs = [str(fake_run(tmp_path, name).run) for name in ("ok", "ok2")]
+        runs = [str(fake_run(tmp_path, *names).run) for names in (("ok", "ok2"), ("fine", "fine2"))]
         compared = rogue(tmp_path, "compare", *runs)
         assert (compared.code, compared.out) == (2, "")
         assert "expected two runs with a transport and factor point in common" in compared.err
+
+    def test_export_leaves_the_run_as_it_is(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2")
+        exported = rogue(tmp_path, "export", str(done.run))
+        assert exported.code == 0, exported.err
+        directory = Path(exported.out.strip())
+        assert directory == (tmp_path / done.run).with_name(f"{done.run.name}-csv")
+        assert (directory / "flows.csv").read_text().count("\n") == 3
+        assert rogue(tmp_path, "verify", str(done.run)).code == 0
+        again = rogue(tmp_path, "export", str(done.run))
+        assert (again.code, again.out) == (2, "")
+        assert "is there already, expected a new directory" in again.err
 
     def test_report_again(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")
