@@ -87,6 +87,10 @@ def run(  # noqa: PLR0913  (one parameter per option)
         bool, typer.Option("--only-failed", help="With --resume: only what failed.")
     ] = False,
     only_cell: Annotated[str | None, typer.Option(metavar="ID", help="Run one cell of the plan.")] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run cells on the workers of this Dask scheduler."),
+    ] = None,
 ) -> ExitCode:
     """Run an experiment, store what it measures and build the report.
 
@@ -113,6 +117,7 @@ def run(  # noqa: PLR0913  (one parameter per option)
         resume,
         only_failed,
         only_cell,
+        dask,
         tuple(sys.argv[1:]),
     )
     return run_experiment(options)

@@ -2,7 +2,7 @@
 
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -11,7 +11,7 @@ from typing import Final
 
 from harness.errors import NothingToRunError, UsageError
 from harness.execution.cell import Task
-from harness.execution.scheduler import Watcher, run_tasks
+from harness.execution.scheduler import CellSlot, Watcher, run_tasks
 from harness.experiment.document import Document
 from harness.experiment.load import LoadedExperiment, check_document
 from harness.experiment.resolved import resolve
@@ -139,13 +139,22 @@ def cells_left(run: Run, plan: Plan, only_failed: bool = False) -> list[PlannedC
     return [planned for planned in plan.runnable if planned.cell.id in identifiers]
 
 
-def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], jobs: int, watcher: Watcher) -> None:
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """What runs cells: how many at once, and by what; processes on this computer unless said otherwise."""
+
+    jobs: int
+    make_slot: Callable[[], CellSlot] | None = None
+
+
+def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], workers: Workers, watcher: Watcher) -> None:
     """Run cells; leave a truthful manifest however this ends. The caller holds the run's lock."""
     discard_all_unfinished(run.cells)
     run.manifest.status = "running"
     run.write()
     try:
-        run_tasks([_task(run, plan, planned) for planned in cells], jobs, _Bookkeeper(run, watcher))
+        tasks = [_task(run, plan, planned) for planned in cells]
+        run_tasks(tasks, workers.jobs, _Bookkeeper(run, watcher), workers.make_slot)
     finally:
         run.note_stored()
         done = all(cell.status in (CellStatus.OK, CellStatus.UNSUPPORTED) for cell in run.manifest.cells)

@@ -1,8 +1,10 @@
 """`rogue run`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 from rich.console import Console
@@ -17,11 +19,14 @@ from harness.progress import ProgressDisplay
 from harness.results.manifest import read_manifest
 from harness.results.provenance import available_cores
 from harness.results.run_directory import locked
-from harness.run import Run, cells_left, reopen_run, replan, start_run, work
+from harness.run import Run, Workers, cells_left, reopen_run, replan, start_run, work
 from harness.termination import StoppedError, termination_as_interrupt
 from harness.testbeds import find_testbed
 from harness.testbeds.base import Testbed
 from workloads.records import CellStatus
+
+if TYPE_CHECKING:
+    from harness.execution.dask_slot import Cluster
 
 DEFAULT_TESTBED: Final = "simulator"
 DEFAULT_OUT: Final = Path("results")
@@ -42,6 +47,8 @@ class RunOptions:
     resume: Path | None
     only_failed: bool
     only_cell: str | None
+    dask: str | None
+    """Address of a scheduler; None for processes on this computer."""
     arguments: tuple[str, ...]
 
 
@@ -49,24 +56,32 @@ def run_experiment(options: RunOptions) -> ExitCode:
     """Run or go on with a run; print its directory last."""
     _check(options)
     command = ("rogue", *options.arguments)
+    with _cluster(options.dask) as cluster:
+        return _run_or_resume(options, command, cluster)
+
+
+def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Cluster | None") -> ExitCode:
     if options.resume is not None:
         read_manifest(options.resume)  # or it is no run, and there is nothing to lock
         with locked(options.resume):
             manifest = read_manifest(options.resume)
-            plan = replan(manifest, _ready_testbed(manifest.testbed))
+            plan = replan(manifest, _ready_testbed(manifest.testbed, options.dask))
             run = reopen_run(options.resume, command)
             _warn_of_other_code(run)
-            return _work_and_finish(run, plan, options)
+            return _work_and_finish(run, plan, options, cluster)
     assert options.loaded is not None, "an experiment that was checked"
-    plan = make_plan(options.loaded, _ready_testbed(options.testbed))
+    plan = make_plan(options.loaded, _ready_testbed(options.testbed, options.dask))
     run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
     with locked(run.directory):
-        return _work_and_finish(run, plan, options)
+        return _work_and_finish(run, plan, options, cluster)
 
 
-def _ready_testbed(name: str) -> Testbed:
+def _ready_testbed(name: str, dask: str | None) -> Testbed:
     """The testbed, in a state to measure; NodeError says what is in the way."""
     testbed = find_testbed(name)
+    if dask is not None and testbed.jobs_max is not None:
+        expected = "a testbed whose cells need nothing but a processor"
+        raise UsageError(f"--dask: got --testbed {name}, expected {expected}; leave --dask out.")
     try:
         obstacles = testbed.obstacles()
     except KeyboardInterrupt as stop:
@@ -77,20 +92,36 @@ def _ready_testbed(name: str) -> Testbed:
     return testbed
 
 
-def _work_and_finish(run: Run, plan: Plan, options: RunOptions) -> ExitCode:
+@contextmanager
+def _cluster(address: str | None) -> Iterator["Cluster | None"]:
+    """The Dask cluster that was asked for; it takes a while to import."""
+    if address is None:
+        yield None
+        return
+    from harness.execution.dask_slot import cluster
+
+    with cluster(address) as found:
+        yield found
+
+
+def _work_and_finish(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None") -> ExitCode:
     try:
         with termination_as_interrupt():
-            _work(run, plan, options)
+            _work(run, plan, options, cluster)
             return _finish(run)
     except KeyboardInterrupt as stop:
         typer.echo(run.directory)
         raise _stopped(run, stop) from stop
 
 
-def _work(run: Run, plan: Plan, options: RunOptions) -> None:
+def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None") -> None:
     cells = cells_left(run, plan, options.only_failed)
+    if cluster is None:
+        workers = Workers(plan.jobs(options.jobs or available_cores()))
+    else:
+        workers = Workers(options.jobs or cluster.threads, cluster.make_slot)
     with ProgressDisplay(cells, Console(stderr=True)) as display:
-        work(run, plan, cells, plan.jobs(options.jobs or available_cores()), display)
+        work(run, plan, cells, workers, display)
 
 
 def _warn_of_other_code(run: Run) -> None:

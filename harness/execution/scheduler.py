@@ -1,9 +1,8 @@
 """Hand cells to slots, in order, until none is left."""
 
-import signal
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,11 +31,27 @@ class Watcher(Protocol):
         """A cell is over; its directory stands."""
 
 
+class CellSlot(Protocol):
+    """What runs one cell at a time: a process on this computer, or a worker elsewhere."""
+
+    def start(self, task: Task) -> Future[CellRecord]:
+        """Begin a cell; the slot must be free."""
+
+    def take_progress(self) -> float | None:
+        """Newest fraction of it that is done since the last call, if any."""
+
+    def result(self, future: Future[CellRecord]) -> CellRecord:
+        """The finished cell's record; raises WorkerDiedError."""
+
+    def close(self) -> None:
+        """Give up whatever it runs."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Running:
     """A cell in its process."""
 
-    slot: Slot
+    slot: CellSlot
     task: Task
     started: float = field(default_factory=time.monotonic)
 
@@ -46,11 +61,16 @@ class _Running:
         return time.monotonic() - self.started > self.task.limit_seconds
 
 
-def run_tasks(tasks: Sequence[Task], jobs: int, watcher: Watcher) -> None:
-    """Run every task, at most `jobs` at a time; whatever ends this early also ends the processes."""
+def run_tasks(
+    tasks: Sequence[Task], jobs: int, watcher: Watcher, make_slot: Callable[[], CellSlot] | None = None
+) -> None:
+    """Run every task, at most `jobs` at a time; whatever ends this early also ends the processes.
+
+    `make_slot` gives what runs cells; by default processes on this computer.
+    """
     waiting = deque(tasks)
     running: dict[Future[CellRecord], _Running] = {}
-    with _slots(min(jobs, len(tasks))) as free:
+    with _slots(min(jobs, len(tasks)), make_slot or Slot) as free:
         try:
             while waiting or running:
                 while waiting and free:
@@ -72,8 +92,8 @@ def run_tasks(tasks: Sequence[Task], jobs: int, watcher: Watcher) -> None:
 
 
 @contextmanager
-def _slots(count: int) -> Iterator[list[Slot]]:
-    slots = [Slot() for _ in range(count)]
+def _slots(count: int, make_slot: Callable[[], CellSlot]) -> Iterator[list[CellSlot]]:
+    slots = [make_slot() for _ in range(count)]
     try:
         yield list(reversed(slots))
     finally:
@@ -92,16 +112,7 @@ def _record_of(running: _Running, future: Future[CellRecord]) -> CellRecord:
     try:
         return running.slot.result(future)
     except WorkerDiedError as error:
-        return _store_failure(running.task, *_cause_of_death(error.signal_number))
-
-
-def _cause_of_death(signal_number: int | None) -> tuple[FailureKind, str]:
-    """Why a process is gone; a crash of its own is our bug, a kill from outside is not."""
-    if signal_number == signal.SIGKILL:
-        text = "the process that ran the cell was killed, perhaps for lack of memory; use fewer --jobs"
-        return FailureKind.NODE_LOST, text
-    how = signal.Signals(signal_number).name if signal_number else "an exit of its own"
-    return FailureKind.BUG, f"the process that ran the cell ended by {how}"
+        return _store_failure(running.task, error.kind, str(error))
 
 
 def _store_overdue(running: _Running) -> CellRecord:

@@ -14,16 +14,17 @@ from typing import Final
 
 from harness.execution.cell import Task, execute
 from harness.results.manifest import CellRecord
+from workloads.records import FailureKind
 
 _CONTEXT: Final = multiprocessing.get_context("spawn")
 
 
 class WorkerDiedError(Exception):
-    """The process that ran a cell is gone."""
+    """What ran a cell is gone: whose fault that is, and a sentence."""
 
-    def __init__(self, signal_number: int | None) -> None:
-        super().__init__(signal_number)
-        self.signal_number = signal_number
+    def __init__(self, kind: FailureKind, words: str) -> None:
+        super().__init__(words)
+        self.kind = kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Slot:
             process = self._worker.process if self._worker else None
             self.close()
             code = process.exitcode if process else None
-            raise WorkerDiedError(-code if code is not None and code < 0 else None) from error
+            raise _cause_of_death(-code if code is not None and code < 0 else None) from error
 
     def close(self) -> None:
         """End the process, in the middle of a cell if need be."""
@@ -82,6 +83,15 @@ class Slot:
             worker.process.kill()
             worker.executor.shutdown(wait=True, cancel_futures=True)
             worker.messages.close()
+
+
+def _cause_of_death(signal_number: int | None) -> WorkerDiedError:
+    """Why a process is gone; a crash of its own is our bug, a kill from outside is not."""
+    if signal_number == signal.SIGKILL:
+        text = "the process that ran the cell was killed, perhaps for lack of memory; use fewer --jobs"
+        return WorkerDiedError(FailureKind.NODE_LOST, text)
+    how = signal.Signals(signal_number).name if signal_number else "an exit of its own"
+    return WorkerDiedError(FailureKind.BUG, f"the process that ran the cell ended by {how}")
 
 
 _to_parent: connection.Connection | None = None

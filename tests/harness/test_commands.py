@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import Finished, rogue, start_rogue
+from helpers.dask_cluster import dask_cluster
 from helpers.experiments import SMALL, write_experiment
 
 from harness.results.manifest import read_manifest
@@ -164,6 +165,36 @@ class TestStopping:
         assert "another process is writing" in second.err
 
 
+class TestDask:
+    def test_cells_run_on_a_cluster(self, tmp_path: Path) -> None:
+        with dask_cluster(2) as address:
+            done = fake_run(tmp_path, "ok", "throws", "--dask", address)
+            assert done.code == 1, done.err
+            statuses = {cell.id: cell.status for cell in read_manifest(tmp_path / done.run).cells}
+            assert statuses == {"ok-r1": "ok", "throws-r1": "failed"}
+            assert rogue(tmp_path, "verify", str(done.run)).code == 0
+
+    @pytest.mark.parametrize(
+        ("address", "words"),
+        [
+            ("127.0.0.1:1", "expected the address of a Dask scheduler, such as tcp://head:8786"),
+            ("not an address", "expected the address of a Dask scheduler"),
+        ],
+    )
+    def test_nobody_listens_there(self, tmp_path: Path, address: str, words: str) -> None:
+        done = fake_run(tmp_path, "ok", "ok2", "--dask", address)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"rogue: --dask: got '{address}' (")
+        assert words in done.err
+        assert not (tmp_path / "results").exists()
+
+    def test_a_scheduler_without_workers(self, tmp_path: Path) -> None:
+        with dask_cluster(0) as address:
+            done = fake_run(tmp_path, "ok", "ok2", "--dask", address)
+        assert (done.code, done.out) == (2, "")
+        assert f"got {address} without a worker, expected one at least" in done.err
+
+
 class TestOthers:
     def test_plan_writes_nothing(self, tmp_path: Path) -> None:
         done = rogue(tmp_path, "plan", "quickstart", "--set", "transports=[rogue, roce+hpcc]")
@@ -196,26 +227,26 @@ class TestOthers:
 
     def test_compare_a_run_with_itself(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")
-        compared = rogue(tmp_path, "compare", str(done.run), str(done.run), "--all")
+        compared = rogue(tmp_path, "compare", str(done.run), str(done.run), "--all", ROGUE_FAKE_REPORT="real")
         assert compared.code == 0, compared.err
         assert compared.out.startswith(f"A: {done.run}\nB: {done.run}\n\nsetting")
         assert re.search(r"\n(\d+) comparisons: 0 differ\.\n\1 are identical, run by run\.\n", compared.out)
 
     def test_compare_runs_that_share_nothing(self, tmp_path: Path) -> None:
         runs = [str(fake_run(tmp_path, *names).run) for names in (("ok", "ok2"), ("fine", "fine2"))]
-        compared = rogue(tmp_path, "compare", *runs)
+        compared = rogue(tmp_path, "compare", *runs, ROGUE_FAKE_REPORT="real")
         assert (compared.code, compared.out) == (2, "")
         assert "expected two runs with a transport and factor point in common" in compared.err
 
     def test_export_leaves_the_run_as_it_is(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")
-        exported = rogue(tmp_path, "export", str(done.run))
+        exported = rogue(tmp_path, "export", str(done.run), ROGUE_FAKE_REPORT="real")
         assert exported.code == 0, exported.err
         directory = Path(exported.out.strip())
         assert directory == (tmp_path / done.run).with_name(f"{done.run.name}-csv")
         assert (directory / "flows.csv").read_text().count("\n") == 3
         assert rogue(tmp_path, "verify", str(done.run)).code == 0
-        again = rogue(tmp_path, "export", str(done.run))
+        again = rogue(tmp_path, "export", str(done.run), ROGUE_FAKE_REPORT="real")
         assert (again.code, again.out) == (2, "")
         assert "is there already, expected a new directory" in again.err
 

@@ -13,7 +13,7 @@ from harness.execution.cell import Task
 from harness.plan.plan import Plan, make_plan
 from harness.results.manifest import CellRecord, read_manifest
 from harness.results.run_directory import check_files
-from harness.run import Run, cells_left, reopen_run, replan, start_run, work
+from harness.run import Run, Workers, cells_left, reopen_run, replan, start_run, work
 from workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 
@@ -55,7 +55,7 @@ def finish(run: Run, made: Plan, stop_after: int | None = None, only_failed: boo
     """Run what is left; the cells that ran."""
     watcher = Silent(stop_after)
     try:
-        work(run, made, cells_left(run, made, only_failed), jobs=1, watcher=watcher)
+        work(run, made, cells_left(run, made, only_failed), Workers(1), watcher)
     except KeyboardInterrupt:
         assert stop_after is not None
     return watcher.ran

@@ -11,7 +11,7 @@ from helpers.fake_testbed import FakeTestbed
 
 from harness.execution.cell import Task
 from harness.execution.slot import Slot, WorkerDiedError
-from workloads.records import CellStatus
+from workloads.records import CellStatus, FailureKind
 
 
 def task(directory: Path, label: str) -> Task:
@@ -28,7 +28,7 @@ def test_a_slot_outlives_its_processes(tmp_path: Path) -> None:
         assert slot.take_progress() is None
         with pytest.raises(WorkerDiedError) as caught:
             slot.result(slot.start(task(tmp_path, "dies")))
-        assert caught.value.signal_number == 9
+        assert caught.value.kind is FailureKind.NODE_LOST
         assert slot.result(slot.start(task(tmp_path, "throws"))).status is CellStatus.FAILED
     finally:
         slot.close()

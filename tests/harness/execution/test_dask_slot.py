@@ -1,0 +1,125 @@
+"""Cells on a Dask cluster; what a real one does stands in tests/harness/test_commands.py."""
+
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from helpers.cell_records import cell_record
+from helpers.experiments import SMALL, cell_of
+from helpers.fake_testbed import FakeTestbed
+
+from harness.errors import UsageError
+from harness.execution import dask_slot
+from harness.execution.cell import Task, execute
+from harness.execution.dask_slot import DaskSlot, check_code
+from harness.execution.slot import WorkerDiedError
+from harness.results.manifest import CellRecord, Git
+from workloads.records import CellStatus, FailureKind
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+class Worker(Executor):
+    """Runs a cell at once, and stores it where it is told or, if it sees no other disk, elsewhere."""
+
+    def __init__(self, elsewhere: Path | None = None, trouble: Exception | None = None) -> None:
+        self._elsewhere = elsewhere
+        self._trouble = trouble
+
+    def submit(self, _do: object, task: Task) -> Future[CellRecord]:  # type: ignore[override]
+        future: Future[CellRecord] = Future()
+        assert task.cells.is_absolute()
+        if self._trouble is not None:
+            future.set_exception(self._trouble)
+        else:
+            cells = self._elsewhere or task.cells
+            future.set_result(execute(replace(task, cells=cells), lambda _fraction: None))
+        return future
+
+
+def task_in(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
+    """A task whose directory is named as a user would, from where the command runs."""
+    cell = cell_of(directory, "transports=[{name: rogue, label: ok}]", text=SMALL)
+    (directory / "cells").mkdir()
+    monkeypatch.chdir(directory)
+    return Task(cell, FakeTestbed(), Path("cells"), cell_record(cell.id))
+
+
+def test_a_cell_is_stored_where_the_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slot = DaskSlot(Worker())
+    record = slot.result(slot.start(task_in(tmp_path, monkeypatch)))
+    assert record.status is CellStatus.OK
+    assert slot.take_progress() is None
+    assert (tmp_path / "cells" / "ok-r1" / "flows.parquet").is_file()
+
+
+def test_a_worker_that_stores_elsewhere_has_stored_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    slot = DaskSlot(Worker(tmp_path / "elsewhere"))
+    with pytest.raises(WorkerDiedError, match="put --out into a directory that all workers share") as caught:
+        slot.result(slot.start(task_in(tmp_path, monkeypatch)))
+    assert caught.value.kind is FailureKind.CONFIGURATION
+
+
+def test_a_worker_that_is_lost_costs_its_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slot = DaskSlot(Worker(trouble=OSError("worker tcp://10.0.0.7:3 is gone")))
+    lost = r"the Dask worker that ran the cell is lost \(OSError: worker tcp://10\.0\.0\.7:3 is gone\)"
+    with pytest.raises(WorkerDiedError, match=lost) as caught:
+        slot.result(slot.start(task_in(tmp_path, monkeypatch)))
+    assert caught.value.kind is FailureKind.NODE_LOST
+
+
+def test_a_cell_that_waits_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Busy(Executor):
+        def submit(self, _do: object, _task: Task) -> Future[CellRecord]:  # type: ignore[override]
+            return Future()
+
+    slot = DaskSlot(Busy())
+    slot.close()
+    future = slot.start(task_in(tmp_path, monkeypatch))
+    slot.close()
+    assert future.cancelled()
+    with pytest.raises(WorkerDiedError):
+        slot.result(future)
+
+
+class Workers:
+    """A client whose workers answer so."""
+
+    def __init__(self, **answers: object) -> None:
+        self._answers = answers
+
+    def run(self, _ask: object, *, on_error: str) -> dict[str, object]:
+        assert on_error == "return"
+        return self._answers
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Git(commit="c0ffee", dirty=False), None),
+        (Git(commit="c0ffee", dirty=True), "worker w2 with commit c0ffee and changes, expected the code"),
+        (
+            Git(commit="decade", dirty=False),
+            "worker w2 with commit decade, expected the code of this command",
+        ),
+        (ModuleNotFoundError("No module named 'harness'"), "worker w2 with no code of ours (No module named"),
+    ],
+)
+def test_workers_run_the_code_of_the_command(
+    monkeypatch: pytest.MonkeyPatch, answer: object, words: str | None
+) -> None:
+    ours = Git(commit="c0ffee", dirty=False)
+    monkeypatch.setattr(dask_slot, "git_facts", lambda: ours)
+    client = cast("Client", Workers(w1=ours, w2=answer))
+    if words is None:
+        check_code(client)
+        return
+    with pytest.raises(UsageError) as caught:
+        check_code(client)
+    assert words in str(caught.value)
