@@ -206,7 +206,7 @@ class TestOthers:
     @pytest.mark.parametrize(
         ("what", "words"),
         [
-            ("transports", "rogue +rc +[a-z]+, nodes +the RoGUE agent over reliable connections"),
+            ("transports", "rogue +rc +simulator, .*nodes +the RoGUE agent over reliable connections"),
             ("workloads", "senders     required"),
             ("topologies", "buffer +default 9MB +Buffer of each switch"),
             ("experiments", "rogue-paper/incast"),
