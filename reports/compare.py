@@ -82,17 +82,19 @@ def conclusions(compared: list[Compared]) -> list[str]:
     verdicts = [each.difference.verdict for each in compared]
     identical, too_few = verdicts.count(Verdict.IDENTICAL), verdicts.count(Verdict.TOO_FEW)
     tested = len(verdicts) - identical - too_few
-    lines = [f"{counted(len(verdicts), 'comparison')}: {sum(each.differs for each in compared)} differ."]
+    differing = sum(each.differs for each in compared)
+    verb = "differs" if differing == 1 else "differ"
+    lines = [f"{counted(len(verdicts), 'comparison')}: {differing} {verb}."]
     if tested:
         chance = (
             f"by chance alone about {tested * ALPHA:.0f} of the {tested} tested would be called different"
         )
         lines.append(f"At {ALPHA:.0%} {chance}.")
     if identical:
-        lines.append(f"{identical} are identical, run by run.")
+        lines.append(f"{identical} {'is' if identical == 1 else 'are'} identical, run by run.")
     if too_few:
         need = f"a test at {ALPHA:.0%} needs {runs_needed()} runs on each side; set repetitions"
-        lines.append(f"{too_few} have not enough runs: {need}.")
+        lines.append(f"{too_few} {'has' if too_few == 1 else 'have'} not enough runs: {need}.")
     return lines
 
 

@@ -67,6 +67,8 @@ class FakeAgent:
         self.files: dict[str, dict[str, bytes]] = {}
         self.left: dict[str, bytes] = {}
         """What lies in its directory beside, by name."""
+        self.unreadable: set[str] = set()
+        self.listings = 0
         self.answers: dict[type[Message], Callable[[Message], Message | None]] = {}
         self.capabilities = CAPABILITIES
         self.sha256: str | None = "ab" * 32
@@ -174,6 +176,8 @@ class DoolChannel:
         """End without a table, as when there is no shell or the connection breaks."""
         self._said, self.table, self.is_told_to_end = last_words, b"", True
 
+    def settimeout(self, _limit_s: float) -> None: ...
+
     def recv(self, size: int) -> bytes:
         assert self._said or self.is_told_to_end, "this would wait for ever"
         said, self._said = self._said[:size], self._said[size:]
@@ -203,11 +207,14 @@ class FakeShell:
     def get(self, path: str) -> bytes:
         directory, _, name = path.rpartition("/")
         if directory == DIRECTORY:
+            if name in self._agent.unreadable:
+                raise NodeError(f"{self.node}: SSH failed: permission denied")
             return self._agent.left[name]
         return self._agent.files[directory.rpartition("/")[2]][name]
 
     def sizes_bytes(self, directory: str) -> dict[str, int]:
         assert directory == DIRECTORY
+        self._agent.listings += 1
         return {name: len(content) for name, content in self._agent.left.items()}
 
 

@@ -66,8 +66,8 @@ def test_few_runs_and_equal_runs_are_said(tmp_path: Path) -> None:
     assert [each.difference.verdict for each in compared] == [Verdict.TOO_FEW, Verdict.IDENTICAL]
     assert conclusions(compared) == [
         "2 comparisons: 0 differ.",
-        "1 are identical, run by run.",
-        "1 have not enough runs: a test at 5% needs 4 runs on each side; set repetitions.",
+        "1 is identical, run by run.",
+        "1 has not enough runs: a test at 5% needs 4 runs on each side; set repetitions.",
     ]
 
 

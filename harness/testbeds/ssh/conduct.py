@@ -75,6 +75,8 @@ class Conductor:
         self._timing = timing
         self._asked: set[str] = set()
         """Roles that nodes were asked to prepare."""
+        self._lost: set[str] = set()
+        """Nodes that do not answer any more: nobody waits for them twice."""
         self.done = Conducted(None, {}, {})
 
     def prepare(self) -> None:
@@ -138,6 +140,8 @@ class Conductor:
                 for role in work[name]:
                     do(self._nodes[name], role)
             except TestbedError as error:
+                if error.kind is FailureKind.NODE_LOST:
+                    self._lost.add(name)
                 return error
             return None
 
@@ -229,14 +233,15 @@ class Conductor:
                 self.done.logs |= files
 
     def _logs_of(self, node: Node) -> dict[str, bytes]:
-        directory = node.capabilities.directory
-        if directory is None:
-            return {}
-        try:
-            names = [name for name, size in node.shell.sizes_bytes(directory).items() if size]
-            return {name: node.fetch(f"{directory}/{name}") for name in names if self._is_wanted(name)}
-        except (TestbedError, NodeError):
-            return {}  # the node is lost, which whoever measures on it has been told
+        directory, files = node.capabilities.directory, dict[str, bytes]()
+        if directory is None or node.name in self._lost:
+            return files
+        with suppress(NodeError):  # whoever measures on it has been told
+            for name, size in node.shell.sizes_bytes(directory).items():
+                if size and self._is_wanted(name):
+                    with suppress(TestbedError):
+                        files[name] = node.fetch(f"{directory}/{name}")
+        return files
 
     def _is_wanted(self, file: str) -> bool:
         """A log of a role of this cell's, or whatever such a role has written that has no results."""

@@ -13,6 +13,8 @@ from harness.provisioning.places import DOOL
 from harness.provisioning.remote import Shell
 
 INTERVAL_S: Final = 1
+STOP_LIMIT_S: Final = 30.0
+"""An emulated node may take some seconds to end dool; a lost one would never."""
 _CHUNK_BYTES: Final = 65_536
 
 # dool ends when the connection does: nothing is left on a node whose harness was killed.
@@ -48,6 +50,7 @@ class CpuRecorder:
 
     def stop(self) -> bytes:
         """End dool and return its table."""
+        self._channel.settimeout(STOP_LIMIT_S)
         try:
             self._channel.shutdown_write()
             table = b"".join(iter(lambda: self._channel.recv(_CHUNK_BYTES), b""))

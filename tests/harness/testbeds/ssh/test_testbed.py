@@ -86,6 +86,22 @@ def test_a_cell_that_breaks_off_keeps_what_the_others_have(run: Run, agents: dic
     assert isinstance(agents["h0"].asked[-1], Stop)
 
 
+def test_a_file_that_cannot_be_read_costs_no_other(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h2"].left = {"flow0-responder.log": b"secret", "flow1-responder.log": b"warning"}
+    agents["h2"].unreadable = {"flow0-responder.log"}
+    raw = run().raw
+    assert raw["flow1-responder.log"] == b"warning"
+    assert "flow0-responder.log" not in raw
+
+
+def test_nobody_waits_twice_for_a_node_that_is_lost(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h1"].answers[Heartbeat] = lambda _request: None
+    failure = run().failure
+    assert failure is not None
+    assert failure.kind is FailureKind.NODE_LOST
+    assert (agents["h1"].listings, agents["h0"].listings) == (0, 1)
+
+
 def test_a_cell_that_never_starts_keeps_the_logs(run: Run, agents: dict[str, FakeAgent]) -> None:
     """All that went wrong is told, not only what the first node says."""
     for host, flow in (("h0", "flow0"), ("h1", "flow1")):
