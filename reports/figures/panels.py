@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -18,6 +19,9 @@ BELOW_INCHES: Final = 0.52
 LEGEND_INCHES: Final = 0.3
 LEGEND_COLUMNS: Final = 4
 LEGEND_ROW_INCHES: Final = 0.22
+# What a legend's line takes beside its words, and what fits beside each other, in characters of its type.
+LEGEND_LINE_CHARACTERS: Final = 8
+LEGEND_CHARACTERS_MAX: Final = 132
 UNTITLED_INCHES: Final = 0.1
 
 Share = Literal["all", "row", "none"]
@@ -78,9 +82,20 @@ def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
     explained = [axis.get_legend_handles_labels() for axis in axes]
     handles, labels = max(explained, key=lambda pair: len(pair[1]))
     if handles:
-        _make_room(figure, LEGEND_ROW_INCHES * ((len(labels) - 1) // LEGEND_COLUMNS))
+        columns = _legend_columns(labels)
+        _make_room(figure, LEGEND_ROW_INCHES * ((len(labels) - 1) // columns))
         left = (LEFT_INCHES - 0.08) / WIDTH_INCHES
-        figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(left, 1), ncols=LEGEND_COLUMNS)
+        figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(left, 1), ncols=columns)
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    """Return how many columns of the longest labels fit beside each other."""
+    for columns in range(LEGEND_COLUMNS, 1, -1):
+        lengths = [len(label) for label in labels]
+        longest = [max(column, default=0) for column in np.array_split(lengths, columns)]
+        if sum(length + LEGEND_LINE_CHARACTERS for length in longest) <= LEGEND_CHARACTERS_MAX:
+            return columns
+    return 1
 
 
 def _make_room(figure: Figure, inches: float) -> None:

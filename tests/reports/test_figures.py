@@ -218,3 +218,18 @@ def test_a_long_legend_makes_the_figure_higher_and_no_panel_smaller(count: int, 
     legend_above(figure, axes)
     assert figure.get_figheight() == pytest.approx(height + rows_more * 0.22)
     assert axes[0].get_position().height * figure.get_figheight() == pytest.approx(before)
+
+
+@pytest.mark.parametrize(
+    ("labels", "columns"), [(["RoGUE", "DCTCP"] * 3, 4), (["Native RoCE over UC (median 219 ms)"] * 5, 3)]
+)
+def test_a_legend_of_long_words_has_fewer_columns_and_stays_inside(labels: list[str], columns: int) -> None:
+    with figure_look():
+        figure, axes = panels([""], 1)
+        for label in labels:
+            axes[0].plot([0, 1], [0, 1], label=label)
+        legend_above(figure, axes)
+        (legend,) = figure.legends
+        assert legend._ncols == columns
+        figure.draw_without_rendering()
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
