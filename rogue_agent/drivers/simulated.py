@@ -5,14 +5,9 @@ from functools import partial
 from typing import NamedTuple, TextIO, cast
 
 from rogue_agent.core.actions import (
-    ConnectionFailed,
     PostSend,
     QueuePairFailed,
     ReadyQueuePair,
-    RecoveryAction,
-    ResetQueuePair,
-    SendPeer,
-    SwitchToShadow,
     Trace,
     TransferDone,
 )
@@ -20,8 +15,7 @@ from rogue_agent.core.application import Application, Schedule, TransferRecord
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import Completion, status_name
 from rogue_agent.core.connection import Connection, QpEvent
-from rogue_agent.core.control import SampleVerdict
-from rogue_agent.core.errors import PeerError, PostRefused
+from rogue_agent.core.errors import PostRefused
 from rogue_agent.core.estimators import ESTIMATORS
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
@@ -32,13 +26,10 @@ from rogue_agent.drivers.simulated_library import SimulatedLibrary
 from rogue_agent.drivers.simulated_limiters import Turn
 from rogue_agent.drivers.simulated_nic import Network, NicQueuePair, WorkCompletion
 from rogue_agent.drivers.simulated_path import SimulatedPath
-from rogue_agent.drivers.step import drain
+from rogue_agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, drain, rtt_sample
 from simulator import QueuePair, QueuePairError
 
 IBV_QPS_ERR = 6
-
-RttSample = tuple[HostNs, int, int, int | None, float, int, bool, str]
-"""(t_ns, wr_id, rtt_ns, base_rtt_ns, cwnd_packets, limiter_bps, accepted, reason)"""
 
 
 class FlowEvent(NamedTuple):
@@ -49,7 +40,7 @@ class FlowEvent(NamedTuple):
     detail: str
 
 
-class SimulatedFlow:
+class SimulatedFlow(RecoveringFlow):
     """One flow of a simulation: follows its schedule over a path, and keeps what it saw.
 
     The connection is given what `ibv_wc` and a clock query carry, and nothing that only a simulator can
@@ -95,12 +86,9 @@ class SimulatedFlow:
         self._timer = simulation.timer(self._on_timer)
         self._armed_ns: HostNs | None = None
         self._resent_bytes = 0
-        self._again_bytes = 0
-        self._error: str | None = None
         self.rtt_samples: list[RttSample] = []
         self.failures: list[tuple[HostNs, int | None, str]] = []
         self.events: list[FlowEvent] = []
-        self.mistakes: list[str] = []
         self._attach(settings)
 
     def _attach(self, settings: TransportSettings) -> None:
@@ -137,7 +125,7 @@ class SimulatedFlow:
     @property
     def retransmitted_bytes(self) -> int:
         """Bytes that NIC and software have sent again so far."""
-        return self._again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
+        return self.again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
 
     def start(self) -> None:
         """Arrange for the first transfer at its time."""
@@ -208,56 +196,36 @@ class SimulatedFlow:
         self._resent_bytes = self.retransmitted_bytes
         return self._resent_bytes - before
 
-    def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
-        """Keep the failure with the name of its status."""
-        self._error = "queue pair error" if action.status is None else status_name(action.status)
-        self.failures.append((now, action.status, self._error))
-        self._note(now, "qp_failed", f"queue pair {self._queue_pair.qp_num}: {self._error}")
+    @property
+    def _active_qp_num(self) -> int:
+        return self._queue_pair.qp_num
 
-    def recover(self, action: RecoveryAction, now: HostNs) -> None:
-        """Move between the path's queue pairs, and take note."""
-        if isinstance(action, SwitchToShadow):
-            self._queue_pair = self._ends[action.qp_num]
-            self._again_bytes += action.again_bytes
-            self._note(now, "shadow_switch", f"queue pair {action.qp_num}: {action.again_bytes} bytes again")
-        elif isinstance(action, ResetQueuePair):
-            self._ends[action.qp_num].reset()
-            self._note(now, "reset", f"queue pair {action.qp_num}")
-        elif isinstance(action, ReadyQueuePair):
-            self._ends[action.qp_num].ready(sq_psn=action.sq_psn, rq_psn=action.rq_psn)
-            self._note(now, "resynchronised", f"queue pair {action.qp_num}")
-        elif isinstance(action, SendPeer):
-            self._send_peer(action.payload)
-        else:
-            self._give_up(action, now)
+    def _reason(self, status: int | None) -> str:
+        return UNEXPLAINED if status is None else status_name(status)
+
+    def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
+        self.failures.append((now, action.status, str(self._error)))
+
+    def _turn_to(self, qp_num: int) -> None:
+        self._queue_pair = self._ends[qp_num]
+
+    def _reset(self, qp_num: int) -> None:
+        self._ends[qp_num].reset()
+
+    def _make_ready(self, action: ReadyQueuePair) -> None:
+        self._ends[action.qp_num].ready(sq_psn=action.sq_psn, rq_psn=action.rq_psn)
 
     def _send_peer(self, payload: bytes) -> None:
         assert self._path.side_channel is not None, "a question, although there is no side channel"
         requester, library = self._path.side_channel
         requester.post_send(0, library, payload)
 
-    def _give_up(self, action: ConnectionFailed, now: HostNs) -> None:
-        self._error = action.reason
-        self._note(now, "gave_up", action.reason)
-
     def _note(self, now: HostNs, event: str, detail: str) -> None:
         self.events.append(FlowEvent(now, event, detail))
 
     def trace(self, action: Trace) -> None:
         """Keep an RTT sample."""
-        base_rtt_ns = action.metrics.get("base_rtt_ns")
-        self.rtt_samples.append(
-            (
-                action.t_ns,
-                action.wr_id,
-                round(action.rtt_ns),
-                None if base_rtt_ns is None else round(base_rtt_ns),
-                action.metrics["cwnd_packets"],
-                action.limiter_bps,
-                action.reason == SampleVerdict.ACCEPTED.value,
-                action.reason,
-            )
-        )
+        self.rtt_samples.append(rtt_sample(action))
 
     def _schedule_next(self, now: HostNs | None) -> None:
         """Begin the next transfer at its time; without a delay when that is now."""
@@ -294,13 +262,6 @@ class SimulatedFlow:
         for _, _, payload in datagrams:
             self._believe(partial(self._connection.on_peer_message, payload))
         self._go_on(HostNs(host_ns))
-
-    def _believe(self, take: Callable[[], None]) -> None:
-        """Pass on what the peer said; what makes no sense is dropped and kept in `mistakes`."""
-        try:
-            take()
-        except PeerError as error:
-            self.mistakes.append(str(error))
 
     def _on_qp_event_of(self, qp_num: int) -> Callable[[int, int], None]:
         def on_qp_event(host_ns: int, qp_state: int) -> None:

@@ -1,11 +1,30 @@
-"""The step that all drivers share: carry out what a connection asks for, until it asks for nothing more."""
+"""What all drivers share: carrying out what a connection asks for, and what their flows do alike then."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Protocol
 
-from rogue_agent.core.actions import PostSend, QueuePairFailed, RecoveryAction, SetRate, Trace, TransferDone
+from rogue_agent.core.actions import (
+    PostSend,
+    QueuePairFailed,
+    ReadyQueuePair,
+    RecoveryAction,
+    ResetQueuePair,
+    SendPeer,
+    SetRate,
+    SwitchToShadow,
+    Trace,
+    TransferDone,
+)
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.connection import Connection
-from rogue_agent.core.errors import PostRefused
+from rogue_agent.core.control import SampleVerdict
+from rogue_agent.core.errors import PeerError, PostRefused
+
+UNEXPLAINED = "queue pair error"
+"""Why a queue pair failed of which only that is known."""
+RttSample = tuple[HostNs, int, int, int | None, float, int, bool, str]
+"""(t_ns, wr_id, rtt_ns, base_rtt_ns, cwnd_packets, limiter_bps, accepted, reason)"""
 
 
 class Port(Protocol):
@@ -60,3 +79,94 @@ def drain(connection: Connection, port: Port, now: HostNs) -> None:
                 port.recover(action, now)
     deadline = connection.next_deadline()
     port.arm_timer(None if deadline is None else deadline.host_ns)
+
+
+class RecoveringFlow(ABC):
+    """A flow that may lose queue pairs: it moves between them, takes note, and keeps why.
+
+    `again_bytes` were posted again on another queue pair; `mistakes` counts messages of the peer that made no
+    sense.
+    """
+
+    again_bytes = 0
+    mistakes = 0
+    _error: str | None = None
+
+    @property
+    @abstractmethod
+    def _active_qp_num(self) -> int:
+        """The queue pair that verbs are posted to."""
+
+    @abstractmethod
+    def _reason(self, status: int | None) -> str:
+        """Why a queue pair failed, from the status of the completion that said so, if one did."""
+
+    @abstractmethod
+    def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
+        """The active queue pair is lost; `_error` says why."""
+
+    @abstractmethod
+    def _turn_to(self, qp_num: int) -> None:
+        """Post to this queue pair from now on."""
+
+    @abstractmethod
+    def _reset(self, qp_num: int) -> None:
+        """Bring a queue pair to RESET."""
+
+    @abstractmethod
+    def _make_ready(self, action: ReadyQueuePair) -> None:
+        """Bring a queue pair from RESET back to RTS."""
+
+    @abstractmethod
+    def _send_peer(self, payload: bytes) -> None:
+        """Send a datagram to the peer's library."""
+
+    @abstractmethod
+    def _note(self, now: HostNs, event: str, detail: str) -> None:
+        """Write down what happened, by a word of the table `events`."""
+
+    def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
+        """Keep what the NIC said."""
+        self._error = self._reason(action.status)
+        self._on_loss(action, now)
+        self._note(now, "qp_failed", f"queue pair {self._active_qp_num}: {self._error}")
+
+    def recover(self, action: RecoveryAction, now: HostNs) -> None:
+        """Move between the queue pairs, and take note."""
+        if isinstance(action, SwitchToShadow):
+            self._turn_to(action.qp_num)
+            self.again_bytes += action.again_bytes
+            self._note(now, "shadow_switch", f"queue pair {action.qp_num}: {action.again_bytes} bytes again")
+        elif isinstance(action, ResetQueuePair):
+            self._reset(action.qp_num)
+            self._note(now, "reset", f"queue pair {action.qp_num}")
+        elif isinstance(action, ReadyQueuePair):
+            self._make_ready(action)
+            self._note(now, "resynchronised", f"queue pair {action.qp_num}")
+        elif isinstance(action, SendPeer):
+            self._send_peer(action.payload)
+        else:
+            self._error = action.reason
+            self._note(now, "gave_up", action.reason)
+
+    def _believe(self, take: Callable[[], None]) -> None:
+        """Pass on what the peer said; what makes no sense is dropped and counted."""
+        try:
+            take()
+        except PeerError:
+            self.mistakes += 1
+
+
+def rtt_sample(action: Trace) -> RttSample:
+    """What the congestion control knew at one sample, as a row."""
+    base_rtt_ns = action.metrics.get("base_rtt_ns")
+    return (
+        action.t_ns,
+        action.wr_id,
+        round(action.rtt_ns),
+        None if base_rtt_ns is None else round(base_rtt_ns),
+        action.metrics["cwnd_packets"],
+        action.limiter_bps,
+        action.reason == SampleVerdict.ACCEPTED.value,
+        action.reason,
+    )

@@ -14,7 +14,7 @@ from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network
 from harness.testbeds.simulator.resent import ResentBytes
 from rogue_agent.core.application import TransferRecord
-from rogue_agent.drivers.simulated import RttSample
+from rogue_agent.drivers.step import RttSample
 from workloads.ideal import ideal_transfer_ns
 from workloads.records import EVENTS, FLOWS, LATENCY
 from workloads.traffic import Verb

@@ -1,7 +1,6 @@
 """A flow on real verbs: the application's schedule above the connection, the queue pairs below it."""
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,10 +8,6 @@ from rogue_agent.core.actions import (
     PostSend,
     QueuePairFailed,
     ReadyQueuePair,
-    RecoveryAction,
-    ResetQueuePair,
-    SendPeer,
-    SwitchToShadow,
     Trace,
     TransferDone,
 )
@@ -20,13 +15,12 @@ from rogue_agent.core.application import Application, Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS, Completion, status_name
 from rogue_agent.core.connection import Connection, QpEvent
-from rogue_agent.core.control import SampleVerdict
-from rogue_agent.core.errors import PeerError, PostRefused
+from rogue_agent.core.errors import PostRefused
 from rogue_agent.core.wire import framing_named
 from rogue_agent.drivers.limiters.base import RateLimiter
 from rogue_agent.drivers.meter import ThroughputMeter
 from rogue_agent.drivers.spool import Table
-from rogue_agent.drivers.step import drain
+from rogue_agent.drivers.step import UNEXPLAINED, RecoveringFlow, drain, rtt_sample
 from rogue_agent.drivers.transfers import TransferLog
 from rogue_agent.drivers.verbs.clock import Clocks
 from rogue_agent.drivers.verbs.endpoint import Endpoint
@@ -73,7 +67,7 @@ class FlowShape:
     has_counted_writes: bool
 
 
-class VerbsFlow:
+class VerbsFlow(RecoveringFlow):
     """Offers `step.Port` over one endpoint; whoever runs the event loop calls the `on_` methods."""
 
     def __init__(  # noqa: PLR0913 - what is above, below and beside a flow
@@ -99,12 +93,9 @@ class VerbsFlow:
         self._application: Application | None = None
         self._is_over = False
         self._timer_ns: HostNs | None = None
-        self._error = ""
         self._unsignaled_bytes = 0
         self._posted: deque[tuple[int, int]] = deque()
         self._held: deque[tuple[HostNs, PostSend]] = deque()
-        self.mistakes = 0
-        self.again_bytes = 0
         self.posted_verbs = 0
         self.posted_batches = 0
         self.posting_ns = 0
@@ -249,55 +240,42 @@ class VerbsFlow:
         if not self._application.is_open_loop:
             self._begin(now)
 
-    def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
-        """Keep what the NIC said, or the library where it refused a verb."""
-        if action.status is not None:
-            self._error = status_name(action.status)
-        self._release(now, is_all=True)  # to be flushed with the others
-        self._note(now, "qp_failed", f"queue pair {self._queue_pair.qp_num}: {self._error}")
+    @property
+    def _active_qp_num(self) -> int:
+        return self._queue_pair.qp_num
 
-    def recover(self, action: RecoveryAction, now: HostNs) -> None:
-        """Move between the queue pairs, and take note."""
-        if isinstance(action, SwitchToShadow):
-            self._queue_pair = self._endpoint.pair_of(action.qp_num)
-            self.again_bytes += action.again_bytes
-            self._posted.clear()
-            self._held.clear()
-            self._unsignaled_bytes = 0
-            self._note(now, "shadow_switch", f"queue pair {action.qp_num}: {action.again_bytes} bytes again")
-        elif isinstance(action, ResetQueuePair):
-            self._endpoint.reset(action.qp_num)
-            self._note(now, "reset", f"queue pair {action.qp_num}")
-        elif isinstance(action, ReadyQueuePair):
-            self._endpoint.ready(action.qp_num, action.sq_psn, action.rq_psn)
-            self._note(now, "resynchronised", f"queue pair {action.qp_num}")
-        elif isinstance(action, SendPeer):
-            assert self._endpoint.side is not None, "a question, although there is no side channel"
-            self._endpoint.side.send(action.payload)
-        else:
-            self._error = action.reason
-            self._note(now, "gave_up", action.reason)
+    def _reason(self, status: int | None) -> str:
+        """What the NIC said, or the library where it refused a verb."""
+        return self._error or UNEXPLAINED if status is None else status_name(status)
+
+    def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
+        self._release(now, is_all=True)  # to be flushed with the others
+
+    def _turn_to(self, qp_num: int) -> None:
+        self._queue_pair = self._endpoint.pair_of(qp_num)
+        self._posted.clear()
+        self._held.clear()
+        self._unsignaled_bytes = 0
+
+    def _reset(self, qp_num: int) -> None:
+        self._endpoint.reset(qp_num)
+
+    def _make_ready(self, action: ReadyQueuePair) -> None:
+        self._endpoint.ready(action.qp_num, action.sq_psn, action.rq_psn)
+
+    def _send_peer(self, payload: bytes) -> None:
+        assert self._endpoint.side is not None, "a question, although there is no side channel"
+        self._endpoint.side.send(payload)
 
     def trace(self, action: Trace) -> None:
         """Write one RTT sample as a row."""
-        is_accepted = action.reason == SampleVerdict.ACCEPTED.value
-        metrics, rtt_ns = action.metrics, action.rtt_ns
-        cwnd_packets = metrics["cwnd_packets"]
-        base_rtt_ns = metrics.get("base_rtt_ns")
-        if is_accepted and rtt_ns > 0:
-            throughput_bps = cwnd_packets * self._shape.mtu_bytes * 8e9 / rtt_ns
+        sample = rtt_sample(action)
+        _, _, _, _, cwnd_packets, _, is_accepted, _ = sample
+        if is_accepted and action.rtt_ns > 0:
+            throughput_bps = cwnd_packets * self._shape.mtu_bytes * 8e9 / action.rtt_ns
             self._records.meter.estimate(action.t_ns, throughput_bps)
         if self._records.rtt is not None:
-            self._records.rtt.row(
-                action.t_ns,
-                action.wr_id,
-                round(rtt_ns),
-                None if base_rtt_ns is None else round(base_rtt_ns),
-                cwnd_packets,
-                action.limiter_bps,
-                is_accepted,
-                action.reason,
-            )
+            self._records.rtt.row(*sample)
 
     def _begin(self, now: HostNs) -> None:
         application = self._application
@@ -317,10 +295,3 @@ class VerbsFlow:
 
     def _note(self, now: HostNs, event: str, detail: str) -> None:
         self._records.events.row(now, event, detail)
-
-    def _believe(self, take: Callable[[], None]) -> None:
-        """Pass on what the peer said; what makes no sense is dropped and counted."""
-        try:
-            take()
-        except PeerError:
-            self.mistakes += 1

@@ -1,15 +1,26 @@
 """The step shared by all drivers, against a port that only takes notes."""
 
-from rogue_agent.core.actions import PostSend, QueuePairFailed, Trace, TransferDone
+from rogue_agent.core.actions import (
+    ConnectionFailed,
+    PostSend,
+    QueuePairFailed,
+    ReadyQueuePair,
+    ResetQueuePair,
+    SendPeer,
+    SwitchToShadow,
+    Trace,
+    TransferDone,
+)
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS
 from rogue_agent.core.connection import Connection, QpEvent
-from rogue_agent.core.errors import PostRefused
+from rogue_agent.core.control import SampleVerdict
+from rogue_agent.core.errors import PeerError, PostRefused
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.states import State
 from rogue_agent.core.transports import settings_for
-from rogue_agent.drivers.step import drain
+from rogue_agent.drivers.step import UNEXPLAINED, RecoveringFlow, drain, rtt_sample
 
 NOW = HostNs(10)
 LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
@@ -99,3 +110,81 @@ def test_the_timer_follows_the_deadline() -> None:
     drain(connection, port, HostNs(NOW + 10**9))
     assert port.timers == [None, NOW + 10**9, None]
     assert port.notes[-2:] == ["failed None", "done 1 error"]
+
+
+class Diary(RecoveringFlow):
+    """A flow over nothing, which writes down what it would do."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self._qp_num = 3
+
+    @property
+    def _active_qp_num(self) -> int:
+        return self._qp_num
+
+    def _reason(self, status: int | None) -> str:
+        return UNEXPLAINED if status is None else f"status {status}"
+
+    def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
+        self.done.append(f"lost because of {self._error}")
+
+    def _turn_to(self, qp_num: int) -> None:
+        self._qp_num = qp_num
+
+    def _reset(self, qp_num: int) -> None:
+        self.done.append(f"reset {qp_num}")
+
+    def _make_ready(self, action: ReadyQueuePair) -> None:
+        self.done.append(f"ready {action.qp_num}")
+
+    def _send_peer(self, payload: bytes) -> None:
+        self.done.append(payload.decode())
+
+    def _note(self, now: HostNs, event: str, detail: str) -> None:
+        self.done.append(f"{now} {event}: {detail}")
+
+
+def test_a_flow_goes_through_a_recovery_and_takes_note() -> None:
+    flow = Diary()
+    flow.queue_pair_failed(QueuePairFailed(1, 12), NOW)
+    for action in (
+        ResetQueuePair(3),
+        SendPeer(b"resync 3"),
+        SwitchToShadow(4, 70_000),
+        ReadyQueuePair(3, sq_psn=1, rq_psn=2),
+        ConnectionFailed("nobody answers"),
+    ):
+        flow.recover(action, NOW)
+    assert flow.done == [
+        "lost because of status 12",
+        "10 qp_failed: queue pair 3: status 12",
+        "reset 3",
+        "10 reset: queue pair 3",
+        "resync 3",
+        "10 shadow_switch: queue pair 4: 70000 bytes again",
+        "ready 3",
+        "10 resynchronised: queue pair 3",
+        "10 gave_up: nobody answers",
+    ]
+    assert (flow.again_bytes, flow._error) == (70_000, "nobody answers")
+
+
+def test_what_the_peer_says_without_sense_is_counted() -> None:
+    flow = Diary()
+
+    def take() -> None:
+        raise PeerError("nonsense")
+
+    flow._believe(take)
+    flow._believe(lambda: None)
+    assert flow.mistakes == 1
+
+
+def test_a_sample_is_a_row_of_whole_nanoseconds() -> None:
+    known = {"cwnd_packets": 10.5, "base_rtt_ns": 50_000.4}
+    accepted = Trace(HostNs(7), 3, 61_000.6, 2_000_000_000, SampleVerdict.ACCEPTED.value, known)
+    assert rtt_sample(accepted) == (7, 3, 61_001, 50_000, 10.5, 2_000_000_000, True, "accepted")
+    first = accepted._replace(reason=SampleVerdict.HOLD_OFF.value, metrics={"cwnd_packets": 10.0})
+    assert rtt_sample(first)[3] is None
+    assert not rtt_sample(first)[6]
