@@ -68,7 +68,7 @@ def wait_for_traffic(nodes: standing.StandingTestbed) -> None:
 def nothing_runs_on(host: Connection) -> None:
     """Wait until no process and no file of the agent is left; `timeout` bounds the wait."""
     host.run("timeout 100 sh -c 'while pgrep -f [r]ogue-agent.pyz; do busybox usleep 100000; done'")
-    assert host.run("find /tmp -name 'rogue-agent-*'") == ""
+    assert host.run("find /tmp /var/lib/rogue/spool -name 'rogue-agent-*'") == ""
 
 
 @contextmanager
