@@ -14,6 +14,9 @@ from workloads.traffic import Flow
 
 KINDS: Final = ("htb", "dcb")
 """Those that hold packets back, which a node is prepared for; the first one that it has is taken."""
+FLOWS_MAX: Final = {"htb": PRIORITIES, "dcb": 1}
+"""One class per flow; but dcb reads the rates of all classes, changes one and writes all back, so that two
+flows, each with a process of its own, would undo each other's rates."""
 SOFTWARE: Final = "software"
 """What is left where there is none: the agent itself holds whole batches back."""
 SOFTWARE_BATCH_NS_MIN: Final = 10_000_000
@@ -34,10 +37,10 @@ def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
         kind = limiter_kind(nodes[host], interfaces[host])
         flows[host] += 1
         if kind != SOFTWARE:
-            if flows[host] > PRIORITIES:
+            if flows[host] > FLOWS_MAX[kind]:
                 return (
-                    f"{host} sends {PRIORITIES + 1} or more flows with rates of their own and has "
-                    f"{PRIORITIES} limiters: let it send fewer"
+                    f"{host} sends more than {FLOWS_MAX[kind]} of the flows that have rates of their own, "
+                    f"as many as {kind} can serve on one host: let it send fewer"
                 )
             continue
         lacks = f"{host} has neither htb nor dcb on {interfaces[host]}: provision it"

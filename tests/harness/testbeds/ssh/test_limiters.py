@@ -39,10 +39,16 @@ def test_more_flows_than_limiters_are_refused(tmp_path: Path) -> None:
         reason = told(tmp_path, CAPABILITIES, *settings)
         assert (reason is not None) is is_refused
         if reason is not None:
-            assert reason.endswith(
-                "sends 8 or more flows with rates of their own and has 7 limiters: let it send fewer"
-            )
+            assert "sends more than 7 of the flows that have rates of their own, as many as htb can" in reason
         assert told(tmp_path, CAPABILITIES, *settings, "transports=[roce]") is None
+
+
+def test_two_flows_would_undo_each_others_rates_on_a_card(tmp_path: Path) -> None:
+    card = replace(CAPABILITIES, limiters=["dcb:eth1", "software"])
+    assert told(tmp_path, card, SLOW) is None, "each of two senders has a card of its own"
+    many = "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 20s}"
+    reason = told(tmp_path, card, SLOW, many, "probe=null")
+    assert "sends more than 1 of the flows that have rates of their own, as many as dcb can" in str(reason)
 
 
 def test_whole_batches_are_held_back_only_where_they_are_long(tmp_path: Path) -> None:
