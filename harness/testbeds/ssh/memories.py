@@ -36,14 +36,19 @@ def fill_seed(flow: PlannedFlow, end: End) -> int | None:
 def compared_bytes(flow: PlannedFlow) -> int:
     """How many bytes from the start must be the same at both ends after a whole transfer; 0 if none need be.
 
-    Over an unreliable connection bytes may be lost. WRITE and READ put every byte where it was at the source.
-    SENDs fill receives one after the other: a message is where it was at the source if it is a segment long
-    and a transfer has a whole share of the receives.
+    Over an unreliable connection bytes may be lost. WRITE and READ put every byte where it was at the source;
+    what does not fit into the memory goes round, as far as whole segments reach. SENDs fill receives one
+    after the other: a message is where it was at the source if it is a segment long and a transfer has a
+    whole share of the receives.
     """
     size_bytes = flow.flow.size_bytes
-    if flow.service != "rc" or not 0 < size_bytes <= MEMORY_BYTES_MAX:
+    if flow.service != "rc" or size_bytes == 0:
         return 0
-    return size_bytes if flow.flow.verb != "send" or _lands_in_ring(flow) else 0
+    if flow.flow.verb == "send":
+        return size_bytes if _lands_in_ring(flow) else 0
+    if size_bytes <= MEMORY_BYTES_MAX:
+        return size_bytes
+    return MEMORY_BYTES_MAX // _segment_bytes(flow) * _segment_bytes(flow)
 
 
 def _lands_in_ring(flow: PlannedFlow) -> bool:
