@@ -10,7 +10,7 @@ from simulator.losses import BurstLoss, IdentificationLoss, IndependentLoss, Los
 from simulator.marking import Marking
 from simulator.memory import Memory
 from simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
-from simulator.reliability import RELIABILITIES, Reliability
+from simulator.reliability import RELIABILITIES, Reliability, check_parameters
 from simulator.simulation import Simulation
 
 __all__ = [
@@ -39,4 +39,5 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "Timer",
+    "check_parameters",
 ]

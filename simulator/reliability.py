@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from simulator._core import reliabilities
+from simulator._core import Requester, reliabilities
 from simulator.control import ControlParameter, NicControl
 from simulator.errors import SimulationError
 
@@ -31,6 +31,11 @@ RELIABILITIES: Final = {
     name: ReliabilityKind(name, meaning, shortest, tuple(ControlParameter(*each) for each in parameters))
     for name, meaning, shortest, parameters in reliabilities()
 }
+
+
+def check_parameters(name: str, parameters: Mapping[str, float]) -> None:
+    """Raise SimulationError if a parameter is unknown, out of bounds or contradicts another one."""
+    Requester(name, mtu_bytes=1024, parameters=dict(parameters))
 
 
 @dataclass(frozen=True, slots=True)

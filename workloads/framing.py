@@ -34,4 +34,30 @@ ROCEV2: Final = Framing("rocev2", 62, 16, 66, 4, 20)
 # Point-to-point header 2 + IPv4 20 + UDP 8, neither preamble nor gap: the packets of the papers' simulator.
 NS3: Final = Framing("ns3", 30, 0, 30, 0, 0)
 
+# Ethernet 14 + IPv4 20 + TCP 20 + FCS 4 = 58; an ACK is padded to 64. iWARP: MPA 2 + 4, DDP and RDMAP 14.
+TCP: Final = Framing("tcp", 58, 0, 64, 0, 20)
+IWARP: Final = Framing("iwarp", 78, 0, 64, 0, 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The segments of a TCP whose IP packets have 1500 bytes at most."""
+
+    framing: Framing
+    payload_bytes: int
+
+    @property
+    def payload_fraction(self) -> Fraction:
+        """Share of a link's rate that is payload: .9493 for 1460 of 1538 bytes."""
+        return self.framing.payload_fraction(self.payload_bytes)
+
+
+STREAMS: Final[dict[str, Stream]] = {
+    "dctcp": Stream(TCP, 1460),
+    "cubic": Stream(TCP, 1460),
+    "reno": Stream(TCP, 1460),
+    "iwarp": Stream(IWARP, 1440),
+}
+"""Of the transports that are TCPs, without options."""
+
 FRAMINGS: Final[dict[str, Framing]] = {framing.name: framing for framing in (ROCEV2, NS3)}

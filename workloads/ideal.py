@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import ceil
 
-from workloads.framing import Framing
+from workloads.framing import STREAMS, Framing
 from workloads.topologies.topology import Topology
 from workloads.traffic.workload import Verb
 
@@ -17,21 +17,26 @@ def ideal_goodput_bps(topology: Topology, source: str, destination: str) -> floa
     return float(slowest * topology.frames.payload_fraction(topology.mtu_bytes))
 
 
-def ideal_transfer_ns(topology: Topology, source: str, destination: str, verb: Verb, size_bytes: int) -> int:
+def ideal_transfer_ns(  # noqa: PLR0913 - a transfer has that many independent properties
+    topology: Topology, source: str, destination: str, verb: Verb, size_bytes: int, base: str | None = None
+) -> int:
     """From posting one verb to its completion at the host that posted it, alone in the empty network.
 
     Data stored and forwarded hop by hop: every packet once over the slowest link, and the first packet over
     each of the others. Besides, one packet goes the other way over every link: the acknowledgement of a WRITE
-    or SEND, the request of a READ. Rounded up to nanoseconds.
+    or SEND, the request of a READ. Rounded up to nanoseconds. With a `base` that is a TCP the packets are its
+    own.
 
     Source: first packet sum(L / C_i + delay_i); each further packet L / C_slowest.
     """
     links = topology.path(source, destination)
-    framing = topology.frames
+    stream = STREAMS.get(base or "")
+    framing = stream.framing if stream else topology.frames
+    mtu_bytes = stream.payload_bytes if stream else topology.mtu_bytes
     first_extra_bytes, last_extra_bytes, other_way_bytes = _extra_bytes(framing, verb)
     overhead_bytes = framing.header_bytes + framing.gap_bytes
-    packets = max(1, ceil(size_bytes / topology.mtu_bytes))
-    first_bytes = min(size_bytes, topology.mtu_bytes) + overhead_bytes + first_extra_bytes
+    packets = max(1, ceil(size_bytes / mtu_bytes))
+    first_bytes = min(size_bytes, mtu_bytes) + overhead_bytes + first_extra_bytes
     all_bytes = size_bytes + packets * overhead_bytes + first_extra_bytes
     all_bytes += last_extra_bytes if packets > 1 else 0
     slowest = min(link.rate_bps for link in links)

@@ -62,6 +62,7 @@ BASES: Final[dict[str, Base]] = {
     "dctcp": Base("tcp", "TCP with DCTCP congestion control"),
     "cubic": Base("tcp", "TCP with CUBIC congestion control"),
     "reno": Base("tcp", "TCP with Reno congestion control"),
+    "iwarp": Base("tcp", "RDMA over a TCP in the NIC"),
 }
 
 FEATURES: Final[dict[str, str]] = {

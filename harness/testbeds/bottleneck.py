@@ -1,11 +1,14 @@
 """The port that limits a cell's flows together."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from harness.plan.cells import Cell
 from harness.testbeds.base import Fact
-from harness.testbeds.traffic import cell_flows, receivers
+from harness.testbeds.traffic import cell_flows, group_transport, receivers
+from workloads.framing import STREAMS
 from workloads.topologies import Link
+from workloads.transports import parse_transport
 
 
 def bottleneck_facts(cell: Cell) -> dict[str, Fact]:
@@ -19,9 +22,18 @@ def bottleneck_facts(cell: Cell) -> dict[str, Fact]:
     shared = [link for link in certain[0] if all(link in links for links in certain)]
     link = min(reversed(shared), key=lambda each: each.rate_bps)
     return {
-        "ideal_goodput_bps": float(link.rate_bps * topology.frames.payload_fraction(topology.mtu_bytes)),
+        "ideal_goodput_bps": float(link.rate_bps * cell_payload_fraction(cell)),
         "bottleneck_port": _port(flows[0].source, topology.path(flows[0].source, flows[0].destination), link),
     }
+
+
+def cell_payload_fraction(cell: Cell) -> Fraction:
+    """Share of a link's rate that is payload; TCP has packets of its own, if nothing else runs beside it."""
+    bases = {parse_transport(group_transport(cell, group)).base for group in cell.experiment.groups}
+    if len(bases) == 1 and (stream := STREAMS.get(bases.pop())):
+        return stream.payload_fraction
+    topology = cell.experiment.topology
+    return topology.frames.payload_fraction(topology.mtu_bytes)
 
 
 def _port(source: str, path: Sequence[Link], wanted: Link) -> str:

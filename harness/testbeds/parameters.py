@@ -45,7 +45,7 @@ def agent_settings(name: str, line_rate_bps: int, parameters: Mapping[str, Scala
     try:
         return settings_for(name, line_rate_bps, agent_overrides(name, line_rate_bps, parameters))
     except SettingsError as error:
-        key = _as_written(error.key)
+        key = as_written(error.key)
         raise ParameterError(ParameterMistake(key, error.expected, "correct the value")) from error
 
 
@@ -55,10 +55,10 @@ def agent_overrides(name: str, line_rate_bps: int, parameters: Mapping[str, Scal
     choosing: dict[str, Scalar] = {key: own[key] for key in ("cc", "estimator") if key in own}
     known = parameter_names(settings_for(name, line_rate_bps, choosing))
     rest = {key: value for key, value in own.items() if key not in choosing}
-    return {**choosing, **dict(_translated(key, value, known) for key, value in rest.items())}
+    return {**choosing, **dict(translated(key, value, known) for key, value in rest.items())}
 
 
-def _translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, Scalar]:
+def translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, Scalar]:
     """Name and value as the agent wants them."""
     for suffix, quantity in QUANTITY_OF_SUFFIX.items():
         if key + suffix in known:
@@ -66,13 +66,13 @@ def _translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, S
                 return key + suffix, quantity.parse(value)
             except UnitError as error:
                 raise ParameterError(ParameterMistake(key, error.expected, error.advice)) from error
-    if key not in known or _as_written(key) != key:
-        names = ", ".join(_as_written(name) for name in known)
+    if key not in known or as_written(key) != key:
+        names = ", ".join(as_written(name) for name in known)
         raise ParameterError(ParameterMistake(key, f"one of the parameters {names}", "choose one of them"))
     return key, value
 
 
-def _as_written(name: str) -> str:
+def as_written(name: str) -> str:
     """The agent's name for a parameter, as an experiment file has it."""
     for suffix in QUANTITY_OF_SUFFIX:
         if name.endswith(suffix):

@@ -5,9 +5,11 @@ from typing import Final
 
 from harness.plan.cells import Cell
 from harness.testbeds.base import Fact
+from harness.testbeds.simulator.tcp import TCPS, dctcp_marking
 from harness.testbeds.traffic import group_transport
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import Marking, NicControl, PriorityFlowControl
+from workloads.framing import STREAMS
 from workloads.transports import TransportName, parse_transport
 
 DCQCN_MARKING: Final = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
@@ -58,9 +60,9 @@ def unsupported_feature(cell: Cell) -> str | None:
     """Why the network cannot give a transport what it asks for; None if it can."""
     for name in cell_transports(cell):
         missing = [feature for feature in name.features if feature not in FEATURES]
-        if name.base not in TRANSPORTS or missing:
-            added = ", ".join(f"+{feature}" for feature in FEATURES)
-            return f"the simulator has no {name}; it has {', '.join(TRANSPORTS)}, and of features {added}"
+        if name.base not in (*TRANSPORTS, *TCPS) or missing:
+            added, bases = ", ".join(f"+{feature}" for feature in FEATURES), ", ".join((*TRANSPORTS, *TCPS))
+            return f"the simulator has no {name}; it has {bases}, and of features {added}"
     return _unsupported_priorities(cell)
 
 
@@ -95,7 +97,8 @@ def _has_pauses(features: list[Feature]) -> bool:
 
 def _markings(cell: Cell) -> list[Marking]:
     features = [feature for name in cell_transports(cell) for feature in features_of(name)]
-    return list(dict.fromkeys(feature.marking for feature in features if feature.marking is not None))
+    rules = [*(feature.marking for feature in features), dctcp_marking(cell)]
+    return list(dict.fromkeys(rule for rule in rules if rule is not None))
 
 
 def flow_control(cell: Cell) -> PriorityFlowControl | None:
@@ -104,7 +107,10 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
     priorities = tuple(sorted(p for p, each in asked.items() if any(_has_pauses(f) for f in each)))
     if not priorities:
         return None
-    mtu_bytes = max(cell.experiment.topology.mtu_bytes, DATAGRAM_MTU_BYTES)
+    mtus_bytes = [
+        stream.payload_bytes for stream in (STREAMS.get(n.base) for n in cell_transports(cell)) if stream
+    ]
+    mtu_bytes = max(cell.experiment.topology.mtu_bytes, DATAGRAM_MTU_BYTES, *mtus_bytes)
     return PriorityFlowControl(priorities=priorities, mtu_bytes=mtu_bytes)
 
 

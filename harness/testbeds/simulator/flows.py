@@ -6,6 +6,7 @@ from functools import partial
 from typing import cast
 
 from harness.plan.cells import Cell
+from harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
@@ -13,7 +14,7 @@ from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated import SimulatedFlow
 from rogue_agent.drivers.simulated_limiters import NicLimiters
-from rogue_agent.drivers.simulated_nic import Fabric
+from rogue_agent.drivers.simulated_nic import Fabric, NicQueuePair
 from rogue_agent.drivers.simulated_path import open_path
 from simulator import PROFILES, NicControl, Simulation
 from workloads.streams import random_stream, source_port
@@ -29,7 +30,7 @@ class PlannedFlow:
     transport: str
     """Label in the results."""
     flow: Flow
-    settings: TransportSettings
+    settings: TransportSettings | TcpSettings
     priority: int = field(default=0, kw_only=True)
     control: NicControl | None = field(default=None, kw_only=True)
     """Congestion control in the NICs, if the transport asks for one."""
@@ -46,7 +47,7 @@ class RunningFlow(PlannedFlow):
 
     qp_nums: tuple[int, ...]
     """Queue pairs at the initiating end."""
-    agent: SimulatedFlow
+    agent: SimulatedFlow | TcpFlow
 
     @property
     def is_done(self) -> bool:
@@ -80,7 +81,57 @@ def start_flow(
 
     Queue pairs with a control have limiters of their own, and the agent's ones are none of its business.
     """
-    flow, settings, topology = planned.flow, planned.settings, cell.experiment.topology
+    agent: SimulatedFlow | TcpFlow
+    if isinstance(planned.settings, TcpSettings):
+        agent, qp_nums = _start_tcp(simulation, limiters, cell, planned, planned.settings)
+    else:
+        agent, qp_nums = _start_agent(simulation, limiters, cell, planned, planned.settings)
+    return RunningFlow(
+        planned.group,
+        planned.transport,
+        planned.flow,
+        planned.settings,
+        qp_nums,
+        agent,
+        priority=planned.priority,
+        control=planned.control,
+    )
+
+
+def _start_tcp(
+    simulation: Simulation,
+    limiters: Mapping[str, NicLimiters],
+    cell: Cell,
+    planned: PlannedFlow,
+    settings: TcpSettings,
+) -> tuple[TcpFlow, tuple[int, ...]]:
+    """Open a TCP connection from the source, which no limiter holds back."""
+    flow = planned.flow
+    ends = connect_tcp(
+        simulation,
+        flow.source,
+        flow.destination,
+        settings,
+        priority=planned.priority,
+        path_seed=source_port(cell.seed, planned.flow_id),
+    )
+    for host, end in zip((flow.source, flow.destination), ends, strict=True):
+        if host in limiters:
+            limiters[host].leave_unlimited((cast("NicQueuePair", end),))
+    agent = TcpFlow(simulation, ends[0], _schedule(flow))
+    agent.start()
+    return agent, (ends[0].qp_num,)
+
+
+def _start_agent(
+    simulation: Simulation,
+    limiters: Mapping[str, NicLimiters],
+    cell: Cell,
+    planned: PlannedFlow,
+    settings: TransportSettings,
+) -> tuple[SimulatedFlow, tuple[int, ...]]:
+    """Connect queue pairs, with the agent at the initiating end."""
+    flow, topology = planned.flow, cell.experiment.topology
     path = open_path(
         cast("Fabric", FlowFabric(simulation, planned)),
         flow.initiator,
@@ -98,20 +149,10 @@ def start_flow(
         schedule=_schedule(flow),
         record_rtt=cell.experiment.measures("rtt"),
         peer_link=_link_facts(topology, flow.responder),
-        instruments=_instruments(cell, planned),
+        instruments=_instruments(cell, planned, settings),
     )
     agent.start()
-    qp_nums = tuple(own_end.qp_num for own_end, _ in path.pairs)
-    return RunningFlow(
-        planned.group,
-        planned.transport,
-        flow,
-        settings,
-        qp_nums,
-        agent,
-        priority=planned.priority,
-        control=planned.control,
-    )
+    return agent, tuple(own_end.qp_num for own_end, _ in path.pairs)
 
 
 def _link_facts(topology: Topology, host: str) -> LinkFacts:
@@ -136,8 +177,8 @@ def _schedule(flow: Flow) -> Schedule:
     )
 
 
-def _instruments(cell: Cell, planned: PlannedFlow) -> Instruments:
+def _instruments(cell: Cell, planned: PlannedFlow, settings: TransportSettings) -> Instruments:
     """Disturbances that the transport's parameters ask for, each flow's from a stream of its own."""
-    if not planned.settings.rtt_noise_ns:
+    if not settings.rtt_noise_ns:
         return NO_INSTRUMENTS
     return Instruments(random=random_stream(cell.seed, f"rtt_noise/{planned.flow_id}").random)

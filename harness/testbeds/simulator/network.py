@@ -1,15 +1,18 @@
 """From a cell to a simulation: hosts, switches, links, queue pairs and the agent on each sender."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from harness.experiment.choices import Scalar
 from harness.plan.cells import Cell
 from harness.testbeds.parameters import agent_settings
 from harness.testbeds.simulator.faults import arrange_cuts, link_loss
 from harness.testbeds.simulator.features import agent_transport, flow_control, marking, nic_control
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, shared_limiters, start_flow
+from harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from harness.testbeds.timing import Timing
 from harness.testbeds.traffic import busiest_receiver, cell_flows, group_transport
+from rogue_agent.core.settings import TransportSettings
 from simulator import PROFILES, Simulation
 from workloads.probes import Probe
 from workloads.streams import random_stream
@@ -59,11 +62,18 @@ def _planned(cell: Cell) -> Iterator[PlannedFlow]:
         label = group.transport or cell.transport.shown
         parameters = {} if group.transport else cell.transport.parameters
         rates = {topology.host_rate_bps(flow.initiator) for flow in flows_of[group.name]}
-        settings = {rate: agent_settings(agent_transport(name), rate, parameters) for rate in rates}
+        settings = {rate: _settings(agent_transport(name), rate, parameters) for rate in rates}
         control = nic_control(name)
         for flow in flows_of[group.name]:
             own = settings[topology.host_rate_bps(flow.initiator)]
             yield PlannedFlow(group.name, label, flow, own, priority=group.priority, control=control)
+
+
+def _settings(
+    base: str, line_rate_bps: int, parameters: Mapping[str, Scalar]
+) -> TransportSettings | TcpSettings:
+    """Those of an agent's transport, or of a TCP."""
+    return tcp_settings(base, parameters) if base in TCPS else agent_settings(base, line_rate_bps, parameters)
 
 
 def _build_links(cell: Cell) -> Simulation:

@@ -15,7 +15,7 @@ from workloads.topologies import Topology
 from workloads.traffic import Flow
 
 FRAMINGS: Final = ("rocev2",)
-SERVICES: Final = ("rc", "uc")
+SERVICES: Final = ("rc", "uc", "tcp")
 VERBS: Final = ("write", "read", "send")
 SAMPLES_MAX: Final = 50_000_000
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {

@@ -60,14 +60,15 @@ def flows_table(cell: Cell, network: Network) -> Columns:
     """One row per transfer, by flow and then in order."""
 
     @cache
-    def ideal_ns(source: str, destination: str, verb: Verb, size_bytes: int) -> int:
-        return ideal_transfer_ns(cell.experiment.topology, source, destination, verb, size_bytes)
+    def ideal_ns(source: str, destination: str, verb: Verb, size_bytes: int, base: str) -> int:
+        return ideal_transfer_ns(cell.experiment.topology, source, destination, verb, size_bytes, base)
 
     rows: list[tuple[object, ...]] = []
     for running in network.flows:
         flow = running.flow
         for transfer in running.agent.transfers:
-            ideal_fct_ns = ideal_ns(flow.source, flow.destination, flow.verb, transfer.size_bytes)
+            base = running.settings.transport
+            ideal_fct_ns = ideal_ns(flow.source, flow.destination, flow.verb, transfer.size_bytes, base)
             fct_ns = _fct_ns(transfer)
             rows.append(
                 (

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from harness.plan.cells import Cell
 from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
-from harness.testbeds.bottleneck import bottleneck_facts
+from harness.testbeds.bottleneck import bottleneck_facts, cell_payload_fraction
 from harness.testbeds.parameters import parameter_mistake
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.estimate import estimate_seconds
@@ -14,6 +14,7 @@ from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
+from harness.testbeds.simulator.tcp import TCPS, WRITE_BYTES, tcp_mistake
 from harness.testbeds.timing import Timing, cell_timing
 from harness.testbeds.traffic import replaced_verbs
 from rogue_agent.core.errors import SettingsError
@@ -39,11 +40,13 @@ class SimulatorTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take."""
-        return parameter_mistake(cell)
+        return tcp_mistake(cell) or parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
         """From what fits through the receivers' links."""
         topology = cell.experiment.topology
+        if agent_transport(cell.transport.name) in TCPS:
+            return estimate_seconds(cell, WRITE_BYTES)
         settings = settings_for(
             agent_transport(cell.transport.name), topology.host_rate_bps(topology.host_names()[0]), {}
         )
@@ -117,7 +120,7 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "nic_profile_revision": profile.revision,
         "framing": topology.framing,
         "mtu_bytes": topology.mtu_bytes,
-        "payload_fraction": float(topology.frames.payload_fraction(topology.mtu_bytes)),
+        "payload_fraction": float(cell_payload_fraction(cell)),
         **bottleneck_facts(cell),
         **_probe_facts(cell, network),
         "warm_up_ns": max(group.workload.warm_up_ns for group in cell.experiment.groups),

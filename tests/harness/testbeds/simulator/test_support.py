@@ -7,10 +7,11 @@ from helpers.experiments import cell_of
 
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.support import not_measured, unsupported
+from harness.testbeds.simulator.tcp import TCPS
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
 
-HAS = f"{', '.join(TRANSPORTS)}, and of features +pfc, +dcqcn"
+HAS = f"{', '.join((*TRANSPORTS, *TCPS))}, and of features +pfc, +dcqcn"
 GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
 
 
@@ -43,7 +44,7 @@ def test_what_it_cannot_and_what_it_has_instead(tmp_path: Path, setting: str, re
 @pytest.mark.parametrize(
     ("group", "reason"),
     [
-        ("transport: dctcp", f"the simulator has no dctcp; it has {HAS}"),
+        ("transport: roce+rocc", f"the simulator has no roce+rocc; it has {HAS}"),
         ("priority: 3", "switches without +pfc and marking have one traffic class: set priority to 0"),
     ],
 )

@@ -1,0 +1,189 @@
+"""TCP as a transport of the simulator: its parameters, and flows that follow a schedule."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from harness.experiment.choices import Scalar
+from harness.plan.cells import Cell
+from harness.testbeds.base import ParameterMistake
+from harness.testbeds.parameters import ParameterError, as_written, translated
+from harness.testbeds.traffic import group_transport
+from rogue_agent.core.application import Application, Schedule, TransferRecord
+from rogue_agent.core.clocks import HostNs
+from rogue_agent.core.completions import SUCCESS, status_name
+from rogue_agent.drivers.simulated import FlowEvent
+from rogue_agent.drivers.step import RttSample
+from simulator import (
+    RELIABILITIES,
+    Marking,
+    QueuePair,
+    Reliability,
+    Simulation,
+    SimulationError,
+    check_parameters,
+)
+from workloads.framing import STREAMS
+from workloads.transports import parse_transport
+
+TCPS: Final = tuple(name for name, kind in RELIABILITIES.items() if kind.controls_window)
+MARK_ABOVE: Final = "mark_above_bytes"
+FRAME_BYTES: Final = 1518
+MARKED_FRAMES: Final = 65
+MARKED_FRAMES_RATE_BPS: Final = 10_000_000_000
+MARKED_FRAMES_MIN: Final = 20
+"""K: 20 frames at 1 Gb/s, 65 at 10 Gb/s, then in proportion. Source: Alizadeh et al., SIGCOMM 2010, §3.4."""
+WRITE_BYTES: Final = 1 << 20
+"""An estimate of what host software hands to the socket at once; it costs next to nothing here."""
+
+
+@dataclass(frozen=True, slots=True)
+class TcpSettings:
+    """A TCP with its parameters, defaults left out; the rest is what an agent's settings have besides."""
+
+    transport: str
+    parameters: Mapping[str, float]
+    mark_above_bytes: int | None = None
+    estimator: None = None
+    cc_parameters: None = None
+
+    @property
+    def segment_bytes(self) -> int:
+        """Payload of a full segment."""
+        options = 12 if self.parameters.get("timestamps") else 0
+        return STREAMS[self.transport].payload_bytes - options
+
+
+def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
+    """Settings of a TCP; ParameterError names the first parameter that does not fit.
+
+    A parameter has its unit in the value: `rto_min: 10ms` is the simulator's `rto_min_ns`.
+    """
+    kind = RELIABILITIES[name]
+    own = (MARK_ABOVE,) if name == "dctcp" else ()
+    known = (*(parameter.name for parameter in kind.parameters), *own)
+    values = dict(translated(key, value, known) for key, value in parameters.items())
+    for key, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or (key in own and value < 0):
+            mistake = ParameterMistake(as_written(key), "a number from 0 on", "correct the value")
+            raise ParameterError(mistake)
+    above = values.pop(MARK_ABOVE, None)
+    numbers = {key: float(value) for key, value in values.items()}
+    try:
+        check_parameters(name, numbers)
+    except SimulationError as error:
+        key = next((key for key in numbers if key in str(error)), "parameters")
+        raise ParameterError(ParameterMistake(as_written(key), str(error), "correct the value")) from error
+    return TcpSettings(name, numbers, None if above is None else int(above))
+
+
+def tcp_mistake(cell: Cell) -> ParameterMistake | None:
+    """The first parameter of the cell's transport that its TCP does not take; None if it is no TCP."""
+    name = parse_transport(cell.transport.name).base
+    if name not in TCPS:
+        return None
+    try:
+        tcp_settings(name, cell.transport.parameters)
+    except ParameterError as error:
+        return error.mistake
+    return None
+
+
+def is_all_tcp(cell: Cell) -> bool:
+    """Whether every group of the cell is carried by TCP."""
+    return all(parse_transport(group_transport(cell, group)).base in TCPS for group in cell.experiment.groups)
+
+
+def dctcp_marking(cell: Cell) -> Marking | None:
+    """Mark above K where DCTCP asks for it: by its parameter, or in proportion to the hosts' line rate."""
+    names = {parse_transport(group_transport(cell, group)).base for group in cell.experiment.groups}
+    if "dctcp" not in names:
+        return None
+    topology = cell.experiment.topology
+    rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
+    frames = max(MARKED_FRAMES_MIN, round(MARKED_FRAMES * rate_bps / MARKED_FRAMES_RATE_BPS))
+    threshold_bytes = frames * FRAME_BYTES
+    if parse_transport(cell.transport.name).base == "dctcp":
+        settings = tcp_settings("dctcp", cell.transport.parameters)
+        if settings.mark_above_bytes is not None:
+            threshold_bytes = settings.mark_above_bytes
+    return Marking(kmin_bytes=threshold_bytes, kmax_bytes=threshold_bytes, pmax=1.0, at="arrival")
+
+
+class TcpFlow:
+    """One TCP connection that follows a schedule: a transfer ends when all of it is acknowledged."""
+
+    def __init__(self, simulation: Simulation, end: QueuePair, schedule: Schedule) -> None:
+        self._end = end
+        self._application = Application(schedule)
+        self._timer = simulation.timer(self._on_timer)
+        self._begun_bytes: dict[int, int] = {}
+        self.rtt_samples: list[RttSample] = []
+        self.failures: list[tuple[HostNs, int | None, str]] = []
+        self.events: list[FlowEvent] = []
+        end.attach(self._on_completions, self._on_qp_event)
+
+    @property
+    def transfers(self) -> list[TransferRecord]:
+        """All transfers started so far, in order."""
+        return self._application.records
+
+    @property
+    def retransmitted_bytes(self) -> int:
+        """Bytes that TCP has sent again so far."""
+        return self._end.retransmitted_bytes
+
+    def start(self) -> None:
+        """Begin when the schedule says."""
+        self._await_next()
+
+    def finish(self, now_ns: int) -> None:
+        """What still runs stays recorded as unfinished."""
+        self._application.finish(HostNs(now_ns))
+
+    def _await_next(self) -> None:
+        if self._application.next_start_ns is not None:
+            self._timer.set(self._application.next_start_ns)
+
+    def _on_timer(self, now_ns: int) -> None:
+        next_ns = self._application.next_start_ns
+        while next_ns is not None and next_ns <= now_ns and not self.failures:
+            transfer = self._application.begin(HostNs(now_ns))
+            self._begun_bytes[transfer.transfer_id] = self.retransmitted_bytes
+            self._end.post_write(transfer.transfer_id, transfer.size_bytes, True)
+            next_ns = self._application.next_start_ns
+        self._await_next()
+
+    def _on_completions(self, now_ns: int, completions: list[tuple[int, int, int, int, int | None]]) -> None:
+        for transfer_id, status, *_ in completions:
+            error = None if status == SUCCESS else status_name(status)
+            record = self._application.on_transfer_done(transfer_id, HostNs(now_ns), error)
+            begun_bytes = self._begun_bytes.pop(transfer_id)
+            if not self._application.is_open_loop:
+                record.retransmitted_bytes = self.retransmitted_bytes - begun_bytes
+        self._on_timer(now_ns)
+
+    def _on_qp_event(self, now_ns: int, state: int) -> None:
+        self.failures.append((HostNs(now_ns), self._end.qp_num, f"the connection is in state {state}"))
+
+
+def connect_tcp(  # noqa: PLR0913 - a connection has that many properties, all named
+    simulation: Simulation,
+    source: str,
+    destination: str,
+    settings: TcpSettings,
+    *,
+    priority: int,
+    path_seed: int,
+) -> tuple[QueuePair, QueuePair]:
+    """Open a connection; data goes from the source to the destination."""
+    return simulation.connect(
+        source,
+        destination,
+        mtu_bytes=settings.segment_bytes,
+        retry_count=0,
+        timeout_exponent=0,
+        priority=priority,
+        path_seed=path_seed,
+        reliability=Reliability(settings.transport, settings.parameters),
+    )

@@ -1,0 +1,125 @@
+"""TCP as a transport of the simulator: parameters, the marking of switches, flows that follow a schedule."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.testbeds.base import CellResult
+from harness.testbeds.simulator import SimulatorTestbed
+from harness.testbeds.simulator.support import unsupported
+from harness.testbeds.simulator.tcp import TCPS, dctcp_marking, tcp_mistake
+from workloads.framing import STREAMS
+from workloads.transports import BASES
+
+INCAST = """\
+name: streams
+topology: {kind: star, hosts: 6, rate: 10Gbps, buffer: 9MB}
+workload: {kind: incast, senders: 4, size: 2MB, verb: read}
+probe: {kind: write0, interval: 100us}
+transports: [dctcp, cubic, reno, iwarp]
+measure: [{kind: throughput, interval: 1ms}, latency, queues]
+"""
+BESIDE = """\
+name: beside
+topology: {kind: star, hosts: 6, rate: 10Gbps, buffer: 9MB}
+traffic:
+  - {name: rdma, workload: {kind: incast, senders: 2, size: 1MB}}
+  - {name: streams, workload: {kind: incast, senders: 2, size: 1MB}, transport: dctcp, priority: 3}
+transports: [rogue]
+"""
+
+
+def run(tmp_path: Path, text: str = INCAST, index: int = 0, *settings: str) -> CellResult:
+    result = SimulatorTestbed().run(
+        cell_of(tmp_path, *settings, text=text, index=index), lambda _fraction: None
+    )
+    assert result.failure is None
+    return result
+
+
+def test_every_tcp_has_a_name_and_packets() -> None:
+    assert set(TCPS) == set(STREAMS) == {name for name, base in BASES.items() if base.service == "tcp"}
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_an_incast_fills_the_port(tmp_path: Path, index: int) -> None:
+    """Reads become writes in the same direction; the last ends when the port can have carried them all."""
+    cell = cell_of(tmp_path, text=INCAST, index=index)
+    assert unsupported(cell) is None
+    result = run(tmp_path, INCAST, index)
+    flows = result.tables["flows"]
+    assert set(flows["status"]) == {"ok"}
+    assert set(flows["service"]) == {"tcp"}
+    assert set(flows["verb"]) == {"write"}
+    assert set(flows["dst"]) == {"h4"}
+    stream = STREAMS[cell.transport.name]
+    assert result.facts["ideal_goodput_bps"] == pytest.approx(10e9 * float(stream.payload_fraction))
+    assert all(slowdown > 1 for slowdown in flows["slowdown"])
+    all_of_it_ns = 4 * 2_000_000 * 8 / 10 / float(stream.payload_fraction)
+    assert all_of_it_ns < max(flows["end_ns"]) < 1.5 * all_of_it_ns
+    assert "has no read: write" in str(result.facts["replaced_verbs"])
+
+
+def test_transfers_repeat(tmp_path: Path) -> None:
+    flows = run(tmp_path, INCAST, 0, "workload.repeat_for=20ms").tables["flows"]
+    assert len(flows["status"]) > 8
+    assert set(flows["retransmitted_bytes"]) == {0} | (
+        {None} if None in flows["retransmitted_bytes"] else set()
+    )
+
+
+def test_rdma_and_tcp_share_a_network(tmp_path: Path) -> None:
+    result = run(tmp_path, BESIDE)
+    flows = result.tables["flows"]
+    services = dict(zip(flows["group"], flows["service"], strict=True))
+    assert services == {"rdma": "rc", "streams": "tcp"}
+    assert set(flows["status"]) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("rate", "threshold_bytes"), [("1Gbps", 20 * 1518), ("10Gbps", 65 * 1518), ("40Gbps", 260 * 1518)]
+)
+def test_switches_mark_above_a_threshold_in_proportion_to_the_rate(
+    tmp_path: Path, rate: str, threshold_bytes: int
+) -> None:
+    marking = dctcp_marking(cell_of(tmp_path, f"topology.rate={rate}", "topology.nic=ideal", text=INCAST))
+    assert marking is not None
+    assert (marking.kmin_bytes, marking.kmax_bytes, marking.at) == (
+        threshold_bytes,
+        threshold_bytes,
+        "arrival",
+    )
+
+
+def test_the_threshold_is_a_parameter(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 60KB}]", text=INCAST)
+    marking = dctcp_marking(cell)
+    assert marking is not None
+    assert marking.kmin_bytes == 60_000
+
+
+def test_other_tcps_ask_for_no_marks(tmp_path: Path) -> None:
+    assert dctcp_marking(cell_of(tmp_path, text=INCAST, index=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("transport", "key", "expected"),
+    [
+        ("{name: dctcp, rto_min: 10}", "rto_min", "time"),
+        ("{name: dctcp, g: 2}", "g", "dctcp: expected g from 1e-09 to 1, got 2"),
+        ("{name: cubic, g: 0.5}", "g", "one of the parameters timestamps"),
+        ("{name: cubic, mark_above: 60KB}", "mark_above", "one of the parameters"),
+        ("{name: reno, sack: no}", "sack", "a number from 0 on"),
+        ("{name: reno, delayed_ack: 300ms}", "delayed_ack", "delayed_ack_ns below rto_min_ns"),
+    ],
+)
+def test_parameters_that_cannot_be(tmp_path: Path, transport: str, key: str, expected: str) -> None:
+    mistake = tcp_mistake(cell_of(tmp_path, f"transports=[{transport}]", text=INCAST))
+    assert mistake is not None
+    assert mistake.key == key
+    assert expected in mistake.expected
+
+
+def test_an_agents_transport_has_no_mistake_of_a_tcp(tmp_path: Path) -> None:
+    assert tcp_mistake(cell_of(tmp_path, "transports=[rogue]", text=INCAST)) is None
