@@ -37,6 +37,7 @@ class FailureKind(StrEnum):
     VERBS = "verbs"
     SWITCH = "switch"
     TIMEOUT = "timeout"
+    STALLED = "stalled"
     NODE_LOST = "node_lost"
     OUT_OF_SPACE = "out_of_space"
     INVALID_RESULT = "invalid_result"

@@ -41,6 +41,6 @@ def test_flows_are_as_published() -> None:
 
 def test_failure_kinds_are_as_published() -> None:
     assert [kind.value for kind in FailureKind] == [
-        "configuration", "preflight", "provisioning", "agent", "verbs", "switch", "timeout", "node_lost",
-        "out_of_space", "invalid_result", "bug",
+        "configuration", "preflight", "provisioning", "agent", "verbs", "switch", "timeout", "stalled",
+        "node_lost", "out_of_space", "invalid_result", "bug",
     ]  # fmt: skip

@@ -13,6 +13,7 @@ from harness.testbeds.simulator.features import agent_transport, feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.simulator.resent import ResentBytes
+from harness.testbeds.simulator.stall import StallWatch
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
 from harness.testbeds.simulator.tcp import TCPS, WRITE_BYTES, tcp_mistake
 from harness.testbeds.timing import Timing, cell_timing
@@ -60,7 +61,7 @@ class SimulatorTestbed(Testbed):
         except (SimulationError, SettingsError) as error:
             raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
         resent = ResentBytes(network, is_wanted=cell.experiment.measures("throughput"))
-        is_over = _simulate(network, timing, progress, resent)
+        failure = _simulate(network, timing, progress, resent)
         network.simulation.check_invariants()
         for flow in (*network.flows, *network.probes):
             flow.agent.finish(network.simulation.now_ns)
@@ -71,14 +72,14 @@ class SimulatorTestbed(Testbed):
             tables=collect_tables(cell, network, resent),
             facts=_facts(cell, network, timing),
             not_measured=not_measured,
-            failure=None if is_over else _timeout(network, timing),
+            failure=failure,
             raw={"settings.json": _settings(network)},
         )
 
 
-def _simulate(network: Network, timing: Timing, progress: Progress, resent: ResentBytes) -> bool:
-    """Advance the simulation to its end; False if the traffic was not over at the time limit."""
-    simulation = network.simulation
+def _simulate(network: Network, timing: Timing, progress: Progress, resent: ResentBytes) -> Failure | None:
+    """Advance the simulation to its end; say so if nothing gets on, or the traffic takes too long."""
+    simulation, stall = network.simulation, StallWatch(network)
     interval_ns = timing.throughput_interval_ns
     step_ns = -(-timing.traffic_ns // SLICES_MAX // interval_ns) * interval_ns
     while simulation.now_ns < timing.limit_ns:
@@ -86,8 +87,10 @@ def _simulate(network: Network, timing: Timing, progress: Progress, resent: Rese
         resent.read()
         progress(min(1.0, simulation.now_ns / timing.traffic_ns))
         if not timing.is_open_ended and _finite_flows_done(network, timing, simulation.now_ns):
-            return True
-    return timing.is_open_ended
+            return None
+        if failure := stall.failure():
+            return failure
+    return None if timing.is_open_ended else _timeout(network, timing)
 
 
 def _finite_flows_done(network: Network, timing: Timing, now_ns: int) -> bool:
