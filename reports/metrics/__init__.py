@@ -12,6 +12,7 @@ from reports.metrics import (
     mesh,
     pauses,
     rates,
+    sawtooth,
     settling,
 )
 from reports.metrics.metric import Metric
@@ -26,6 +27,7 @@ METRICS: Final[dict[str, Metric]] = {
         delay.METRICS,
         mesh.METRICS,
         settling.METRICS,
+        sawtooth.METRICS,
         losses.METRICS,
         pauses.METRICS,
         estimates.METRICS,
@@ -89,6 +91,9 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "queue_max_bytes",
             "queue_deviation_share",
             "queue_settled_ns",
+            "queue_crest_bytes",
+            "queue_trough_bytes",
+            "queue_swing_bytes",
         ),
     ),
     (

@@ -1,0 +1,48 @@
+"""DCTCP's sawtooth: experiments/controls/dctcp-sawtooth.
+
+Fixed before the first run:
+  run     10 Gb/s, 100 us, K = 40 packets of 1518 bytes, 1, 2, 10 and 40 flows for 500 ms, seeds 1 to 3
+  crest   99th percentile, trough 1st percentile of the receiver's queue (samples every 10 us, second half);
+          median of the seeds
+  model   crest K + N, swing 1/2 sqrt(2 N (C RTT + K)), trough the difference; 25 % of each
+
+Source: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3.
+"""
+
+from statistics import median
+
+import pytest
+from helpers.experiment_run import ExperimentRun, nearest_rank, run_experiment
+
+pytestmark = pytest.mark.long
+PACKET_BYTES = 1518
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
+    return run_experiment("controls/dctcp-sawtooth", tmp_path_factory.mktemp("sawtooth"))
+
+
+def packets(run: ExperimentRun, senders: int, percent: float) -> float:
+    rows = run.table("queues", "dctcp")
+    rows = rows[(rows["workload.senders"] == senders) & (rows["port"] == f"s0->h{senders}")]
+    rows = rows[(rows["priority"] == 0) & (rows["t_ns"] >= 250_000_000)]
+    found = [nearest_rank(each["bytes"], percent) for _, each in rows.groupby("seed")]
+    assert len(found) == 3
+    return median(found) / PACKET_BYTES
+
+
+@pytest.mark.parametrize(
+    ("senders", "crest", "trough"), [(1, 41, 33.1), (2, 42, 30.9), (10, 50, 25.2), (40, 80, 30.3)]
+)
+def test_crest_and_trough(run: ExperimentRun, senders: int, crest: float, trough: float) -> None:
+    assert packets(run, senders, 99) == pytest.approx(crest, rel=0.25)
+    assert packets(run, senders, 1) == pytest.approx(trough, rel=0.25)
+
+
+def test_the_port_never_idles(run: ExperimentRun) -> None:
+    rows = run.table("throughput", "dctcp")
+    rows = rows[rows["t_ns"] > 250_000_000]
+    for (_, _), each in rows.groupby(["workload.senders", "seed"]):
+        total_bps = each["delivered_bytes"].sum() * 8 / 0.25
+        assert total_bps == pytest.approx(10e9 * 1460 / 1538, rel=0.01)
