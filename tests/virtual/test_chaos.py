@@ -32,6 +32,9 @@ measure: [throughput]
 """
 AGENT = "/opt/rogue/rogue-agent.pyz"
 LIAR = r"import sys; sys.stdin.readline(); print(chr(0) * 80 + chr(0x2603), flush=True); sys.stdin.read()"
+SPOOL = "/var/lib/rogue/spool"
+DISK_BYTES = 64_000_000
+"""More than the doctor wants to be free, and little enough for a machine whose disk is memory."""
 HOUR_S = 3600
 PATIENCE_S = 300.0
 """A doctor looks at the nodes first, and agents start; on a busy computer."""
@@ -43,7 +46,10 @@ def nodes(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[
     """Two provisioned hosts."""
     call("testbed", "up", "--hosts", "2", "--name", NAME)
     call("provision", INVENTORY)
-    yield standing.find(NAME)
+    testbed = standing.find(NAME)
+    with connect(testbed.logins["h0"]) as host:
+        host.run(f"mount -t tmpfs -o size={DISK_BYTES},mode=755 tmpfs {SPOOL}")
+    yield testbed
     call("testbed", "down", "--name", NAME)
 
 
@@ -68,7 +74,7 @@ def wait_for_traffic(nodes: standing.StandingTestbed) -> None:
 def nothing_runs_on(host: Connection) -> None:
     """Wait until no process and no file of the agent is left; `timeout` bounds the wait."""
     host.run("timeout 100 sh -c 'while pgrep -f [r]ogue-agent.pyz; do busybox usleep 100000; done'")
-    assert host.run("find /tmp /var/lib/rogue/spool -name 'rogue-agent-*'") == ""
+    assert host.run(f"find /tmp {SPOOL} -name 'rogue-agent-*'") == ""
 
 
 @contextmanager
@@ -97,9 +103,9 @@ def connection_dropped(nodes: standing.StandingTestbed) -> Iterator[None]:
 @contextmanager
 def disk_full(nodes: standing.StandingTestbed) -> Iterator[None]:
     with connect(nodes.logins["h0"]) as host:
-        host.run("mount -o remount,size=4k /tmp")
+        host.run(f"head -c {DISK_BYTES} /dev/zero >{SPOOL}/full 2>/dev/null || true")
         yield
-        host.run("mount -o remount,size=50% /tmp")
+        host.run(f"rm {SPOOL}/full")
 
 
 @contextmanager
