@@ -53,7 +53,8 @@ def test_an_experiments_topology_becomes_a_network(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("experiment", "kind", "hosts", "words"),
     [
-        ("", "ring", None, "--topology: got 'ring', expected one of star, "),
+        ("", "triangle", None, "--topology: got 'triangle', expected one of star, "),
+        ("", "ring", None, "got a loop through the cable s4-s0, expected one way between any two nodes"),
         ("", "dumbbell", 5, r"--hosts: got 5, .* a dumbbell can have \(it would have 6\)"),
         ("", "parking_lot", 4, "--hosts: got 4, .*it would have 6"),
         ("", "star", 1, "--hosts: got 1, .*greater than or equal to 2"),
