@@ -7,8 +7,8 @@ from reports.quantities import Unit
 from reports.view import CellView
 from workloads.records import TransferStatus
 
-# The counter of a switch whose queues are not sampled.
-DROPS_COUNTER = "dropped_packets"
+# The counters of switches whose queues are not sampled, on nodes and on the simulator.
+DROPS_COUNTERS = ("dropped_packets", "drops")
 
 
 def dropped_packets(view: CellView, _interval_ns: int) -> float | None:
@@ -18,7 +18,7 @@ def dropped_packets(view: CellView, _interval_ns: int) -> float | None:
         return float(queues["drops"].sum())
     if counters is None:
         return None
-    drops = counters[counters["name"] == DROPS_COUNTER]
+    drops = counters[counters["name"].isin(DROPS_COUNTERS)]
     return float((drops["after"] - drops["before"]).sum()) if len(drops) else None
 
 

@@ -104,6 +104,28 @@ def test_poisson_arrivals_wait_as_in_m_d_1(load: float, mean_wait: float) -> Non
     assert mean(waits) == pytest.approx(mean_wait, rel=0.08)
 
 
+@pytest.mark.parametrize("load", [0.5, 0.7, 0.9])
+def test_periodic_senders_wait_less_than_poisson_arrivals(load: float) -> None:
+    """N * D / D / 1: ten senders with the same period and random phases, measured at the port they share."""
+    senders, packets = 10, 400
+    period_ps = round(senders * FIRST_WIRE * 800 / load)
+    stream = random.Random(3)
+    simulation = Star(hosts=senders + 1).build()
+    simulation.record_oracle_rtt()
+    for i in range(senders):
+        queue_pair = connect(simulation, f"h{i}", f"h{senders}", timeout_exponent=20)
+        phase_ps = stream.randrange(period_ps)
+        for number in range(packets):
+            at_ns = (phase_ps + number * period_ps) // 1000
+            simulation.schedule(at_ns, lambda now, q=queue_pair, w=number: q.post_write(w, MTU, True))
+    simulation.run_until(packets * period_ps // 1000 + MILLISECOND_NS)
+    oracle = simulation.oracle_table()
+    empty_ps = (FIRST_WIRE + 2 * ACK_WIRE) * 800 + 4 * MICROSECOND_PS
+    waits = (oracle["t_comp_ps"] - oracle["t_last_ps"] - empty_ps) / (FIRST_WIRE * 800)
+    assert len(waits) == senders * packets
+    assert 0 < waits.mean() < load / (2 * (1 - load))
+
+
 def test_an_incast_without_control_queues_all_but_one_share() -> None:
     """Eight bursts of 64 KiB: 512 packets come in together, and 63 have started when the last ones arrive.
 
