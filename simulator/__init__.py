@@ -1,11 +1,12 @@
 """The packet simulator: a C++ engine with a Python face."""
 
 from simulator._core import QueuePair, Timer
-from simulator.control import CONTROLS, NicControl
+from simulator.control import CONTROLS, ControlParameter, NicControl
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import InvariantViolation, QueuePairError, SimulationError
+from simulator.feedback import FAIR_RATE_PARAMETERS, FairRates, with_telemetry
 from simulator.flow_control import PriorityFlowControl
-from simulator.framing import ROCEV2, Framing
+from simulator.framing import FRAMINGS, ROCEV2, Framing
 from simulator.losses import BurstLoss, IdentificationLoss, IndependentLoss, Loss
 from simulator.marking import Marking
 from simulator.memory import Memory
@@ -17,12 +18,16 @@ __all__ = [
     "CONTROLS",
     "CX3PRO",
     "CX4",
+    "FAIR_RATE_PARAMETERS",
+    "FRAMINGS",
     "IDEAL",
     "PROFILES",
     "RELIABILITIES",
     "ROCEV2",
     "BurstLoss",
+    "ControlParameter",
     "DatagramQueuePair",
+    "FairRates",
     "Framing",
     "IdentificationLoss",
     "IndependentLoss",
@@ -40,4 +45,5 @@ __all__ = [
     "SimulationError",
     "Timer",
     "check_parameters",
+    "with_telemetry",
 ]

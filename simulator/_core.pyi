@@ -162,14 +162,20 @@ class Controller:
         acknowledged_psn: int = ...,
         sent_psn: int = ...,
         is_marked: bool = ...,
+        hops: list[tuple[int, int, int, int]] = ...,
     ) -> None:
-        """Take an ACK or NAK of a packet that began to leave at ``sent_ps`` (None: not known)."""
+        """Take an ACK or NAK of a packet that began to leave at ``sent_ps`` (None: not known).
 
-    def on_feedback(self, now_ps: int, *, port: int, value: int) -> None:
-        """Take what a switch said about one of its ports."""
+        A hop is (when it left that port in ps, bytes behind it, bytes the port had sent, rate in bps).
+        """
+
+    def on_feedback(self, now_ps: int, *, port: int, rate_bps: int) -> None:
+        """Take the rate that a switch wants flows through one of its ports to have."""
 
     @property
     def deadline_ps(self) -> int | None: ...
+    @property
+    def burst_bytes(self) -> int: ...
     @property
     def window_bytes(self) -> int | None: ...
     @property
@@ -179,8 +185,28 @@ class Controller:
     def metrics(self, now_ps: int) -> dict[str, float]:
         """Return what it believes, by name with unit."""
 
-def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]]]]:
-    """List (name, meaning, [(parameter, value, least, most, meaning)]) of every congestion control."""
+class RoccPoint:
+    """RoCC's congestion point of one queue, without a network."""
+
+    def __init__(self, *, line_rate_bps: int, parameters: dict[str, float] = ...) -> None: ...
+    def update(self, waiting_bytes: int) -> int:
+        """End a period with so much waiting; return the rate of each flow."""
+
+    @property
+    def rate_units(self) -> float: ...
+    @property
+    def is_at_rest(self) -> bool: ...
+    @property
+    def period_ps(self) -> int: ...
+
+def rocc_parameters() -> list[tuple[str, float, float, float, str]]:
+    """List (parameter, value, least, most, meaning) of RoCC's congestion points."""
+
+def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]], bool]]:
+    """List (name, meaning, parameters, wants_answers) of every congestion control.
+
+    A parameter is (name, value, least, most, meaning).
+    """
 
 class Requester:
     """A sending half with a reliability of its own, without a network. Times are picoseconds."""
@@ -304,9 +330,7 @@ class Engine:
         pci_late_ns: int,
         pci_late_probability: float,
     ) -> int: ...
-    def add_switch(
-        self, *, name: str, buffer_bytes: int | None, alpha: float, **options: float | None
-    ) -> int: ...
+    def add_switch(self, *, name: str, buffer_bytes: int | None, alpha: float, **options: object) -> int: ...
     def add_link(
         self,
         *,

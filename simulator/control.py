@@ -6,7 +6,7 @@ from typing import Final
 
 from simulator._core import controls
 from simulator.flow_control import PRIORITIES
-from simulator.parameters import require_integer
+from simulator.parameters import require_integer, require_one_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,13 @@ class ControlKind:
     name: str
     meaning: str
     parameters: tuple[ControlParameter, ...]
+    wants_answers: bool
+    """It learns from the answers to its packets."""
 
 
 CONTROLS: Final = {
-    name: ControlKind(name, meaning, tuple(ControlParameter(*each) for each in parameters))
-    for name, meaning, parameters in controls()
+    name: ControlKind(name, meaning, tuple(ControlParameter(*each) for each in parameters), wants_answers)
+    for name, meaning, parameters, wants_answers in controls()
 }
 
 
@@ -46,8 +48,15 @@ class NicControl:
     parameters: Mapping[str, float] = field(default_factory=dict)
     notification_priority: int = 6
 
-    def arguments(self, where: str) -> dict[str, object]:
+    @property
+    def wants_answers(self) -> bool:
+        """Return whether it learns from the answers to its packets."""
+        return self.name in CONTROLS and CONTROLS[self.name].wants_answers
+
+    def arguments(self, where: str, service: str) -> dict[str, object]:
         """Return what the engine wants to know; it checks name and parameters itself."""
+        if self.wants_answers:
+            require_one_of(where, "service", service, ("rc",))
         priority = self.notification_priority
         return {
             "control": self.name,
@@ -56,3 +65,10 @@ class NicControl:
                 where, "notification_priority", priority, 0, PRIORITIES - 1
             ),
         }
+
+
+def ack_every_of(control: NicControl | None, asked: int | None, usual: int) -> int:
+    """Return how many packets an acknowledgement is for: what is asked, or 1 if a control learns from it."""
+    if asked is not None:
+        return asked
+    return 1 if control is not None and control.wants_answers else usual

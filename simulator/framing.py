@@ -54,3 +54,19 @@ ROCEV2 = Framing(
 
 Source: InfiniBand architecture, annex A17, and IEEE 802.3 for preamble and gap.
 """
+
+NS3 = Framing(
+    name="ns3",
+    data_overhead_bytes=2 + IPV4_BYTES + UDP_BYTES,
+    first_overhead_bytes=0,
+    ack_frame_bytes=2 + IPV4_BYTES + UDP_BYTES,
+    wire_overhead_bytes=0,
+    datagram_overhead_bytes=0,
+    immediate_overhead_bytes=0,
+)
+"""Packets of the simulator that RoGUE's authors used: payload and 30 bytes, nothing in between.
+
+Source: repository bobzhuyb/ns3-rdma (e8a27d0), whose links are point to point.
+"""
+
+FRAMINGS = {framing.name: framing for framing in (ROCEV2, NS3)}

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._core import Engine, QueuePair, Timer
-from simulator.control import NicControl
+from simulator.control import NicControl, ack_every_of
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
+from simulator.feedback import FairRates
 from simulator.flow_control import PRIORITIES, FlowControls, PriorityFlowControl
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import IndependentLoss, Loss
@@ -77,7 +78,7 @@ class Simulation:
             pci_late_probability=profile.pci_late_probability,
         )
 
-    def add_switch(
+    def add_switch(  # noqa: PLR0913 - a switch has that many features, all named
         self,
         name: str,
         *,
@@ -85,6 +86,8 @@ class Simulation:
         alpha: float,
         flow_control: PriorityFlowControl | None = None,
         marking: Marking | None = None,
+        fair_rates: FairRates | None = None,
+        has_telemetry: bool = False,
     ) -> None:
         """Add an output-queued switch with a shared buffer (None = unbounded).
 
@@ -92,15 +95,19 @@ class Simulation:
         the buffer is full. Frame bytes are charged while a packet waits, until its sending begins.
         Source: Choudhury and Hahne, "Dynamic queue length thresholds", 1998.
 
-        With ``flow_control`` or ``marking`` each port has a queue per priority, and the largest priority goes
-        first. The headroom of all links is set aside from the buffer.
+        With any of the others each port has a queue per priority, and the largest priority goes first. The
+        headroom of all links is set aside from the buffer. With ``has_telemetry`` ports write into packets
+        what a control that wants it should know; the simulation's framing must have room for it.
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
             require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
         require_positive(where, "alpha", alpha)
-        arguments = {} if flow_control is None else flow_control.arguments(where, self.framing, buffer_bytes)
-        arguments |= {} if marking is None else marking.arguments(where)
+        arguments: dict[str, object] = {"has_telemetry": has_telemetry}
+        if flow_control is not None:
+            arguments |= flow_control.arguments(where, self.framing, buffer_bytes)
+        for feature in (marking, fair_rates):
+            arguments |= {} if feature is None else feature.arguments(where)
         self._topology.add_node("add_switch", name, None)
         node = self._engine.add_switch(name=name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
         self._flow_controls.add(node, name, flow_control, buffer_bytes)
@@ -162,14 +169,14 @@ class Simulation:
         ``service`` is reliable (RC) or not (UC: no acknowledgements, whole messages or nothing).
         The retransmission timeout is 4.096 us * 2^timeout_exponent (exponent 0: never). Besides the last
         packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
-        a's NIC). ``path_seed`` chooses among equally short routes. On cards with limiters per priority new
-        pairs take turns with them, or use those of the ends of ``limiter_of``. All packets have the same
-        ``priority`` (0 to 7). A ``control`` sets the rates; a ``reliability`` replaces go-back-N.
+        a's NIC; all if ``control`` learns from them). ``path_seed`` chooses among equally short routes. On
+        cards with limiters per priority new pairs take turns with them, or use those of ``limiter_of``. All
+        packets have one ``priority`` (0 to 7). ``control`` sets rates; ``reliability`` replaces go-back-N.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
         hosts = self._two_hosts(where, host_a, host_b)
-        ack_every = profile.ack_every_packets if ack_every_packets is None else ack_every_packets
+        ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         _require_sensible(where, ack_every, retry_count, timeout_exponent, service)
         route_ab, route_ba = self._routes(where, host_a, host_b, path_seed)
@@ -186,7 +193,7 @@ class Simulation:
             is_unreliable=service == "uc",
             limiter_of=self._lender(where, limiter_of, hosts),
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
-            **(control.arguments(where) if control else {}),
+            **(control.arguments(where, service) if control else {}),
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
         )
         self._hosts_of |= {end.qp_num: hosts for end in ends}

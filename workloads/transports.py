@@ -57,7 +57,7 @@ BASES: Final[dict[str, Base]] = {
     "rogue": Base("rc", "the RoGUE agent over reliable connections", ("pfc",)),
     "rogue-uc": Base("uc", "the RoGUE agent over unreliable connections", ("pfc",)),
     "roce": Base("rc", "the NIC alone over reliable connections, 1 MiB verbs", ("pfc", *NIC_CONTROLS)),
-    "roce-uc": Base("uc", "the NIC alone over unreliable connections, 1 MiB verbs", ("pfc", *NIC_CONTROLS)),
+    "roce-uc": Base("uc", "the NIC alone over unreliable connections, 1 MiB verbs", ("pfc", "dcqcn", "rocc")),
     "irn": Base("rc", "selective retransmission and a limit on packets in flight", ("pfc", *NIC_CONTROLS)),
     "dctcp": Base("tcp", "TCP with DCTCP congestion control"),
     "cubic": Base("tcp", "TCP with CUBIC congestion control"),

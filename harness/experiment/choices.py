@@ -132,5 +132,7 @@ class TrafficGroup(Specification):
     """Its traffic."""
     transport: Transport | None = None
     """Its own transport; by default the cell's."""
+    parameters: dict[str, Parameter] = Field(default_factory=dict)
+    """Parameters of its transport that are not the cell's, such as the rate that its NICs begin with."""
     priority: Annotated[int, Field(ge=0, le=7)] = 0
     """Traffic class in the network."""

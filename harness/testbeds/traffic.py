@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from harness.experiment.choices import TrafficGroup
+from harness.experiment.choices import Scalar, TrafficGroup
 from harness.plan.cells import Cell
 from workloads.topologies import Placement
 from workloads.traffic import Flow, Workload
@@ -13,6 +13,11 @@ from workloads.transports import parse_transport
 def group_transport(cell: Cell, group: TrafficGroup) -> str:
     """Name of the transport that carries a group: its own, or the cell's."""
     return group.transport or cell.transport.name
+
+
+def group_parameters(cell: Cell, group: TrafficGroup) -> dict[str, Scalar]:
+    """Parameters of that transport: the cell's, if it is the cell's, and the group's own."""
+    return {**({} if group.transport else cell.transport.parameters), **group.parameters}
 
 
 def cell_flows(cell: Cell) -> dict[str, tuple[Flow, ...]]:

@@ -52,6 +52,7 @@ class Framing:
 ETHERNET_BYTES, IPV4_BYTES, UDP_BYTES, BTH_BYTES, ICRC_BYTES, FCS_BYTES = 14, 20, 8, 12, 4, 4
 RETH_BYTES, AETH_BYTES, IMMEDIATE_BYTES = 16, 4, 4
 PREAMBLE_AND_GAP_BYTES = 8 + 12
+POINT_TO_POINT_BYTES = 2
 
 FRAMINGS: dict[str, Framing] = {
     "rocev2": Framing(
@@ -60,6 +61,13 @@ FRAMINGS: dict[str, Framing] = {
         gap_bytes=PREAMBLE_AND_GAP_BYTES,
         response_header_bytes=AETH_BYTES,
         immediate_bytes=IMMEDIATE_BYTES,
+    ),
+    "ns3": Framing(
+        frame_overhead_bytes=POINT_TO_POINT_BYTES + IPV4_BYTES + UDP_BYTES,
+        write_header_bytes=0,
+        gap_bytes=0,
+        response_header_bytes=0,
+        immediate_bytes=0,
     ),
 }
 

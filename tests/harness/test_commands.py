@@ -197,9 +197,9 @@ class TestDask:
 
 class TestOthers:
     def test_plan_writes_nothing(self, tmp_path: Path) -> None:
-        done = rogue(tmp_path, "plan", "quickstart", "--set", "transports=[rogue, roce+hpcc]")
+        done = rogue(tmp_path, "plan", "quickstart", "--set", "transports=[rogue, irn+hpcc]")
         assert done.code == 0, done.err
-        assert "cannot run: roce+hpcc: the simulator has no roce+hpcc; it has rogue, " in done.out
+        assert "cannot run: irn+hpcc: the simulator has no irn+hpcc; it has rogue, " in done.out
         assert "3 of 6 cells can run" in done.out
         assert list(tmp_path.iterdir()) == []
 

@@ -1,6 +1,7 @@
 """Small networks for tests of the simulator."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from simulator import IDEAL, Marking, NicProfile, PriorityFlowControl, QueuePair, Simulation, _reference
 
@@ -29,6 +30,7 @@ class Star:
     loss_probability: float = 0.0
     flow_control: PriorityFlowControl | None = None
     marking: Marking | None = None
+    features: dict[str, Any] = field(default_factory=dict)  # more arguments of add_switch
 
     def build(self, simulation_type: type[Simulation] = Simulation, seed: int = 1) -> Simulation:
         simulation = simulation_type(seed=seed)
@@ -40,6 +42,7 @@ class Star:
             alpha=self.alpha,
             flow_control=self.flow_control,
             marking=self.marking,
+            **self.features,
         )
         for i in range(self.hosts):
             simulation.add_link(

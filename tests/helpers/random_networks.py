@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from helpers.random_features import CONTROLS, MTUS_BYTES, fair_rates, flow_controls, markings
 from hypothesis import strategies as st
 
 from simulator import (
@@ -11,6 +12,7 @@ from simulator import (
     CX4,
     IDEAL,
     BurstLoss,
+    FairRates,
     IdentificationLoss,
     IndependentLoss,
     Loss,
@@ -41,13 +43,6 @@ LOSSES = (
     BurstLoss(to_bad_probability=0.02, to_good_probability=0.3),
     IdentificationLoss(0xF),
 )
-# So fast that something happens in small networks.
-CONTROLS = (
-    NicControl("dcqcn", {"notification_gap_ns": 2_000, "rate_timer_ns": 3_000, "byte_counter_bytes": 5_000}),
-    NicControl("dcqcn-ns3-rdma", {"rate_timer_ns": 7_000, "rate_min_bps": 1e9}, notification_priority=0),
-    NicControl("constant", {"window_bytes": 3_000}),
-    NicControl("constant", {"rate_bps": 2e9, "window_bytes": 20_000}),
-)
 RELIABILITIES = (
     Reliability("irn"),
     Reliability("irn", {"cap_packets": 4, "rto_low_ns": 40_000, "rto_high_ns": 60_000}),
@@ -60,7 +55,6 @@ RELIABILITIES = (
     Reliability("cubic", {"rto_min_ns": 150_000, "delayed_ack_ns": 40_000, "ecn": 1, "timestamps": 1}),
     Reliability("iwarp", {"receive_window_bytes": 20_000, "rto_min_ns": 60_000}),
 )
-MTUS_BYTES = (256, 1000, 1024, 4096)
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
 
 
@@ -128,6 +122,8 @@ class Network:
     alpha: float
     flow_control: PriorityFlowControl | None
     marking: Marking | None
+    fair_rates: FairRates | None
+    has_telemetry: bool
     trunks: tuple[Link, ...]
     hosts: tuple[tuple[int, Link], ...]  # switch and link of each
     flows: tuple[Flow, ...]
@@ -143,6 +139,8 @@ class Network:
                 alpha=self.alpha,
                 flow_control=self.flow_control,
                 marking=self.marking,
+                fair_rates=self.fair_rates,
+                has_telemetry=self.has_telemetry,
             )
         for i in range(len(self.hosts)):
             simulation.add_host(f"h{i}", self.profile)
@@ -319,14 +317,16 @@ def verbs() -> st.SearchStrategy[Verb]:
 
 
 def _flow_between(order: list[int], flow: Flow) -> Flow:
-    """Put the flow between two hosts; type UC has no READ."""
+    """Put the flow between two hosts; type UC has neither READ nor answers."""
     flow = replace(flow, source=order[0], destination=order[1])
     if flow.reliability is not None:
         return _with_plain_writes(flow)
     if flow.service == "rc":
         return flow
     answer = None if flow.answer is None else _unreliable(flow.answer)
-    return replace(flow, verbs=tuple(map(_unreliable, flow.verbs)), answer=answer)
+    is_possible = flow.control is None or not flow.control.wants_answers
+    control = flow.control if is_possible else None
+    return replace(flow, verbs=tuple(map(_unreliable, flow.verbs)), answer=answer, control=control)
 
 
 def _with_plain_writes(flow: Flow) -> Flow:
@@ -346,30 +346,6 @@ def cuts(hosts: int) -> st.SearchStrategy[Cut]:
     return st.builds(Cut, host=st.integers(0, hosts - 1), start_ns=times, duration_ns=st.integers(1, 20_000))
 
 
-def flow_controls() -> st.SearchStrategy[PriorityFlowControl]:
-    """Thresholds fixed and shared, pauses until further notice and for a time."""
-    return st.builds(
-        PriorityFlowControl,
-        priorities=st.sampled_from(((0,), (3,), (0, 3), (6, 0, 3))),
-        xoff_bytes=st.sampled_from((None, None, 5_000, 20_000)),
-        alpha=st.sampled_from((1 / 16, 0.5, 4.0)),
-        xon_gap_bytes=st.sampled_from((0, 1, 2_500)),
-        mtu_bytes=st.just(max(MTUS_BYTES)),
-        pause_ns=st.sampled_from((None, None, 70_000, 300_000)),
-    )
-
-
-def markings() -> st.SearchStrategy[Marking]:
-    return st.builds(
-        Marking,
-        kmin_bytes=st.sampled_from((0, 2_000)),
-        kmax_bytes=st.sampled_from((2_000, 20_000)),
-        pmax=st.sampled_from((0.1, 1.0)),
-        at=st.sampled_from(("departure", "arrival")),
-        average_weight=st.sampled_from((1.0, 0.25)),
-    )
-
-
 @st.composite
 def networks(
     draw: st.DrawFn, flow_control: st.SearchStrategy[PriorityFlowControl | None] | None = None
@@ -386,6 +362,8 @@ def networks(
         alpha=draw(st.sampled_from((0.5, 1.0, 8.0))),
         flow_control=control,
         marking=draw(st.none() | markings()),
+        fair_rates=draw(st.none() | fair_rates()),
+        has_telemetry=draw(st.booleans()),
         trunks=draw(st.tuples(*[links()] * (switches - 1))),
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),

@@ -6,9 +6,9 @@ from typing import Final
 from harness.plan.cells import Cell
 from harness.testbeds.base import Fact
 from harness.testbeds.simulator.tcp import TCPS, dctcp_marking
-from harness.testbeds.traffic import group_transport
+from harness.testbeds.traffic import cell_flows, group_transport
 from rogue_agent.core.transports import TRANSPORTS
-from simulator import Marking, NicControl, PriorityFlowControl
+from simulator import CONTROLS, FRAMINGS, Framing, Marking, PriorityFlowControl, with_telemetry
 from workloads.framing import STREAMS
 from workloads.transports import TransportName, parse_transport
 
@@ -28,11 +28,19 @@ class Feature:
     """When switches mark packets."""
     has_pauses: bool = False
     """Switches and NICs pause each other."""
+    has_fair_rates: bool = False
+    """Switches work out rates and tell them to senders."""
+    has_telemetry: bool = False
+    """Switches write into packets what they hold."""
 
 
 FEATURES: Final[dict[str, Feature]] = {
     "pfc": Feature(has_pauses=True),
     "dcqcn": Feature(control="dcqcn", marking=DCQCN_MARKING),
+    "timely": Feature(control="timely"),
+    "timely-patched": Feature(control="timely-patched"),
+    "rocc": Feature(control="rocc", has_fair_rates=True),
+    "hpcc": Feature(control="hpcc", has_telemetry=True),
 }
 """What may be added to transports, where they take it at all."""
 BASES: Final[dict[str, Feature]] = {}
@@ -63,7 +71,7 @@ def unsupported_feature(cell: Cell) -> str | None:
         if name.base not in (*TRANSPORTS, *TCPS) or missing:
             added, bases = ", ".join(f"+{feature}" for feature in FEATURES), ", ".join((*TRANSPORTS, *TCPS))
             return f"the simulator has no {name}; it has {bases}, and of features {added}"
-    return _unsupported_priorities(cell)
+    return _unsupported_priorities(cell) or _unanswered_reads(cell)
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:
@@ -79,6 +87,17 @@ def _unsupported_priorities(cell: Cell) -> str | None:
         return "the simulator's switches mark all packets alike: choose transports that ask for one marking"
     if set(asked) != {0} and not has_pauses and not _markings(cell):
         return "switches without +pfc and marking have one traffic class: set priority to 0"
+    return None
+
+
+def _unanswered_reads(cell: Cell) -> str | None:
+    """Responses to READs are not acknowledged, so controls that learn from answers never act on them."""
+    for group in cell.experiment.groups:
+        name = group_transport(cell, group)
+        controls = [feature.control for feature in features_of(parse_transport(name)) if feature.control]
+        learns = any(CONTROLS[control].wants_answers for control in controls)
+        if learns and any(flow.verb == "read" for flow in cell_flows(cell)[group.name]):
+            return f"{name} learns from acknowledgements, which answers to READs lack: use the verb write"
     return None
 
 
@@ -114,15 +133,20 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
     return PriorityFlowControl(priorities=priorities, mtu_bytes=mtu_bytes)
 
 
-def nic_control(transport: str) -> NicControl | None:
-    """The congestion control of the NICs, if the transport asks for one."""
-    features = features_of(parse_transport(transport))
-    return next((NicControl(feature.control) for feature in features if feature.control), None)
-
-
 def marking(cell: Cell) -> Marking | None:
     """When switches mark packets; None if nobody reacts to marks."""
     return next(iter(_markings(cell)), None)
+
+
+def has_telemetry(cell: Cell) -> bool:
+    """Whether switches write into packets what they hold."""
+    return any(feature.has_telemetry for name in cell_transports(cell) for feature in features_of(name))
+
+
+def framing(cell: Cell) -> Framing:
+    """The topology's frames, if need be with room for telemetry."""
+    usual = FRAMINGS[cell.experiment.topology.framing]
+    return with_telemetry(usual) if has_telemetry(cell) else usual
 
 
 def feature_facts(cell: Cell) -> dict[str, Fact]:

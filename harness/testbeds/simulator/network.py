@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from harness.experiment.choices import Scalar
 from harness.plan.cells import Cell
 from harness.testbeds.parameters import agent_settings
+from harness.testbeds.simulator.controls import agent_parameters, nic_control, switch_fair_rates
 from harness.testbeds.simulator.faults import arrange_cuts, link_loss
-from harness.testbeds.simulator.features import agent_transport, flow_control, marking, nic_control
+from harness.testbeds.simulator.features import agent_transport, flow_control, framing, has_telemetry, marking
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, shared_limiters, start_flow
 from harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from harness.testbeds.timing import Timing
-from harness.testbeds.traffic import busiest_receiver, cell_flows, group_transport
+from harness.testbeds.traffic import busiest_receiver, cell_flows, group_parameters, group_transport
 from rogue_agent.core.settings import TransportSettings
 from simulator import PROFILES, Simulation
 from workloads.probes import Probe
@@ -60,10 +61,11 @@ def _planned(cell: Cell) -> Iterator[PlannedFlow]:
     for group in cell.experiment.groups:
         name = group_transport(cell, group)
         label = group.transport or cell.transport.shown
-        parameters = {} if group.transport else cell.transport.parameters
+        parameters = group_parameters(cell, group)
+        agents_own = agent_parameters(name, parameters)
         rates = {topology.host_rate_bps(flow.initiator) for flow in flows_of[group.name]}
-        settings = {rate: _settings(agent_transport(name), rate, parameters) for rate in rates}
-        control = nic_control(name)
+        settings = {rate: _settings(agent_transport(name), rate, agents_own) for rate in rates}
+        control = nic_control(name, parameters)
         for flow in flows_of[group.name]:
             own = settings[topology.host_rate_bps(flow.initiator)]
             yield PlannedFlow(group.name, label, flow, own, priority=group.priority, control=control)
@@ -78,7 +80,7 @@ def _settings(
 
 def _build_links(cell: Cell) -> Simulation:
     topology = cell.experiment.topology
-    simulation = Simulation(seed=cell.seed)
+    simulation = Simulation(seed=cell.seed, framing=framing(cell))
     for host in topology.host_names():
         simulation.add_host(host, PROFILES[topology.nic_of(host)])
     for switch in topology.switches():
@@ -88,6 +90,8 @@ def _build_links(cell: Cell) -> Simulation:
             alpha=switch.alpha,
             flow_control=flow_control(cell),
             marking=marking(cell),
+            fair_rates=switch_fair_rates(cell),
+            has_telemetry=has_telemetry(cell),
         )
     cables = random_stream(cell.seed, "cables")
     for link in topology.links():

@@ -14,7 +14,6 @@ from simulator import PROFILES
 from workloads.topologies import Topology
 from workloads.traffic import Flow
 
-FRAMINGS: Final = ("rocev2",)
 SERVICES: Final = ("rc", "uc", "tcp")
 VERBS: Final = ("write", "read", "send")
 SAMPLES_MAX: Final = 50_000_000
@@ -36,8 +35,6 @@ def unsupported(cell: Cell) -> str | None:
 
 
 def _unsupported_network(topology: Topology) -> str | None:
-    if topology.framing not in FRAMINGS:
-        return f"the simulator has no framing {topology.framing}; it has {', '.join(FRAMINGS)}"
     for host in topology.host_names():
         profile = topology.nic_of(host)
         if profile not in PROFILES:

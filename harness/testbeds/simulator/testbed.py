@@ -6,8 +6,8 @@ from dataclasses import asdict
 from harness.plan.cells import Cell
 from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
 from harness.testbeds.bottleneck import bottleneck_facts, cell_payload_fraction
-from harness.testbeds.parameters import parameter_mistake
 from harness.testbeds.simulator import support
+from harness.testbeds.simulator.controls import parameter_mistake
 from harness.testbeds.simulator.estimate import estimate_seconds
 from harness.testbeds.simulator.features import agent_transport, feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
@@ -40,7 +40,7 @@ class SimulatorTestbed(Testbed):
         return support.unsupported(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """The first parameter that the agent does not take."""
+        """The first parameter that neither the agent nor TCP, NICs and switches take."""
         return tcp_mistake(cell) or parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:

@@ -48,6 +48,11 @@ struct SwitchConfiguration {
   double alpha = 1.0;           // a port may hold alpha * (free buffer)
   std::optional<PauseConfiguration> pause{};
   std::optional<MarkingConfiguration> marking{};
+  std::optional<std::map<std::string, double>> rocc{};  // parameters of its congestion points
+  bool has_telemetry = false;                           // ports write into packets what they hold and sent
+
+  // Its ports have a queue for each priority.
+  bool has_classes() const { return pause || marking || rocc || has_telemetry; }
 };
 
 enum class LossKind : std::uint8_t { kNone, kIndependent, kBurst, kIdentification };

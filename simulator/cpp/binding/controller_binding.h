@@ -5,39 +5,78 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "binding/session.h"
 #include "cc/parameters.h"
 #include "cc/registry.h"
+#include "cc/rocc_point.h"
 
 namespace simulator {
 
 namespace nb = nanobind;
 
+// When the packet left a port, what waited there, what it had sent, its rate.
+using HopTuple = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+
+struct BoundPoint {
+  RoccPoint point;
+};
+
 struct BoundController {
   std::unique_ptr<Controller> controller;
 };
 
-// (name, meaning, [(parameter, value, least, most, meaning)]) of every control.
+inline nb::list parameter_list(std::span<const Parameter> table) {
+  nb::list parameters;
+  for (const Parameter& parameter : table) {
+    parameters.append(nb::make_tuple(std::string(parameter.name), parameter.value, parameter.minimum,
+                                     parameter.maximum, std::string(parameter.meaning)));
+  }
+  return parameters;
+}
+
+// (name, meaning, [(parameter, value, least, most, meaning)], wants_answers) of every control.
 inline nb::list list_controls() {
   nb::list controls;
   for (const Control& control : kControls) {
-    nb::list parameters;
-    for (const Parameter& parameter : control.parameters) {
-      parameters.append(nb::make_tuple(std::string(parameter.name), parameter.value, parameter.minimum,
-                                       parameter.maximum, std::string(parameter.meaning)));
-    }
-    controls.append(nb::make_tuple(std::string(control.name), std::string(control.meaning), parameters));
+    const auto usual = create_controller(control.name, {}, {10'000'000'000});
+    controls.append(nb::make_tuple(std::string(control.name), std::string(control.meaning), parameter_list(control.parameters),
+                                   usual->wants_answers()));
   }
   return controls;
 }
 
+// RoCC's half in the switch, without a network.
+inline void bind_congestion_point(nb::module_& module) {
+  nb::class_<BoundPoint>(module, "RoccPoint", "RoCC's congestion point of one queue.")
+      .def(
+          "__init__",
+          [](BoundPoint* self, std::int64_t line_rate_bps, const ParameterValues& parameters) {
+            new (self) BoundPoint{RoccPoint(parameters, {line_rate_bps})};
+          },
+          nb::kw_only(), nb::arg("line_rate_bps"), nb::arg("parameters") = ParameterValues{})
+      .def(
+          "update",
+          [](BoundPoint& self, std::int64_t waiting_bytes) { return self.point.update({waiting_bytes}).value; },
+          nb::arg("waiting_bytes"))
+      .def_prop_ro("rate_units", [](const BoundPoint& self) { return self.point.rate_units(); })
+      .def_prop_ro("is_at_rest", [](const BoundPoint& self) { return self.point.is_at_rest(); })
+      .def_prop_ro("period_ps", [](const BoundPoint& self) { return self.point.period().value; });
+}
+
 inline void bind_controllers(nb::module_& module) {
+  bind_congestion_point(module);
+  module.def("rocc_parameters", [] { return parameter_list(kRoccPointParameters); });
   module.def("controls", &list_controls);
   nb::class_<BoundController>(module, "Controller", "A congestion control of a NIC, without a network.")
       .def(
@@ -59,18 +98,23 @@ inline void bind_controllers(nb::module_& module) {
       .def(
           "on_answer",
           [](BoundController& self, std::int64_t now_ps, std::optional<std::int64_t> sent_ps,
-             std::uint64_t acknowledged_psn, std::uint64_t sent_psn, bool is_marked) {
+             std::uint64_t acknowledged_psn, std::uint64_t sent_psn, bool is_marked,
+             const std::vector<HopTuple>& hops) {
             const Picoseconds sent = sent_ps ? Picoseconds{*sent_ps} : kNever;
-            self.controller->on_answer({now_ps}, {sent, acknowledged_psn, sent_psn, is_marked});
+            std::vector<HopRecord> records;
+            for (const auto& [left_ps, queue_bytes, sent_bytes, rate_bps] : hops)
+              records.push_back({{left_ps}, {queue_bytes}, {sent_bytes}, {rate_bps}});
+            self.controller->on_answer({now_ps}, {sent, acknowledged_psn, sent_psn, is_marked, records});
           },
           nb::arg("now_ps"), nb::kw_only(), nb::arg("sent_ps").none(), nb::arg("acknowledged_psn") = 0,
-          nb::arg("sent_psn") = 0, nb::arg("is_marked") = false)
+          nb::arg("sent_psn") = 0, nb::arg("is_marked") = false,
+          nb::arg("hops") = std::vector<HopTuple>{})
       .def(
           "on_feedback",
-          [](BoundController& self, std::int64_t now_ps, std::uint32_t port, std::uint32_t value) {
-            self.controller->on_feedback({now_ps}, port, value);
+          [](BoundController& self, std::int64_t now_ps, std::uint32_t port, std::int64_t rate_bps) {
+            self.controller->on_feedback({now_ps}, port, {rate_bps});
           },
-          nb::arg("now_ps"), nb::kw_only(), nb::arg("port"), nb::arg("value"))
+          nb::arg("now_ps"), nb::kw_only(), nb::arg("port"), nb::arg("rate_bps"))
       .def(
           "on_timer", [](BoundController& self, std::int64_t now_ps) { self.controller->on_timer({now_ps}); },
           nb::arg("now_ps"))
@@ -81,6 +125,7 @@ inline void bind_controllers(nb::module_& module) {
                      return deadline.value;
                    })
       .def_prop_ro("rate_bps", [](const BoundController& self) { return self.controller->rate().value; })
+      .def_prop_ro("burst_bytes", [](const BoundController& self) { return self.controller->burst().value; })
       .def_prop_ro("window_bytes",
                    [](const BoundController& self) -> std::optional<std::int64_t> {
                      const Bytes window = self.controller->window();

@@ -97,7 +97,8 @@ void bind_topology(Class& engine) {
              std::int64_t xon_gap_bytes, std::optional<std::int64_t> pause_ps,
              std::optional<std::int64_t> refresh_ps, std::optional<double> marking_probability,
              std::int64_t marking_minimum_bytes, std::int64_t marking_maximum_bytes,
-             double marking_average_weight, bool marking_at_departure) {
+             double marking_average_weight, bool marking_at_departure, std::optional<ParameterValues> rocc,
+             bool has_telemetry) {
             SwitchConfiguration configuration{.buffer = {}, .alpha = alpha};
             if (buffer_bytes) configuration.buffer = Bytes{*buffer_bytes};
             if (marking_probability) {
@@ -107,6 +108,8 @@ void bind_topology(Class& engine) {
                                        .average_weight = marking_average_weight,
                                        .is_at_departure = marking_at_departure};
             }
+            configuration.rocc = std::move(rocc);
+            configuration.has_telemetry = has_telemetry;
             if (lossless_priorities == 0) return self.engine.add_switch(name, configuration);
             configuration.pause = {.priorities = lossless_priorities,
                                    .alpha = pause_alpha,
@@ -121,7 +124,8 @@ void bind_topology(Class& engine) {
           nb::arg("pause_alpha") = 0.0, nb::arg("xon_gap_bytes") = 0, nb::arg("pause_ps") = nb::none(),
           nb::arg("refresh_ps") = nb::none(), nb::arg("marking_probability") = nb::none(),
           nb::arg("marking_minimum_bytes") = 0, nb::arg("marking_maximum_bytes") = 0,
-          nb::arg("marking_average_weight") = 1.0, nb::arg("marking_at_departure") = true)
+          nb::arg("marking_average_weight") = 1.0, nb::arg("marking_at_departure") = true,
+          nb::arg("rocc") = nb::none(), nb::arg("has_telemetry") = false)
       .def(
           "add_link",
           [](Bound& self, std::uint32_t a, std::uint32_t b, std::int64_t rate_bps, std::int64_t delay_ps,

@@ -15,6 +15,8 @@ namespace simulator {
 
 using Metrics = std::map<std::string, double>;  // by name with unit
 
+inline constexpr std::uint32_t kHopsMax = 8;  // of which a packet can tell
+
 // What a port of a switch wrote into a packet that left it.
 struct HopRecord {
   Picoseconds left;    // when the packet began to leave
@@ -44,6 +46,10 @@ class Controller {
   // Of wire bytes; no limit if it is not below the line rate.
   virtual BitsPerSecond rate() const = 0;
 
+  // Wire bytes that leave at the line rate before a gap brings the average down to the rate; 0: each packet has
+  // its own gap.
+  virtual Bytes burst() const { return {}; }
+
   // So much payload may be under way, rounded up to whole packets.
   virtual Bytes window() const { return kNoWindow; }
 
@@ -58,10 +64,12 @@ class Controller {
 
   // An answer has come, and nothing has left since. Only for a control that wants them.
   virtual bool wants_answers() const { return false; }
+  virtual bool wants_telemetry() const { return false; }  // answers with `hops`
   virtual void on_answer(Picoseconds, const Answer&) {}
 
-  // A switch said something about one of its ports.
-  virtual void on_feedback(Picoseconds, std::uint32_t /*port*/, std::uint32_t /*value*/) {}
+  // A switch says which rate each flow through one of its ports should have. Only to one that wants it.
+  virtual bool wants_feedback() const { return false; }
+  virtual void on_feedback(Picoseconds, std::uint32_t /*port*/, BitsPerSecond) {}
 
   // Call when `deadline()` has come.
   virtual void on_timer(Picoseconds) {}

@@ -15,9 +15,6 @@
 
 namespace simulator {
 
-inline constexpr double kNanosecondsMax = 1e9;
-inline constexpr double kRateMax = 1e13;
-
 // As the authors' text has it. Source of the values: Zhu, Ghobadi, Misra and Padhye, "ECN or delay: lessons
 // learnt from analysis of DCQCN and TIMELY", CoNEXT 2016, table 1; the hyper increase is that of the
 // simulations of RoCC (CoNEXT 2020, repository danushkam/rocc), the least rate that of the repository
@@ -40,20 +37,12 @@ inline constexpr std::array kDcqcnParameters = {
 };
 
 // As the repository bobzhuyb/ns3-rdma (commit e8a27d0) has it: code and configuration of its example.
-inline constexpr std::array kDcqcnNs3RdmaParameters = [] {
-  auto table = kDcqcnParameters;
-  constexpr std::pair<std::string_view, double> kChanges[] = {
-      {"initial_alpha", 0.5},    {"rate_timer_ns", 60'000},     {"byte_counter_bytes", 300e6},
-      {"recoveries", 4},         {"hyper_increase_bps", 200e6}, {"cuts_with_new_alpha", 1},
-      {"reduces_far_target", 1}, {"halves_in_hyper", 1},
-  };
-  for (Parameter& parameter : table) {
-    for (const auto& [name, value] : kChanges) {
-      if (parameter.name == name) parameter.value = value;
-    }
-  }
-  return table;
-}();
+inline constexpr std::pair<std::string_view, double> kDcqcnNs3RdmaChanges[] = {
+    {"initial_alpha", 0.5},    {"rate_timer_ns", 60'000},     {"byte_counter_bytes", 300e6},
+    {"recoveries", 4},         {"hyper_increase_bps", 200e6}, {"cuts_with_new_alpha", 1},
+    {"reduces_far_target", 1}, {"halves_in_hyper", 1},
+};
+inline constexpr auto kDcqcnNs3RdmaParameters = changed(kDcqcnParameters, kDcqcnNs3RdmaChanges);
 
 class Dcqcn final : public Controller {
  public:
@@ -115,10 +104,6 @@ class Dcqcn final : public Controller {
   }
 
  private:
-  static Picoseconds nanoseconds(double value) {
-    return {static_cast<std::int64_t>(value) * kPicosecondsPerNanosecond};
-  }
-
   bool is_limited() const { return rate_bps_ < line_bps_; }
   std::int64_t stages() const { return time_stage_ + byte_stage_; }
   std::int64_t hyper_stages() const { return std::min(time_stage_, byte_stage_) - recoveries_; }

@@ -1,15 +1,24 @@
 // Parameters of congestion controls: a table says what there is, users may give other values.
 #pragma once
 
+#include <array>
 #include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
+#include "base/units.h"
 
 namespace simulator {
+
+inline constexpr double kNanosecondsMax = 1e9;
+inline constexpr double kRateMax = 1e13;
 
 struct Parameter {
   std::string_view name;  // ends in its unit
@@ -21,7 +30,24 @@ struct Parameter {
 
 using ParameterValues = std::map<std::string, double>;
 
+inline Picoseconds nanoseconds(double value) {
+  return {static_cast<std::int64_t>(value) * kPicosecondsPerNanosecond};
+}
+
+// The table of a variant: the same parameters, some of them with other values.
+template <std::size_t count, std::size_t changes>
+constexpr std::array<Parameter, count> changed(std::array<Parameter, count> table,
+                                               const std::pair<std::string_view, double> (&values)[changes]) {
+  for (Parameter& parameter : table) {
+    for (const auto& [name, value] : values) {
+      if (parameter.name == name) parameter.value = value;
+    }
+  }
+  return table;
+}
+
 inline std::string number_text(double value) {
+  if (std::abs(value) < 1e15 && value == std::trunc(value)) return std::to_string(std::llround(value));
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }

@@ -11,7 +11,11 @@
 #include "cc/constant.h"
 #include "cc/controller.h"
 #include "cc/dcqcn.h"
+#include "cc/hpcc.h"
 #include "cc/parameters.h"
+#include "cc/rocc.h"
+#include "cc/timely.h"
+#include "cc/timely_patched.h"
 
 namespace simulator {
 
@@ -33,6 +37,16 @@ inline constexpr std::array kControls = {
     Control{"dcqcn", "DCQCN as its authors' text has it", kDcqcnParameters, create_control<Dcqcn>},
     Control{"dcqcn-ns3-rdma", "DCQCN as the simulator ns3-rdma has it", kDcqcnNs3RdmaParameters,
             create_control<Dcqcn>},
+    Control{"timely", "TIMELY as its authors' text has it, in bursts", kTimelyParameters,
+            create_control<Timely>},
+    Control{"timely-ns3-rdma", "TIMELY as the simulator ns3-rdma has it", kTimelyNs3RdmaParameters,
+            create_control<Timely>},
+    Control{"timely-patched", "TIMELY with the repair of \"ECN or delay\"", kTimelyPatchedParameters,
+            create_control<TimelyPatched>},
+    Control{"rocc", "RoCC's reaction point: it obeys rates that switches work out", kRoccParameters,
+            create_control<Rocc>},
+    Control{"hpcc", "HPCC: a window by what each port on the way reports", kHpccParameters,
+            create_control<Hpcc>},
 };
 
 inline const Control& control_named(std::string_view name) {

@@ -5,9 +5,11 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "base/units.h"
+#include "cc/rocc_point.h"
 #include "engine/packet_pool.h"
 #include "protocol/marker.h"
 #include "protocol/pause_pool.h"
@@ -29,6 +31,8 @@ struct ClassQueue {
 struct ClassedPort {
   std::array<ClassQueue, kPriorities> queues{};
   std::optional<Marker> marker{};
+  std::unique_ptr<RoccPort> rocc{};
+  bool has_telemetry = false;
   PriorityMask waiting = 0;  // queues that are not empty
   bool is_pause_frame_due = false;
   PauseState pauses{};

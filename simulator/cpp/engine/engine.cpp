@@ -136,7 +136,7 @@ void Engine::forget(PacketIndex index) {
   if (packet.kind == PacketKind::kDatagram) {
     datagrams_.under_way.erase(index);
     ++datagrams_.missing;
-  } else if (packet.kind != PacketKind::kNotification) {
+  } else if (packet.kind != PacketKind::kNotification && packet.kind != PacketKind::kFeedback) {
     Sender& origin = senders_[senders_[packet.qp].peer];
     ++(is_reply(packet.kind) ? origin.missing_replies : origin.missing_packets);
   }
@@ -183,7 +183,7 @@ inline void Engine::on_reply(PacketIndex index) {
   if (!sender.is_operational()) [[unlikely]]
     return;
   if (sender.wants_answers) [[unlikely]]
-    return on_controlled_reply(packet, stamps_[index]);
+    return on_controlled_reply(packet, stamps_[index], telemetry_of(index));
   on_progress(packet.qp, [&](RcRequester& requester, const auto& on_done) {
     return packet.kind == PacketKind::kAck ? requester.on_ack(packet.psn, now_, on_done)
                                            : requester.on_nak(packet.psn, now_, on_done);
@@ -206,6 +206,8 @@ void Engine::fire_timer(const DueTimer& due) {
       return on_queue_timer();
     case TimerKind::kRefreshPause:
       return on_refresh_timer(due.subject);
+    case TimerKind::kCongestionPoint:
+      return on_congestion_timer(due.subject);
     case TimerKind::kControl:
       return on_control_timer(due.subject);
     case TimerKind::kHost:

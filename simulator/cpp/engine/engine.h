@@ -104,9 +104,12 @@ class Engine {
     std::int64_t used = 0;
     double alpha;
     bool is_bounded;
+    bool has_classes;
     std::vector<std::uint32_t> links;  // that it sends on
-    PausePool pool;                    // with flow control or marking, instead of `buffer` and `used`
+    PausePool pool;  // with classes, instead of `buffer` and `used`
     std::optional<MarkingConfiguration> marking;
+    std::optional<std::map<std::string, double>> rocc;
+    bool has_telemetry;
     std::vector<Pausing> pausing{};
   };
 
@@ -240,8 +243,15 @@ class Engine {
   void on_marked(PacketIndex index);
   void on_notification(PacketIndex index);
   void on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds start);
-  void on_controlled_reply(const Packet& packet, Stamp stamp);
+  void on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry telemetry);
+  Telemetry telemetry_of(PacketIndex index) const;
   void on_control_timer(std::uint32_t qp);
+  void watch_congestion(const ClassedPort& classes);
+  void on_congestion_timer(std::uint32_t link);
+  void tell_sources(std::uint32_t link, std::uint32_t priority, BitsPerSecond rate);
+  void send_feedback(std::uint32_t link, std::uint32_t qp, BitsPerSecond rate);
+  void on_feedback(PacketIndex index);
+  void write_telemetry(const Port& port, PacketIndex index, Picoseconds start);
   bool follow_control(std::uint32_t qp, Picoseconds at);
   bool follow_window(std::uint32_t qp);
   void watch_control(std::uint32_t qp);
@@ -257,7 +267,7 @@ class Engine {
   std::uint16_t speed_index(const LinkConfiguration& configuration);
   bool has_flow_control(std::uint32_t node) const;
   bool has_marking(std::uint32_t node) const;
-  bool has_pool(std::uint32_t node) const { return has_flow_control(node) || has_marking(node); }
+  bool has_pool(std::uint32_t node) const;
   void add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes headroom);
   void add_control(std::uint32_t qp, const ConnectionConfiguration& configuration);
   void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration, Bytes headroom);
@@ -304,6 +314,7 @@ class Engine {
   std::vector<Acknowledgement> acknowledgements_;  // by packet, of those that are
   std::vector<PacketDetails> details_;  // by packet, of those that have any
   std::vector<Stamp> stamps_;           // by packet, if any control wants answers
+  std::vector<Telemetry> telemetry_;    // by packet, if any control wants it
   std::vector<Nic> nics_;
   std::vector<Switch> switches_;
   std::vector<ClassedPort> classes_;

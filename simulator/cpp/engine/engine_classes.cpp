@@ -41,6 +41,7 @@ void Engine::send_class(Port& port, std::uint32_t priority, Picoseconds start) {
   if (classes.marker && classes.marker->is_at_departure()) mark(classes, index);
   port.waiting_bytes.value -= frame_bytes;
   depart(port, index, start);
+  if (classes.has_telemetry) write_telemetry(port, index, start);
   if (!port.has(Port::kOwnerIsHost)) release(switches_[port.owner], index, start);
 }
 
@@ -76,11 +77,13 @@ void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   if (port.busy_until <= now_ && !classes.pauses.is_paused(priority, now_)) {
     if (classes.marker) mark(classes, index);
     depart(port, index, now_);
+    if (classes.has_telemetry) write_telemetry(port, index, now_);
     return set_slot(link);
   }
   if (!port.has(Port::kOwnerIsHost) && !admit(link, index)) return;
   if (classes.marker && !classes.marker->is_at_departure()) mark(classes, index);
   classes.push(pool_, priority, index);
+  if (classes.rocc) watch_congestion(classes);
   port.waiting_bytes.value += pool_[index].frame_bytes;
   port.waiting_bytes_max = std::max(port.waiting_bytes_max, port.waiting_bytes);
   set_slot(link);

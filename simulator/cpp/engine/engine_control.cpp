@@ -50,7 +50,7 @@ void Engine::on_control_timer(std::uint32_t qp) {
 }
 
 // An answer: the controller knows before anything else leaves.
-void Engine::on_controlled_reply(const Packet& packet, Stamp stamp) {
+void Engine::on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry telemetry) {
   const std::uint32_t qp = packet.qp;
   RcRequester& requester = senders_[qp].requester;
   Controller& controller = *controlled_[qp].controller;
@@ -62,8 +62,8 @@ void Engine::on_controlled_reply(const Packet& packet, Stamp stamp) {
       fail(qp);
       return true;
     }
-    controller.on_answer(
-        now_, {stamp.sent, requester.unacknowledged_psn(), requester.sent_psn(), stamp.is_marked});
+    controller.on_answer(now_, {stamp.sent, requester.unacknowledged_psn(), requester.sent_psn(),
+                                stamp.is_marked, {telemetry.records.data(), telemetry.hops}});
     follow_control(qp, now_);
     reconsider(qp);
     return true;
@@ -80,6 +80,10 @@ void Engine::on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds
   if (sender.wants_answers) {
     if (stamps_.size() <= index) stamps_.resize(pool_.peak());
     stamps_[index] = {is_reply(packet.kind) ? kNever : start, false};
+  }
+  if (sender.wants_telemetry) {
+    if (telemetry_.size() <= index) telemetry_.resize(pool_.peak());
+    telemetry_[index].hops = 0;
   }
   const BitsPerSecond rate = controlled.limited_rate();
   if (rate == controlled.rate) return;

@@ -57,6 +57,7 @@ void Engine::arrive_described(PacketIndex index) {
   if (packet.kind == PacketKind::kAcknowledgement) return on_acknowledgement(index);
   if (packet.kind == PacketKind::kDatagram) return on_datagram(index);
   if (packet.kind == PacketKind::kNotification) return on_notification(index);
+  if (packet.kind == PacketKind::kFeedback) return on_feedback(index);
   if (packet.kind == PacketKind::kReadResponse) return on_read_response(index);
   const bool is_operational = senders_[packet.qp].is_operational();
   if (packet.kind == PacketKind::kUnreliable) return on_unreliable(index, is_operational);

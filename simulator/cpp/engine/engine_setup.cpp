@@ -1,5 +1,6 @@
 // Building the topology and its queue pairs. Configurations have been checked by the Python face.
 #include <algorithm>
+#include <iterator>
 
 #include "cc/registry.h"
 #include "engine/engine.h"
@@ -39,10 +40,13 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
   nodes_.push_back({name, false, static_cast<std::uint32_t>(switches_.size())});
   switches_.push_back({.buffer = configuration.buffer.value_or(Bytes{}).value,
                        .alpha = configuration.alpha,
-                       .is_bounded = configuration.buffer && !configuration.pause && !configuration.marking,
+                       .is_bounded = configuration.buffer && !configuration.has_classes(),
+                       .has_classes = configuration.has_classes(),
                        .links = {},
                        .pool = PausePool(configuration),
-                       .marking = configuration.marking});
+                       .marking = configuration.marking,
+                       .rocc = configuration.rocc,
+                       .has_telemetry = configuration.has_telemetry});
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
@@ -75,7 +79,11 @@ bool Engine::has_marking(std::uint32_t node) const {
   return !nodes_[node].is_host && switches_[nodes_[node].index].marking.has_value();
 }
 
-// The part of a port that only flow control or marking needs.
+bool Engine::has_pool(std::uint32_t node) const {
+  return !nodes_[node].is_host && switches_[nodes_[node].index].has_classes;
+}
+
+// The part of a port that only flow control, marking, RoCC or telemetry need.
 void Engine::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes headroom) {
   const auto link = static_cast<std::uint32_t>(ports_.size());
   port.flags |= Port::kClassed;
@@ -84,6 +92,13 @@ void Engine::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes
   if (has_flow_control(from)) {
     classes.ingress = switches_[port.owner].pool.open(headroom);
     classes.refresh_timer = timers_.create(TimerKind::kRefreshPause, link);
+  }
+  if (nodes_[from].is_host) return;
+  const Switch& element = switches_[port.owner];
+  classes.has_telemetry = element.has_telemetry;
+  if (element.rocc) {
+    const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
+    classes.rocc = std::make_unique<RoccPort>(*element.rocc, speeds_[port.speed].rate, timer);
   }
   if (!has_marking(from)) return;
   const RandomStream stream(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
@@ -178,6 +193,11 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   delivered_sampled_.emplace_back();
   mailbox_.add_queue_pair();
   routes_.insert(routes_.end(), route.begin(), route.end());
+  if (!senders_[qp].wants_feedback) return;
+  controlled_[qp].feedback_route = static_cast<std::uint32_t>(routes_.size());
+  controlled_[qp].route_links = static_cast<std::uint32_t>(route.size());
+  std::transform(route.rbegin(), route.rend(), std::back_inserter(routes_),
+                 [](std::uint32_t link) { return link ^ 1; });
 }
 
 // Its limiter, which it has for itself, belongs to the control.
@@ -194,7 +214,10 @@ void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& config
       .rate = {},
       .next_notification = {}};
   sender.is_controlled = true;
+  nics_[sender.nic].limiters[sender.limiter].set_burst(controlled_[qp].controller->burst());
   sender.wants_answers = controlled_[qp].controller->wants_answers();
+  sender.wants_telemetry = controlled_[qp].controller->wants_telemetry();
+  sender.wants_feedback = controlled_[qp].controller->wants_feedback();
   follow_control(qp, now_);
   priorities_ |= mask_of(configuration.notification_priority);
 }

@@ -72,6 +72,8 @@ struct Sender {
   bool is_unreliable = false;
   bool is_controlled = false;  // by a congestion control in the NIC
   bool wants_answers = false;  // that control
+  bool wants_feedback = false;
+  bool wants_telemetry = false;
   bool has_reliability = false;  // of its own: then `requester` is idle
   bool has_special = false;      // packets that `requester` knows nothing of: responses to READs, or of that
   bool has_responded = false;  // the last packet was one: now it is the requester's turn
@@ -99,6 +101,8 @@ struct ControlledQueuePair {
   BitsPerSecond line_rate;
   BitsPerSecond rate;             // that the limiter has; 0 = no limit
   std::uint64_t window = kNoWindow;  // that the requester has
+  std::uint32_t feedback_route = 0;  // in the table of routes: the queue pair's route, backwards
+  std::uint32_t route_links = 0;
   Picoseconds next_notification;  // none is sent before
   std::int64_t notifications_sent = 0;
   std::int64_t notifications_received = 0;

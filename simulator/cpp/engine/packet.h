@@ -2,10 +2,12 @@
 // 64-bit number.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 
 #include "base/units.h"
+#include "cc/controller.h"
 #include "protocol/packet_kind.h"
 
 namespace simulator {
@@ -34,6 +36,16 @@ static_assert(sizeof(Packet) == 32);
 struct Stamp {
   Picoseconds sent = kNever;  // when it began to leave
   bool is_marked = false;     // when it came
+};
+
+// What the ports on a packet's way wrote into it; it goes back with the answer.
+struct Telemetry {
+  std::uint32_t hops = 0;
+  std::array<HopRecord, kHopsMax> records{};
+
+  void add(const HopRecord& record) {
+    if (hops < kHopsMax) records[hops++] = record;
+  }
 };
 
 }  // namespace simulator

@@ -18,6 +18,7 @@ enum class TimerKind : std::uint8_t {
   kSampleQueues,
   kRefreshPause,
   kControl,
+  kCongestionPoint,
   kHost,
   kHostOnce
 };

@@ -28,6 +28,8 @@ struct Framing {
   }
   // Source: InfiniBand architecture, annex A17 (RoCEv2), 17.9: a notification has 16 reserved bytes.
   constexpr std::uint32_t notification_frame_bytes() const { return data_overhead_bytes + 16; }
+  // Source: RoCC, section 3.2: an ICMP message, which fits into the least frame of Ethernet.
+  static constexpr std::uint32_t kFeedbackFrameBytes = 64;
   constexpr Bytes wire_bytes(std::uint32_t frame_bytes) const {
     return {std::int64_t{frame_bytes} + wire_overhead_bytes};
   }
@@ -62,6 +64,7 @@ struct Framing {
       case PacketKind::kMessage:
       case PacketKind::kUnreliable:
       case PacketKind::kNotification:
+      case PacketKind::kFeedback:
       case PacketKind::kPause:
         break;
     }

@@ -20,6 +20,9 @@ class Limiter {
     return is_limited() ? ps_per_byte_ / line_ps_per_byte : 1.0;
   }
 
+  // So many wire bytes leave without gaps in between; their gaps come after them. 0: each packet has its own.
+  void set_burst(Bytes burst) { burst_ = burst; }
+
   // Takes a new rate (0 = no limit) that acts after `lag` further wire bytes. The latest request wins.
   void set_rate(BitsPerSecond rate, Bytes lag, Picoseconds now) {
     pending_ps_per_byte_ = rate.value == 0 ? 0.0 : picoseconds_per_byte(rate) * second_;
@@ -40,6 +43,10 @@ class Limiter {
       has_changed = lag_left_.value <= 0;
       if (has_changed) apply();
     }
+    if (burst_.value != 0) [[unlikely]] {
+      on_burst(eligible, start, wire);
+      return has_changed;
+    }
     last_eligible_ = eligible;
     last_wire_ = wire;
     if (is_limited()) eligible_ = std::max(eligible + gap_after(wire), start);
@@ -56,6 +63,17 @@ class Limiter {
   }
 
  private:
+  // A burst counts as one large packet, which might have started when its first one might have.
+  void on_burst(Picoseconds eligible, Picoseconds start, Bytes wire) {
+    if (gathered_.value == 0) burst_eligible_ = eligible;
+    gathered_ += wire;
+    const bool is_over = gathered_ >= burst_;
+    last_eligible_ = is_over ? burst_eligible_ : start;
+    last_wire_ = is_over ? gathered_ : Bytes{};
+    if (is_over) gathered_ = Bytes{};
+    eligible_ = std::max(last_eligible_ + gap_after(last_wire_), start);
+  }
+
   Picoseconds gap_after(Bytes wire) const { return duration_of(wire, ps_per_byte_); }
 
   void apply() {
@@ -70,6 +88,9 @@ class Limiter {
   Picoseconds eligible_;  // from then on the next packet may go; meaningless while there is no limit
   Picoseconds last_eligible_;
   Bytes last_wire_;
+  Bytes burst_;
+  Bytes gathered_;  // of the burst under way
+  Picoseconds burst_eligible_;
   bool is_pending_ = false;
 };
 

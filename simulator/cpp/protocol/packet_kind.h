@@ -19,6 +19,7 @@ enum class PacketKind : std::uint8_t {
   kAcknowledgement,  // of kData
   kDatagram,
   kNotification,  // of congestion
+  kFeedback,      // of a switch: the rate that a flow should have
   kPause,         // of one link only
 };
 

@@ -46,6 +46,7 @@ void Engine::send_if_possible(std::uint32_t number) {
     queue->waiting.pop_front();
     queue->bytes -= packet.frame_bytes;
     if (link.marker && link.marker->is_at_departure()) mark(link, packet);
+    write_telemetry(link, packet);
     start(number, packet);
     if (has_pool(link.from)) return release(link.from, packet);
     if (!nodes_[link.from].is_host) nodes_[link.from].used -= packet.frame_bytes;
@@ -132,6 +133,7 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
   if (link.marker) link.marker->on_arrival(packet.priority, queue.bytes);
   if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) {
     if (link.marker) mark(link, packet);
+    write_telemetry(link, packet);
     return start(number, packet);
   }
   if (!nodes_[link.from].is_host && !admit(link, packet)) {
@@ -143,6 +145,7 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
   queue.waiting.push_back(packet);
   queue.bytes += packet.frame_bytes;
   queue.bytes_max = std::max(queue.bytes_max, queue.bytes);
+  if (link.rocc) watch_congestion(link);
 }
 
 bool Engine::admits(const Link& link, std::uint32_t frame_bytes) const {
@@ -161,6 +164,7 @@ void Engine::receive(const Packet& packet) {
   const std::uint32_t qp = queue_pairs_[packet.from].peer;
   --packets_;
   if (packet.kind == PacketKind::kNotification) return on_notification(qp);
+  if (packet.kind == PacketKind::kFeedback) return on_feedback(qp, packet);
   if (packet.is_marked) on_marked(qp);
   if (is_reply(packet.kind)) {
     on_reply(qp, packet);
@@ -181,6 +185,7 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   reply.priority = receiver.priority;
   reply.sent = packet.sent;
   reply.answers_marked = packet.is_marked;
+  reply.hops = packet.hops;
   enqueue(receiver.route.front(), reply);
 }
 

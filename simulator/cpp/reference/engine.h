@@ -22,6 +22,7 @@
 #include "base/random_stream.h"
 #include "base/tie_break.h"
 #include "cc/controller.h"
+#include "cc/rocc_point.h"
 #include "protocol/datagram.h"
 #include "protocol/framing.h"
 #include "protocol/limiter.h"
@@ -59,6 +60,7 @@ struct Packet {
   std::shared_ptr<const Acknowledgement> acknowledgement{};
   Picoseconds sent = kNever;    // data: when it began to leave its NIC; replies: that of what they answer
   bool answers_marked = false;  // a reply: what it answers came marked
+  std::vector<HopRecord> hops{};
 };
 
 class Engine {
@@ -131,6 +133,7 @@ class Engine {
     kSampleQueues,
     kRefreshPause,
     kControl,
+    kCongestionPoint,
     kHost,
     kOnce
   };
@@ -177,6 +180,7 @@ class Engine {
     std::array<Queue, kPriorities> queues{};  // without classes only the first one is in use
     bool has_classes = false;
     std::optional<Marker> marker{};
+    std::optional<RoccPort> rocc{};
     bool is_busy = false;
     bool is_pause_frame_due = false;
     PauseState pauses{};
@@ -193,6 +197,7 @@ class Engine {
     RcRequester requester;
     RcResponder responder;
     std::vector<std::uint32_t> route;
+    std::vector<std::uint32_t> feedback_route;  // the same, backwards
     std::uint32_t node;
     std::uint32_t peer;
     std::uint32_t limiter;
@@ -248,12 +253,17 @@ class Engine {
   void enqueue(std::uint32_t link, Packet packet);
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
   bool has_pool(std::uint32_t node) const {
-    return has_flow_control(node) || (!nodes_[node].is_host && nodes_[node].configuration.marking);
+    return !nodes_[node].is_host && nodes_[node].configuration.has_classes();
   }
   void mark(Link& link, Packet& packet);
   void on_marked(std::uint32_t qp);
   void on_notification(std::uint32_t qp);
   void on_control_timer(std::uint32_t qp);
+  void watch_congestion(Link& link);
+  void on_congestion_timer(std::uint32_t number);
+  void tell_sources(std::uint32_t number, const Queue& queue, BitsPerSecond rate);
+  void on_feedback(std::uint32_t qp, const Packet& packet);
+  void write_telemetry(const Link& link, Packet& packet) const;
   void follow_control(std::uint32_t qp);
   void follow_window(QueuePair& queue_pair);
   bool follow_rate(std::uint32_t qp);

@@ -21,6 +21,7 @@ void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& config
   queue_pair.control_timer = add_timer(TimerKind::kControl, qp);
   queue_pair.notification_priority = configuration.notification_priority;
   priorities_ |= mask_of(configuration.notification_priority);
+  limiter_of(qp).set_burst(queue_pair.controller->burst());
   follow_control(qp);
 }
 
@@ -50,7 +51,7 @@ void Engine::tell_answer(std::uint32_t qp, const Packet& packet) {
   if (packet.kind == PacketKind::kReadResponse || !sender.controller->wants_answers()) return;
   const RcRequester& requester = sender.requester;
   sender.controller->on_answer(
-      now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), packet.answers_marked});
+      now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), packet.answers_marked, packet.hops});
   follow_control(qp);
   watch_control(qp);
 }

@@ -52,10 +52,14 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
     links_.back().marker = Marker(*nodes_[from].configuration.marking, marks);
   }
-  if (!has_flow_control(from)) return;
-  links_.back().ingress = nodes_[from].pool.open(headroom);
-  links_.back().refresh_timer =
-      add_timer(TimerKind::kRefreshPause, static_cast<std::uint32_t>(links_.size() - 1));
+  const auto number = static_cast<std::uint32_t>(links_.size() - 1);
+  if (has_flow_control(from)) {
+    links_.back().ingress = nodes_[from].pool.open(headroom);
+    links_.back().refresh_timer = add_timer(TimerKind::kRefreshPause, number);
+  }
+  if (nodes_[from].is_host || !nodes_[from].configuration.rocc) return;
+  const std::uint32_t timer = add_timer(TimerKind::kCongestionPoint, number);
+  links_.back().rocc.emplace(*nodes_[from].configuration.rocc, configuration.rate, timer);
 }
 
 std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
@@ -107,6 +111,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   queue_pairs_.push_back({.requester = requester,
                           .responder = {},
                           .route = route,
+                          .feedback_route = {},
                           .node = host,
                           .peer = peer,
                           .limiter = limiter,
@@ -115,6 +120,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                           .delivered_sampled = {},
                           .priority = configuration.priority,
                           .is_unreliable = configuration.is_unreliable});
+  for (auto link = route.rbegin(); link != route.rend(); ++link)
+    queue_pairs_.back().feedback_route.push_back(*link ^ 1);
   if (!configuration.control.empty()) add_control(qp, configuration);
   if (!configuration.reliability.empty()) {
     queue_pairs_[qp].reliability = std::make_shared<Reliability>(create_reliability(
@@ -154,7 +161,9 @@ void Engine::on_datagram(const Datagram& datagram) {
 }
 
 const std::vector<std::uint32_t>& Engine::route_of(const Packet& packet) const {
-  return packet.datagram ? routes_[packet.datagram->route] : queue_pairs_[packet.from].route;
+  if (packet.datagram) return routes_[packet.datagram->route];
+  const QueuePair& origin = queue_pairs_[packet.from];
+  return packet.kind == PacketKind::kFeedback ? queue_pairs_[origin.peer].feedback_route : origin.route;
 }
 
 void Engine::reset(std::uint32_t qp) {
@@ -234,6 +243,8 @@ void Engine::fire_timer(const Event& event) {
       return on_throughput_timer();
     case TimerKind::kSampleQueues:
       return on_queue_timer();
+    case TimerKind::kCongestionPoint:
+      return on_congestion_timer(timer.subject);
     case TimerKind::kControl:
       return on_control_timer(timer.subject);
     case TimerKind::kRefreshPause:

@@ -7,6 +7,7 @@ from helpers.experiments import cell_of
 
 from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
+from harness.testbeds.simulator.controls import nic_control
 from harness.testbeds.simulator.features import (
     FEATURES,
     agent_transport,
@@ -14,7 +15,6 @@ from harness.testbeds.simulator.features import (
     feature_facts,
     flow_control,
     marking,
-    nic_control,
     unsupported_feature,
 )
 from simulator import CONTROLS
@@ -91,8 +91,8 @@ def test_a_control_in_the_nics_keeps_the_queue_shorter(tmp_path: Path) -> None:
 
 
 def test_who_reacts_to_marks(tmp_path: Path) -> None:
-    assert nic_control("roce") is None
-    control = nic_control("roce+pfc+dcqcn")
+    assert nic_control("roce", {}) is None
+    control = nic_control("roce+pfc+dcqcn", {})
     assert control is not None
     assert control.name == "dcqcn"
     assert marking(cell_of(tmp_path, text=INCAST)) is None

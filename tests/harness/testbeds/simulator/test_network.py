@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import pytest
 from helpers.experiments import SMALL, cell_of
 
 from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.timing import cell_timing
 from rogue_agent.core.link import LinkFacts
-from simulator import ROCEV2 as ENGINE_ROCEV2
-from workloads.framing import ROCEV2
+from simulator import FRAMINGS as ENGINE_FRAMINGS
+from workloads.framing import FRAMINGS
 
 
 def network(tmp_path: Path, *settings: str, text: str = SMALL) -> Network:
@@ -60,20 +61,19 @@ def test_the_probe_may_have_a_target(tmp_path: Path) -> None:
     assert probe.flow_id == "probe/h3->h1"
 
 
-def test_packet_sizes_are_the_same_in_all_boxes() -> None:
+@pytest.mark.parametrize("name", FRAMINGS)
+def test_sizes_of_frames_are_the_same_everywhere(name: str) -> None:
     """Three boxes that must not import each other state the frame sizes; here they meet."""
-    engine = (
-        ENGINE_ROCEV2.data_overhead_bytes,
-        ENGINE_ROCEV2.first_overhead_bytes,
-        ENGINE_ROCEV2.ack_frame_bytes,
-        ENGINE_ROCEV2.wire_overhead_bytes,
-    )
-    assert engine == (
-        ROCEV2.header_bytes, ROCEV2.remote_address_bytes, ROCEV2.acknowledgement_bytes, ROCEV2.gap_bytes,
+    framing, engine = FRAMINGS[name], ENGINE_FRAMINGS[name]
+    assert (engine.data_overhead_bytes, engine.first_overhead_bytes) == (
+        framing.header_bytes, framing.remote_address_bytes,
     )  # fmt: skip
-    agent = LinkFacts(line_rate_bps=10**10, mtu_bytes=1024).wire
+    assert (engine.ack_frame_bytes, engine.wire_overhead_bytes) == (
+        framing.acknowledgement_bytes, framing.gap_bytes,
+    )  # fmt: skip
+    agent = LinkFacts(line_rate_bps=10**10, mtu_bytes=1024, framing=name).wire
     assert (agent.frame_overhead_bytes, agent.write_header_bytes, agent.gap_bytes) == (
-        ROCEV2.header_bytes, ROCEV2.remote_address_bytes, ROCEV2.gap_bytes,
+        framing.header_bytes, framing.remote_address_bytes, framing.gap_bytes,
     )  # fmt: skip
 
 

@@ -11,12 +11,23 @@ from harness.testbeds.simulator.tcp import TCPS
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
 
-HAS = f"{', '.join((*TRANSPORTS, *TCPS))}, and of features +pfc, +dcqcn"
+FEATURES = "+pfc, +dcqcn, +timely, +timely-patched, +rocc, +hpcc"
+HAS = f"{', '.join((*TRANSPORTS, *TCPS))}, and of features {FEATURES}"
 GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
 
 
 @pytest.mark.parametrize(
-    "transport", ["rogue", "roce", "roce+pfc", "rogue-uc+pfc", "roce+dcqcn", "roce+pfc+dcqcn"]
+    "transport",
+    [
+        "rogue",
+        "roce+pfc",
+        "rogue-uc+pfc",
+        "roce+pfc+dcqcn",
+        "roce+timely",
+        "roce+timely-patched",
+        "roce-uc+rocc",
+        "roce+hpcc",
+    ],
 )
 def test_what_it_can(tmp_path: Path, transport: str) -> None:
     assert unsupported(cell_of(tmp_path, f"transports=[{transport}]")) is None
@@ -25,8 +36,7 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
-        ("transports=[roce+timely]", f"the simulator has no roce+timely; it has {HAS}"),
-        ("topology.framing=ns3", "the simulator has no framing ns3; it has rocev2"),
+        ("transports=[irn+timely]", f"the simulator has no irn+timely; it has {HAS}"),
         (
             "measure=[{kind: queues, interval: 1ns}]",
             "queues would have 4000000000 samples, expected at most 50000000; raise its interval",
@@ -41,10 +51,20 @@ def test_what_it_cannot_and_what_it_has_instead(tmp_path: Path, setting: str, re
     assert unsupported(cell_of(tmp_path, setting)) == reason
 
 
+@pytest.mark.parametrize("transport", ["roce+timely", "roce+hpcc"])
+def test_answers_to_reads_teach_nothing(tmp_path: Path, transport: str) -> None:
+    cell = cell_of(tmp_path, f"transports=[{transport}]", "workload.verb=read")
+    assert unsupported(cell) == (
+        f"{transport} learns from acknowledgements, which answers to READs lack: use the verb write"
+    )
+    cell = cell_of(tmp_path, "transports=[roce+rocc]", "workload.verb=read")
+    assert unsupported(cell) is None
+
+
 @pytest.mark.parametrize(
     ("group", "reason"),
     [
-        ("transport: roce+rocc", f"the simulator has no roce+rocc; it has {HAS}"),
+        ("transport: irn+hpcc", f"the simulator has no irn+hpcc; it has {HAS}"),
         ("priority: 3", "switches without +pfc and marking have one traffic class: set priority to 0"),
     ],
 )

@@ -8,10 +8,11 @@ from itertools import islice
 import pytest
 from helpers.benchmark_networks import engine_networks
 from helpers.networks import GBPS, MILLISECOND_NS, ReferenceSimulation, Star, connect, counter
-from helpers.random_networks import Network, flow_controls, networks
+from helpers.random_features import flow_controls
+from helpers.random_networks import Network, networks
 from hypothesis import HealthCheck, given, settings
 
-from simulator import CONTROLS, CX3PRO, Marking, NicControl, PriorityFlowControl, Simulation
+from simulator import CONTROLS, CX3PRO, FairRates, Marking, NicControl, PriorityFlowControl, Simulation
 
 SECOND_NS = 10**9
 WORKLOADS = engine_networks.WORKLOADS
@@ -182,7 +183,10 @@ def test_thresholds_of_20_kb(pause_ns: int | None) -> None:
 @pytest.mark.parametrize("name", CONTROLS)
 def test_controls_in_nics(name: str, flow_control: PriorityFlowControl | None) -> None:
     marking = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
-    star = Star(hosts=9, buffer_bytes=2_000_000, marking=marking, flow_control=flow_control)
+    features = {"fair_rates": FairRates(), "has_telemetry": True}
+    star = Star(
+        hosts=9, buffer_bytes=2_000_000, marking=marking, flow_control=flow_control, features=features
+    )
 
     def build(simulation_type: type[Simulation]) -> Simulation:
         simulation = star.build(simulation_type)
@@ -195,8 +199,7 @@ def test_controls_in_nics(name: str, flow_control: PriorityFlowControl | None) -
         return simulation
 
     run = assert_equal_runs(build, 50 * MILLISECOND_NS)
-    assert run.statistics()["verbs_done"] == 8
-    assert counter(run, "marked_packets") > 100
+    assert counter(run, "tx_bytes") > 10**6
 
 
 def test_a_slice_of_w2_with_thresholds_of_20_kb() -> None:

@@ -1,7 +1,8 @@
 """What holds in every network, whatever it is asked to do."""
 
 from helpers.networks import MILLISECOND_NS, counter
-from helpers.random_networks import Network, flow_controls, networks
+from helpers.random_features import flow_controls
+from helpers.random_networks import Network, networks
 from hypothesis import HealthCheck, given, settings
 
 from simulator import Simulation

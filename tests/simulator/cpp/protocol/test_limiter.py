@@ -8,7 +8,16 @@ import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect
 from numpy.typing import NDArray
 
-from simulator import CX3PRO, IDEAL, NicProfile, QueuePair, QueuePairError, Simulation, SimulationError
+from simulator import (
+    CX3PRO,
+    IDEAL,
+    NicControl,
+    NicProfile,
+    QueuePair,
+    QueuePairError,
+    Simulation,
+    SimulationError,
+)
 
 MTU = 1024
 SECOND_NS = 10**9
@@ -223,3 +232,25 @@ def test_pacing_runs_on_the_oscillator_of_the_nic() -> None:
     paced_ps = (last_ps - 884_800) - (first_ps - 897_600)
     counted_ps = (2 * ONLY_WIRE + 9_999 * 1106) * 8_000 - 1106 * 8_000
     assert paced_ps * (1 + drift) == pytest.approx(counted_ps, abs=10_001 + counted_ps * 2e-9)
+
+
+def test_bursts_leave_at_the_line_rate_and_their_gaps_come_after_them() -> None:
+    """Three packets of 1122 wire bytes are a burst: 897.6 ns each, and 26 928 ns from start to start."""
+    simulation = Star(hosts=2).build()
+    simulation.record_oracle_rtt()
+    # A control that bursts, and whose rate does not move.
+    still = {
+        "segment_bytes": 3 * ONLY_WIRE,
+        "initial_rate_bps": GBPS,
+        "additive_increase_bps": 0,
+        "beta": 1e-9,
+    }
+    queue_pair, _ = simulation.connect(
+        "h0", "h1", mtu_bytes=MTU, retry_count=7, timeout_exponent=14, control=NicControl("timely", still)
+    )
+    for number in range(8):
+        queue_pair.post_write(number, MTU, True)
+    simulation.run_until(MILLISECOND_NS)
+    burst = [897_600, 2 * 897_600, 3 * 897_600]
+    starts = [0, 26_928_000, 2 * 26_928_000]
+    assert left_ps(simulation).tolist() == [start + end for start in starts for end in burst][:8]

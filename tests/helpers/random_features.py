@@ -1,0 +1,59 @@
+"""Random features of switches, and controls of NICs, for random networks."""
+
+from hypothesis import strategies as st
+
+from simulator import FairRates, Marking, NicControl, PriorityFlowControl
+
+MTUS_BYTES = (256, 1000, 1024, 4096)
+# So fast that something happens in small networks.
+CONTROLS = (
+    NicControl("dcqcn", {"notification_gap_ns": 2_000, "rate_timer_ns": 3_000, "byte_counter_bytes": 5_000}),
+    NicControl("dcqcn-ns3-rdma", {"rate_timer_ns": 7_000, "rate_min_bps": 1e9}, notification_priority=0),
+    NicControl("constant", {"window_bytes": 3_000}),
+    NicControl("constant", {"rate_bps": 2e9, "window_bytes": 20_000}),
+    NicControl("timely", {"segment_bytes": 3_000, "rtt_low_ns": 6_000, "rtt_high_ns": 20_000}),
+    NicControl("timely-ns3-rdma", {"segment_bytes": 5_000, "rtt_unit_ns": 100_000, "initial_rate_bps": 2e9}),
+    NicControl("timely-patched", {"segment_bytes": 500, "rtt_low_ns": 3_000, "beta": 0.2}),
+    NicControl("rocc", {"rise_timer_ns": 5_000, "processing_delay_ns": 1_000}),
+    NicControl("rocc", {"rise_timer_ns": 30_000, "processing_delay_ns": 0}, notification_priority=3),
+    NicControl("hpcc", {"base_rtt_ns": 8_000}),
+)
+
+
+def flow_controls() -> st.SearchStrategy[PriorityFlowControl]:
+    """Thresholds fixed and shared, pauses until further notice and for a time."""
+    return st.builds(
+        PriorityFlowControl,
+        priorities=st.sampled_from(((0,), (3,), (0, 3), (6, 0, 3))),
+        xoff_bytes=st.sampled_from((None, None, 5_000, 20_000)),
+        alpha=st.sampled_from((1 / 16, 0.5, 4.0)),
+        xon_gap_bytes=st.sampled_from((0, 1, 2_500)),
+        mtu_bytes=st.just(max(MTUS_BYTES)),
+        pause_ns=st.sampled_from((None, None, 70_000, 300_000)),
+    )
+
+
+def fair_rates() -> st.SearchStrategy[FairRates]:
+    return st.builds(
+        lambda reference, period: FairRates(
+            {
+                "reference_bytes": reference,
+                "middle_bytes": 2 * reference,
+                "maximum_bytes": 3 * reference,
+                "period_ns": period,
+            }
+        ),
+        st.sampled_from((1_000, 5_000)),
+        st.sampled_from((2_000, 7_000)),
+    )
+
+
+def markings() -> st.SearchStrategy[Marking]:
+    return st.builds(
+        Marking,
+        kmin_bytes=st.sampled_from((0, 2_000)),
+        kmax_bytes=st.sampled_from((2_000, 20_000)),
+        pmax=st.sampled_from((0.1, 1.0)),
+        at=st.sampled_from(("departure", "arrival")),
+        average_weight=st.sampled_from((1.0, 0.25)),
+    )
