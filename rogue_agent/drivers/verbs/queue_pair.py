@@ -1,5 +1,6 @@
 """A connected queue pair, RC or UC: made, told about its peer, brought to RTS, given verbs, reset."""
 
+import errno
 import socket
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +16,8 @@ _RNR_RETRY_FOREVER = 7
 _MIN_RNR_TIMER_640_US = 12
 _READS_OUTSTANDING = 16
 _HOP_LIMIT = 64
+_RESOLUTIONS_MAX = 5
+"""How often the peer's MAC address is asked for: a peer on a busy computer may answer late."""
 _TOS_SHIFT = 5
 _ECN_CAPABLE = 2
 
@@ -136,10 +139,15 @@ class QueuePair:
         attributes.rnr_retry, attributes.min_rnr_timer = _RNR_RETRY_FOREVER, _MIN_RNR_TIMER_640_US
         attributes.max_rd_atomic = attributes.max_dest_rd_atomic = _READS_OUTSTANDING
         attributes.ah_attr = address_attributes(self._library, port, remote.gid, path.priority)
-        try:
-            self._qp.to_rts(attributes)
-        except self._library.error as error:
-            raise VerbsError("ibv_modify_qp", str(error), self.qp_num) from error
+        for last in (*(False,) * (_RESOLUTIONS_MAX - 1), True):
+            try:
+                self._qp.to_rts(attributes)
+            except self._library.error as error:
+                if last or f"Errno: {errno.ETIMEDOUT}" not in str(error):
+                    raise VerbsError("ibv_modify_qp", str(error), self.qp_num) from error
+                self.reset()
+            else:
+                return
 
     def reset(self) -> None:
         """Enter RESET, whatever the state; what is outstanding is dropped."""

@@ -3,7 +3,8 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from helpers.fake_verbs_network import Fabric
+from helpers.fake_verbs_device import FakeError
+from helpers.fake_verbs_network import Fabric, QpAttributes
 
 from rogue_agent.core.actions import PostSend
 from rogue_agent.core.errors import PostRefused
@@ -40,6 +41,32 @@ def test_a_refused_connection_names_the_queue_pair(requester: Endpoint) -> None:
     nobody = RemoteEnd(PEER.gid, 0, 99)
     with pytest.raises(VerbsError, match=r"ibv_modify_qp on queue pair 17: .*Errno: 22"):
         requester.queue_pair.connect(PORT, 77, nobody, PathAttributes(1024, 1, 14))
+
+
+@pytest.mark.parametrize("failures", [1, 4, 5])
+def test_a_peer_whose_address_is_answered_late_is_asked_again(
+    requester: Endpoint, fabric: Fabric, monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    pair = fabric.queue_pairs[requester.queue_pair.qp_num]
+    to_rts, left = (
+        pair.to_rts,
+        [FakeError("Failed to modify QP state to RTR. Errno: 110, Timed out")] * failures,
+    )
+
+    def late(attributes: QpAttributes) -> None:
+        if left:
+            pair.state = "INIT"
+            raise left.pop()
+        to_rts(attributes)
+
+    monkeypatch.setattr(pair, "to_rts", late)
+    path = PathAttributes(1024, 1, 14)
+    if failures == 5:
+        with pytest.raises(VerbsError, match=r"Errno: 110"):
+            requester.queue_pair.connect(PORT, 77, PEER, path)
+    else:
+        requester.queue_pair.connect(PORT, 77, PEER, path)
+        assert pair.state == "RTS"
 
 
 def places(requester: Endpoint, responder: Endpoint, offset_bytes: int = 0) -> tuple[tuple[int, int], ...]:
