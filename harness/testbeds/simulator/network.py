@@ -1,6 +1,8 @@
 """From a cell to a simulation: hosts, switches, links, queue pairs and the agent on each sender."""
 
+import gc
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harness.experiment.choices import Scalar
@@ -34,6 +36,19 @@ class Network:
     """What measures latency: the experiment's probe, and the groups that do nothing else."""
 
 
+@contextmanager
+def _nothing_thrown_away() -> Iterator[None]:
+    """Thousands of agents are made and all of them stay: looking for garbage would double the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_nothing_thrown_away()
 def build_network(cell: Cell, timing: Timing) -> Network:
     """Translate a cell; nothing has happened yet in the simulation."""
     experiment = cell.experiment

@@ -1,5 +1,6 @@
 """From a cell to a simulation."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,11 @@ def test_sizes_of_frames_are_the_same_everywhere(name: str) -> None:
     assert (agent.frame_overhead_bytes, agent.write_header_bytes, agent.gap_bytes) == (
         framing.header_bytes, framing.remote_address_bytes, framing.gap_bytes,
     )  # fmt: skip
+
+
+def test_garbage_is_collected_again_afterwards(tmp_path: Path) -> None:
+    network(tmp_path)
+    assert gc.isenabled()
 
 
 MESH = """\
