@@ -6,7 +6,8 @@ Fixed with the claims, before the first run.
              150 KB at 40 Gb/s, 300 KB at 100 Gb/s and 75 KB at 10 Gb/s
   rates      wire rates per flow over the second half; each seed: 2, 10 and 100 flows within 5 % of fair;
              two bottlenecks: 5 and 8.75 Gb/s within 3 %; unlike sources: 14.29 Gb/s within 3 %;
-             offered 10, 3 and 1 Gb/s at 10 Gb/s: 6, 3 and 1 within 5 %
+             offered 10, 3 and 1 Gb/s at 10 Gb/s: 6, 3 and 1 within 5 %; 3 flows, 100, and 3 again: 13.3,
+             .4 and 13.3 Gb/s within 5 %
 """
 
 import numpy as np
@@ -88,3 +89,16 @@ def test_the_testbed_with_offered_rates(tmp_path_factory: pytest.TempPathFactory
     run = run_experiment("rocc-paper/testbed-offered", tmp_path_factory.mktemp("offered"))
     for _, rates in wire_rates_bps(run, ["seed"]).groupby("seed"):
         assert sorted(rates) == pytest.approx([1e9, 3e9, 6e9], rel=0.05)
+
+
+@pytest.mark.long
+def test_three_flows_become_a_hundred_and_three_again(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The second halves of the first, the seventh and the last of 13 steps of 10 ms."""
+    run = run_experiment("rocc-paper/doubling", tmp_path_factory.mktemp("doubling"))
+    rows = run.table("throughput", ROCC)
+    for step, flows in ((0, 3), (6, 100), (12, 3)):
+        half = rows[(rows["t_ns"] > (step + 0.5) * 10e6) & (rows["t_ns"] <= (step + 1) * 10e6)]
+        sums = half.groupby(["seed", "flow_id"], observed=True)["delivered_bytes"].sum()
+        rates = sums[sums > 0] * 8 / 5e-3 / PAYLOAD
+        assert len(rates) == 3 * flows
+        assert (np.abs(rates / (40e9 / flows) - 1) <= 0.05).all(), rates.describe()
