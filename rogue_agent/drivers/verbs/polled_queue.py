@@ -52,16 +52,18 @@ class PolledQueue(CompletionQueue):
                 return
 
     def _poll(self) -> list[Completion]:
-        """Read what there is; the queue stays locked from `start_poll` to `end_poll`."""
-        if self.cq.start_poll(self._library.cq.PollCqAttr()):
-            return []
+        """Read what there is, each entry between a `start_poll` and an `end_poll` of its own.
+
+        The queue is locked in between. Going on with `poll_next` would be cheaper, but soft-RoCE's library
+        steps over an entry when that finds no more: it gives the last one back there and in `end_poll`.
+        """
         entries: list[Completion] = []
-        stamp_ns = None if self._nic_clock is not None else self.stamp()
-        while True:
+        stamp_ns = None
+        while len(entries) < _POLL_ENTRIES and not self.cq.start_poll(self._library.cq.PollCqAttr()):
+            if stamp_ns is None and self._nic_clock is None:
+                stamp_ns = self.stamp()
             entries.append(self._entry(stamp_ns))
-            if len(entries) == _POLL_ENTRIES or self.cq.poll_next():
-                break
-        self.cq.end_poll()
+            self.cq.end_poll()
         return entries
 
     def _entry(self, stamp_ns: NicNs | None) -> Completion:
