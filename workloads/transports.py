@@ -29,6 +29,8 @@ class Base:
     meaning: str
     features: tuple[str, ...] = ()
     """What may be added to it."""
+    is_write_only: bool = False
+    """Its NIC moves bytes by WRITE alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class TransportName:
 
     def carried(self, verb: Verb) -> Verb:
         """The verb that moves the bytes: the one asked for, or a WRITE in the same direction of data."""
-        return verb if verb in VERBS[self.service] else "write"
+        return verb if verb in VERBS[self.service] and not BASES[self.base].is_write_only else "write"
 
     def __str__(self) -> str:
         return "+".join((self.base, *self.features))
@@ -53,12 +55,20 @@ class TransportName:
 
 NIC_CONTROLS: Final = ("dcqcn", "timely", "timely-patched", "rocc", "hpcc")
 
+LOSSY_FEATURES: Final = ("dcqcn", "timely", "timely-patched", "rocc")
+IRN_FEATURES: Final = ("pfc", *LOSSY_FEATURES)
+
 BASES: Final[dict[str, Base]] = {
     "rogue": Base("rc", "the RoGUE agent over reliable connections", ("pfc",)),
     "rogue-uc": Base("uc", "the RoGUE agent over unreliable connections", ("pfc",)),
     "roce": Base("rc", "the NIC alone over reliable connections, 1 MiB verbs", ("pfc", *NIC_CONTROLS)),
     "roce-uc": Base("uc", "the NIC alone over unreliable connections, 1 MiB verbs", ("pfc", "dcqcn", "rocc")),
-    "irn": Base("rc", "selective retransmission and a limit on packets in flight", ("pfc", *NIC_CONTROLS)),
+    "irn": Base("rc", "IRN: selective repeat and a cap on packets in flight", IRN_FEATURES, True),
+    "irn-gbn": Base("rc", "IRN with go-back-N", IRN_FEATURES, True),
+    "irn-nobdp": Base("rc", "IRN without its cap on packets in flight", IRN_FEATURES, True),
+    "roce-lossy": Base("rc", "go-back-N with a timeout of 320 us, never giving up", LOSSY_FEATURES, True),
+    "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
+    "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True),
     "dctcp": Base("tcp", "TCP with DCTCP congestion control"),
     "cubic": Base("tcp", "TCP with CUBIC congestion control"),
     "reno": Base("tcp", "TCP with Reno congestion control"),

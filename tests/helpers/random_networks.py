@@ -54,6 +54,9 @@ RELIABILITIES = (
     Reliability("dctcp", {"rto_min_ns": 120_000, "delayed_ack_ns": 30_000}),
     Reliability("cubic", {"rto_min_ns": 150_000, "delayed_ack_ns": 40_000, "ecn": 1, "timestamps": 1}),
     Reliability("iwarp", {"receive_window_bytes": 20_000, "rto_min_ns": 60_000}),
+    Reliability("go-back-0", {"rto_low_ns": 80_000, "rto_high_ns": 200_000}),
+    Reliability("go-back-n-htsim", {"rto_low_ns": 90_000}),
+    Reliability("go-back-n-hpcc", {"nak_gap_ns": 5_000}),
 )
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
 

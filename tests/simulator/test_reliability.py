@@ -6,6 +6,7 @@ from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, c
 from simulator import (
     IDEAL,
     RELIABILITIES,
+    IdentificationLoss,
     Marking,
     NicControl,
     QueuePair,
@@ -44,6 +45,8 @@ class TestEveryReliability:
                 Requester(name, mtu_bytes=1024, parameters={parameter.name: parameter.maximum + 1})
 
     def test_delivers_everything_over_a_lossy_link(self, name: str) -> None:
+        if name in ("go-back-0", "go-back-n-hpcc"):
+            pytest.skip("it does not: see the tests of its own")
         simulation = direct(loss_probability=0.01)
         queue_pair = pair(simulation, "a", "b", name)
         host = Host(queue_pair)
@@ -112,6 +115,63 @@ def test_as_many_packets_are_sent_again_as_the_switch_dropped(packets: int) -> N
     assert host.statuses == [(1, 0)]
     assert counter(simulation, "retransmitted_packets") == counter(simulation, "drops")
     assert (packets < 30) == (counter(simulation, "drops") == 0)
+
+
+def every_256th_is_lost(name: str, message_bytes: int) -> tuple[Host, QueuePair, Simulation]:
+    """One of 256 packets is lost, by the identification of its IP header, at 40 Gb/s for 100 ms."""
+    simulation = Simulation(seed=1)
+    for host in ("h0", "h1"):
+        simulation.add_host(host, IDEAL)
+    loss = IdentificationLoss(0xFF)
+    simulation.add_link("h0", "h1", rate_bps=40 * GBPS, delay_ps=MICROSECOND_PS, loss=loss)
+    queue_pair = pair(simulation, "h0", "h1", name)
+    host = Host(queue_pair)
+    for wr_id in range(500_000_000 // message_bytes):
+        queue_pair.post_write(wr_id, message_bytes, True)
+    simulation.run_until(100 * MILLISECOND_NS)
+    simulation.check_invariants()
+    return host, queue_pair, simulation
+
+
+def test_go_back_0_delivers_no_message_of_more_packets_than_there_are_between_losses() -> None:
+    """Guo et al., SIGCOMM 2016, section 4.1: the link is full, and nothing arrives."""
+    host, queue_pair, simulation = every_256th_is_lost("go-back-0", 4_000 * 1024)
+    assert host.completions == []
+    assert queue_pair.delivered_bytes == 0
+    assert counter(simulation, "tx_bytes", "h0->h1") > 0.9 * 40 * GBPS / 8 / 10
+
+
+def test_go_back_0_delivers_messages_that_fit_between_losses() -> None:
+    host, _, _ = every_256th_is_lost("go-back-0", 100 * 1024)
+    assert len(host.completions) > 100
+
+
+def test_go_back_n_delivers_in_spite_of_the_same_losses() -> None:
+    """Efficiency (1 - p) / (1 + p (W - 1)) while it sends; W packets leave until the NAK is back after 2 us.
+
+    Lost NAKs wait for their timeout.
+    """
+    host, queue_pair, simulation = every_256th_is_lost("go-back-n", 4_000 * 1024)
+    assert len(host.completions) > 50
+    packet_ps = 1106 * 200
+    window, loss = 1 + (2 * MICROSECOND_PS + packet_ps) / packet_ps, 1 / 256
+    efficiency = (1 - loss) / (1 + loss * (window - 1))
+    sending_ps = 100_000 * MICROSECOND_PS - counter(simulation, "timeouts") * 320 * MICROSECOND_PS
+    ideal_bytes = sending_ps / packet_ps * 1024
+    assert queue_pair.delivered_bytes == pytest.approx(efficiency * ideal_bytes, rel=0.01)
+
+
+def test_a_lost_tail_hangs_for_ever_without_timeouts() -> None:
+    """Of ten packets the last ones are lost, and nobody notices."""
+    for name, done in (("go-back-n-hpcc", []), ("go-back-n-conweave", [(1, 0)])):
+        simulation = direct()
+        queue_pair = pair(simulation, "a", "b", name)
+        host = Host(queue_pair)
+        simulation.cut_link("a", "b", start_ns=7_000, duration_ns=5_000)
+        queue_pair.post_write(1, 10 * 1024, True)
+        simulation.run_until(1_000 * MILLISECOND_NS)
+        assert host.statuses == done
+        simulation.check_invariants()
 
 
 def test_without_the_cap_more_is_dropped() -> None:

@@ -8,7 +8,16 @@ from harness.testbeds.base import Fact
 from harness.testbeds.simulator.tcp import TCPS, dctcp_marking
 from harness.testbeds.traffic import cell_flows, group_transport
 from rogue_agent.core.transports import TRANSPORTS
-from simulator import CONTROLS, FRAMINGS, Framing, Marking, PriorityFlowControl, with_telemetry
+from simulator import (
+    CONTROLS,
+    FRAMINGS,
+    RELIABILITIES,
+    Framing,
+    Marking,
+    PriorityFlowControl,
+    Reliability,
+    with_telemetry,
+)
 from workloads.framing import STREAMS
 from workloads.transports import TransportName, parse_transport
 
@@ -26,6 +35,10 @@ class Feature:
     """Congestion control of the NICs, a key of `simulator.CONTROLS`."""
     marking: Marking | None = None
     """When switches mark packets."""
+    reliability: Reliability | None = None
+    """How the NICs repair losses, if not by the usual go-back-N."""
+    agent: str | None = None
+    """The transport that the agent runs, if it is not the word itself."""
     has_pauses: bool = False
     """Switches and NICs pause each other."""
     has_fair_rates: bool = False
@@ -43,8 +56,20 @@ FEATURES: Final[dict[str, Feature]] = {
     "hpcc": Feature(control="hpcc", has_telemetry=True),
 }
 """What may be added to transports, where they take it at all."""
-BASES: Final[dict[str, Feature]] = {}
+BASES: Final[dict[str, Feature]] = {
+    "irn": Feature(agent="roce", reliability=Reliability("irn")),
+    "irn-gbn": Feature(agent="roce", reliability=Reliability("irn-gbn")),
+    "irn-nobdp": Feature(agent="roce", reliability=Reliability("irn", {"cap_packets": 0})),
+    "roce-lossy": Feature(agent="roce", reliability=Reliability("go-back-n")),
+    "roce-go-back-0": Feature(agent="roce", reliability=Reliability("go-back-0")),
+    "resilient_roce": Feature(
+        agent="roce", reliability=Reliability("go-back-n"), control="dcqcn", marking=DCQCN_MARKING
+    ),
+}
 """What a transport asks for by its name alone."""
+
+
+KNOWN: Final = (*TRANSPORTS, *TCPS, *(name for name, base in BASES.items() if base.agent in TRANSPORTS))
 
 
 def features_of(name: TransportName) -> list[Feature]:
@@ -61,16 +86,17 @@ def cell_transports(cell: Cell) -> list[TransportName]:
 
 def agent_transport(name: str) -> str:
     """The transport that the agent runs, which knows nothing of NIC and switch features."""
-    return parse_transport(name).base
+    base = parse_transport(name).base
+    return BASES[base].agent or base if base in BASES else base
 
 
 def unsupported_feature(cell: Cell) -> str | None:
     """Why the network cannot give a transport what it asks for; None if it can."""
     for name in cell_transports(cell):
         missing = [feature for feature in name.features if feature not in FEATURES]
-        if name.base not in (*TRANSPORTS, *TCPS) or missing:
-            added, bases = ", ".join(f"+{feature}" for feature in FEATURES), ", ".join((*TRANSPORTS, *TCPS))
-            return f"the simulator has no {name}; it has {bases}, and of features {added}"
+        if name.base not in KNOWN or missing:
+            added = ", ".join(f"+{feature}" for feature in FEATURES)
+            return f"the simulator has no {name}; it has {', '.join(KNOWN)}, and of features {added}"
     return _unsupported_priorities(cell) or _unanswered_reads(cell)
 
 
@@ -131,6 +157,20 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
     ]
     mtu_bytes = max(cell.experiment.topology.mtu_bytes, DATAGRAM_MTU_BYTES, *mtus_bytes)
     return PriorityFlowControl(priorities=priorities, mtu_bytes=mtu_bytes)
+
+
+def nic_reliability(transport: str) -> Reliability | None:
+    """How the NICs repair losses; None for the usual go-back-N.
+
+    With flow control nothing is lost, and there are no timeouts.
+    Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1.
+    """
+    features = features_of(parse_transport(transport))
+    reliability = next((feature.reliability for feature in features if feature.reliability), None)
+    if reliability is None or not _has_pauses(features):
+        return reliability
+    timeout = RELIABILITIES[reliability.name].shortest_timeout_ns
+    return Reliability(reliability.name, {**reliability.parameters, timeout: 0})
 
 
 def marking(cell: Cell) -> Marking | None:

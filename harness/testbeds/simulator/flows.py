@@ -16,7 +16,7 @@ from rogue_agent.drivers.simulated import SimulatedFlow
 from rogue_agent.drivers.simulated_limiters import NicLimiters
 from rogue_agent.drivers.simulated_nic import Fabric, NicQueuePair
 from rogue_agent.drivers.simulated_path import open_path
-from simulator import PROFILES, NicControl, Simulation
+from simulator import PROFILES, NicControl, Reliability, Simulation
 from workloads.streams import random_stream, source_port
 from workloads.topologies import Topology
 from workloads.traffic import Flow
@@ -34,6 +34,8 @@ class PlannedFlow:
     priority: int = field(default=0, kw_only=True)
     control: NicControl | None = field(default=None, kw_only=True)
     """Congestion control in the NICs, if the transport asks for one."""
+    reliability: Reliability | None = field(default=None, kw_only=True)
+    """How the NICs repair losses, if not by go-back-N."""
 
     @property
     def flow_id(self) -> str:
@@ -68,7 +70,12 @@ class FlowFabric:
     """A simulation in which new connections have a flow's priority and the control of its NICs."""
 
     def __init__(self, simulation: Simulation, planned: PlannedFlow) -> None:
-        self.connect = partial(simulation.connect, control=planned.control, priority=planned.priority)
+        self.connect = partial(
+            simulation.connect,
+            control=planned.control,
+            reliability=planned.reliability,
+            priority=planned.priority,
+        )
         self.datagram_queue_pair = simulation.datagram_queue_pair
         self.schedule = simulation.schedule
         self.timer = simulation.timer

@@ -10,7 +10,14 @@ from harness.plan.cells import Cell
 from harness.testbeds.parameters import agent_settings
 from harness.testbeds.simulator.controls import agent_parameters, nic_control, switch_fair_rates
 from harness.testbeds.simulator.faults import arrange_cuts, link_loss
-from harness.testbeds.simulator.features import agent_transport, flow_control, framing, has_telemetry, marking
+from harness.testbeds.simulator.features import (
+    agent_transport,
+    flow_control,
+    framing,
+    has_telemetry,
+    marking,
+    nic_reliability,
+)
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, shared_limiters, start_flow
 from harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from harness.testbeds.timing import Timing
@@ -80,10 +87,18 @@ def _planned(cell: Cell) -> Iterator[PlannedFlow]:
         agents_own = agent_parameters(name, parameters)
         rates = {topology.host_rate_bps(flow.initiator) for flow in flows_of[group.name]}
         settings = {rate: _settings(agent_transport(name), rate, agents_own) for rate in rates}
-        control = nic_control(name, parameters)
+        control, reliability = nic_control(name, parameters), nic_reliability(name)
         for flow in flows_of[group.name]:
             own = settings[topology.host_rate_bps(flow.initiator)]
-            yield PlannedFlow(group.name, label, flow, own, priority=group.priority, control=control)
+            yield PlannedFlow(
+                group.name,
+                label,
+                flow,
+                own,
+                priority=group.priority,
+                control=control,
+                reliability=reliability,
+            )
 
 
 def _settings(

@@ -1,11 +1,10 @@
-// Go-back-N with IRN's cap and timer, which IRN is compared with: what comes early is refused, once per gap,
-// and everything from the gap on is sent again. Source: Mittal et al., "Revisiting network support for RDMA",
-// SIGCOMM 2018, section 4.3.
+// Go-back-N: what comes early is refused, and everything from the gap on is sent again; or everything from the
+// first packet of the verb on (go-back-0). Sources and kinds: reliability/go_back_n_settings.h.
 #pragma once
 
 #include <algorithm>
 
-#include "reliability/irn_settings.h"
+#include "reliability/go_back_n_settings.h"
 #include "reliability/irn_timer.h"
 #include "reliability/requester.h"
 #include "reliability/responder.h"
@@ -14,33 +13,67 @@ namespace simulator {
 
 class GoBackNResponder final : public Responder {
  public:
-  std::uint64_t expected() const override { return expected_; }
+  explicit GoBackNResponder(const GoBackNSettings& settings)
+      : nak_gap_(settings.nak_gap),
+        acks_duplicates_(settings.acks_duplicates),
+        restarts_messages_(settings.restarts_messages) {}
+
+  std::uint64_t expected() const override { return restarts_messages_ ? message_ : expected_; }
   Bytes delivered() const override { return delivered_; }
 
  protected:
-  void on_data(const DataPacket& packet, bool is_marked, Picoseconds) override {
+  void on_data(const DataPacket& packet, bool is_marked, Picoseconds now) override {
+    if (restarts_messages_ && packet.number == message_) restart();  // after a timeout
     const bool is_early = packet.number > expected_;
-    if (is_early && is_gap_told_) return;
-    if (is_early) is_gap_told_ = true;
-    if (packet.number == expected_) {
-      ++expected_;
-      delivered_.value += packet.payload_bytes;
-      is_gap_told_ = false;
-    }
+    if (is_early && !must_tell(now)) return;
+    if (packet.number < expected_ && !acks_duplicates_) return;
+    if (is_early && restarts_messages_) restart();
+    if (packet.number == expected_ && !is_early) accept(packet);
     answer(
-        {.expected = expected_, .is_negative = is_early, .echoes_mark = is_marked, .echoed = packet.sent});
+        {.expected = expected(), .is_negative = is_early, .echoes_mark = is_marked, .echoed = packet.sent});
   }
 
  private:
+  void accept(const DataPacket& packet) {
+    ++expected_;
+    is_gap_told_ = false;
+    partial_.value += packet.payload_bytes;
+    if (restarts_messages_ && !packet.is_last) return;
+    message_ = expected_;
+    delivered_ += partial_;
+    partial_ = {};
+  }
+
+  void restart() {
+    expected_ = message_;
+    partial_ = {};
+  }
+
+  // A packet has come early. Progress makes any gap a new one.
+  bool must_tell(Picoseconds now) {
+    if (is_gap_told_ && (nak_gap_ == kNever || now < told_ + nak_gap_)) return false;
+    is_gap_told_ = true;
+    told_ = now;
+    return true;
+  }
+
+  Picoseconds nak_gap_;
+  bool acks_duplicates_;
+  bool restarts_messages_;
   std::uint64_t expected_ = 0;
+  std::uint64_t message_ = 0;  // first packet of the verb that comes; with go-back-N: expected_
+  Bytes partial_;              // of that verb
   Bytes delivered_;
+  Picoseconds told_;
   bool is_gap_told_ = false;
 };
 
 class GoBackNRequester final : public Requester {
  public:
-  GoBackNRequester(std::uint32_t mtu_bytes, const IrnSettings& settings)
-      : Requester(mtu_bytes), cap_packets_(settings.cap_packets), timer_(settings.timer()) {}
+  GoBackNRequester(std::uint32_t mtu_bytes, const GoBackNSettings& settings)
+      : Requester(mtu_bytes),
+        cap_packets_(settings.sending.cap_packets),
+        timer_(settings.sending.timer()) {}
 
   bool has_packet() const override {
     return next_ < posted() && (cap_packets_ == 0 || packets_in_flight() < cap_packets_);

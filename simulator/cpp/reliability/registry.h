@@ -34,9 +34,14 @@ struct ReliabilityKind {
   Reliability (*create)(const ParameterValues& values, std::uint32_t mtu_bytes);
 };
 
-template <class Settings, class Sending, class Receiving>
-Reliability create_halves(const ParameterValues& values, std::uint32_t mtu_bytes) {
-  return {std::make_unique<Sending>(mtu_bytes, Settings(values)), std::make_unique<Receiving>()};
+inline Reliability create_irn(const ParameterValues& values, std::uint32_t mtu_bytes) {
+  return {std::make_unique<IrnRequester>(mtu_bytes, IrnSettings(values)), std::make_unique<IrnResponder>()};
+}
+
+inline Reliability create_go_back_n(const ParameterValues& values, std::uint32_t mtu_bytes) {
+  const GoBackNSettings settings(values);
+  return {std::make_unique<GoBackNRequester>(mtu_bytes, settings),
+          std::make_unique<GoBackNResponder>(settings)};
 }
 
 template <class Window>
@@ -47,9 +52,19 @@ Reliability create_tcp_halves(const ParameterValues& values, std::uint32_t segme
 
 inline constexpr std::array kReliabilities = {
     ReliabilityKind{"irn", "IRN: selective repeat, and a cap on packets in flight", kIrnParameters,
-                    "rto_low_ns", create_halves<IrnSettings, IrnRequester, IrnResponder>},
-    ReliabilityKind{"irn-gbn", "IRN with go-back-N instead of selective repeat", kIrnParameters, "rto_low_ns",
-                    create_halves<IrnSettings, GoBackNRequester, GoBackNResponder>},
+                    "rto_low_ns", create_irn},
+    ReliabilityKind{"irn-gbn", "IRN with go-back-N instead of selective repeat", kIrnGbnParameters,
+                    "rto_low_ns", create_go_back_n},
+    ReliabilityKind{"go-back-n", "go-back-N with a fixed timeout, as IRN's authors simulate RoCE",
+                    kGoBackNParameters, "rto_low_ns", create_go_back_n},
+    ReliabilityKind{"go-back-0", "a loss repeats the whole message, as in early NICs", kGoBack0Parameters,
+                    "rto_low_ns", create_go_back_n},
+    ReliabilityKind{"go-back-n-hpcc", "go-back-N of HPCC's simulator, which has no timeouts", kHpccParameters,
+                    "rto_low_ns", create_go_back_n},
+    ReliabilityKind{"go-back-n-conweave", "go-back-N of ConWeave's simulator", kConweaveParameters,
+                    "rto_low_ns", create_go_back_n},
+    ReliabilityKind{"go-back-n-htsim", "go-back-N of csg-htsim: each early packet is refused loudly",
+                    kHtsimParameters, "rto_low_ns", create_go_back_n},
     ReliabilityKind{"reno", "TCP with NewReno and SACK", kRenoParameters, "rto_min_ns",
                     create_tcp_halves<RenoWindow>},
     ReliabilityKind{"dctcp", "Data Center TCP", kDctcpParameters, "rto_min_ns",

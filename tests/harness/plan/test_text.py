@@ -8,9 +8,7 @@ from harness.experiment.load import load_experiment
 from harness.plan.plan import make_plan
 from harness.plan.text import align, format_seconds, plan_text
 from harness.testbeds import find_testbed
-from harness.testbeds.simulator.features import FEATURES
-from harness.testbeds.simulator.tcp import TCPS
-from rogue_agent.core.transports import TRANSPORTS
+from harness.testbeds.simulator.features import FEATURES, KNOWN
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -18,7 +16,7 @@ GOLDEN = Path(__file__).parent / "golden"
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.yaml")), ids=lambda file: file.stem)
 def test_plan_is_the_golden_one(file: Path) -> None:
     plan = make_plan(load_experiment(str(file)), find_testbed("simulator"))
-    text = plan_text(plan, jobs=2).replace(", ".join((*TRANSPORTS, *TCPS)), "<its transports>")
+    text = plan_text(plan, jobs=2).replace(", ".join(KNOWN), "<its transports>")
     text = text.replace(", ".join(f"+{feature}" for feature in FEATURES), "<its features>")
     assert text == file.with_suffix(".txt").read_text()
 

@@ -15,9 +15,10 @@ from harness.testbeds.simulator.features import (
     feature_facts,
     flow_control,
     marking,
+    nic_reliability,
     unsupported_feature,
 )
-from simulator import CONTROLS
+from simulator import CONTROLS, Reliability
 from workloads.transports import FEATURES as NAMED
 
 INCAST = """\
@@ -129,3 +130,50 @@ def test_a_feature_is_a_word_that_names_may_have(name: str) -> None:
 def test_what_does_not_go_together(tmp_path: Path, text: str, settings: tuple[str, ...], reason: str) -> None:
     found = unsupported_feature(cell_of(tmp_path, *settings, text=text))
     assert found is not None and found.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("transport", "agent", "reliability"),
+    [
+        ("roce+pfc", "roce", None),
+        ("irn", "roce", Reliability("irn")),
+        ("irn+dcqcn", "roce", Reliability("irn")),
+        ("irn+pfc", "roce", Reliability("irn", {"rto_low_ns": 0})),
+        ("irn-nobdp+pfc", "roce", Reliability("irn", {"cap_packets": 0, "rto_low_ns": 0})),
+        ("irn-gbn", "roce", Reliability("irn-gbn")),
+        ("resilient_roce", "roce", Reliability("go-back-n")),
+        ("roce-go-back-0", "roce", Reliability("go-back-0")),
+    ],
+)
+def test_reliabilities(transport: str, agent: str, reliability: Reliability | None) -> None:
+    assert agent_transport(transport) == agent
+    assert nic_reliability(transport) == reliability
+
+
+LOSSY = """\
+name: x
+topology: {kind: star, hosts: 4, rate: 40Gbps, nic: ideal, buffer: 300KB}
+workload: {kind: incast, senders: 3, size: 2MB, verb: read}
+transports: [irn, irn-gbn, irn-nobdp, roce-lossy, resilient_roce, irn+dcqcn]
+"""
+
+
+def test_an_incast_into_a_small_buffer(tmp_path: Path) -> None:
+    """READs become WRITEs; all arrives; IRN repeats what was dropped and no more."""
+    dropped, resent = [], []
+    for index in range(6):
+        cell = cell_of(tmp_path, text=LOSSY, index=index)
+        result = SimulatorTestbed().run(cell, lambda _fraction: None)
+        assert result.failure is None
+        flows = result.tables["flows"]
+        assert set(flows["status"]) == {"ok"}
+        assert set(flows["verb"]) == {"write"}
+        counters = result.tables["counters"]
+        named = zip(counters["name"], counters["after"], strict=True)
+        dropped.append(sum(value for name, value in named if name == "drops"))
+        resent.append(sum(flows["retransmitted_bytes"]))
+    assert min(dropped) > 0
+    packets = 1024
+    for selective in (0, 2, 5):
+        assert resent[selective] == pytest.approx(dropped[selective] * packets, rel=0.01)
+    assert resent[1] > 2 * resent[0]

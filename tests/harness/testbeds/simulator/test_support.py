@@ -6,13 +6,12 @@ import pytest
 from helpers.experiments import cell_of
 
 from harness.testbeds.simulator import support
+from harness.testbeds.simulator.features import KNOWN
 from harness.testbeds.simulator.support import not_measured, unsupported
-from harness.testbeds.simulator.tcp import TCPS
-from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
 
 FEATURES = "+pfc, +dcqcn, +timely, +timely-patched, +rocc, +hpcc"
-HAS = f"{', '.join((*TRANSPORTS, *TCPS))}, and of features {FEATURES}"
+HAS = f"{', '.join(KNOWN)}, and of features {FEATURES}"
 GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
 
 
@@ -27,6 +26,8 @@ GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}
         "roce+timely-patched",
         "roce-uc+rocc",
         "roce+hpcc",
+        "irn+pfc+timely",
+        "resilient_roce",
     ],
 )
 def test_what_it_can(tmp_path: Path, transport: str) -> None:
