@@ -218,6 +218,7 @@ class Engine {
   void on_data(PacketIndex index);
   void on_acknowledgement(PacketIndex index);
   void send_answers(std::uint32_t qp);
+  void tell_answer(std::uint32_t qp, const Acknowledgement& answer);
   void on_reliability_timer(std::uint32_t qp);
   void follow_deadline(std::uint32_t qp);
   double slowness_of(const Sender& sender) const;

@@ -111,7 +111,12 @@ bool Engine::follow_window(std::uint32_t qp) {
   const std::uint64_t window = packets_in_window(controlled.controller->window(), requester.mtu_bytes());
   if (window == controlled.window || senders_[qp].is_unreliable) return false;
   controlled.window = window;
-  requester.set_window(window);
+  if (senders_[qp].has_reliability) {
+    reliabilities_[qp].requester->set_window(window);
+    senders_[qp].has_special = reliabilities_[qp].requester->has_packet();
+  } else {
+    requester.set_window(window);
+  }
   reconsider(qp);
   return true;
 }

@@ -39,7 +39,7 @@ PacketIndex Engine::send_data(std::uint32_t qp, Port& port, Picoseconds start) {
   packet.kind = PacketKind::kData;
   packet.flags = sender.priority_flags;
   depart(port, index, start);
-  next.sent = port.busy_until;
+  next.sent = start;
   if (data_packets_.size() <= index) data_packets_.resize(pool_.peak());
   data_packets_[index] = next;
   requester.on_sent(next, port.busy_until);
@@ -84,7 +84,20 @@ void Engine::on_acknowledgement(PacketIndex index) {
   pool_.free(index);
   ++receivers_[qp].received_replies;
   if (!senders_[qp].is_operational()) return;
-  change_requester(qp, [&](Requester& requester) { return requester.on_acknowledgement(answer, now_); });
+  change_requester(qp, [&](Requester& requester) {
+    if (!requester.on_acknowledgement(answer, now_)) return false;
+    if (senders_[qp].wants_answers) tell_answer(qp, answer);
+    return true;
+  });
+  if (senders_[qp].wants_answers) watch_control(qp);
+}
+
+// The controller knows before anything else leaves.
+void Engine::tell_answer(std::uint32_t qp, const Acknowledgement& answer) {
+  const Requester& requester = *reliabilities_[qp].requester;
+  controlled_[qp].controller->on_answer(
+      now_, {answer.echoed, requester.acknowledged(), requester.sent(), answer.echoes_mark});
+  follow_control(qp, now_);
 }
 
 void Engine::on_reliability_timer(std::uint32_t qp) {

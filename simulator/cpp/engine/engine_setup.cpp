@@ -187,8 +187,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
        .ready = {},
        .priority_flags = static_cast<std::uint8_t>(configuration.priority << PacketFlags::kPriorityShift),
        .is_unreliable = configuration.is_unreliable});
-  if (!configuration.control.empty()) add_control(qp, configuration);
   if (!configuration.reliability.empty()) add_reliability(qp, configuration);
+  if (!configuration.control.empty()) add_control(qp, configuration);
   receivers_.emplace_back();
   delivered_sampled_.emplace_back();
   mailbox_.add_queue_pair();

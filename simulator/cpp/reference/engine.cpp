@@ -76,7 +76,7 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   const Picoseconds serialisation =
       duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
   packet.details.left = now_ + serialisation - packet.details.left;
-  packet.data.sent = now_ + serialisation;
+  packet.data.sent = now_;
   if (!is_reply(packet.kind)) packet.sent = now_;
   start(number, packet);
   on_packet_sent(qp, packet, now_ + serialisation);
@@ -192,7 +192,7 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
 void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   QueuePair& sender = queue_pairs_[qp];
   if (sender.state != QueuePairState::kReadyToSend) return;
-  if (packet.acknowledgement) return on_acknowledgement(qp, *packet.acknowledgement);
+  if (packet.acknowledgement) return on_acknowledgement(qp, packet);
   const bool had_packet = sender.has_packet();
   if (!apply_reply(qp, packet)) return fail(qp);
   if (sender.controller) tell_answer(qp, packet);

@@ -310,7 +310,7 @@ class Engine {
   Packet next_packet(std::uint32_t qp) const;
   void on_packet_sent(std::uint32_t qp, const Packet& packet, Picoseconds end);
   void on_data(std::uint32_t qp, const Packet& packet);
-  void on_acknowledgement(std::uint32_t qp, const Acknowledgement& answer);
+  void on_acknowledgement(std::uint32_t qp, const Packet& packet);
   void send_answers(std::uint32_t qp);
   void on_reliability_timer(std::uint32_t qp);
   void follow_both_deadlines(std::uint32_t qp);

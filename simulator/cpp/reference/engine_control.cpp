@@ -49,9 +49,17 @@ void Engine::on_notification(std::uint32_t qp) {
 void Engine::tell_answer(std::uint32_t qp, const Packet& packet) {
   const QueuePair& sender = queue_pairs_[qp];
   if (packet.kind == PacketKind::kReadResponse || !sender.controller->wants_answers()) return;
-  const RcRequester& requester = sender.requester;
-  sender.controller->on_answer(
-      now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), packet.answers_marked, packet.hops});
+  if (sender.reliability) {
+    const Acknowledgement& answer = *packet.acknowledgement;
+    const Requester& requester = *sender.reliability->requester;
+    sender.controller->on_answer(
+        now_, {answer.echoed, requester.acknowledged(), requester.sent(), answer.echoes_mark});
+  } else {
+    const RcRequester& requester = sender.requester;
+    sender.controller->on_answer(
+        now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), packet.answers_marked,
+               packet.hops});
+  }
   follow_control(qp);
   watch_control(qp);
 }
@@ -78,8 +86,10 @@ void Engine::follow_control(std::uint32_t qp) {
 
 void Engine::follow_window(QueuePair& queue_pair) {
   if (queue_pair.is_unreliable) return;
-  queue_pair.requester.set_window(
-      packets_in_window(queue_pair.controller->window(), queue_pair.requester.mtu_bytes()));
+  const std::uint64_t window =
+      packets_in_window(queue_pair.controller->window(), queue_pair.requester.mtu_bytes());
+  if (queue_pair.reliability) return queue_pair.reliability->requester->set_window(window);
+  queue_pair.requester.set_window(window);
 }
 
 bool Engine::follow_rate(std::uint32_t qp) {

@@ -122,11 +122,11 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                           .is_unreliable = configuration.is_unreliable});
   for (auto link = route.rbegin(); link != route.rend(); ++link)
     queue_pairs_.back().feedback_route.push_back(*link ^ 1);
-  if (!configuration.control.empty()) add_control(qp, configuration);
   if (!configuration.reliability.empty()) {
     queue_pairs_[qp].reliability = std::make_shared<Reliability>(create_reliability(
         configuration.reliability, configuration.reliability_parameters, configuration.mtu_bytes));
   }
+  if (!configuration.control.empty()) add_control(qp, configuration);
   mailbox_.add_queue_pair();
 }
 

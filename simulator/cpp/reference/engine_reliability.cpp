@@ -64,8 +64,12 @@ void Engine::on_reliability_timer(std::uint32_t qp) {
   follow_both_deadlines(qp);
 }
 
-void Engine::on_acknowledgement(std::uint32_t qp, const Acknowledgement& answer) {
-  change_requester(qp, [&](Requester& requester) { return requester.on_acknowledgement(answer, now_); });
+void Engine::on_acknowledgement(std::uint32_t qp, const Packet& packet) {
+  change_requester(qp, [&](Requester& requester) {
+    if (!requester.on_acknowledgement(*packet.acknowledgement, now_)) return false;
+    if (queue_pairs_[qp].controller) tell_answer(qp, packet);
+    return true;
+  });
 }
 
 template <class Apply>

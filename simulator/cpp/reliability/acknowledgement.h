@@ -15,7 +15,7 @@ struct DataPacket {
   bool is_first = false;  // of its verb
   bool is_last = false;
   bool has_reduced = false;  // its sender has taken notice of marks (CWR)
-  Picoseconds sent;  // its last byte left then
+  Picoseconds sent;  // it began to leave then
 };
 
 struct NumberRange {

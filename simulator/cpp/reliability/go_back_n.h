@@ -72,11 +72,11 @@ class GoBackNRequester final : public Requester {
  public:
   GoBackNRequester(std::uint32_t mtu_bytes, const GoBackNSettings& settings)
       : Requester(mtu_bytes),
-        cap_packets_(settings.sending.cap_packets),
+        cap_packets_(settings.sending.cap()),
         timer_(settings.sending.timer()) {}
 
   bool has_packet() const override {
-    return next_ < posted() && (cap_packets_ == 0 || packets_in_flight() < cap_packets_);
+    return next_ < posted() && packets_in_flight() < std::min(cap_packets_, window_packets());
   }
 
   bool on_acknowledgement(const Acknowledgement& reply, Picoseconds now) override {
@@ -115,7 +115,7 @@ class GoBackNRequester final : public Requester {
  private:
   std::uint64_t packets_in_flight() const { return next_ - acknowledged(); }
 
-  std::uint64_t cap_packets_;  // 0 = no cap
+  std::uint64_t cap_packets_;
   std::uint64_t next_ = 0;
   IrnTimer timer_;
 };

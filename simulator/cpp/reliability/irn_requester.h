@@ -4,6 +4,8 @@
 // irn-vivado-hls.
 #pragma once
 
+#include <algorithm>
+
 #include "reliability/irn_settings.h"
 #include "reliability/irn_timer.h"
 #include "reliability/packet_set.h"
@@ -14,7 +16,7 @@ namespace simulator {
 class IrnRequester final : public Requester {
  public:
   IrnRequester(std::uint32_t mtu_bytes, const IrnSettings& settings)
-      : Requester(mtu_bytes), cap_packets_(settings.cap_packets), timer_(settings.timer()) {}
+      : Requester(mtu_bytes), cap_packets_(settings.cap()), timer_(settings.timer()) {}
 
   bool has_packet() const override { return must_repeat() || may_send_new(); }
 
@@ -63,7 +65,7 @@ class IrnRequester final : public Requester {
  private:
   bool must_repeat() const { return repeats_ && repeat_ >= acknowledged(); }
   bool may_send_new() const {
-    return sent() < posted() && (cap_packets_ == 0 || packets_in_flight() < cap_packets_);
+    return sent() < posted() && packets_in_flight() < std::min(cap_packets_, window_packets());
   }
   bool is_in_flight() const { return acknowledged() < sent(); }
   std::uint64_t packets_in_flight() const { return sent() - acknowledged(); }
@@ -119,7 +121,7 @@ class IrnRequester final : public Requester {
     search();
   }
 
-  std::uint64_t cap_packets_;  // 0 = no cap
+  std::uint64_t cap_packets_;
   IrnTimer timer_;
   PacketSet selective_;             // came, but not all before them
   std::uint64_t repeat_ = 0;        // to be sent again, if `repeats_`

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "cc/parameters.h"
+#include "protocol/requester_settings.h"
 #include "reliability/irn_timer.h"
 
 namespace simulator {
@@ -36,7 +37,9 @@ struct IrnSettings {
     return {low, Picoseconds{rto_high_ns * kPicosecondsPerNanosecond}, rto_low_packets};
   }
 
-  std::uint64_t cap_packets;
+  std::uint64_t cap() const { return cap_packets == 0 ? kNoWindow : cap_packets; }
+
+  std::uint64_t cap_packets;  // 0 = no cap
   std::int64_t rto_low_ns;
   std::int64_t rto_high_ns;
   std::uint64_t rto_low_packets;

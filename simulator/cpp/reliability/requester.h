@@ -97,8 +97,13 @@ class Requester {
   bool is_idle() const { return verbs_.empty(); }
   bool has_ever_posted() const { return verbs_.tail() != 0; }
   std::uint64_t sent_packets() const { return sent_packets_; }
+  std::uint64_t sent() const { return sent_; }  // one past the highest number ever sent
   Bytes posted_bytes() const { return posted_bytes_; }
   const RequesterCounters& counters() const { return counters_; }
+  // Packets that may be in flight, besides what the subclass allows.
+  void set_window(std::uint64_t packets) { window_packets_ = packets; }
+  std::uint64_t window_packets() const { return window_packets_; }
+
   std::uint64_t acknowledged() const { return acknowledged_; }  // every packet below has come
   Picoseconds left_nic(std::uint64_t wr_id) const {
     for (std::uint64_t nth = verbs_.head(); nth != verbs_.tail(); ++nth) {
@@ -114,7 +119,6 @@ class Requester {
   virtual bool has_reduced() const { return false; }  // says the next packet
 
   std::uint64_t posted() const { return posted_; }  // one past the last posted
-  std::uint64_t sent() const { return sent_; }      // one past the highest ever sent
   std::uint32_t mtu_bytes() const { return mtu_bytes_; }
 
   std::uint32_t payload_bytes_of(std::uint64_t number) const {
@@ -152,6 +156,7 @@ class Requester {
   std::uint64_t sent_ = 0;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t sent_packets_ = 0;
+  std::uint64_t window_packets_ = kNoWindow;
   VerbRing verbs_;
   Bytes posted_bytes_;
 };
