@@ -28,7 +28,8 @@ class GoBackNResponder final : public Responder {
     if (is_early && !must_tell(now)) return;
     if (packet.number < expected_ && !acks_duplicates_) return;
     if (is_early && restarts_messages_) restart();
-    if (packet.number == expected_ && !is_early) accept(packet);
+    if (packet.number == expected_) accept(packet);
+    if (message_ < expected_) return;  // go-back-0 acknowledges whole messages
     answer(
         {.expected = expected(), .is_negative = is_early, .echoes_mark = is_marked, .echoed = packet.sent});
   }

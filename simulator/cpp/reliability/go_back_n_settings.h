@@ -43,10 +43,10 @@ inline constexpr GoBackNParameters kGoBackNParameters =
     go_back_n_parameters(0, 320'000, 320'000, kOnceNs, 1, 0);
 inline constexpr GoBackNParameters kGoBack0Parameters =
     go_back_n_parameters(0, 67'108'864, 67'108'864, kOnceNs, 1, 1);
-inline constexpr GoBackNParameters kHpccParameters = go_back_n_parameters(0, 0, 0, 500'000, 0, 0);
-inline constexpr GoBackNParameters kConweaveParameters =
+inline constexpr GoBackNParameters kGoBackNHpccParameters = go_back_n_parameters(0, 0, 0, 500'000, 0, 0);
+inline constexpr GoBackNParameters kGoBackNConweaveParameters =
     go_back_n_parameters(0, 4'000'000, 4'000'000, 500'000, 1, 0);
-inline constexpr GoBackNParameters kHtsimParameters =
+inline constexpr GoBackNParameters kGoBackNHtsimParameters =
     go_back_n_parameters(0, 20'000'000, 20'000'000, 0, 1, 0);
 
 struct GoBackNSettings {

@@ -85,15 +85,15 @@ def test_duplicates_are_answered_or_not() -> None:
 def test_go_back_0_forgets_the_message_at_a_gap() -> None:
     responder = Responder("go-back-0", mtu_bytes=1024)
     trace = [
-        (0, False, [(ACK, 0)]),
+        (0, False, []),
         (1, True, [(ACK, 2)]),  # a message of two
-        (2, False, [(ACK, 2)]),
-        (3, False, [(ACK, 2)]),
+        (2, False, []),
+        (3, False, []),
         (5, True, [(NAK, 2)]),  # 4 is lost
         (3, False, []),
-        (2, False, [(ACK, 2)]),
-        (3, False, [(ACK, 2)]),
-        (4, False, [(ACK, 2)]),
+        (2, False, []),
+        (3, False, []),
+        (4, False, []),
         (5, True, [(ACK, 6)]),
         (5, True, [(ACK, 6)]),
     ]

@@ -1,0 +1,35 @@
+"""Go-back-0 delivers nothing when every message loses a packet; go-back-N does."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.experiment.load import load_experiment
+from harness.plan.cells import plan_cells
+from harness.testbeds.simulator import SimulatorTestbed
+
+EXPERIMENT = Path(__file__).parents[2] / "experiments" / "sigcomm16-paper" / "livelock.yaml"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("one_in", [0, 256])
+def test_one_packet_in_256_is_one_too_many_for_go_back_0(one_in: int) -> None:
+    """200 ms at 40 Gb/s have room for 230 messages of 4 MB.
+
+    One in 256 negative acknowledgements is lost too; then a sender with two messages posted waits for its timer.
+    """
+    experiment = load_experiment(str(EXPERIMENT), ["repetitions=1"])
+    delivered = {}
+    for cell in plan_cells(experiment):
+        if cell.factors["faults[0].one_in"] == one_in:
+            result = SimulatorTestbed().run(cell, lambda _fraction: None)
+            assert result.failure is None
+            statuses = list(result.tables["flows"]["status"])
+            delivered[cell.transport.name] = statuses.count("ok")
+            counters = result.tables["counters"]
+            sent = zip(counters["port"], counters["name"], counters["after"], strict=True)
+            sent_bytes = sum(value for port, name, value in sent if (port, name) == ("h0->s0", "tx_bytes"))
+            used = 0.15 if delivered[cell.transport.name] == 0 else 0.8
+            assert sent_bytes > used * 0.2 * 40e9 / 8
+    assert (delivered["roce-go-back-0"] == 0) == (one_in == 256)
+    assert delivered["roce-lossy"] > 180
