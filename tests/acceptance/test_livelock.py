@@ -16,7 +16,7 @@ EXPERIMENT = Path(__file__).parents[2] / "experiments" / "sigcomm16-paper" / "li
 def test_one_packet_in_256_is_one_too_many_for_go_back_0(one_in: int) -> None:
     """200 ms at 40 Gb/s have room for 230 messages of 4 MB.
 
-    One in 256 negative acknowledgements is lost too; then a sender with two messages posted waits for its timer.
+    One in 256 NAKs is lost too; then a sender with two messages posted waits for its timer.
     """
     experiment = load_experiment(str(EXPERIMENT), ["repetitions=1"])
     delivered = {}
