@@ -55,8 +55,7 @@ class TransportName:
 
 NIC_CONTROLS: Final = ("dcqcn", "timely", "timely-patched", "rocc", "hpcc")
 
-LOSSY_FEATURES: Final = ("dcqcn", "timely", "timely-patched", "rocc")
-IRN_FEATURES: Final = ("pfc", *LOSSY_FEATURES)
+IRN_FEATURES: Final = ("pfc", *NIC_CONTROLS)
 
 BASES: Final[dict[str, Base]] = {
     "rogue": Base("rc", "the RoGUE agent over reliable connections", ("pfc",)),
@@ -66,7 +65,7 @@ BASES: Final[dict[str, Base]] = {
     "irn": Base("rc", "IRN: selective repeat and a cap on packets in flight", IRN_FEATURES, True),
     "irn-gbn": Base("rc", "IRN with go-back-N", IRN_FEATURES, True),
     "irn-nobdp": Base("rc", "IRN without its cap on packets in flight", IRN_FEATURES, True),
-    "roce-lossy": Base("rc", "go-back-N with a timeout of 320 us, never giving up", LOSSY_FEATURES, True),
+    "roce-lossy": Base("rc", "go-back-N with a timeout of 320 us, never giving up", NIC_CONTROLS, True),
     "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
     "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True),
     "dctcp": Base("tcp", "TCP with DCTCP congestion control"),

@@ -94,10 +94,16 @@ def unsupported_feature(cell: Cell) -> str | None:
     """Why the network cannot give a transport what it asks for; None if it can."""
     for name in cell_transports(cell):
         missing = [feature for feature in name.features if feature not in FEATURES]
-        if name.base not in KNOWN or missing:
+        if name.base not in KNOWN or missing or _lacks_telemetry(name):
             added = ", ".join(f"+{feature}" for feature in FEATURES)
             return f"the simulator has no {name}; it has {', '.join(KNOWN)}, and of features {added}"
     return _unsupported_priorities(cell) or _unanswered_reads(cell)
+
+
+def _lacks_telemetry(name: TransportName) -> bool:
+    """Answers of NICs with a reliability of their own do not bring back what switches write."""
+    features = features_of(name)
+    return any(each.has_telemetry for each in features) and any(each.reliability for each in features)
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:

@@ -37,7 +37,7 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
-        ("transports=[irn+timely]", f"the simulator has no irn+timely; it has {HAS}"),
+        ("transports=[irn+hpcc]", f"the simulator has no irn+hpcc; it has {HAS}"),
         (
             "measure=[{kind: queues, interval: 1ns}]",
             "queues would have 4000000000 samples, expected at most 50000000; raise its interval",
