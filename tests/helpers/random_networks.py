@@ -172,7 +172,8 @@ class Network:
         for flow in self.flows:
             hosts = frozenset((flow.source, flow.destination))
             application = _Application(simulation, flow, shadowed.get(hosts))
-            shadowed[hosts] = application.ends[0]
+            if flow.control is None:
+                shadowed[hosts] = application.ends[0]
         return simulation
 
     def headroom_bytes(self, switch: int) -> int:

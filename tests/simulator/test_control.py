@@ -1,9 +1,10 @@
 """Congestion controls in NICs, alone and in a network."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Star, counter
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, Star, counter
 
 from simulator import (
     CONTROLS,
@@ -204,6 +205,20 @@ def connected(
         ack_every_packets=ack_every_packets,
         control=control,
     )
+
+
+@pytest.mark.parametrize("engine", [Simulation, ReferenceSimulation])
+def test_nobody_else_uses_the_limiter_of_a_controlled_queue_pair(engine: type[Simulation]) -> None:
+    simulation = Star(hosts=2, profile=replace(CX3PRO, limiters=2)).build(engine)
+    controlled, _ = connected(simulation, DCQCN)
+    with pytest.raises(SimulationError, match="limiter_of: the NIC controls the rate of queue pair 2"):
+        simulation.connect(
+            "h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, limiter_of=controlled
+        )
+    other, _ = simulation.connect("h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14)
+    other.use_limiter(1)
+    with pytest.raises(SimulationError, match="use_limiter: the NIC controls the rate of queue pair 2"):
+        other.use_limiter(2)
 
 
 def test_the_page_of_transports_lists_every_parameter() -> None:

@@ -177,6 +177,10 @@ void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
   if (limiter >= nics_[sender.nic].limiters.size())
     throw SimulationError("use_limiter: the NIC has no limiter " + std::to_string(limiter));
+  for (std::uint32_t other = 0; other < controlled_.size(); ++other) {
+    if (senders_[other].nic == sender.nic && senders_[other].limiter == limiter)
+      require_uncontrolled(other, "use_limiter");
+  }
   sender.limiter = limiter;
 }
 

@@ -158,6 +158,7 @@ std::uint32_t Engine::limiter_for(std::uint32_t host, const ConnectionConfigurat
   if (nic.profile.limiters == 0 || !configuration.control.empty())
     return static_cast<std::uint32_t>(nic.limiters.size());
   if (!configuration.limiter_of) return nic.queue_pairs++ % nic.profile.limiters;
+  require_uncontrolled(*configuration.limiter_of, "limiter_of");
   const Sender& lender = senders_[*configuration.limiter_of];
   return lender.nic == index ? lender.limiter : senders_[lender.peer].limiter;
 }

@@ -89,6 +89,7 @@ std::uint32_t Engine::limiter_for(std::uint32_t host, const ConnectionConfigurat
     return static_cast<std::uint32_t>(node.limiters.size());
   }
   if (!configuration.limiter_of) return (nth - node.lent) % node.profile.limiters;
+  require_uncontrolled(*configuration.limiter_of, "limiter_of");
   ++node.lent;
   const QueuePair& lender = queue_pairs_[*configuration.limiter_of];
   return lender.node == host ? lender.limiter : queue_pairs_[lender.peer].limiter;
@@ -209,6 +210,9 @@ void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
   if (limiter >= node_of(qp).limiters.size())
     throw SimulationError("use_limiter: the NIC has no limiter " + std::to_string(limiter));
+  for (const std::uint32_t other : node_of(qp).queue_pairs) {
+    if (queue_pairs_[other].limiter == limiter) require_uncontrolled(other, "use_limiter");
+  }
   queue_pair.limiter = limiter;
 }
 

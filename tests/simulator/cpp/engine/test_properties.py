@@ -3,7 +3,7 @@
 from helpers.networks import MILLISECOND_NS, counter
 from helpers.random_features import flow_controls
 from helpers.random_networks import Network, networks
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from simulator import Simulation
 
@@ -11,9 +11,20 @@ from simulator import Simulation
 END_NS = 200 * MILLISECOND_NS
 
 
+# Kinds of go-back-N that early cards and other simulators have: where a buffer holds a few packets, or a
+# timeout is shorter than a message, they can send what nobody wants for ever.
+RESTLESS = {"go-back-0", "go-back-n-hpcc", "go-back-n-htsim"}
+
+
+def comes_to_an_end(network: Network) -> bool:
+    """Whether everybody gets on, whatever is lost."""
+    return not any(flow.reliability and flow.reliability.name in RESTLESS for flow in network.flows)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks())
 def test_nothing_is_lost_track_of_and_nothing_is_left(network: Network) -> None:
+    assume(comes_to_an_end(network))
     simulation = network.build(Simulation)
     for until_ns in (7, 12_345, 100_000, 1_000_001, END_NS):
         simulation.run_until(until_ns)
@@ -31,6 +42,7 @@ def test_nothing_is_lost_track_of_and_nothing_is_left(network: Network) -> None:
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks(flow_controls()))
 def test_flow_control_loses_nothing_and_everybody_goes_on_in_the_end(network: Network) -> None:
+    assume(comes_to_an_end(network))
     simulation = network.build(Simulation)
     for until_ns in (12_345, 100_000, 1_000_001, END_NS):
         simulation.run_until(until_ns)
