@@ -118,7 +118,7 @@ METRICS = (
         "queue_deviation_share",
         "Queue deviation",
         Unit.PERCENT,
-        "Standard deviation over the mean of the bottleneck port's queue, in the second half of the run.",
+        "Standard deviation over the mean of the bottleneck port’s queue, in the second half of the run.",
         ("queues",),
         queue_deviation_share,
     ),

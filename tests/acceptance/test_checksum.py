@@ -109,7 +109,7 @@ def over_a_detour(*, has_slow_news: bool) -> Outcome:
         simulation.add_host(host, CX3PRO)
     for switch in ("s0", "slow", "fast", "s1"):
         simulation.add_switch(switch, buffer_bytes=None, alpha=1.0)
-    for switch in ("slow", "fast") if has_slow_news else ("fast", "slow"):
+    for switch in ("fast", "slow") if has_slow_news else ("slow", "fast"):
         simulation.add_link("s0", switch, rate_bps=RATE_BPS, delay_ps=10**6)
     simulation.add_link("slow", "s1", rate_bps=SLOW_BPS, delay_ps=10**6)
     simulation.add_link("fast", "s1", rate_bps=RATE_BPS, delay_ps=10**6)
@@ -118,7 +118,7 @@ def over_a_detour(*, has_slow_news: bool) -> Outcome:
     fabric = cast("Fabric", simulation)
     main, shadow = (
         fabric.connect("h0", "h1", mtu_bytes=MTU_BYTES, retry_count=1, timeout_exponent=14, path_seed=seed)
-        for seed in ((3, 1) if has_slow_news else (1, 3))
+        for seed in ((0, 1) if has_slow_news else (1, 0))
     )
     side_channel = (fabric.datagram_queue_pair("h0"), fabric.datagram_queue_pair("h1"))
     return transferred(simulation, SimulatedPath(main, shadow, side_channel), "write", DETOUR_BYTES)

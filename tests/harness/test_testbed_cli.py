@@ -14,7 +14,8 @@ def test_commands_are_explained(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("up", "--topology", "ring"), ExitCode.USAGE, "rogue: --topology: got 'ring'"),
+        (("up", "--topology", "torus"), ExitCode.USAGE, "rogue: --topology: got 'torus'"),
+        (("up", "--topology", "ring"), ExitCode.USAGE, "network of virtual machines: got a loop"),
         (("up", "--hosts", "0"), ExitCode.USAGE, "rogue: Invalid value for '--hosts'"),
         (("up", "no-such-file.yaml"), ExitCode.USAGE, "no-such-file.yaml"),
         (("down", "--name", "../x"), ExitCode.TESTBED, "rogue: name of a testbed: got '../x'"),
