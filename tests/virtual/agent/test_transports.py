@@ -3,6 +3,7 @@
 import pytest
 from helpers.agent_flows import Flow, Node
 
+from rogue_agent.drivers.replay import replay
 from virtual.transfer import PATIENT
 
 pytestmark = pytest.mark.virtual
@@ -41,7 +42,14 @@ def test_transfers_arrive_whole_and_are_counted(nodes: tuple[Node, Node], transp
 def test_completions_can_be_polled(nodes: tuple[Node, Node], transport: str) -> None:
     """Both ends spin, each on its own processor; soft-RoCE has no timestamps, so the host's clock serves."""
     parameters = {} if transport.endswith("uc") else dict(PATIENT)
-    flow = Flow(*nodes, transport, buffer_bytes=SIZE_BYTES, parameters=parameters, completions="polling")
+    flow = Flow(
+        *nodes,
+        transport,
+        buffer_bytes=SIZE_BYTES,
+        parameters=parameters,
+        completions="polling",
+        requester={"record_inputs": True},
+    )
     assert {each.completions for each in flow.introductions.values()} == {"polling"}
     assert {each.clock for each in flow.introductions.values()} == {"host"}
     sent, received = flow.run(SIZE_BYTES, count=2)
@@ -49,6 +57,8 @@ def test_completions_can_be_polled(nodes: tuple[Node, Node], transport: str) -> 
     assert sent.sha256 == received.sha256
     assert sent.spent["events"] == 0, "nobody was woken"
     assert int(str(sent.spent["polls"])) > 0
+    inputs = flow.text("requester", sent, "inputs").splitlines()
+    assert replay(inputs) > SIZE_BYTES // 65_536, "the log replays to identical actions"
     flow.close()
 
 
