@@ -64,7 +64,15 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (
         "Flows that come and go",
-        ("level_aggregate_share", "level_jain", "level_most_over_least", "level_deviation_share"),
+        (
+            "level_aggregate_share",
+            "level_jain",
+            "level_most_over_least",
+            "level_deviation_share",
+            "first_level_flow_wire_bps",
+            "fullest_level_flow_wire_bps",
+            "last_level_flow_wire_bps",
+        ),
     ),
     (
         "Completion times",
@@ -76,6 +84,8 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "long_fct_p90_ns",
             "short_fct_p50_ns",
             "short_fct_p90_ns",
+            "transfer_rate_mean_bps",
+            "transfer_rate_deviation_share",
             "unfinished_share",
         ),
     ),
@@ -91,6 +101,7 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "queue_max_bytes",
             "queue_deviation_share",
             "queue_settled_ns",
+            "level_settled_ns",
             "queue_crest_bytes",
             "queue_trough_bytes",
             "queue_swing_bytes",
@@ -118,7 +129,7 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "failed_queue_pair_share",
         ),
     ),
-    ("Pauses", ("paused_sum_ns", "paused_union_ns", "paused_ports")),
+    ("Pauses", ("paused_sum_ns", "paused_union_ns", "paused_ports", "pauses")),
     (
         "What the agent believes",
         (

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from reports.metrics.metric import Metric
 from reports.metrics.percentiles import nearest_rank
@@ -61,6 +62,28 @@ def percentile_ns(*, is_long: bool | None, percent: float) -> Callable[[CellView
         return value if value is not None and np.isfinite(value) else None
 
     return of_cell
+
+
+def transfer_rates_bps(view: CellView) -> NDArray[np.float64] | None:
+    """Return size over completion time of every transfer that completed."""
+    rows = transfers(view)
+    if rows is None:
+        return None
+    done = rows[(rows["status"] == TransferStatus.OK) & (rows["fct_ns"] > 0)]
+    rates = (done["size_bytes"] * 8e9 / done["fct_ns"]).to_numpy(dtype=np.float64)
+    return rates if len(rates) else None
+
+
+def transfer_rate_mean_bps(view: CellView, _interval_ns: int) -> float | None:
+    """Return the mean of these rates."""
+    rates = transfer_rates_bps(view)
+    return None if rates is None else float(rates.mean())
+
+
+def transfer_rate_deviation_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return their standard deviation over their mean."""
+    rates = transfer_rates_bps(view)
+    return None if rates is None else float(rates.std() / rates.mean())
 
 
 def unfinished_share(view: CellView, _interval_ns: int) -> float | None:
@@ -127,6 +150,23 @@ METRICS = (
         "One in ten of the transfers below 64 KiB took longer than this.",
         ("flows",),
         percentile_ns(is_long=False, percent=90),
+    ),
+    Metric(
+        "transfer_rate_mean_bps",
+        "Size / completion, mean",
+        Unit.RATE,
+        "Mean over the transfers that completed of size over completion time.",
+        ("flows",),
+        transfer_rate_mean_bps,
+        better="higher",
+    ),
+    Metric(
+        "transfer_rate_deviation_share",
+        "Size / completion, deviation",
+        Unit.PERCENT,
+        "Standard deviation of size over completion time, over its mean.",
+        ("flows",),
+        transfer_rate_deviation_share,
     ),
     Metric(
         "unfinished_share",

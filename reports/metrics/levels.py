@@ -1,7 +1,8 @@
 """Flows that come and go: how the bottleneck is shared between one change and the next.
 
 A level is the time between two changes. It is read from SETTLE_NS after the change that opens it, or from its
-middle if it is short.
+middle if it is short. What is shorter than the interval of reading is no level: flows that come or go at one
+change do so one after the other.
 """
 
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.activity import Level
 from reports.metrics.fairness import jain_index
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
@@ -22,20 +24,25 @@ Rates = NDArray[np.float64]
 def settled_rates(view: CellView, interval_ns: int) -> list[Rates]:
     """Return for each level the goodput (bit/s) of its flows: a row per whole interval, a column per flow.
 
-    Nothing for flows that start and end together, and for levels that are too short.
+    Nothing for flows that start and end together, and for levels that are too short. Where no level has
+    room for two intervals, they are shorter: half of the longest level's settled time, in whole samples.
     """
     rows = view.deliveries
     if rows is None or view.is_simultaneous:
         return []
     sample_ns = int(rows["interval_ns"].max())
-    found = []
-    for level in view.levels:
-        settle_ns = min(SETTLE_NS, (level.end_ns - level.start_ns) // 2)
-        start_ns = -(-(level.start_ns + settle_ns) // sample_ns) * sample_ns
-        goodput = view.goodput_within(Window(start_ns, level.end_ns), interval_ns)
-        if goodput is not None:
-            found.append(goodput[list(level.flow_ids)].to_numpy())
-    return found
+    settled = [(level, _settled(level, sample_ns)) for level in view.levels]
+    longest_ns = max((window.duration_ns for _, window in settled), default=0)
+    interval_ns = max(sample_ns, min(interval_ns, longest_ns // 2 // sample_ns * sample_ns))
+    read = [(level, view.goodput_within(window, interval_ns)) for level, window in settled]
+    return [goodput[list(level.flow_ids)].to_numpy() for level, goodput in read if goodput is not None]
+
+
+def _settled(level: Level, sample_ns: int) -> Window:
+    """Return the part of a level that is read; it begins between samples, and may have no length."""
+    settle_ns = min(SETTLE_NS, (level.end_ns - level.start_ns) // 2)
+    start_ns = -(-(level.start_ns + settle_ns) // sample_ns) * sample_ns
+    return Window(start_ns, max(start_ns, level.end_ns))
 
 
 def over_levels(
@@ -50,6 +57,18 @@ def over_levels(
         values = [measure(rates, ideal_bps) for rates in settled_rates(view, interval_ns)]
         known = [value for value in values if value is not None]
         return worst(known) if known and len(known) == len(values) else None
+
+    return of_cell
+
+
+def flow_wire_bps(
+    choose: Callable[[list[Rates]], Rates],
+) -> Callable[[CellView, int], float | None]:
+    """Return a metric: the median wire rate of the flows of one level."""
+
+    def of_cell(view: CellView, interval_ns: int) -> float | None:
+        fraction, levels = view.entry.number("payload_fraction"), settled_rates(view, interval_ns)
+        return float(np.median(choose(levels).mean(axis=0))) / fraction if fraction and levels else None
 
     return of_cell
 
@@ -114,5 +133,34 @@ METRICS = (
         " share of its level, as a fraction of that share, from one second after each change.",
         ("flows", "throughput"),
         over_levels(deviation_share, max),
+    ),
+    Metric(
+        "first_level_flow_wire_bps",
+        "A flow at the first level",
+        Unit.RATE,
+        "Where flows come and go: median wire rate of the flows of the first level, from one second after the"
+        " change that opens it, or from its middle.",
+        ("flows", "throughput"),
+        flow_wire_bps(lambda levels: levels[0]),
+        better="near",
+    ),
+    Metric(
+        "fullest_level_flow_wire_bps",
+        "A flow at the fullest level",
+        Unit.RATE,
+        "Where flows come and go: median wire rate of the flows of the level with the most flows, read as the"
+        " first one is.",
+        ("flows", "throughput"),
+        flow_wire_bps(lambda levels: max(levels, key=lambda rates: rates.shape[1])),
+        better="near",
+    ),
+    Metric(
+        "last_level_flow_wire_bps",
+        "A flow at the last level",
+        Unit.RATE,
+        "Where flows come and go: median wire rate of the flows of the last level, read as the first one is.",
+        ("flows", "throughput"),
+        flow_wire_bps(lambda levels: levels[-1]),
+        better="near",
     ),
 )

@@ -29,6 +29,12 @@ def paused_ports(view: CellView, _interval_ns: int) -> float | None:
     return None if pauses is None else float(pauses["port"].nunique())
 
 
+def pauses(view: CellView, _interval_ns: int) -> float | None:
+    """Return how often a port was paused."""
+    found = _pauses(view)
+    return None if found is None else float(len(found))
+
+
 def _pauses(view: CellView) -> pd.DataFrame | None:
     """The table even if it is empty: no pause at all is a result."""
     return view.run.table(view.entry.id, "pauses")
@@ -72,5 +78,13 @@ METRICS = (
         "Ports that were paused at least once.",
         ("flows",),
         paused_ports,
+    ),
+    Metric(
+        "pauses",
+        "Pauses",
+        Unit.COUNT,
+        "How often priority flow control paused a port, all ports and priorities added up.",
+        ("flows",),
+        pauses,
     ),
 )

@@ -54,9 +54,11 @@ def staggered_tables() -> dict[str, Rows]:
 
 
 def write_staggered_run(directory: Path) -> Path:
-    """One cell of flows that come and go."""
-    entry = cell(facts={"ideal_goodput_bps": STAGGERED_IDEAL_BPS, "nic_profile": "cx3pro"})
-    return write_cells(directory, [(entry, staggered_tables())], {"kind": "staggered"})
+    """One cell of flows that come and go, with a queue that never moves."""
+    facts = {"ideal_goodput_bps": STAGGERED_IDEAL_BPS, "nic_profile": "cx3pro", "payload_fraction": 0.9}
+    queues = [{"port": "s0->h2", "t_ns": n * SECOND, "bytes": 100, "max_bytes": 100} for n in range(1, 13)]
+    tables = {**staggered_tables(), "queues": queues}
+    return write_cells(directory, [(cell(facts=facts), tables)], {"kind": "staggered"})
 
 
 PING_NS = {64: 4_000, 65_536: 62_000, 1_048_576: 944_000}

@@ -33,6 +33,11 @@ def view(tmp_path: Path) -> CellView:
         ("short_fct_p50_ns", 700),
         ("short_fct_p90_ns", 700),
         ("unfinished_share", 1 / 11),
+        # 65 536 bytes in 1 to 9 µs and 65 535 in .7
+        (
+            "transfer_rate_mean_bps",
+            (65_536 * 8e6 * sum(1 / n for n in range(1, 10)) + 65_535 * 8e6 / 0.7) / 10,
+        ),
     ],
 )
 def test_worked_example(view: CellView, metric: str, value: float | None) -> None:
@@ -55,3 +60,13 @@ def test_what_started_while_the_network_warmed_up_counts_for_nothing(tmp_path: P
     assert METRICS["fct_mean_ns"].of(view, SECOND) == 30
     assert METRICS["fct_p99_ns"].of(view, SECOND) == 40
     assert METRICS["slowdown_mean"].of(view, SECOND) == 3
+
+
+def test_how_widely_rates_are_spread(tmp_path: Path) -> None:
+    """1 and 3 GB/s: mean 2, deviation 1; what failed or took no time has no rate."""
+    rows = [transfer(PAIR, size_bytes=3_000, fct_ns=fct, status=status, transfer_id=n)
+            for n, (fct, status) in enumerate(
+                ((3_000, "ok"), (1_000, "ok"), (None, "error"), (0, "ok")))]  # fmt: skip
+    view = tiny_view(tmp_path, {"flows": rows})
+    assert METRICS["transfer_rate_mean_bps"].of(view, SECOND) == 16e9
+    assert METRICS["transfer_rate_deviation_share"].of(view, SECOND) == 0.5

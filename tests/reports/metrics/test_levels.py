@@ -58,3 +58,50 @@ def test_flows_that_start_together_have_no_levels(tmp_path: Path) -> None:
     view = tiny_view(tmp_path, {"flows": flows, "throughput": samples}, ideal_goodput_bps=1600)
     assert METRICS["level_jain"].of(view, SECOND) is None
     assert METRICS["jain"].of(view, SECOND) == 1.0
+
+
+MS = SECOND // 1000
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> CellView:
+    """Levels of 10 ms on the grid of 1 ms: A alone, A with B and C, then A alone again.
+
+    B and C come and go some microseconds after one another. A level's second half differs from its first.
+    """
+    spans = {0: (0, 30 * MS), 1: (10 * MS, 20 * MS), 2: (10 * MS + 5_000, 20 * MS + 7_000)}
+    flows = [
+        transfer(f"main/h{host}->h3", start_ns=start, end_ns=end, fct_ns=end - start)
+        for host, (start, end) in spans.items()
+    ]
+    late_bytes = {0: (900, 300, 800), 1: (0, 400, 0), 2: (0, 500, 0)}
+    rows = []
+    for host, levels in late_bytes.items():
+        for n in range(30):
+            delivered = levels[n // 10] if n % 10 >= 5 else 100 * (host == 0)
+            rows.append(delivery(f"main/h{host}->h3", (n + 1) * MS, delivered, MS))
+    return tiny_view(
+        tmp_path, {"flows": flows, "throughput": rows}, ideal_goodput_bps=1000 * 8e3, payload_fraction=0.5
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("first_level_flow_wire_bps", 900 * 8e3 / 0.5),
+        ("fullest_level_flow_wire_bps", 400 * 8e3 / 0.5),  # the median of three
+        ("last_level_flow_wire_bps", 800 * 8e3 / 0.5),
+        ("level_aggregate_share", 0.8),
+        ("level_jain", 1200**2 / (3 * (300**2 + 400**2 + 500**2))),
+    ],
+)
+def test_levels_shorter_than_the_interval_are_read_in_their_second_half(
+    short: CellView, metric: str, value: float
+) -> None:
+    for interval_ns in (10 * MS, SECOND):
+        assert METRICS[metric].of(short, interval_ns) == pytest.approx(value)
+
+
+def test_changes_one_after_the_other_are_one_change(short: CellView) -> None:
+    assert len(short.levels) == 5
+    assert [rates.shape[1] for rates in settled_rates(short, SECOND)] == [1, 3, 1]

@@ -16,7 +16,8 @@ PAUSES = [
 
 
 @pytest.mark.parametrize(
-    ("metric", "value"), [("paused_sum_ns", 140), ("paused_union_ns", 110), ("paused_ports", 2)]
+    ("metric", "value"),
+    [("paused_sum_ns", 140), ("paused_union_ns", 110), ("paused_ports", 2), ("pauses", 3)],
 )
 def test_worked_example(tmp_path: Path, metric: str, value: float) -> None:
     assert (
@@ -24,7 +25,7 @@ def test_worked_example(tmp_path: Path, metric: str, value: float) -> None:
     )
 
 
-@pytest.mark.parametrize("metric", ["paused_sum_ns", "paused_union_ns", "paused_ports"])
+@pytest.mark.parametrize("metric", ["paused_sum_ns", "paused_union_ns", "paused_ports", "pauses"])
 def test_no_pause_is_zero_and_no_table_is_nothing(tmp_path: Path, metric: str) -> None:
     assert (
         METRICS[metric].of(tiny_view(tmp_path / "a", {"flows": [transfer("a")], "pauses": []}), SECOND) == 0
