@@ -13,6 +13,7 @@ from simulator.memory import Memory
 from simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
 from simulator.reliability import RELIABILITIES, Reliability, check_parameters
 from simulator.simulation import Simulation
+from simulator.waits import Wait, explained, find_deadlock
 
 __all__ = [
     "CONTROLS",
@@ -44,6 +45,9 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "Timer",
+    "Wait",
     "check_parameters",
+    "explained",
+    "find_deadlock",
     "with_telemetry",
 ]

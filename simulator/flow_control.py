@@ -33,6 +33,9 @@ class PriorityFlowControl:
 
     ``headroom_bytes`` is that of each link and priority; by default it follows from the link, for connections
     of at most ``mtu_bytes``. The far end obeys at once, but never cuts a frame. Pause frames are never lost.
+
+    With ``watchdog_ns`` a port to a host that has been paused for so long drops what waits and comes for it,
+    until it has not been paused for ``watchdog_restore_ns``.
     Source: IEEE 802.1Qbb-2011; Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.2
     (alpha 1/16); switch-mmu.cc of HPCC's simulator (resuming).
     """
@@ -45,6 +48,8 @@ class PriorityFlowControl:
     mtu_bytes: int = 1024
     pause_ns: int | None = None
     refresh_ns: int | None = None
+    watchdog_ns: int | None = None
+    watchdog_restore_ns: int = 200_000_000
 
     def arguments(self, where: str, framing: Framing, buffer_bytes: int | None) -> dict[str, float | None]:
         """Return what the engine wants to know; raise SimulationError if it makes no sense."""
@@ -63,6 +68,8 @@ class PriorityFlowControl:
             "xon_gap_bytes": gap_bytes,
             "pause_ps": None if self.pause_ns is None else self.pause_ns * 1000,
             "refresh_ps": None if self.pause_ns is None else self._refresh_ns() * 1000,
+            "watchdog_ps": None if self.watchdog_ns is None else self.watchdog_ns * 1000,
+            "watchdog_restore_ps": self.watchdog_restore_ns * 1000,
         }
 
     def frame_bytes_max(self, framing: Framing) -> int:
@@ -102,6 +109,9 @@ class PriorityFlowControl:
             )
 
     def _check_times(self, where: str) -> None:
+        if self.watchdog_ns is not None:
+            require_integer(where, "watchdog_ns", self.watchdog_ns, 1, INTERVAL_NS_MAX)
+        require_integer(where, "watchdog_restore_ns", self.watchdog_restore_ns, 1, INTERVAL_NS_MAX)
         if self.pause_ns is None:
             if self.refresh_ns is not None:
                 raise SimulationError(f"{where}: expected pause_ns together with refresh_ns")

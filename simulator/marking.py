@@ -1,10 +1,14 @@
 """Marking of packets by switches, which congestion controls react to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from simulator.errors import SimulationError
+from simulator.flow_control import PRIORITIES
 from simulator.parameters import BUFFER_BYTES_MAX, require_integer, require_one_of
+
+Rule = tuple[int, int, int, float, float, bool, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +18,11 @@ class Marking:
     Up to ``kmin_bytes`` none, above ``kmax_bytes`` all, in between with a probability that grows from 0 to
     ``pmax``. With kmin = kmax it is a step. The queue is that of the instant at which the packet leaves
     (``at="departure"``) or comes (``at="arrival"``); with ``average_weight`` below 1 it is a moving average,
-    in which each arriving packet's sight of it has that weight.
+    in which each arriving packet's sight of it has that weight. With ``drops_above`` a switch drops what
+    comes while the queue is above ``kmax_bytes``, also what it might mark.
     Source: Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3.1;
-    Floyd and Jacobson, 1993, for the average; RFC 8257, section 3.1, for the step, at arrival.
+    Floyd and Jacobson, 1993, for the average; RFC 8257, section 3.1, for the step, at arrival; HP Comware,
+    QoS configuration guides (WRED), for the drops and the usual weight of 2^-9.
     """
 
     kmin_bytes: int
@@ -24,8 +30,9 @@ class Marking:
     pmax: float
     at: Literal["departure", "arrival"] = "departure"
     average_weight: float = 1.0
+    drops_above: bool = False
 
-    def arguments(self, where: str) -> dict[str, float | None]:
+    def rule(self, where: str, priorities: int) -> Rule:
         """Return what the engine wants to know; raise SimulationError if it makes no sense."""
         require_integer(where, "kmin_bytes", self.kmin_bytes, 0, BUFFER_BYTES_MAX)
         require_integer(where, "kmax_bytes", self.kmax_bytes, 0, BUFFER_BYTES_MAX)
@@ -34,13 +41,36 @@ class Marking:
                 f"{where}: expected kmin_bytes up to kmax_bytes, {self.kmax_bytes}, got {self.kmin_bytes}"
             )
         require_one_of(where, "at", self.at, ("departure", "arrival"))
-        return {
-            "marking_minimum_bytes": self.kmin_bytes,
-            "marking_maximum_bytes": self.kmax_bytes,
-            "marking_probability": _fraction(where, "pmax", self.pmax),
-            "marking_average_weight": _fraction(where, "average_weight", self.average_weight),
-            "marking_at_departure": self.at == "departure",
-        }
+        return (
+            priorities,
+            self.kmin_bytes,
+            self.kmax_bytes,
+            _fraction(where, "pmax", self.pmax),
+            _fraction(where, "average_weight", self.average_weight),
+            self.at == "departure",
+            self.drops_above,
+        )
+
+
+def marking_rules(where: str, marking: Marking | Mapping[int, Marking] | None) -> list[Rule]:
+    """Return the rules of a switch: one for all packets, or those of priorities that have one."""
+    if marking is None:
+        return []
+    if isinstance(marking, Marking):
+        return [marking.rule(where, (1 << PRIORITIES) - 1)]
+    return [
+        rule.rule(where, 1 << require_integer(where, "priority of marking", priority, 0, PRIORITIES - 1))
+        for priority, rule in marking.items()
+    ]
+
+
+def weights_of(where: str, weights: Mapping[int, int] | None) -> list[int]:
+    """Return the weight of each priority, 0 for none."""
+    result = [0] * PRIORITIES
+    for priority, weight in (weights or {}).items():
+        require_integer(where, "priority of weights", priority, 0, PRIORITIES - 1)
+        result[priority] = require_integer(where, f"weight of priority {priority}", weight, 1, 1000)
+    return result
 
 
 def _fraction(where: str, name: str, value: object) -> float:

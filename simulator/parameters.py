@@ -41,3 +41,13 @@ def require_one_of(where: str, name: str, value: object, known: tuple[str, ...])
     if value not in known:
         raise SimulationError(f"{where}: expected {name} as one of {', '.join(known)}, got {value!r}")
     return value
+
+
+def require_connection(
+    where: str, ack_every_packets: object, retry_count: object, timeout_exponent: object, service: str
+) -> None:
+    """Refuse numbers that no connection can have."""
+    require_integer(where, "ack_every_packets", ack_every_packets, 1, 2**31 - 1)
+    require_integer(where, "retry_count", retry_count, 0, 7)
+    require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
+    require_one_of(where, "service", service, ("rc", "uc"))

@@ -1,6 +1,6 @@
 """A simulated network of hosts and switches, and the clock that drives it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -10,11 +10,12 @@ from simulator._core import Engine, QueuePair, Timer
 from simulator.control import NicControl, ack_every_of
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
+from simulator.faults import PauseFaults
 from simulator.feedback import FairRates
 from simulator.flow_control import PRIORITIES, FlowControls, PriorityFlowControl
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import IndependentLoss, Loss
-from simulator.marking import Marking
+from simulator.marking import Marking, marking_rules, weights_of
 from simulator.memory import Memory
 from simulator.parameters import (
     BUFFER_BYTES_MAX,
@@ -23,19 +24,20 @@ from simulator.parameters import (
     MEMORY_BYTES_MAX,
     MTU_BYTES_MAX,
     RATE_BPS_MAX,
+    require_connection,
     require_integer,
-    require_one_of,
     require_positive,
     require_probability,
 )
 from simulator.profiles import NicProfile
 from simulator.reliability import Reliability
 from simulator.topology import Topology
+from simulator.waits import Wait, find_deadlock
 
 Table: TypeAlias = dict[str, NDArray[Any]]
 
 
-class Simulation:
+class Simulation(PauseFaults):
     """A network of hosts and switches, built first and then run.
 
     The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every
@@ -85,7 +87,8 @@ class Simulation:
         buffer_bytes: int | None,
         alpha: float,
         flow_control: PriorityFlowControl | None = None,
-        marking: Marking | None = None,
+        marking: Marking | Mapping[int, Marking] | None = None,
+        weights: Mapping[int, int] | None = None,
         fair_rates: FairRates | None = None,
         has_telemetry: bool = False,
     ) -> None:
@@ -95,19 +98,21 @@ class Simulation:
         the buffer is full. Frame bytes are charged while a packet waits, until its sending begins.
         Source: Choudhury and Hahne, "Dynamic queue length thresholds", 1998.
 
-        With any of the others each port has a queue per priority, and the largest priority goes first. The
-        headroom of all links is set aside from the buffer. With ``has_telemetry`` ports write into packets
-        what a control that wants it should know; the simulation's framing must have room for it.
+        With any of the others each port has a queue per priority. The largest priority goes first; those with
+        ``weights`` share what the others leave. The headroom of all links is set aside from the buffer. With
+        ``has_telemetry`` ports write into packets what a control that wants it should know; the simulation's
+        framing must have room for it.
         """
         where = f"add_switch {name}"
         if buffer_bytes is not None:
             require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
         require_positive(where, "alpha", alpha)
-        arguments: dict[str, object] = {"has_telemetry": has_telemetry}
+        arguments: dict[str, object] = {"has_telemetry": has_telemetry, "weights": weights_of(where, weights)}
+        arguments["markings"] = marking_rules(where, marking)
         if flow_control is not None:
             arguments |= flow_control.arguments(where, self.framing, buffer_bytes)
-        for feature in (marking, fair_rates):
-            arguments |= {} if feature is None else feature.arguments(where)
+        if fair_rates is not None:
+            arguments |= fair_rates.arguments(where)
         self._topology.add_node("add_switch", name, None)
         node = self._engine.add_switch(name=name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
         self._flow_controls.add(node, name, flow_control, buffer_bytes)
@@ -178,7 +183,7 @@ class Simulation:
         hosts = self._two_hosts(where, host_a, host_b)
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
-        _require_sensible(where, ack_every, retry_count, timeout_exponent, service)
+        require_connection(where, ack_every, retry_count, timeout_exponent, service)
         route_ab, route_ba = self._routes(where, host_a, host_b, path_seed)
         round_trip_ps = self._checked_round_trip_ps(where, timeout_exponent, route_ab + route_ba)
         ends = self._engine.connect(
@@ -335,6 +340,16 @@ class Simulation:
         """Return (node, port, name, value) of all counters. Bytes are frame bytes."""
         return self._engine.counters()
 
+    def waits(self) -> list[Wait]:
+        """Return the ports that have something to send and were told to pause, and what they wait for."""
+        name = self._topology.link_name
+        waits = self._engine.waits()
+        return [Wait(name(link), priority, tuple(map(name, behind))) for link, priority, behind in waits]
+
+    def deadlock(self) -> list[str]:
+        """Return ports that each wait for the next one, and the last one for the first."""
+        return find_deadlock(self.waits())
+
     def control_metrics(self) -> dict[int, dict[str, float]]:
         """Return, by qp_num, what the congestion controls in the NICs believe now, by name with unit."""
         return self._engine.control_metrics()
@@ -383,12 +398,3 @@ class Simulation:
                 f"got timeout_exponent {timeout_exponent}, which is {timeout_ps} ps"
             )
         return round_trip_ps
-
-
-def _require_sensible(
-    where: str, ack_every_packets: object, retry_count: object, timeout_exponent: object, service: str
-) -> None:
-    require_integer(where, "ack_every_packets", ack_every_packets, 1, 2**31 - 1)
-    require_integer(where, "retry_count", retry_count, 0, 7)
-    require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
-    require_one_of(where, "service", service, ("rc", "uc"))

@@ -56,4 +56,5 @@ def markings() -> st.SearchStrategy[Marking]:
         pmax=st.sampled_from((0.1, 1.0)),
         at=st.sampled_from(("departure", "arrival")),
         average_weight=st.sampled_from((1.0, 0.25)),
+        drops_above=st.sampled_from((False, False, True)),
     )

@@ -124,7 +124,8 @@ class Network:
     buffers_bytes: tuple[int | None, ...]  # one per switch of a chain
     alpha: float
     flow_control: PriorityFlowControl | None
-    marking: Marking | None
+    marking: Marking | dict[int, Marking] | None
+    weights: dict[int, int] | None
     fair_rates: FairRates | None
     has_telemetry: bool
     trunks: tuple[Link, ...]
@@ -142,6 +143,7 @@ class Network:
                 alpha=self.alpha,
                 flow_control=self.flow_control,
                 marking=self.marking,
+                weights=self.weights,
                 fair_rates=self.fair_rates,
                 has_telemetry=self.has_telemetry,
             )
@@ -365,7 +367,10 @@ def networks(
         buffers_bytes=draw(st.tuples(*[buffers] * switches)),
         alpha=draw(st.sampled_from((0.5, 1.0, 8.0))),
         flow_control=control,
-        marking=draw(st.none() | markings()),
+        marking=draw(
+            st.none() | markings() | st.dictionaries(st.sampled_from((0, 3)), markings(), min_size=1)
+        ),
+        weights=draw(st.none() | st.sampled_from(({0: 1, 3: 3}, {0: 2, 3: 1, 6: 1}))),
         fair_rates=draw(st.none() | fair_rates()),
         has_telemetry=draw(st.booleans()),
         trunks=draw(st.tuples(*[links()] * (switches - 1))),

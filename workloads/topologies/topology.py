@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from workloads.framing import FRAMINGS, Framing
-from workloads.specification import Delay, SizeOrUnbounded, Specification
+from workloads.specification import Delay, Size, SizeOrUnbounded, Specification, Time
 from workloads.topologies.link import Link
 from workloads.topologies.shortest_paths import ShortestPaths
 from workloads.units import RATE
@@ -72,6 +72,14 @@ class Topology(Specification, ABC):
     """Buffer of each switch, shared by its ports; `unbounded` never drops."""
     alpha: Annotated[float, Field(gt=0, le=64)] = 1.0
     """A port may queue alpha times what is free in the buffer."""
+    pause_alpha: Annotated[float, Field(gt=0, le=64)] = 1 / 16
+    """With +pfc: frames that came over a link may hold so many times what is free; then it is paused."""
+    pause_xoff_bytes: Size | None = None
+    """With +pfc, instead of pause_alpha: a fixed threshold."""
+    pause_headroom_bytes: Size | None = None
+    """With +pfc: room for what still comes over a paused link; by default it follows from the link."""
+    pause_watchdog_ns: Time | None = None
+    """With +pfc: a port to a host that has been paused for so long drops what waits for it."""
 
     @abstractmethod
     def host_names(self) -> tuple[str, ...]:

@@ -161,8 +161,15 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
     mtus_bytes = [
         stream.payload_bytes for stream in (STREAMS.get(n.base) for n in cell_transports(cell)) if stream
     ]
-    mtu_bytes = max(cell.experiment.topology.mtu_bytes, DATAGRAM_MTU_BYTES, *mtus_bytes)
-    return PriorityFlowControl(priorities=priorities, mtu_bytes=mtu_bytes)
+    topology = cell.experiment.topology
+    return PriorityFlowControl(
+        priorities=priorities,
+        mtu_bytes=max(topology.mtu_bytes, DATAGRAM_MTU_BYTES, *mtus_bytes),
+        alpha=topology.pause_alpha,
+        xoff_bytes=topology.pause_xoff_bytes,
+        headroom_bytes=topology.pause_headroom_bytes,
+        watchdog_ns=topology.pause_watchdog_ns,
+    )
 
 
 def nic_reliability(transport: str) -> Reliability | None:

@@ -1,6 +1,7 @@
 // What a simulation is built from. Values are checked in simulator/parameters.py before they come here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -32,27 +33,41 @@ struct PauseConfiguration {
   Bytes xon_gap;                       // resume so far below the threshold
   Picoseconds duration = kNever;       // that a pause frame asks for; kNever: until it is taken back
   Picoseconds refresh_every = kNever;  // sends it again, while the reason lasts
+  Picoseconds watchdog_after = kNever;  // a host that pauses for so long loses its frames,
+  Picoseconds watchdog_restore{};       // until it has not paused for so long
+};
+
+// A NIC that takes in only so much per second, from a buffer with thresholds for pausing.
+struct ReceiveConfiguration {
+  BitsPerSecond rate;
+  Bytes size;
+  Bytes xoff;
+  Bytes xon;
 };
 
 // When a switch marks packets, by the length of their queue.
 struct MarkingConfiguration {
+  std::uint8_t priorities = 0xff;  // bit p: of priority p
   Bytes minimum;              // up to so much nothing is marked,
   Bytes maximum;              // above so much everything,
   double probability = 0;     // and just below that a packet with this probability
   double average_weight = 1;  // of each arriving packet's sight of the queue; 1: the queue of the instant
   bool is_at_departure = true;
+  bool drops_above = false;  // what comes while the queue is longer than `maximum`
 };
 
 struct SwitchConfiguration {
   std::optional<Bytes> buffer;  // none = unbounded
   double alpha = 1.0;           // a port may hold alpha * (free buffer)
   std::optional<PauseConfiguration> pause{};
-  std::optional<MarkingConfiguration> marking{};
+  std::vector<MarkingConfiguration> markings{};
+  std::array<std::uint32_t, 8> weights{};  // by priority; 0: none (see WeightedTurns)
   std::optional<std::map<std::string, double>> rocc{};  // parameters of its congestion points
   bool has_telemetry = false;                           // ports write into packets what they hold and sent
 
   // Its ports have a queue for each priority.
-  bool has_classes() const { return pause || marking || rocc || has_telemetry; }
+  bool has_classes() const { return pause || !markings.empty() || rocc || has_telemetry || has_weights(); }
+  bool has_weights() const { return weights != std::array<std::uint32_t, 8>{}; }
 };
 
 enum class LossKind : std::uint8_t { kNone, kIndependent, kBurst, kIdentification };

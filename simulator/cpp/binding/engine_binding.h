@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -15,12 +16,14 @@
 
 #include "base/configuration.h"
 #include "binding/columns_to_numpy.h"
+#include "binding/marking_binding.h"
 #include "binding/memory_binding.h"
 #include "binding/part_of_engine.h"
 #include "binding/queue_pair_binding.h"
 #include "cc/parameters.h"
 #include "protocol/framing.h"
 #include "protocol/pause_state.h"
+#include "results/wait.h"
 
 namespace simulator {
 
@@ -95,19 +98,14 @@ void bind_topology(Class& engine) {
           [](Bound& self, const std::string& name, std::optional<std::int64_t> buffer_bytes, double alpha,
              std::uint8_t lossless_priorities, std::optional<std::int64_t> xoff_bytes, double pause_alpha,
              std::int64_t xon_gap_bytes, std::optional<std::int64_t> pause_ps,
-             std::optional<std::int64_t> refresh_ps, std::optional<double> marking_probability,
-             std::int64_t marking_minimum_bytes, std::int64_t marking_maximum_bytes,
-             double marking_average_weight, bool marking_at_departure, std::optional<ParameterValues> rocc,
+             std::optional<std::int64_t> refresh_ps, std::optional<std::int64_t> watchdog_ps,
+             std::int64_t watchdog_restore_ps, const std::vector<MarkingRule>& markings,
+             const std::vector<std::uint32_t>& weights, std::optional<ParameterValues> rocc,
              bool has_telemetry) {
             SwitchConfiguration configuration{.buffer = {}, .alpha = alpha};
             if (buffer_bytes) configuration.buffer = Bytes{*buffer_bytes};
-            if (marking_probability) {
-              configuration.marking = {.minimum = {marking_minimum_bytes},
-                                       .maximum = {marking_maximum_bytes},
-                                       .probability = *marking_probability,
-                                       .average_weight = marking_average_weight,
-                                       .is_at_departure = marking_at_departure};
-            }
+            for (const MarkingRule& rule : markings) configuration.markings.push_back(marking_of(rule));
+            std::copy(weights.begin(), weights.end(), configuration.weights.begin());
             configuration.rocc = std::move(rocc);
             configuration.has_telemetry = has_telemetry;
             if (lossless_priorities == 0) return self.engine.add_switch(name, configuration);
@@ -115,17 +113,19 @@ void bind_topology(Class& engine) {
                                    .alpha = pause_alpha,
                                    .xon_gap = {xon_gap_bytes},
                                    .duration = pause_ps ? Picoseconds{*pause_ps} : kNever,
-                                   .refresh_every = refresh_ps ? Picoseconds{*refresh_ps} : kNever};
+                                   .refresh_every = refresh_ps ? Picoseconds{*refresh_ps} : kNever,
+                                   .watchdog_after = watchdog_ps ? Picoseconds{*watchdog_ps} : kNever,
+                                   .watchdog_restore = {watchdog_restore_ps}};
             if (xoff_bytes) configuration.pause->xoff = Bytes{*xoff_bytes};
             return self.engine.add_switch(name, configuration);
           },
           nb::kw_only(), nb::arg("name"), nb::arg("buffer_bytes").none(), nb::arg("alpha"),
           nb::arg("lossless_priorities") = 0, nb::arg("xoff_bytes") = nb::none(),
           nb::arg("pause_alpha") = 0.0, nb::arg("xon_gap_bytes") = 0, nb::arg("pause_ps") = nb::none(),
-          nb::arg("refresh_ps") = nb::none(), nb::arg("marking_probability") = nb::none(),
-          nb::arg("marking_minimum_bytes") = 0, nb::arg("marking_maximum_bytes") = 0,
-          nb::arg("marking_average_weight") = 1.0, nb::arg("marking_at_departure") = true,
-          nb::arg("rocc") = nb::none(), nb::arg("has_telemetry") = false)
+          nb::arg("refresh_ps") = nb::none(), nb::arg("watchdog_ps") = nb::none(),
+          nb::arg("watchdog_restore_ps") = 0, nb::arg("markings") = std::vector<MarkingRule>{},
+          nb::arg("weights") = std::vector<std::uint32_t>{}, nb::arg("rocc") = nb::none(),
+          nb::arg("has_telemetry") = false)
       .def(
           "add_link",
           [](Bound& self, std::uint32_t a, std::uint32_t b, std::int64_t rate_bps, std::int64_t delay_ps,
@@ -266,6 +266,27 @@ void bind_results(Class& engine) {
              for (const Counter& counter : self.engine.counters()) {
                result.append(nb::make_tuple(counter.node, counter.port, counter.name, counter.value));
              }
+             return result;
+           })
+      .def(
+          "pause_switch",
+          [](Bound& self, std::uint32_t host, bool is_pausing) {
+            self.engine.pause_switch(host, is_pausing);
+          },
+          nb::arg("host"), nb::arg("is_pausing"))
+      .def(
+          "receive_slowly",
+          [](Bound& self, std::uint32_t host, std::int64_t rate_bps, std::int64_t buffer_bytes,
+             std::int64_t xoff_bytes, std::int64_t xon_bytes) {
+            self.engine.receive_slowly(host, {{rate_bps}, {buffer_bytes}, {xoff_bytes}, {xon_bytes}});
+          },
+          nb::kw_only(), nb::arg("host"), nb::arg("rate_bps"), nb::arg("buffer_bytes"), nb::arg("xoff_bytes"),
+          nb::arg("xon_bytes"))
+      .def("waits",
+           [](Bound& self) {
+             nb::list result;
+             for (const Wait& wait : self.engine.waits())
+               result.append(nb::make_tuple(wait.link, wait.priority, wait.behind));
              return result;
            })
       .def("control_metrics", [](Bound& self) { return self.engine.control_metrics(); })

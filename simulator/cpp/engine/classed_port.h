@@ -15,6 +15,7 @@
 #include "protocol/pause_pool.h"
 #include "protocol/pause_state.h"
 #include "protocol/priorities.h"
+#include "protocol/weighted_turns.h"
 
 namespace simulator {
 
@@ -29,24 +30,30 @@ struct ClassQueue {
 };
 
 struct ClassedPort {
-  std::array<ClassQueue, kPriorities> queues{};
-  std::optional<Marker> marker{};
-  std::unique_ptr<RoccPort> rocc{};
-  bool has_telemetry = false;
   PriorityMask waiting = 0;  // queues that are not empty
   bool is_pause_frame_due = false;
   PauseState pauses{};
+  std::array<ClassQueue, kPriorities> queues{};
+  std::optional<Marker> marker{};
+  std::optional<WeightedTurns> turns{};
+  std::unique_ptr<RoccPort> rocc{};
+  bool has_telemetry = false;
   // Of a switch: frames that came in over this link the other way, and how often its far end was told to
   // pause.
   IngressAccount ingress{};
   std::int64_t pause_frames = 0;
   std::int64_t lossless_drops = 0;
   std::uint32_t refresh_timer = 0;
+  std::uint32_t watchdog_timer = 0;
+  PriorityMask shut = 0;  // by the watchdog: what comes is dropped
+  std::int64_t watchdog_fired = 0;
   bool is_refresh_pending = false;
 
   // When the first of the waiting priorities may be sent, if the port is free at `from`; kNever if all are
   // paused.
   Picoseconds earliest(Picoseconds from) const {
+    if ((waiting & ~pauses.told()) != 0) [[likely]]
+      return from;
     Picoseconds first = kNever;
     for_each_priority(waiting, [&](std::uint32_t priority) {
       first = std::min(first, std::max(from, pauses.paused_until(priority)));
@@ -55,11 +62,16 @@ struct ClassedPort {
   }
 
   // The priority that goes first at that instant; one of them may.
-  std::uint32_t next(Picoseconds at) const {
+  std::uint32_t next(const PacketPool& pool, Picoseconds at) {
     PriorityMask may_go = waiting;
-    while (pauses.is_paused(highest(may_go), at))
-      may_go &= static_cast<PriorityMask>(~mask_of(highest(may_go)));
-    return highest(may_go);
+    for_each_priority(may_go & pauses.told(), [&](std::uint32_t priority) {
+      if (pauses.is_paused(priority, at)) may_go &= static_cast<PriorityMask>(~mask_of(priority));
+    });
+    if (!turns) [[likely]]
+      return highest_of(may_go);
+    return turns->next(may_go, [&](std::uint32_t priority) {
+      return std::int64_t{pool[queues[priority].packets.head].frame_bytes};
+    });
   }
 
   void push(PacketPool& pool, std::uint32_t priority, PacketIndex index) {
@@ -74,13 +86,11 @@ struct ClassedPort {
     ClassQueue& queue = queues[priority];
     const PacketIndex index = queue.packets.pop(pool);
     queue.bytes.value -= pool[index].frame_bytes;
-    if (queue.packets.empty()) waiting &= static_cast<PriorityMask>(~mask_of(priority));
+    if (!queue.packets.empty()) return index;
+    waiting &= static_cast<PriorityMask>(~mask_of(priority));
+    if (turns) [[unlikely]]
+      turns->on_empty(priority);
     return index;
-  }
-
- private:
-  static std::uint32_t highest(PriorityMask mask) {
-    return static_cast<std::uint32_t>(std::bit_width(static_cast<unsigned>(mask))) - 1;
   }
 };
 

@@ -63,8 +63,10 @@ void Engine::fire_classed_link(std::uint32_t link) {
 inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
   const Port& port = ports_[link];
   ++packet_hops_;
-  if (port.has(Port::kLossy) && loses(link, index)) [[unlikely]]
-    return lose(link, index);
+  if (port.has(Port::kLossy | Port::kSlowlyReceived)) [[unlikely]] {
+    if (port.has(Port::kLossy) && loses(link, index)) return lose(link, index);
+    if (ports_[link].has(Port::kSlowlyReceived) && !is_received(link, index)) return lose(link, index);
+  }
   if (port.has(Port::kPeerIsHost)) {
     arrive_at_host(index);
   } else {
@@ -208,6 +210,10 @@ void Engine::fire_timer(const DueTimer& due) {
       return on_refresh_timer(due.subject);
     case TimerKind::kCongestionPoint:
       return on_congestion_timer(due.subject);
+    case TimerKind::kWatchdog:
+      return on_watchdog_timer(due.subject);
+    case TimerKind::kReceive:
+      return on_receive_timer(due.subject);
     case TimerKind::kControl:
       return on_control_timer(due.subject);
     case TimerKind::kHost:

@@ -30,6 +30,7 @@
 #include "results/mailbox.h"
 #include "results/outcome.h"
 #include "results/recorder.h"
+#include "results/wait.h"
 
 namespace simulator {
 
@@ -60,6 +61,8 @@ class Engine {
   void set_timer(std::uint32_t timer, Picoseconds at);
   void cancel_timer(std::uint32_t timer);
   void call_once(std::uint32_t call, Picoseconds at);
+  void pause_switch(std::uint32_t host, bool is_pausing);  // a NIC that pauses its switch
+  void receive_slowly(std::uint32_t host, const ReceiveConfiguration& configuration);
   void cut_link(std::uint32_t link, Picoseconds start, Picoseconds end);  // one direction
 
   RunState run(Picoseconds limit, std::uint64_t events_max);
@@ -83,6 +86,7 @@ class Engine {
   std::map<std::uint32_t, Metrics> control_metrics();
   void add_open_pauses(PauseState::Records& records);
   std::vector<Counter> counters();
+  std::vector<Wait> waits();
   Statistics statistics() const;
   void check_invariants();
 
@@ -107,7 +111,9 @@ class Engine {
     bool has_classes;
     std::vector<std::uint32_t> links;  // that it sends on
     PausePool pool;  // with classes, instead of `buffer` and `used`
-    std::optional<MarkingConfiguration> marking;
+    std::vector<MarkingConfiguration> markings;
+    PriorityWeights weights;
+    bool has_weights;
     std::optional<std::map<std::string, double>> rocc;
     bool has_telemetry;
     std::vector<Pausing> pausing{};
@@ -170,6 +176,12 @@ class Engine {
   void mark(ClassedPort& classes, PacketIndex index);
   void pause(Switch& element, std::uint32_t link, std::uint32_t priority);
   void on_refresh_timer(std::uint32_t link);
+  PriorityMask lossless_beyond(std::uint32_t link) const;
+  bool is_received(std::uint32_t link, PacketIndex index);
+  void on_receive_timer(std::uint32_t host);
+  void watch_pauses(std::uint32_t link);
+  void on_watchdog_timer(std::uint32_t link);
+  void empty_queue(std::uint32_t link, std::uint32_t priority);
   void tell_pauses(std::uint32_t link, Picoseconds caught_up);
   void send_pause_frame(Port& port, Picoseconds start);
   void on_pause_frame(std::uint32_t link, PacketIndex index);
@@ -285,6 +297,7 @@ class Engine {
   std::string port_name(std::uint32_t link) const;
   Bytes received_bytes(std::uint32_t link) const;
   void sample_queue(std::uint32_t link, std::int64_t now_ns);
+  std::vector<std::uint32_t> ports_behind(std::uint32_t link, std::uint32_t priority) const;
   void add_class_counters(std::uint32_t link, std::vector<Counter>& result) const;
   void check_buffers() const;
   void check_accounts() const;

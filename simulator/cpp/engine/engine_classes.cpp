@@ -20,7 +20,7 @@ void Engine::catch_up_classed(Port& port, Picoseconds until) {
     const Picoseconds start = classes.waiting == 0 ? kNever : classes.earliest(free);
     if (port.has(Port::kOwnerIsHost) && send_verb_before(port, start, until)) continue;
     if (start > until) return;
-    send_class(port, classes.next(start), start);
+    send_class(port, classes.next(pool_, start), start);
   }
 }
 
@@ -38,7 +38,7 @@ void Engine::send_class(Port& port, std::uint32_t priority, Picoseconds start) {
   ClassedPort& classes = classes_[port.classes];
   const PacketIndex index = classes.pop(pool_, priority);
   const std::uint32_t frame_bytes = pool_[index].frame_bytes;
-  if (classes.marker && classes.marker->is_at_departure()) mark(classes, index);
+  if (classes.marker && classes.marker->is_at_departure(priority)) mark(classes, index);
   port.waiting_bytes.value -= frame_bytes;
   depart(port, index, start);
   if (classes.has_telemetry) write_telemetry(port, index, start);
@@ -73,7 +73,10 @@ void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   ClassedPort& classes = classes_[port.classes];
   const std::uint32_t priority = pool_[index].priority();
   catch_up_classed(port, now_);
-  if (classes.marker) classes.marker->on_arrival(priority, classes.queues[priority].bytes.value);
+  if (has_priority(classes.shut, priority)) [[unlikely]]
+    return drop_classed(link, index);
+  if (classes.marker && classes.marker->on_arrival(priority, classes.queues[priority].bytes.value))
+    return drop_classed(link, index);
   if (port.busy_until <= now_ && !classes.pauses.is_paused(priority, now_)) {
     if (classes.marker) mark(classes, index);
     depart(port, index, now_);
@@ -81,7 +84,7 @@ void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
     return set_slot(link);
   }
   if (!port.has(Port::kOwnerIsHost) && !admit(link, index)) return;
-  if (classes.marker && !classes.marker->is_at_departure()) mark(classes, index);
+  if (classes.marker && !classes.marker->is_at_departure(priority)) mark(classes, index);
   classes.push(pool_, priority, index);
   if (classes.rocc) watch_congestion(classes);
   port.waiting_bytes.value += pool_[index].frame_bytes;
@@ -168,7 +171,10 @@ void Engine::tell_pauses(std::uint32_t link, Picoseconds caught_up) {
 void Engine::send_pause_frame(Port& port, Picoseconds start) {
   const PacketIndex index = pool_.allocate();
   ClassedPort& classes = classes_[port.classes];
-  const PauseFrame frame{switches_[port.owner].pool.pause().priorities, classes.ingress.pausing};
+  const PriorityMask lossless = port.has(Port::kOwnerIsHost)
+                                    ? lossless_beyond(nics_[port.owner].link)
+                                    : switches_[port.owner].pool.pause().priorities;
+  const PauseFrame frame{lossless, classes.ingress.pausing};
   Packet& packet = pool_[index];
   packet.psn = frame.packed();
   packet.frame_bytes = PauseFrame::kFrameBytes;
@@ -182,15 +188,19 @@ void Engine::send_pause_frame(Port& port, Picoseconds start) {
 void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
   const PauseFrame frame = PauseFrame::unpacked(pool_[index].psn);
   pool_.free(index);
-  const Picoseconds duration = switches_[ports_[link].owner].pool.pause().duration;
+  const bool is_from_host = ports_[link].has(Port::kOwnerIsHost);
+  const Picoseconds duration =
+      is_from_host ? kNever : switches_[ports_[link].owner].pool.pause().duration;
   const std::uint32_t back = link ^ 1;
   Port& port = ports_[back];
   catch_up_classed(port, now_);
   const Picoseconds until = duration == kNever ? kNever : now_ + duration;
   classes_[port.classes].pauses.on_frame(frame, now_, until, back, recorder_.pauses);
+  port.busy_until = std::max(port.busy_until, now_);  // what may go from now on has not left before
   if (port.has(Port::kOwnerIsHost)) sort_paused(port);
   catch_up_classed(port, now_);
   set_slot(back);
+  watch_pauses(back);
 }
 
 // Queue pairs of a NIC move between those that take turns and those whose priority is paused.

@@ -67,6 +67,7 @@ void Engine::add_class_counters(std::uint32_t link, std::vector<Counter>& result
   if (!has_flow_control(record.from)) return;
   result.push_back({node, port_name(link), "pause_frames", classes.pause_frames});
   result.push_back({node, port_name(link), "lossless_drops", classes.lossless_drops});
+  result.push_back({node, port_name(link), "watchdog_fired", classes.watchdog_fired});
   result.push_back({node, port_name(link), "headroom_used_max_bytes", classes.ingress.headroom_used_max});
 }
 

@@ -44,7 +44,9 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
                        .has_classes = configuration.has_classes(),
                        .links = {},
                        .pool = PausePool(configuration),
-                       .marking = configuration.marking,
+                       .markings = configuration.markings,
+                       .weights = configuration.weights,
+                       .has_weights = configuration.has_weights(),
                        .rocc = configuration.rocc,
                        .has_telemetry = configuration.has_telemetry});
   return static_cast<std::uint32_t>(nodes_.size() - 1);
@@ -76,7 +78,7 @@ bool Engine::has_flow_control(std::uint32_t node) const {
 }
 
 bool Engine::has_marking(std::uint32_t node) const {
-  return !nodes_[node].is_host && switches_[nodes_[node].index].marking.has_value();
+  return !nodes_[node].is_host && !switches_[nodes_[node].index].markings.empty();
 }
 
 bool Engine::has_pool(std::uint32_t node) const {
@@ -92,9 +94,11 @@ void Engine::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes
   if (has_flow_control(from)) {
     classes.ingress = switches_[port.owner].pool.open(headroom);
     classes.refresh_timer = timers_.create(TimerKind::kRefreshPause, link);
+    classes.watchdog_timer = timers_.create(TimerKind::kWatchdog, link);
   }
   if (nodes_[from].is_host) return;
   const Switch& element = switches_[port.owner];
+  if (element.has_weights) classes.turns = WeightedTurns(element.weights);
   classes.has_telemetry = element.has_telemetry;
   if (element.rocc) {
     const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
@@ -102,7 +106,7 @@ void Engine::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes
   }
   if (!has_marking(from)) return;
   const RandomStream stream(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
-  classes.marker = Marker(*switches_[port.owner].marking, stream);
+  classes.marker = Marker(switches_[port.owner].markings, stream);
 }
 
 void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
+#include "protocol/receive_buffer.h"
 #include "protocol/response_queue.h"
 #include "protocol/uc_responder.h"
 #include "reliability/registry.h"
@@ -48,6 +50,8 @@ struct Nic {
   std::vector<Limiter> limiters;
   std::vector<RandomStream> lags;  // one per limiter
   std::uint32_t link = kNoLink;    // it has exactly one
+  std::optional<ReceiveBuffer> receive_buffer{};
+  std::uint32_t receive_timer = 0;
   std::uint32_t queue_pairs = 0;   // that took a limiter of a priority
 };
 

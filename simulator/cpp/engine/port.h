@@ -16,6 +16,7 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kSharedBuffer = 4;  // the owner's buffer is bounded
   static constexpr std::uint16_t kLossy = 8;
   static constexpr std::uint16_t kClassed = 16;  // has a ClassedPort
+  static constexpr std::uint16_t kSlowlyReceived = 32;  // the peer is a NIC with a ReceiveBuffer
 
   Picoseconds busy_until;   // the packet on the wire has left by then
   Bytes waiting_bytes;      // frames in `waiting`, without the one being sent

@@ -17,6 +17,8 @@ enum class TimerKind : std::uint8_t {
   kSampleThroughput,
   kSampleQueues,
   kRefreshPause,
+  kWatchdog,
+  kReceive,
   kControl,
   kCongestionPoint,
   kHost,

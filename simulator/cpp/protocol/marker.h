@@ -1,12 +1,13 @@
 // Marking of packets by the length of the queue they wait in: none up to kmin, all above kmax, in between
-// with a probability that grows to pmax. Marks, never drops. Source: Floyd and Jacobson, "Random early
-// detection gateways for congestion avoidance", 1993, for the slope and the average; RFC 3168 for marking
-// instead of dropping; Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015,
-// section 3, for the queue of the instant and for pmax to 1 at kmax.
+// with a probability that grows to pmax. Source: Floyd and Jacobson, "Random early detection gateways for
+// congestion avoidance", 1993, for the slope and the average; RFC 3168 for marking instead of dropping; Zhu
+// et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3, for the queue of
+// the instant and for pmax to 1 at kmax; HP Comware, QoS configuration guides (WRED), for the drops.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/configuration.h"
 #include "base/random_stream.h"
@@ -16,28 +17,50 @@ namespace simulator {
 
 class Marker {
  public:
-  Marker(const MarkingConfiguration& rule, RandomStream stream) : rule_(rule), stream_(stream) {}
+  Marker(const std::vector<MarkingConfiguration>& rules, RandomStream stream) : stream_(stream) {
+    for (const MarkingConfiguration& rule : rules) {
+      for_each_priority(rule.priorities, [&](std::uint32_t priority) { rules_[priority] = rule; });
+      if (rule.is_at_departure) at_departure_ |= rule.priorities;
+      if (rule.average_weight < 1) averaging_ |= rule.priorities;
+      if (rule.drops_above) dropping_ |= rule.priorities;
+      ruled_ |= rule.priorities;
+    }
+  }
 
-  bool is_at_departure() const { return rule_.is_at_departure; }
+  bool is_at_departure(std::uint32_t priority) const { return has_priority(at_departure_, priority); }
 
-  // A packet comes and finds so many bytes waiting.
-  void on_arrival(std::uint32_t priority, std::int64_t waiting_bytes) {
-    double& average = average_[priority];
-    average += rule_.average_weight * (static_cast<double>(waiting_bytes) - average);
+  // A packet comes and finds so many bytes waiting. Returns whether it must be dropped.
+  [[nodiscard]] bool on_arrival(std::uint32_t priority, std::int64_t waiting_bytes) {
+    if (has_priority(averaging_, priority)) [[unlikely]] {
+      double& average = average_[priority];
+      average += rules_[priority].average_weight * (static_cast<double>(waiting_bytes) - average);
+    }
+    return has_priority(dropping_, priority) &&
+           length(priority, waiting_bytes) > static_cast<double>(rules_[priority].maximum.value);
   }
 
   // Whether to mark a packet; `waiting_bytes` do not count it.
   bool marks(std::uint32_t priority, std::int64_t waiting_bytes) {
-    const double length = rule_.average_weight < 1 ? average_[priority] : static_cast<double>(waiting_bytes);
-    const auto minimum = static_cast<double>(rule_.minimum.value);
-    const auto maximum = static_cast<double>(rule_.maximum.value);
+    if (!has_priority(ruled_, priority)) return false;
+    const MarkingConfiguration& rule = rules_[priority];
+    const double length = this->length(priority, waiting_bytes);
+    const auto minimum = static_cast<double>(rule.minimum.value);
+    const auto maximum = static_cast<double>(rule.maximum.value);
     if (length <= minimum) return false;
     if (length > maximum) return true;
-    return stream_.next_fraction() < rule_.probability * (length - minimum) / (maximum - minimum);
+    return stream_.next_fraction() < rule.probability * (length - minimum) / (maximum - minimum);
   }
 
  private:
-  MarkingConfiguration rule_;
+  double length(std::uint32_t priority, std::int64_t waiting_bytes) const {
+    return has_priority(averaging_, priority) ? average_[priority] : static_cast<double>(waiting_bytes);
+  }
+
+  std::array<MarkingConfiguration, kPriorities> rules_{};
+  PriorityMask ruled_ = 0;
+  PriorityMask at_departure_ = 0;
+  PriorityMask averaging_ = 0;
+  PriorityMask dropping_ = 0;
   RandomStream stream_;
   std::array<double, kPriorities> average_{};  // bytes
 };

@@ -33,6 +33,31 @@ class PauseState {
   Picoseconds paused_until(std::uint32_t priority) const { return until_[priority]; }
   bool is_paused(std::uint32_t priority, Picoseconds now) const { return until_[priority] > now; }
 
+  // Priorities that were told to pause, and not to go on: those that may be paused.
+  PriorityMask told() const { return told_; }
+
+  bool has_been_paused(std::uint32_t priority, Picoseconds duration, Picoseconds now) const {
+    return is_paused(priority, now) && now - since_[priority] >= duration;
+  }
+  bool has_been_free(std::uint32_t priority, Picoseconds duration, Picoseconds now) const {
+    return !is_paused(priority, now) && now - until_[priority] >= duration;
+  }
+
+  // When a watchdog has to look again: at pauses that last, and at priorities that it has `shut`.
+  Picoseconds next_look(PriorityMask shut, Picoseconds after, Picoseconds restore, Picoseconds now) const {
+    Picoseconds next = kNever;
+    for_each_priority(static_cast<PriorityMask>(told_ | shut), [&](std::uint32_t priority) {
+      const bool is_shut = has_priority(shut, priority);
+      if (is_paused(priority, now)) {
+        if (!is_shut) next = std::min(next, since_[priority] + after);
+        else if (until_[priority] != kNever) next = std::min(next, until_[priority] + restore);
+      } else if (is_shut) {
+        next = std::min(next, until_[priority] + restore);
+      }
+    });
+    return next;
+  }
+
   // Takes a pause frame; `until` is the end of the time that it asks for.
   void on_frame(const PauseFrame& frame, Picoseconds now, Picoseconds until, std::uint32_t link,
                 Records& records) {
@@ -40,10 +65,12 @@ class PauseState {
       const bool was_paused = is_paused(priority, now);
       const bool is_told_to_pause = has_priority(frame.paused, priority);
       if (!is_told_to_pause && was_paused) until_[priority] = now;
+      told_ &= static_cast<PriorityMask>(~mask_of(priority));
       if (!is_told_to_pause || !was_paused) close(priority, now, link, records);
       if (!is_told_to_pause) return;
       if (!was_paused) since_[priority] = now;
       open_ |= mask_of(priority);
+      told_ |= mask_of(priority);
       until_[priority] = until;
     });
   }
@@ -64,6 +91,7 @@ class PauseState {
     records.add({link, priority, since_[priority].value, std::min(until_[priority], now).value});
   }
 
+  PriorityMask told_ = 0;
   std::array<Picoseconds, kPriorities> until_{};
   std::array<Picoseconds, kPriorities> since_{};
   PriorityMask open_ = 0;  // have begun, and are not recorded yet

@@ -21,11 +21,18 @@ constexpr int count_of(PriorityMask mask) {
   return std::popcount(mask);
 }
 
+// Of a mask that is not empty.
+constexpr std::uint32_t highest_of(PriorityMask mask) {
+  return static_cast<std::uint32_t>(std::bit_width(static_cast<unsigned>(mask))) - 1;
+}
+
 // Calls `visit(priority)` for each one in the mask, the largest first.
 template <class Visit>
 constexpr void for_each_priority(PriorityMask mask, Visit&& visit) {
-  for (std::uint32_t priority = kPriorities; priority-- > 0;) {
-    if (has_priority(mask, priority)) visit(priority);
+  while (mask != 0) {
+    const std::uint32_t priority = highest_of(mask);
+    mask &= static_cast<PriorityMask>(~mask_of(priority));
+    visit(priority);
   }
 }
 

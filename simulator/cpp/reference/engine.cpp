@@ -45,7 +45,8 @@ void Engine::send_if_possible(std::uint32_t number) {
     Packet packet = queue->waiting.front();
     queue->waiting.pop_front();
     queue->bytes -= packet.frame_bytes;
-    if (link.marker && link.marker->is_at_departure()) mark(link, packet);
+    if (link.turns && queue->waiting.empty()) link.turns->on_empty(packet.priority);
+    if (link.marker && link.marker->is_at_departure(packet.priority)) mark(link, packet);
     write_telemetry(link, packet);
     start(number, packet);
     if (has_pool(link.from)) return release(link.from, packet);
@@ -121,7 +122,12 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
     --packets_;
     return;
   }
-  link.received_bytes += packet.frame_bytes;
+  if (nodes_[link.to].is_host && !is_received(link.to, packet.frame_bytes)) {
+    ++links_[number].lost_packets;
+    --packets_;
+    return;
+  }
+  links_[number].received_bytes += packet.frame_bytes;
   if (nodes_[link.to].is_host) return receive(packet);
   ++packet.hop;
   enqueue(route_of(packet)[packet.hop], packet);
@@ -130,7 +136,12 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
 void Engine::enqueue(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
   Queue& queue = link.queues[link.has_classes ? packet.priority : 0];
-  if (link.marker) link.marker->on_arrival(packet.priority, queue.bytes);
+  if (has_priority(link.shut, packet.priority) ||
+      (link.marker && link.marker->on_arrival(packet.priority, queue.bytes))) {
+    ++queue.drops;
+    --packets_;
+    return;
+  }
   if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) {
     if (link.marker) mark(link, packet);
     write_telemetry(link, packet);
@@ -141,7 +152,7 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
     --packets_;
     return;
   }
-  if (link.marker && !link.marker->is_at_departure()) mark(link, packet);
+  if (link.marker && !link.marker->is_at_departure(packet.priority)) mark(link, packet);
   queue.waiting.push_back(packet);
   queue.bytes += packet.frame_bytes;
   queue.bytes_max = std::max(queue.bytes_max, queue.bytes);

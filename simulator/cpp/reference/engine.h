@@ -35,12 +35,15 @@
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
+#include "protocol/receive_buffer.h"
 #include "protocol/response_queue.h"
 #include "protocol/uc_responder.h"
+#include "protocol/weighted_turns.h"
 #include "reliability/registry.h"
 #include "results/mailbox.h"
 #include "results/outcome.h"
 #include "results/recorder.h"
+#include "results/wait.h"
 
 namespace simulator::reference {
 
@@ -80,6 +83,8 @@ class Engine {
   void post_datagram(Datagram datagram);
   void reset(std::uint32_t qp);
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
+  void pause_switch(std::uint32_t host, bool is_pausing);
+  void receive_slowly(std::uint32_t host, const ReceiveConfiguration& configuration);
   void cut_link(std::uint32_t link, Picoseconds start, Picoseconds end) { links_[link].loss.cut(start, end); }
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
   void use_limiter(std::uint32_t qp, std::uint32_t limiter);
@@ -109,6 +114,7 @@ class Engine {
   std::map<std::uint32_t, Metrics> control_metrics() const;
   void add_open_pauses(PauseState::Records& records) const;
   std::vector<Counter> counters() const;
+  std::vector<Wait> waits() const;
   Statistics statistics() const;
   void check_invariants() const;
 
@@ -132,6 +138,8 @@ class Engine {
     kSampleThroughput,
     kSampleQueues,
     kRefreshPause,
+    kWatchdog,
+    kReceive,
     kControl,
     kCongestionPoint,
     kHost,
@@ -159,6 +167,8 @@ class Engine {
     std::vector<RandomStream> lags;
     std::vector<std::uint32_t> queue_pairs;
     std::uint64_t served = 0;
+    std::optional<ReceiveBuffer> receive_buffer{};
+    std::uint32_t receive_timer = 0;
     std::uint32_t lent = 0;  // queue pairs that use the limiter of another one
   };
 
@@ -181,11 +191,15 @@ class Engine {
     bool has_classes = false;
     std::optional<Marker> marker{};
     std::optional<RoccPort> rocc{};
+    std::optional<WeightedTurns> turns{};
     bool is_busy = false;
     bool is_pause_frame_due = false;
     PauseState pauses{};
     IngressAccount ingress{};
     std::uint32_t refresh_timer = 0;
+    std::uint32_t watchdog_timer = 0;
+    PriorityMask shut = 0;
+    std::int64_t watchdog_fired = 0;
     std::int64_t sent_bytes = 0;
     std::int64_t received_bytes = 0;
     std::int64_t lost_packets = 0;
@@ -282,6 +296,11 @@ class Engine {
   void send_pause_frame(std::uint32_t number);
   void on_pause_frame(std::uint32_t number, const PauseFrame& frame);
   void on_refresh_timer(std::uint32_t number);
+  bool is_received(std::uint32_t host, std::uint32_t frame_bytes);
+  void on_receive_timer(std::uint32_t host);
+  void watch_pauses(std::uint32_t number);
+  void on_watchdog_timer(std::uint32_t number);
+  void empty_queue(std::uint32_t number, std::uint32_t priority);
   void add_class_counters(const Link& link, std::vector<Counter>& result) const;
   void receive(const Packet& packet);
   void on_request(std::uint32_t qp, const Packet& packet);
@@ -324,6 +343,7 @@ class Engine {
   void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
   void on_throughput_timer();
   void on_queue_timer();
+  std::vector<std::uint32_t> ports_behind(std::uint32_t number, std::uint32_t priority) const;
   std::string link_name(const Link& link) const {
     return nodes_[link.from].name + "->" + nodes_[link.to].name;
   }

@@ -48,14 +48,17 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   const LinkLoss loss(configuration.loss, stream);
   links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss});
   links_.back().has_classes = has_pool(from) || has_flow_control(to);
-  if (has_pool(from) && nodes_[from].configuration.marking) {
+  if (has_pool(from) && nodes_[from].configuration.has_weights())
+    links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
+  if (has_pool(from) && !nodes_[from].configuration.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
-    links_.back().marker = Marker(*nodes_[from].configuration.marking, marks);
+    links_.back().marker = Marker(nodes_[from].configuration.markings, marks);
   }
   const auto number = static_cast<std::uint32_t>(links_.size() - 1);
   if (has_flow_control(from)) {
     links_.back().ingress = nodes_[from].pool.open(headroom);
     links_.back().refresh_timer = add_timer(TimerKind::kRefreshPause, number);
+    links_.back().watchdog_timer = add_timer(TimerKind::kWatchdog, number);
   }
   if (nodes_[from].is_host || !nodes_[from].configuration.rocc) return;
   const std::uint32_t timer = add_timer(TimerKind::kCongestionPoint, number);
@@ -249,6 +252,10 @@ void Engine::fire_timer(const Event& event) {
       return on_queue_timer();
     case TimerKind::kCongestionPoint:
       return on_congestion_timer(timer.subject);
+    case TimerKind::kWatchdog:
+      return on_watchdog_timer(timer.subject);
+    case TimerKind::kReceive:
+      return on_receive_timer(timer.subject);
     case TimerKind::kControl:
       return on_control_timer(timer.subject);
     case TimerKind::kRefreshPause:

@@ -7,11 +7,16 @@ namespace simulator::reference {
 
 // The queue whose first packet goes next; none if all are empty or paused.
 Engine::Queue* Engine::next_queue(Link& link) {
-  for (std::uint32_t priority = kPriorities; priority-- > 0;) {
+  PriorityMask may_go = 0;
+  for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
     if (link.queues[priority].waiting.empty() || link.pauses.is_paused(priority, now_)) continue;
-    return &link.queues[priority];
+    may_go |= mask_of(priority);
   }
-  return nullptr;
+  if (may_go == 0) return nullptr;
+  if (!link.turns) return &link.queues[highest_of(may_go)];
+  return &link.queues[link.turns->next(may_go, [&](std::uint32_t priority) {
+    return std::int64_t{link.queues[priority].waiting.front().frame_bytes};
+  })];
 }
 
 bool Engine::admit(Link& link, const Packet& packet) {
@@ -80,18 +85,20 @@ void Engine::send_pause_frame(std::uint32_t number) {
   Link& link = links_[number];
   link.is_pause_frame_due = false;
   ++link.pause_frames;
-  const PauseFrame frame{nodes_[link.from].pool.pause().priorities, link.ingress.pausing};
+  const Node& owner = nodes_[nodes_[link.from].is_host ? link.to : link.from];
+  const PauseFrame frame{owner.pool.pause().priorities, link.ingress.pausing};
   start(number, {PacketKind::kPause, 0, 0, frame.packed(), PauseFrame::kFrameBytes, 0, {}});
 }
 
 // `number` is the link whose sending end is told.
 void Engine::on_pause_frame(std::uint32_t number, const PauseFrame& frame) {
   Link& link = links_[number];
-  const Picoseconds duration = nodes_[link.to].pool.pause().duration;
+  const Picoseconds duration = nodes_[link.to].is_host ? kNever : nodes_[link.to].pool.pause().duration;
   const Picoseconds until = duration == kNever ? kNever : now_ + duration;
   link.pauses.on_frame(frame, now_, until, number, recorder_.pauses);
   if (until != kNever) events_.push({until, EventKind::kDeparture, number, number, 1, {}});
   send_if_possible(number);
+  watch_pauses(number);
 }
 
 void Engine::add_open_pauses(PauseState::Records& records) const {
@@ -110,6 +117,7 @@ void Engine::add_class_counters(const Link& link, std::vector<Counter>& result) 
   if (!has_flow_control(link.from)) return;
   result.push_back({node, link_name(link), "pause_frames", link.pause_frames});
   result.push_back({node, link_name(link), "lossless_drops", link.lossless_drops});
+  result.push_back({node, link_name(link), "watchdog_fired", link.watchdog_fired});
   result.push_back({node, link_name(link), "headroom_used_max_bytes", link.ingress.headroom_used_max});
 }
 

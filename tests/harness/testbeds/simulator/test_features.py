@@ -69,6 +69,19 @@ def test_headroom_is_for_the_largest_packet(tmp_path: Path) -> None:
         assert control is not None and control.mtu_bytes == largest
 
 
+def test_pauses_are_what_the_topology_says(tmp_path: Path) -> None:
+    settings = (
+        "topology.pause_alpha=0.015625",
+        "topology.pause_xoff=20KB",
+        "topology.pause_headroom=30KB",
+        "topology.pause_watchdog=5ms",
+    )
+    control = flow_control(cell_of(tmp_path, *settings, text=INCAST, index=1))
+    assert control is not None
+    assert (control.alpha, control.xoff_bytes, control.headroom_bytes) == (1 / 64, 20_000, 30_000)
+    assert control.watchdog_ns == 5_000_000
+
+
 def test_facts(tmp_path: Path) -> None:
     assert feature_facts(cell_of(tmp_path, text=INCAST)) == {}
     facts = {"pfc_alpha": 1 / 16, "pfc_pause": "until resumed"}

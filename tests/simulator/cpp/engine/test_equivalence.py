@@ -27,6 +27,7 @@ def assert_equal_runs(build: Builder, until_ns: int) -> Simulation:
     assert lazy.digest() == eager.digest()
     assert lazy.counters() == eager.counters()
     assert lazy.control_metrics() == eager.control_metrics()
+    assert lazy.waits() == eager.waits()
     assert lazy.statistics()["packet_hops"] == eager.statistics()["packet_hops"]
     for name in ("throughput_table", "queue_table", "oracle_table", "memory_write_table", "pause_table"):
         left, right = getattr(lazy, name)(), getattr(eager, name)()

@@ -1,0 +1,42 @@
+// Who waits for whom, for people: when nothing moves any more.
+#include "engine/departures.h"
+
+namespace simulator {
+
+std::vector<Wait> Engine::waits() {
+  catch_up_all();
+  std::vector<Wait> waits;
+  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+    const Port& port = ports_[link];
+    if (!port.has(Port::kClassed)) continue;
+    const ClassedPort& classes = classes_[port.classes];
+    PriorityMask waiting = classes.waiting;
+    if (port.has(Port::kOwnerIsHost)) {
+      for (const std::uint32_t qp : nics_[port.owner].paused) waiting |= mask_of(senders_[qp].priority());
+    }
+    for_each_priority(waiting, [&](std::uint32_t priority) {
+      if (classes.pauses.is_paused(priority, now_))
+        waits.push_back({link, priority, ports_behind(link, priority)});
+    });
+  }
+  return waits;
+}
+
+// Ports of the far end where frames wait that came over this link.
+std::vector<std::uint32_t> Engine::ports_behind(std::uint32_t link, std::uint32_t priority) const {
+  std::vector<std::uint32_t> behind;
+  const Node& far = nodes_[links_[link].to];
+  if (far.is_host) return behind;
+  for (const std::uint32_t next : switches_[far.index].links) {
+    const ClassQueue& queue = classes_[ports_[next].classes].queues[priority];
+    for (PacketIndex at = queue.packets.empty() ? kNoPacket : queue.packets.head; at != kNoPacket;
+         at = pool_[at].next) {
+      if (routes_[pool_[at].position - 1] != link) continue;
+      behind.push_back(next);
+      break;
+    }
+  }
+  return behind;
+}
+
+}  // namespace simulator

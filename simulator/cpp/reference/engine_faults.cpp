@@ -1,0 +1,79 @@
+// Faults around pauses, of the eager engine.
+#include "reference/engine.h"
+
+namespace simulator::reference {
+
+void Engine::pause_switch(std::uint32_t host, bool is_pausing) {
+  std::uint32_t number = 0;
+  while (number < links_.size() && links_[number].from != host) ++number;
+  if (number == links_.size() || !has_flow_control(links_[number].to))
+    throw SimulationError(nodes_[host].name + ": its switch has no flow control, so it cannot pause it");
+  const PriorityMask lossless = nodes_[links_[number].to].pool.pause().priorities;
+  const PriorityMask wanted = is_pausing ? lossless : PriorityMask{0};
+  if (links_[number].ingress.pausing == wanted) return;
+  links_[number].ingress.pausing = wanted;
+  tell_pauses(number);
+}
+
+void Engine::receive_slowly(std::uint32_t host, const ReceiveConfiguration& configuration) {
+  pause_switch(host, false);
+  nodes_[host].receive_buffer = ReceiveBuffer(configuration);
+  nodes_[host].receive_timer = add_timer(TimerKind::kReceive, host);
+}
+
+bool Engine::is_received(std::uint32_t host, std::uint32_t frame_bytes) {
+  Node& node = nodes_[host];
+  if (!node.receive_buffer) return true;
+  if (!node.receive_buffer->takes(now_, frame_bytes)) return false;
+  if (!node.receive_buffer->must_pause()) return true;
+  pause_switch(host, true);
+  set_timer(node.receive_timer, node.receive_buffer->resumption(now_));
+  return true;
+}
+
+void Engine::on_receive_timer(std::uint32_t host) {
+  Node& node = nodes_[host];
+  if (node.receive_buffer->may_resume(now_)) return pause_switch(host, false);
+  set_timer(node.receive_timer, node.receive_buffer->resumption(now_));
+}
+
+void Engine::watch_pauses(std::uint32_t number) {
+  Link& link = links_[number];
+  if (nodes_[link.from].is_host || !nodes_[link.to].is_host) return;
+  const PauseConfiguration& rule = nodes_[link.from].pool.pause();
+  if (rule.watchdog_after == kNever) return;
+  const Picoseconds next = link.pauses.next_look(link.shut, rule.watchdog_after, rule.watchdog_restore, now_);
+  if (next != kNever) set_timer(link.watchdog_timer, next);
+}
+
+void Engine::on_watchdog_timer(std::uint32_t number) {
+  Link& link = links_[number];
+  const PauseConfiguration& rule = nodes_[link.from].pool.pause();
+  for (std::uint32_t priority = kPriorities; priority-- > 0;) {
+    if (has_priority(link.shut, priority)) {
+      if (link.pauses.has_been_free(priority, rule.watchdog_restore, now_))
+        link.shut &= static_cast<PriorityMask>(~mask_of(priority));
+    } else if (has_priority(rule.priorities, priority) &&
+               link.pauses.has_been_paused(priority, rule.watchdog_after, now_)) {
+      link.shut |= mask_of(priority);
+      ++link.watchdog_fired;
+      empty_queue(number, priority);
+    }
+  }
+  watch_pauses(number);
+}
+
+void Engine::empty_queue(std::uint32_t number, std::uint32_t priority) {
+  Queue& queue = links_[number].queues[priority];
+  while (!queue.waiting.empty()) {
+    const Packet packet = queue.waiting.front();
+    queue.waiting.pop_front();
+    queue.bytes -= packet.frame_bytes;
+    if (links_[number].turns && queue.waiting.empty()) links_[number].turns->on_empty(priority);
+    ++queue.drops;
+    --packets_;
+    release(links_[number].from, packet);
+  }
+}
+
+}  // namespace simulator::reference

@@ -1,0 +1,71 @@
+"""What goes wrong around pauses: NICs that pause their switch for no good reason, or receive slowly."""
+
+from simulator._core import Engine
+from simulator.errors import SimulationError
+from simulator.parameters import (
+    BUFFER_BYTES_MAX,
+    INTERVAL_NS_MAX,
+    RATE_BPS_MAX,
+    require_integer,
+)
+from simulator.topology import Topology
+
+
+class PauseFaults:
+    """Part of a simulation. The host's switch must have flow control."""
+
+    _engine: Engine
+    _topology: Topology
+
+    def pause_storm(
+        self, host: str, *, start_ns: int, duration_ns: int, watchdog_ns: int | None = None
+    ) -> None:
+        """Let a NIC break: it pauses its switch all the time, sends nothing else and takes nothing in.
+
+        With a watchdog in the NIC it stops pausing after ``watchdog_ns``, but stays broken.
+        Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.2.
+        """
+        where = f"pause_storm {host}"
+        node, _ = self._topology.host(where, host)
+        require_integer(where, "start_ns", start_ns, 0, INTERVAL_NS_MAX)
+        require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
+        paused_ns = duration_ns
+        if watchdog_ns is not None:
+            paused_ns = min(paused_ns, require_integer(where, "watchdog_ns", watchdog_ns, 1, INTERVAL_NS_MAX))
+        engine = self._engine
+        for number, ends in enumerate(self._topology.link_ends):
+            if node in ends:
+                engine.cut_link(link=number, start_ns=start_ns, end_ns=start_ns + duration_ns)
+        engine.schedule(start_ns, lambda _now: engine.pause_switch(host=node, is_pausing=True))
+        engine.schedule(start_ns + paused_ns, lambda _now: engine.pause_switch(host=node, is_pausing=False))
+
+    def receive_slowly(
+        self,
+        host: str,
+        *,
+        rate_bps: int,
+        buffer_bytes: int = 256_000,
+        xoff_bytes: int = 128_000,
+        xon_bytes: int = 64_000,
+    ) -> None:
+        """Let a NIC take in only so many frame bytes per second, and pause its switch when they pile up.
+
+        Packets count as received when they come, not when they leave that buffer.
+        Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.3.
+        """
+        where = f"receive_slowly {host}"
+        node, _ = self._topology.host(where, host)
+        require_integer(where, "rate_bps", rate_bps, 1, RATE_BPS_MAX)
+        require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
+        if not 0 <= xon_bytes < xoff_bytes < buffer_bytes:
+            raise SimulationError(
+                f"{where}: expected xon_bytes below xoff_bytes below buffer_bytes, "
+                f"got {xon_bytes}, {xoff_bytes}, {buffer_bytes}"
+            )
+        self._engine.receive_slowly(
+            host=node,
+            rate_bps=rate_bps,
+            buffer_bytes=buffer_bytes,
+            xoff_bytes=xoff_bytes,
+            xon_bytes=xon_bytes,
+        )

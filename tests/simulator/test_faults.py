@@ -1,0 +1,152 @@
+"""Faults around pauses, and what bounds them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from helpers.networks import (
+    GBPS,
+    MICROSECOND_PS,
+    MILLISECOND_NS,
+    ReferenceSimulation,
+    Star,
+    connect,
+    counter,
+)
+
+from simulator import IDEAL, PriorityFlowControl, QueuePair, Simulation, SimulationError
+
+CONTROL = PriorityFlowControl(xoff_bytes=50_000)
+
+
+def two_switches(
+    control: PriorityFlowControl, simulation_type: type[Simulation] = Simulation
+) -> tuple[Simulation, dict[str, QueuePair]]:
+    """Hosts h0, h1 on s0 and h2, h3 on s1; h0 sends to h2, which will break, and h1 to h3."""
+    simulation = simulation_type(seed=1)
+    for i in range(2):
+        simulation.add_switch(f"s{i}", buffer_bytes=4_000_000, alpha=8.0, flow_control=control)
+    for i in range(4):
+        simulation.add_host(f"h{i}", IDEAL)
+    for a, b in (("s0", "s1"), ("h0", "s0"), ("h1", "s0"), ("h2", "s1"), ("h3", "s1")):
+        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    pairs = {}
+    for victim, (a, b) in {"broken": ("h0", "h2"), "innocent": ("h1", "h3")}.items():
+        pairs[victim] = connect(simulation, a, b, timeout_exponent=14)
+        pairs[victim].post_write(1, 10**8, True)
+    return simulation, pairs
+
+
+def innocent_after_a_storm(control: PriorityFlowControl, **storm: int) -> tuple[Simulation, float]:
+    """Goodput (Gb/s) of the innocent flow from 20 to 30 ms, in a storm that began after 1 ms."""
+    simulation, pairs = two_switches(control)
+    simulation.pause_storm("h2", start_ns=MILLISECOND_NS, duration_ns=100 * MILLISECOND_NS, **storm)
+    simulation.run_until(20 * MILLISECOND_NS)
+    before = pairs["innocent"].delivered_bytes
+    simulation.run_until(30 * MILLISECOND_NS)
+    simulation.check_invariants()
+    return simulation, (pairs["innocent"].delivered_bytes - before) * 8 / 10e6
+
+
+def test_a_storm_spreads_to_the_innocent() -> None:
+    simulation, goodput = innocent_after_a_storm(CONTROL)
+    assert goodput == 0
+    waits = {wait.port: wait.behind for wait in simulation.waits()}
+    assert waits["h1->s0"] == ("s0->s1",)
+    assert "s1->h2" in waits["s0->s1"]
+    assert waits["s1->h2"] == ()
+    assert simulation.deadlock() == []
+
+
+def test_the_watchdog_of_the_switch_bounds_it() -> None:
+    control = PriorityFlowControl(xoff_bytes=50_000, watchdog_ns=5 * MILLISECOND_NS)
+    simulation, goodput = innocent_after_a_storm(control)
+    assert goodput > 4.5  # the other half goes to the broken host, and is dropped
+    assert counter(simulation, "watchdog_fired") == 1
+    assert counter(simulation, "lossless_drops") == 0
+
+
+def test_the_watchdog_of_the_nic_bounds_it() -> None:
+    _, goodput = innocent_after_a_storm(CONTROL, watchdog_ns=5 * MILLISECOND_NS)
+    assert goodput > 4
+
+
+def test_a_port_is_restored() -> None:
+    control = PriorityFlowControl(
+        xoff_bytes=50_000, watchdog_ns=2 * MILLISECOND_NS, watchdog_restore_ns=3 * MILLISECOND_NS
+    )
+    simulation, pairs = two_switches(control)
+    simulation.pause_storm("h2", start_ns=MILLISECOND_NS, duration_ns=4 * MILLISECOND_NS)
+    simulation.run_until(7 * MILLISECOND_NS)  # the port is open again from 8 ms on
+    stopped = pairs["broken"].delivered_bytes
+    simulation.run_until(200 * MILLISECOND_NS)
+    assert pairs["broken"].delivered_bytes > stopped + 10**6
+    assert counter(simulation, "watchdog_fired") == 1
+
+
+@pytest.mark.parametrize("rate_bps", [2 * GBPS, 5 * GBPS, 9 * GBPS])
+def test_a_slow_receiver_gets_its_rate_and_loses_nothing(rate_bps: int) -> None:
+    simulation = Star(hosts=2, buffer_bytes=4_000_000, flow_control=CONTROL).build()
+    simulation.receive_slowly("h1", rate_bps=rate_bps)
+    queue_pair = connect(simulation, "h0", "h1", timeout_exponent=20)
+    queue_pair.post_write(1, 10**9, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    before = queue_pair.delivered_bytes
+    simulation.run_until(60 * MILLISECOND_NS)
+    simulation.check_invariants()
+    goodput = (queue_pair.delivered_bytes - before) * 8 / 50e-3
+    assert goodput == pytest.approx(rate_bps * 1024 / 1086, rel=0.02)
+    assert queue_pair.retransmitted_bytes == 0
+    pauses = simulation.pause_table()
+    share = pauses["duration_ns"][pauses["port"] == "s0->h1"].sum() / (60 * MILLISECOND_NS)
+    assert share == pytest.approx(1 - rate_bps * 1106 / 1086 / (10 * GBPS), abs=0.03)
+
+
+def test_a_smaller_alpha_pauses_more() -> None:
+    pauses = []
+    for alpha in (1 / 16, 1 / 64):
+        control = PriorityFlowControl(alpha=alpha)
+        simulation = Star(hosts=11, buffer_bytes=9_000_000, flow_control=control).build()
+        for i in range(10):
+            connect(simulation, f"h{i}", "h10", timeout_exponent=20).post_write(1, 300_000, True)
+        simulation.run_until(20 * MILLISECOND_NS)
+        pauses.append(counter(simulation, "pause_frames"))
+    assert pauses[1] > pauses[0]
+
+
+@pytest.mark.parametrize("watchdog_ns", [None, 500_000])
+def test_both_engines_agree(watchdog_ns: int | None) -> None:
+    control = PriorityFlowControl(xoff_bytes=20_000, watchdog_ns=watchdog_ns, watchdog_restore_ns=300_000)
+    runs = []
+    for simulation_type in (Simulation, ReferenceSimulation):
+        simulation, pairs = two_switches(control, simulation_type)
+        simulation.sample_queues(100_000)
+        simulation.receive_slowly("h3", rate_bps=3 * GBPS)
+        simulation.pause_storm("h2", start_ns=MILLISECOND_NS, duration_ns=2 * MILLISECOND_NS)
+        simulation.run_until(8 * MILLISECOND_NS)
+        simulation.check_invariants()
+        delivered = [queue_pair.delivered_bytes for queue_pair in pairs.values()]
+        queues = {name: values.tolist() for name, values in simulation.queue_table().items()}
+        runs.append((delivered, simulation.counters(), simulation.waits(), queues))
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"rate_bps": 0}, "expected rate_bps as an integer from 1"),
+        ({"rate_bps": 1, "xon_bytes": 200_000}, "expected xon_bytes below xoff_bytes below buffer_bytes"),
+    ],
+)
+def test_nonsense_gives_a_sentence(arguments: Mapping[str, Any], sentence: str) -> None:
+    simulation, _ = two_switches(CONTROL)
+    with pytest.raises(SimulationError, match=f"receive_slowly h0: {sentence}"):
+        simulation.receive_slowly("h0", **arguments)
+    with pytest.raises(SimulationError, match="pause_storm h0: expected duration_ns as an integer from 1"):
+        simulation.pause_storm("h0", start_ns=0, duration_ns=0)
+
+
+def test_without_flow_control_nobody_can_be_paused() -> None:
+    simulation = Star(hosts=2).build()
+    with pytest.raises(SimulationError, match="h1: its switch has no flow control"):
+        simulation.receive_slowly("h1", rate_bps=GBPS)
