@@ -67,9 +67,7 @@ BASES: Final[dict[str, Feature]] = {
     ),
 }
 """What a transport asks for by its name alone."""
-
-
-KNOWN: Final = (*TRANSPORTS, *TCPS, *(name for name, base in BASES.items() if base.agent in TRANSPORTS))
+KNOWN: Final = (*TRANSPORTS, *TCPS, *BASES)
 
 
 def features_of(name: TransportName) -> list[Feature]:
