@@ -63,3 +63,17 @@ def delivery(flow_id: str, t_ns: int, delivered_bytes: int, interval_ns: int = S
         "flow_id": flow_id, "t_ns": t_ns, "interval_ns": interval_ns, "delivered_bytes": delivered_bytes,
         "goodput_bps": delivered_bytes * 8e9 / interval_ns,
     }  # fmt: skip
+
+
+def queue_view(directory: Path, sizes_bytes: Sequence[int], step_ns: int) -> CellView:
+    """A cell whose bottleneck's queue had these sizes, one per step, under a flow that lasts."""
+    flow_id = "main/h0->h2"
+    times = [step_ns * (n + 1) for n in range(len(sizes_bytes))]
+    tables = {
+        "flows": [transfer(flow_id, end_ns=None, status="unfinished")],
+        "throughput": [delivery(flow_id, t, 1000, step_ns) for t in times],
+        "queues": [
+            {"port": "s0->h2", "t_ns": t, "bytes": size} for t, size in zip(times, sizes_bytes, strict=True)
+        ],
+    }
+    return tiny_view(directory, tables, bottleneck_port="s0->h2")
