@@ -4,6 +4,7 @@ from fractions import Fraction
 from math import ceil
 
 from workloads.framing import STREAMS, Framing
+from workloads.topologies.link import Link
 from workloads.topologies.topology import Topology
 from workloads.traffic.workload import Verb
 
@@ -44,6 +45,21 @@ def ideal_transfer_ns(  # noqa: PLR0913 - a transfer has that many independent p
     bytes_over_rate = Fraction(all_bytes - first_bytes, slowest)
     bytes_over_rate += sum((Fraction(per_hop_bytes, link.rate_bps) for link in links), Fraction())
     return ceil(bytes_over_rate * 8 * 10**9) + 2 * sum(link.delay_ns for link in links)
+
+
+def longest_round_trip_ns(topology: Topology, there_bytes: int, back_bytes: int) -> int:
+    """Longest that a packet and its answer take in the empty network, of so many bytes on the wire.
+
+    Source: sum over the links of the longest path (L_there + L_back) / C_i + 2 delay_i, as HPCC's repository
+    works out its base round trip (third.cc), which leaves the answer's own bytes out.
+    """
+    bits = 8 * (there_bytes + back_bytes)
+    spread_ns = topology.delay_spread_ns
+
+    def picoseconds(link: Link) -> int:
+        return -(-bits * 10**12 // link.rate_bps) + 2_000 * (link.delay_ns + spread_ns)
+
+    return -(-topology.shortest_paths.dearest(picoseconds) // 1_000)
 
 
 def _extra_bytes(framing: Framing, verb: Verb) -> tuple[int, int, int]:

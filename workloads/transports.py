@@ -65,7 +65,7 @@ BASES: Final[dict[str, Base]] = {
     "irn": Base("rc", "IRN: selective repeat and a cap on packets in flight", IRN_FEATURES, True),
     "irn-gbn": Base("rc", "IRN with go-back-N", IRN_FEATURES, True),
     "irn-nobdp": Base("rc", "IRN without its cap on packets in flight", IRN_FEATURES, True),
-    "roce-lossy": Base("rc", "go-back-N with a timeout of 320 us, never giving up", NIC_CONTROLS, True),
+    "roce-lossy": Base("rc", "go-back-N with a fixed timeout, never giving up", NIC_CONTROLS, True),
     "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
     "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True),
     "dctcp": Base("tcp", "TCP with DCTCP congestion control"),

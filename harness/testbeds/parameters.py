@@ -36,24 +36,28 @@ def parameter_mistake(cell: Cell) -> ParameterMistake | None:
     return None
 
 
-def agent_settings(name: str, line_rate_bps: int, parameters: Mapping[str, Scalar]) -> TransportSettings:
+def agent_settings(
+    name: str, line_rate_bps: int, parameters: Mapping[str, Scalar], others: tuple[str, ...] = ()
+) -> TransportSettings:
     """Settings of a transport; ParameterError names the first parameter that does not fit.
 
     A parameter has its unit in the value, not in the key: `base_rtt_floor: 25us` is the agent's
-    `base_rtt_floor_ns`.
+    `base_rtt_floor_ns`. The error also names `others`, which somebody else takes.
     """
     try:
-        return settings_for(name, line_rate_bps, agent_overrides(name, line_rate_bps, parameters))
+        return settings_for(name, line_rate_bps, agent_overrides(name, line_rate_bps, parameters, others))
     except SettingsError as error:
         key = as_written(error.key)
         raise ParameterError(ParameterMistake(key, error.expected, "correct the value")) from error
 
 
-def agent_overrides(name: str, line_rate_bps: int, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def agent_overrides(
+    name: str, line_rate_bps: int, parameters: Mapping[str, Scalar], others: tuple[str, ...] = ()
+) -> dict[str, Scalar]:
     """The same parameters by the agent's own names, in base units; without options of its driver."""
     own = without_options(parameters)
     choosing: dict[str, Scalar] = {key: own[key] for key in ("cc", "estimator") if key in own}
-    known = parameter_names(settings_for(name, line_rate_bps, choosing))
+    known = (*others, *parameter_names(settings_for(name, line_rate_bps, choosing)))
     rest = {key: value for key, value in own.items() if key not in choosing}
     return {**choosing, **dict(translated(key, value, known) for key, value in rest.items())}
 

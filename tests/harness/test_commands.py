@@ -197,9 +197,10 @@ class TestDask:
 
 class TestOthers:
     def test_plan_writes_nothing(self, tmp_path: Path) -> None:
-        done = rogue(tmp_path, "plan", "quickstart", "--set", "transports=[rogue, irn+hpcc]")
+        words = ("--set", "transports=[rogue, irn+pfc]", "--set", "topology.buffer=unbounded")
+        done = rogue(tmp_path, "plan", "quickstart", *words)
         assert done.code == 0, done.err
-        assert "cannot run: irn+hpcc: the simulator has no irn+hpcc; it has rogue, " in done.out
+        assert "cannot run: irn+pfc: +pfc needs switches with a buffer" in done.out
         assert "3 of 6 cells can run" in done.out
         assert list(tmp_path.iterdir()) == []
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
+from workloads.ideal import ideal_goodput_bps, ideal_transfer_ns, longest_round_trip_ns
 from workloads.topologies import TOPOLOGIES, Topology
 
 
@@ -58,3 +58,11 @@ def test_never_faster_than_the_payload_rate(size_bytes: int) -> None:
 def test_more_bytes_take_longer(size_bytes: int, more_bytes: int) -> None:
     shorter = ideal_transfer_ns(star(), "h0", "h1", "write", size_bytes)
     assert ideal_transfer_ns(star(), "h0", "h1", "write", size_bytes + more_bytes) >= shorter
+
+
+def test_the_longest_round_trip_of_a_fat_tree() -> None:
+    """Six links of 2 us each way, on which 1106 and 86 bytes take 238.4 ns at 40 Gb/s; 5 ns of cable each."""
+    keys = {"k": 4, "rate": "40Gbps", "delay": "2us"}
+    tree = TOPOLOGIES["fat_tree"].model_validate(keys)
+    assert longest_round_trip_ns(tree, 1106, 86) == 24_060 + 1_431
+    assert longest_round_trip_ns(star(delay_spread="0ns"), 1106, 86) == 4_000 + 1_908

@@ -1,7 +1,7 @@
 """Shortest paths between hosts, which never forward."""
 
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
 
 from workloads.topologies.link import Link
 
@@ -50,6 +50,43 @@ class ShortestPaths:
                     further[end] = further.get(end, 0) + paths
             counts = further
         return counts[destination]
+
+    def dearest(self, cost: Callable[[Link], int]) -> int:
+        """Largest sum of the links' costs on a shortest path between hosts, of all that a hash may take."""
+        access: dict[str, list[int]] = defaultdict(list)
+        sums = []
+        for links in self._links_of.values():
+            if len(links) > 1:
+                continue
+            ((other, link),) = links.items()
+            if len(self._links_of[other]) > 1:
+                access[other].append(cost(link))
+            else:
+                sums.append(cost(link))
+        sums += [sum(sorted(costs)[-2:]) for costs in access.values() if len(costs) > 1]
+        dearest = {switch: max(costs) for switch, costs in access.items()}
+        for switch, own in dearest.items():
+            between = self._costs_to(switch, cost)
+            sums += [
+                own + between[other] + dearest[other]
+                for other in dearest
+                if other in between and other != switch
+            ]
+        return max(sums, default=0)
+
+    def _costs_to(self, switch: str, cost: Callable[[Link], int]) -> dict[str, int]:
+        """From every switch that can be reached, over the dearest of the shortest paths."""
+        hops, costs = self._hops(switch), {switch: 0}
+        for node, far in hops.items():
+            if node == switch:
+                continue
+            neighbours = self._links_of[node].items()
+            costs[node] = max(
+                costs[neighbour] + cost(link)
+                for neighbour, link in neighbours
+                if hops.get(neighbour) == far - 1
+            )
+        return costs
 
     def _next_links(self, node: str, destination: str) -> Iterator[Link]:
         """Links by which a node on the way comes one hop closer."""

@@ -5,23 +5,49 @@ from typing import Final
 
 from harness.experiment.choices import Scalar
 from harness.plan.cells import Cell
-from harness.testbeds.base import ParameterMistake
-from harness.testbeds.parameters import ParameterError, agent_settings
+from harness.testbeds.base import Fact, ParameterMistake
+from harness.testbeds.parameters import ParameterError, agent_settings, as_written
 from harness.testbeds.simulator.features import FEATURES, agent_transport, features_of
+from harness.testbeds.simulator.reliability import (
+    nic_reliability,
+    refuse_retries,
+    reliability_parameters,
+)
+from harness.testbeds.simulator.round_trip import empty_round_trip
+from harness.testbeds.simulator.values import values_of
 from harness.testbeds.traffic import group_parameters, group_transport
 from rogue_agent.core.transports import TRANSPORTS
-from simulator import CONTROLS, FAIR_RATE_PARAMETERS, ControlParameter, FairRates, NicControl
+from simulator import CONTROLS, FAIR_RATE_PARAMETERS, FairRates, NicControl
 from workloads.transports import parse_transport
-from workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
+BASE_RTT: Final = "base_rtt_ns"
 VARIANT: Final = "variant"
 """A parameter beside the control's own: whose reading of it, as in `variant: ns3-rdma`."""
 
 
-def nic_control(transport: str, parameters: Mapping[str, Scalar]) -> NicControl | None:
-    """The congestion control of the NICs, if the transport asks for one; ParameterError if it cannot be."""
+def nic_control(cell: Cell, transport: str, parameters: Mapping[str, Scalar]) -> NicControl | None:
+    """The congestion control of the NICs, if the transport asks for one; ParameterError if it cannot be.
+
+    A base round trip that nobody states is the network's longest one.
+    """
     name = control_name(transport, parameters)
-    return None if name is None else NicControl(name, _values(CONTROLS[name].parameters, parameters))
+    if name is None:
+        return None
+    table = CONTROLS[name].parameters
+    values = values_of(table, parameters)
+    if BASE_RTT not in values and any(parameter.name == BASE_RTT for parameter in table):
+        values[BASE_RTT] = float(empty_round_trip(cell).round_trip_ns)
+    return NicControl(name, values)
+
+
+def control_facts(cell: Cell) -> dict[str, Fact]:
+    """The base round trip that the cell's controls go by, where one does."""
+    facts: dict[str, Fact] = {}
+    for group in cell.experiment.groups:
+        control = nic_control(cell, group_transport(cell, group), group_parameters(cell, group))
+        if control is not None and BASE_RTT in control.parameters:
+            facts[BASE_RTT] = control.parameters[BASE_RTT]
+    return facts
 
 
 def switch_fair_rates(cell: Cell) -> FairRates | None:
@@ -29,7 +55,7 @@ def switch_fair_rates(cell: Cell) -> FairRates | None:
     for group in cell.experiment.groups:
         name = group_transport(cell, group)
         if any(feature.has_fair_rates for feature in features_of(parse_transport(name))):
-            return FairRates(_values(FAIR_RATE_PARAMETERS, group_parameters(cell, group)))
+            return FairRates(values_of(FAIR_RATE_PARAMETERS, group_parameters(cell, group)))
     return None
 
 
@@ -53,12 +79,18 @@ def control_name(transport: str, parameters: Mapping[str, Scalar]) -> str | None
 
 def agent_parameters(transport: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """The other parameters: the agent's."""
+    own = own_names(transport, parameters)
+    return {key: value for key, value in parameters.items() if key not in own}
+
+
+def own_names(transport: str, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+    """Parameters that NICs and switches take, as an experiment file has them."""
+    names = reliability_parameters(transport)
     name = control_name(transport, parameters)
     if name is None:
-        return dict(parameters)
+        return names
     tables = CONTROLS[name].parameters + (FAIR_RATE_PARAMETERS if name == "rocc" else ())
-    own = {VARIANT, *(_as_written(parameter.name) for parameter in tables)}
-    return {key: value for key, value in parameters.items() if key not in own}
+    return (*names, *(as_written(parameter.name) for parameter in tables), VARIANT)
 
 
 def parameter_mistake(cell: Cell) -> ParameterMistake | None:
@@ -68,42 +100,14 @@ def parameter_mistake(cell: Cell) -> ParameterMistake | None:
     try:
         for group in cell.experiment.groups:
             name, parameters = group_transport(cell, group), group_parameters(cell, group)
-            nic_control(name, parameters)
+            nic_control(cell, name, parameters)
+            if nic_reliability(cell, name, parameters) is not None:
+                refuse_retries(parameters)
             if agent_transport(name) in TRANSPORTS:
-                agent_settings(agent_transport(name), line_rate_bps, agent_parameters(name, parameters))
+                others = own_names(name, parameters)
+                agents_own = agent_parameters(name, parameters)
+                agent_settings(agent_transport(name), line_rate_bps, agents_own, others)
         switch_fair_rates(cell)
     except ParameterError as error:
         return error.mistake
     return None
-
-
-def _values(table: tuple[ControlParameter, ...], parameters: Mapping[str, Scalar]) -> dict[str, float]:
-    known = {_as_written(parameter.name): parameter for parameter in table}
-    return {known[key].name: _value(known[key], key, parameters[key]) for key in parameters if key in known}
-
-
-def _value(parameter: ControlParameter, key: str, value: Scalar) -> float:
-    for suffix, quantity in QUANTITY_OF_SUFFIX.items():
-        if parameter.name.endswith(suffix):
-            try:
-                return _within(parameter, key, quantity.parse(value), suffix.replace("_", " "))
-            except UnitError as error:
-                raise ParameterError(ParameterMistake(key, error.expected, error.advice)) from error
-    if isinstance(value, str):
-        raise ParameterError(ParameterMistake(key, "a number", "write it without quotes and without a unit"))
-    return _within(parameter, key, value, "")
-
-
-def _within(parameter: ControlParameter, key: str, value: float, unit: str) -> float:
-    if parameter.minimum <= value <= parameter.maximum:
-        return float(value)
-    expected = f"from {parameter.minimum:g} to {parameter.maximum:g}{unit}"
-    raise ParameterError(ParameterMistake(key, expected, "correct the value"))
-
-
-def _as_written(name: str) -> str:
-    """The control's name for a parameter, as an experiment file has it."""
-    for suffix in QUANTITY_OF_SUFFIX:
-        if name.endswith(suffix):
-            return name.removesuffix(suffix)
-    return name

@@ -11,7 +11,6 @@ from rogue_agent.core.transports import TRANSPORTS
 from simulator import (
     CONTROLS,
     FRAMINGS,
-    RELIABILITIES,
     Framing,
     Marking,
     PriorityFlowControl,
@@ -92,30 +91,24 @@ def unsupported_feature(cell: Cell) -> str | None:
     """Why the network cannot give a transport what it asks for; None if it can."""
     for name in cell_transports(cell):
         missing = [feature for feature in name.features if feature not in FEATURES]
-        if name.base not in KNOWN or missing or _lacks_telemetry(name):
+        if name.base not in KNOWN or missing:
             added = ", ".join(f"+{feature}" for feature in FEATURES)
             return f"the simulator has no {name}; it has {', '.join(KNOWN)}, and of features {added}"
     return _unsupported_priorities(cell) or _unanswered_reads(cell)
-
-
-def _lacks_telemetry(name: TransportName) -> bool:
-    """Answers of NICs with a reliability of their own do not bring back what switches write."""
-    features = features_of(name)
-    return any(each.has_telemetry for each in features) and any(each.reliability for each in features)
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:
     """Why the priorities of the groups cannot be told apart as they need it; None if they can."""
     asked = _asked_by_priority(cell)
     for priority, features in asked.items():
-        if len({_has_pauses(each) for each in features}) > 1:
+        if len({has_pauses(each) for each in features}) > 1:
             return f"priority {priority} has groups with and without +pfc: give them different priorities"
-    has_pauses = any(_has_pauses(each) for features in asked.values() for each in features)
-    if has_pauses and cell.experiment.topology.buffer_bytes is None:
+    pauses = any(has_pauses(each) for features in asked.values() for each in features)
+    if pauses and cell.experiment.topology.buffer_bytes is None:
         return "+pfc needs switches with a buffer: set topology.buffer"
     if len(_markings(cell)) > 1:
         return "the simulator's switches mark all packets alike: choose transports that ask for one marking"
-    if set(asked) != {0} and not has_pauses and not _markings(cell):
+    if set(asked) != {0} and not pauses and not _markings(cell):
         return "switches without +pfc and marking have one traffic class: set priority to 0"
     return None
 
@@ -140,7 +133,8 @@ def _asked_by_priority(cell: Cell) -> dict[int, list[list[Feature]]]:
     return asked
 
 
-def _has_pauses(features: list[Feature]) -> bool:
+def has_pauses(features: list[Feature]) -> bool:
+    """Whether the network loses nothing for a transport that asks for these."""
     return any(feature.has_pauses for feature in features)
 
 
@@ -153,7 +147,7 @@ def _markings(cell: Cell) -> list[Marking]:
 def flow_control(cell: Cell) -> PriorityFlowControl | None:
     """The flow control of all switches, for the priorities whose transports ask for it."""
     asked = _asked_by_priority(cell)
-    priorities = tuple(sorted(p for p, each in asked.items() if any(_has_pauses(f) for f in each)))
+    priorities = tuple(sorted(p for p, each in asked.items() if any(has_pauses(f) for f in each)))
     if not priorities:
         return None
     mtus_bytes = [
@@ -168,20 +162,6 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
         headroom_bytes=topology.pause_headroom_bytes,
         watchdog_ns=topology.pause_watchdog_ns,
     )
-
-
-def nic_reliability(transport: str) -> Reliability | None:
-    """How the NICs repair losses; None for the usual go-back-N.
-
-    With flow control nothing is lost, and there are no timeouts.
-    Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1.
-    """
-    features = features_of(parse_transport(transport))
-    reliability = next((feature.reliability for feature in features if feature.reliability), None)
-    if reliability is None or not _has_pauses(features):
-        return reliability
-    timeout = RELIABILITIES[reliability.name].shortest_timeout_ns
-    return Reliability(reliability.name, {**reliability.parameters, timeout: 0})
 
 
 def marking(cell: Cell) -> Marking | None:

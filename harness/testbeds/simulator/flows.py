@@ -102,6 +102,7 @@ def start_flow(
         agent,
         priority=planned.priority,
         control=planned.control,
+        reliability=planned.reliability,
     )
 
 

@@ -16,9 +16,9 @@ from harness.testbeds.simulator.features import (
     framing,
     has_telemetry,
     marking,
-    nic_reliability,
 )
 from harness.testbeds.simulator.flows import PlannedFlow, RunningFlow, shared_limiters, start_flow
+from harness.testbeds.simulator.reliability import nic_reliability
 from harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from harness.testbeds.timing import Timing
 from harness.testbeds.traffic import busiest_receiver, cell_flows, group_parameters, group_transport
@@ -87,7 +87,8 @@ def _planned(cell: Cell) -> Iterator[PlannedFlow]:
         agents_own = agent_parameters(name, parameters)
         rates = {topology.host_rate_bps(flow.initiator) for flow in flows_of[group.name]}
         settings = {rate: _settings(agent_transport(name), rate, agents_own) for rate in rates}
-        control, reliability = nic_control(name, parameters), nic_reliability(name)
+        control = nic_control(cell, name, parameters)
+        reliability = nic_reliability(cell, name, parameters)
         for flow in flows_of[group.name]:
             own = settings[topology.host_rate_bps(flow.initiator)]
             yield PlannedFlow(

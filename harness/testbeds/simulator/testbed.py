@@ -7,11 +7,12 @@ from harness.plan.cells import Cell
 from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
 from harness.testbeds.bottleneck import bottleneck_facts, cell_payload_fraction
 from harness.testbeds.simulator import support
-from harness.testbeds.simulator.controls import parameter_mistake
+from harness.testbeds.simulator.controls import control_facts, parameter_mistake
 from harness.testbeds.simulator.estimate import estimate_seconds
 from harness.testbeds.simulator.features import agent_transport, feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network, build_network
+from harness.testbeds.simulator.reliability import reliability_facts
 from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.simulator.stall import StallWatch
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
@@ -130,6 +131,8 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "base_rtt_floor_ns": floor_ns,
         "replaced_verbs": replaced_verbs(cell),
         **feature_facts(cell),
+        **reliability_facts(cell),
+        **control_facts(cell),
         "throughput_interval_ns": timing.throughput_interval_ns,
         "queue_interval_ns": timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,

@@ -229,8 +229,8 @@ class Engine {
   PacketIndex send_data(std::uint32_t qp, Port& port, Picoseconds start);
   void on_data(PacketIndex index);
   void on_acknowledgement(PacketIndex index);
-  void send_answers(std::uint32_t qp);
-  void tell_answer(std::uint32_t qp, const Acknowledgement& answer);
+  void send_answers(std::uint32_t qp, const CarriedTelemetry& telemetry);
+  void tell_answer(std::uint32_t qp, const Acknowledgement& answer, const CarriedTelemetry& telemetry);
   void on_reliability_timer(std::uint32_t qp);
   void follow_deadline(std::uint32_t qp);
   double slowness_of(const Sender& sender) const;
@@ -258,6 +258,8 @@ class Engine {
   void on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds start);
   void on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry telemetry);
   Telemetry telemetry_of(PacketIndex index) const;
+  CarriedTelemetry carried_telemetry(std::uint32_t qp, PacketIndex index) const;
+  void carry_telemetry(PacketIndex index, const Telemetry& telemetry);
   void on_control_timer(std::uint32_t qp);
   void watch_congestion(const ClassedPort& classes);
   void on_congestion_timer(std::uint32_t link);

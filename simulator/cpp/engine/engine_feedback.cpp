@@ -79,6 +79,16 @@ void Engine::write_telemetry(const Port& port, PacketIndex index, Picoseconds st
   telemetry_[index].add({start, behind, port.sent_bytes, speeds_[port.speed].rate});
 }
 
+CarriedTelemetry Engine::carried_telemetry(std::uint32_t qp, PacketIndex index) const {
+  if (!senders_[qp].wants_telemetry) return std::nullopt;
+  return telemetry_of(index);
+}
+
+void Engine::carry_telemetry(PacketIndex index, const Telemetry& telemetry) {
+  if (telemetry_.size() <= index) telemetry_.resize(pool_.peak());
+  telemetry_[index] = telemetry;
+}
+
 Telemetry Engine::telemetry_of(PacketIndex index) const {
   return index < telemetry_.size() ? telemetry_[index] : Telemetry{};
 }

@@ -51,15 +51,17 @@ PacketIndex Engine::send_data(std::uint32_t qp, Port& port, Picoseconds start) {
 void Engine::on_data(PacketIndex index) {
   const Packet packet = pool_[index];
   const DataPacket data = data_packets_[index];
+  const CarriedTelemetry telemetry = carried_telemetry(packet.qp, index);
   pool_.free(index);
   Responder& responder = *reliabilities_[packet.qp].responder;
   if (!senders_[packet.qp].is_operational()) return responder.discard();
   responder.on_packet(data, packet.is_marked(), now_);
-  send_answers(packet.qp);
+  send_answers(packet.qp, telemetry);
   follow_deadline(packet.qp);
 }
 
-void Engine::send_answers(std::uint32_t qp) {
+// What the packet brought goes back with whatever it makes the responder say.
+void Engine::send_answers(std::uint32_t qp, const CarriedTelemetry& telemetry) {
   Sender& sender = senders_[qp];
   Responder& responder = *reliabilities_[qp].responder;
   responder.take_answers([&](const Acknowledgement& answer) {
@@ -73,6 +75,8 @@ void Engine::send_answers(std::uint32_t qp) {
     packet.flags = sender.priority_flags;
     if (acknowledgements_.size() <= index) acknowledgements_.resize(pool_.peak());
     acknowledgements_[index] = answer;
+    if (telemetry) [[unlikely]]
+      carry_telemetry(index, *telemetry);
     ++sender.sent_replies;
     send_before_data(sender.link, index);
   });
@@ -81,22 +85,25 @@ void Engine::send_answers(std::uint32_t qp) {
 void Engine::on_acknowledgement(PacketIndex index) {
   const std::uint32_t qp = pool_[index].qp;
   const Acknowledgement answer = acknowledgements_[index];
+  const CarriedTelemetry telemetry = carried_telemetry(qp, index);
   pool_.free(index);
   ++receivers_[qp].received_replies;
   if (!senders_[qp].is_operational()) return;
   change_requester(qp, [&](Requester& requester) {
     if (!requester.on_acknowledgement(answer, now_)) return false;
-    if (senders_[qp].wants_answers) tell_answer(qp, answer);
+    if (senders_[qp].wants_answers) tell_answer(qp, answer, telemetry);
     return true;
   });
   if (senders_[qp].wants_answers) watch_control(qp);
 }
 
 // The controller knows before anything else leaves.
-void Engine::tell_answer(std::uint32_t qp, const Acknowledgement& answer) {
+void Engine::tell_answer(std::uint32_t qp, const Acknowledgement& answer, const CarriedTelemetry& telemetry) {
   const Requester& requester = *reliabilities_[qp].requester;
+  std::span<const HopRecord> hops;
+  if (telemetry) hops = {telemetry->records.data(), telemetry->hops};
   controlled_[qp].controller->on_answer(
-      now_, {answer.echoed, requester.acknowledged(), requester.sent(), answer.echoes_mark});
+      now_, {answer.echoed, requester.acknowledged(), requester.sent(), answer.echoes_mark, hops});
   follow_control(qp, now_);
 }
 
@@ -108,7 +115,7 @@ void Engine::on_reliability_timer(std::uint32_t qp) {
   Responder& responder = *reliabilities_[qp].responder;
   if (!senders_[qp].is_operational() || responder.deadline() > now_) return;
   responder.on_deadline(now_);
-  send_answers(qp);
+  send_answers(qp, std::nullopt);
   follow_deadline(qp);
 }
 

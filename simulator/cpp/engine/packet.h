@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "base/units.h"
 #include "cc/controller.h"
@@ -47,5 +48,8 @@ struct Telemetry {
     if (hops < kHopsMax) records[hops++] = record;
   }
 };
+
+// That of a queue pair whose control wants it.
+using CarriedTelemetry = std::optional<Telemetry>;
 
 }  // namespace simulator

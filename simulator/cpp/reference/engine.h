@@ -330,7 +330,7 @@ class Engine {
   void on_packet_sent(std::uint32_t qp, const Packet& packet, Picoseconds end);
   void on_data(std::uint32_t qp, const Packet& packet);
   void on_acknowledgement(std::uint32_t qp, const Packet& packet);
-  void send_answers(std::uint32_t qp);
+  void send_answers(std::uint32_t qp, const std::vector<HopRecord>& hops);
   void on_reliability_timer(std::uint32_t qp);
   void follow_both_deadlines(std::uint32_t qp);
   template <class Apply>

@@ -53,7 +53,7 @@ void Engine::tell_answer(std::uint32_t qp, const Packet& packet) {
     const Acknowledgement& answer = *packet.acknowledgement;
     const Requester& requester = *sender.reliability->requester;
     sender.controller->on_answer(
-        now_, {answer.echoed, requester.acknowledged(), requester.sent(), answer.echoes_mark});
+        now_, {answer.echoed, requester.acknowledged(), requester.sent(), answer.echoes_mark, packet.hops});
   } else {
     const RcRequester& requester = sender.requester;
     sender.controller->on_answer(

@@ -33,16 +33,17 @@ Picoseconds Engine::left_nic(std::uint32_t qp, std::uint64_t wr_id) const {
 
 void Engine::on_data(std::uint32_t qp, const Packet& packet) {
   queue_pairs_[qp].reliability->responder->on_packet(packet.data, packet.is_marked, now_);
-  send_answers(qp);
+  send_answers(qp, packet.hops);
   follow_both_deadlines(qp);
 }
 
-void Engine::send_answers(std::uint32_t qp) {
+void Engine::send_answers(std::uint32_t qp, const std::vector<HopRecord>& hops) {
   QueuePair& receiver = queue_pairs_[qp];
   Responder& responder = *receiver.reliability->responder;
   responder.take_answers([&](const Acknowledgement& answer) {
     Packet packet{PacketKind::kAcknowledgement, qp, 0, 0, responder.frame_bytes(answer, framing_), 0, {}};
     packet.acknowledgement = std::make_shared<const Acknowledgement>(answer);
+    packet.hops = hops;
     packet.priority = receiver.priority;
     enqueue(receiver.route.front(), packet);
   });
@@ -60,7 +61,7 @@ void Engine::on_reliability_timer(std::uint32_t qp) {
   Responder& responder = *queue_pair.reliability->responder;
   if (queue_pair.state != QueuePairState::kReadyToSend || responder.deadline() > now_) return;
   responder.on_deadline(now_);
-  send_answers(qp);
+  send_answers(qp, {});
   follow_both_deadlines(qp);
 }
 

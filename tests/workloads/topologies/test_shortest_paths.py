@@ -41,3 +41,16 @@ def test_a_network_in_two_parts() -> None:
     apart = joined(("a", "s"), ("s", "u"), ("b", "t"), ("t", "v"))
     with pytest.raises(NoPathError, match="no path from a to b"):
         ShortestPaths(apart).first("a", "b")
+
+
+def test_the_dearest_of_the_shortest_paths() -> None:
+    """By the right of two equal ways; two hosts of one switch; two hosts on one cable; nobody."""
+    costs = {"s-right": 20, "right-t": 1, "left-t": 5}
+    assert (
+        ShortestPaths(DIAMOND).dearest(lambda link: costs.get(f"{link.a}-{link.b}", 3)) == 3 + 20 + 1 + 3 + 3
+    )
+    near = joined(("a", "s"), ("b", "s"), ("s", "t"), ("c", "t"))
+    assert ShortestPaths(near).dearest(lambda link: {"a": 9, "b": 8}.get(link.a, 1)) == 17
+    assert ShortestPaths(near).dearest(lambda link: {"a": 9, "s": 8}.get(link.a, 1)) == 18
+    assert ShortestPaths(joined(("a", "b"))).dearest(lambda _: 7) == 7
+    assert ShortestPaths({}).dearest(lambda _: 7) == 0

@@ -9,6 +9,7 @@ from harness.testbeds.parameters import ParameterError
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.controls import (
     agent_parameters,
+    control_facts,
     control_name,
     nic_control,
     parameter_mistake,
@@ -50,9 +51,9 @@ def test_which_control(transport: str, parameters: dict[str, str], name: str | N
     assert name is None or name in CONTROLS
 
 
-def test_units_are_in_the_values() -> None:
+def test_units_are_in_the_values(tmp_path: Path) -> None:
     written = {"rtt_low": "25us", "segment": "64KB", "beta": 0.5, "is_bursty": 0, "initial_rate": "7Gbps"}
-    assert nic_control("roce+timely", written) == NicControl(
+    assert nic_control(cell_of(tmp_path), "roce+timely", written) == NicControl(
         "timely",
         {
             "rtt_low_ns": 25_000,
@@ -69,6 +70,9 @@ def test_the_agent_gets_the_rest() -> None:
     assert agent_parameters("roce+timely", parameters) == {"retry_count": 3}
     assert agent_parameters("roce", parameters) == parameters
     assert agent_parameters("roce+rocc", {"reference": "75KB", "rise_timer": "60us"}) == {}
+    assert agent_parameters("irn+timely", {"cap_packets": 7, "beta": 0.5, "window_packets": 9}) == {
+        "window_packets": 9
+    }
 
 
 def test_fair_rates(tmp_path: Path) -> None:
@@ -119,7 +123,9 @@ def test_groups_may_have_parameters_of_their_own(tmp_path: Path) -> None:
     assert mistake.key == "initial_rate"
 
 
-@pytest.mark.parametrize("transport", ["roce+timely", "roce+timely-patched", "roce+rocc", "roce+hpcc"])
+@pytest.mark.parametrize(
+    "transport", ["roce+timely", "roce+timely-patched", "roce+rocc", "roce+hpcc", "irn+hpcc"]
+)
 def test_every_control_runs(tmp_path: Path, transport: str) -> None:
     cell = cell_of(tmp_path, f"transports=[{transport}]", "topology.buffer=9MB")
     result = SimulatorTestbed().run(cell, lambda _fraction: None)
@@ -127,6 +133,17 @@ def test_every_control_runs(tmp_path: Path, transport: str) -> None:
     assert set(result.tables["flows"]["status"]) == {"ok"}
 
 
-def test_nonsense_values_together_are_a_sentence() -> None:
+def test_nonsense_values_together_are_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ParameterError):
-        nic_control("roce+hpcc", {"eta": 2})
+        nic_control(cell_of(tmp_path), "roce+hpcc", {"eta": 2})
+
+
+def test_base_round_trip_of_the_network(tmp_path: Path) -> None:
+    """Two links of 1 us and up to 5 ns of cable; 1106 and 86 bytes, each with 42 of telemetry, at 10 Gb/s."""
+    cell = cell_of(tmp_path, "transports=[roce+hpcc]")
+    round_trip_ns = 2 * 2 * 1_005 + round(2 * (1148 + 128) * 0.8 + 0.4)
+    assert nic_control(cell, "roce+hpcc", {}) == NicControl("hpcc", {"base_rtt_ns": round_trip_ns})
+    assert control_facts(cell) == {"base_rtt_ns": round_trip_ns}
+    stated = nic_control(cell, "roce+hpcc", {"base_rtt": "13us"})
+    assert stated is not None and stated.parameters == {"base_rtt_ns": 13_000}
+    assert control_facts(cell_of(tmp_path)) == {}

@@ -15,10 +15,9 @@ from harness.testbeds.simulator.features import (
     feature_facts,
     flow_control,
     marking,
-    nic_reliability,
     unsupported_feature,
 )
-from simulator import CONTROLS, Reliability
+from simulator import CONTROLS
 from workloads.transports import FEATURES as NAMED
 
 INCAST = """\
@@ -105,8 +104,9 @@ def test_a_control_in_the_nics_keeps_the_queue_shorter(tmp_path: Path) -> None:
 
 
 def test_who_reacts_to_marks(tmp_path: Path) -> None:
-    assert nic_control("roce", {}) is None
-    control = nic_control("roce+pfc+dcqcn", {})
+    cell = cell_of(tmp_path, text=INCAST)
+    assert nic_control(cell, "roce", {}) is None
+    control = nic_control(cell, "roce+pfc+dcqcn", {})
     assert control is not None
     assert control.name == "dcqcn"
     assert marking(cell_of(tmp_path, text=INCAST)) is None
@@ -128,6 +128,14 @@ def test_a_feature_is_a_word_that_names_may_have(name: str) -> None:
     assert asked.control is None or asked.control in CONTROLS
 
 
+def test_agents() -> None:
+    assert [agent_transport(name) for name in ("irn+pfc", "resilient_roce", "rogue")] == [
+        "roce",
+        "roce",
+        "rogue",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "settings", "reason"),
     [
@@ -145,29 +153,17 @@ def test_what_does_not_go_together(tmp_path: Path, text: str, settings: tuple[st
     assert found is not None and found.startswith(reason)
 
 
-@pytest.mark.parametrize(
-    ("transport", "agent", "reliability"),
-    [
-        ("roce+pfc", "roce", None),
-        ("irn", "roce", Reliability("irn")),
-        ("irn+dcqcn", "roce", Reliability("irn")),
-        ("irn+pfc", "roce", Reliability("irn", {"rto_low_ns": 0})),
-        ("irn-nobdp+pfc", "roce", Reliability("irn", {"cap_packets": 0, "rto_low_ns": 0})),
-        ("irn-gbn", "roce", Reliability("irn-gbn")),
-        ("resilient_roce", "roce", Reliability("go-back-n")),
-        ("roce-go-back-0", "roce", Reliability("go-back-0")),
-    ],
-)
-def test_reliabilities(transport: str, agent: str, reliability: Reliability | None) -> None:
-    assert agent_transport(transport) == agent
-    assert nic_reliability(transport) == reliability
-
-
 LOSSY = """\
 name: x
 topology: {kind: star, hosts: 4, rate: 40Gbps, nic: ideal, buffer: 300KB}
 workload: {kind: incast, senders: 3, size: 2MB, verb: read}
-transports: [irn, irn-gbn, irn-nobdp, roce-lossy, resilient_roce, irn+dcqcn]
+transports:
+  - {name: irn, cap_packets: 111}
+  - {name: irn-gbn, cap_packets: 111}
+  - irn-nobdp
+  - roce-lossy
+  - resilient_roce
+  - {name: irn+dcqcn, cap_packets: 111}
 """
 
 

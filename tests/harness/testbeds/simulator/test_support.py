@@ -5,13 +5,10 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import support
-from harness.testbeds.simulator.features import KNOWN
+from harness.testbeds.simulator import features, support
 from harness.testbeds.simulator.support import not_measured, unsupported
 from simulator import PROFILES
 
-FEATURES = "+pfc, +dcqcn, +timely, +timely-patched, +rocc, +hpcc"
-HAS = f"{', '.join(KNOWN)}, and of features {FEATURES}"
 GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
 
 
@@ -27,6 +24,8 @@ GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}
         "roce-uc+rocc",
         "roce+hpcc",
         "irn+pfc+timely",
+        "irn+hpcc",
+        "roce-lossy+hpcc",
         "resilient_roce",
     ],
 )
@@ -37,7 +36,6 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
-        ("transports=[irn+hpcc]", f"the simulator has no irn+hpcc; it has {HAS}"),
         (
             "measure=[{kind: queues, interval: 1ns}]",
             "queues would have 4000000000 samples, expected at most 50000000; raise its interval",
@@ -65,13 +63,19 @@ def test_answers_to_reads_teach_nothing(tmp_path: Path, transport: str) -> None:
 @pytest.mark.parametrize(
     ("group", "reason"),
     [
-        ("transport: irn+hpcc", f"the simulator has no irn+hpcc; it has {HAS}"),
+        ("transport: roce+pfc, priority: 0", "+pfc needs switches with a buffer: set topology.buffer"),
         ("priority: 3", "switches without +pfc and marking have one traffic class: set priority to 0"),
     ],
 )
 def test_groups_are_asked_too(tmp_path: Path, group: str, reason: str) -> None:
-    text = "name: x\ntopology: {kind: star, hosts: 3, rate: 10Gbps}\ntransports: [rogue]\n"
+    text = "name: x\ntopology: {kind: star, hosts: 3, rate: 10Gbps, buffer: unbounded}\ntransports: [rogue]\n"
     assert unsupported(cell_of(tmp_path, GROUP % group, text=text)) == reason
+
+
+def test_a_base_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "KNOWN", ("rogue",))
+    reason = f"the simulator has no roce; it has rogue, and of features +{', +'.join(features.FEATURES)}"
+    assert unsupported(cell_of(tmp_path, "transports=[roce]")) == reason
 
 
 def test_a_card_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,112 @@
+"""How the NICs repair losses: cap and timeouts that fit the network, unless an experiment states them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from harness.experiment.choices import Scalar
+from harness.plan.cells import Cell
+from harness.testbeds.base import Fact, ParameterMistake
+from harness.testbeds.parameters import ParameterError, as_written
+from harness.testbeds.simulator.features import features_of, has_pauses
+from harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
+from harness.testbeds.simulator.values import values_of
+from harness.testbeds.traffic import group_parameters, group_transport
+from simulator import RELIABILITIES, Reliability, SimulationError, check_parameters
+from workloads.transports import parse_transport
+
+CAP: Final = "cap_packets"
+LOW: Final = "rto_low_ns"
+HIGH: Final = "rto_high_ns"
+RTO_LOW_NS: Final = 100_000
+"""What short messages should wait at most. Source: Mittal et al., SIGCOMM 2018, section 4.1."""
+USUAL_RTO_NS: Final = 67_108_864
+"""Where a full buffer has no bound: 4.096 us * 2^14, a usual timeout of InfiniBand's NICs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """What follows from the network, for one way to repair losses."""
+
+    has_cap: bool
+    has_short_timeout: bool
+    """While few packets are in flight; otherwise there is one timeout, the long one."""
+
+
+FITTINGS: Final = {
+    "irn": Fitting(has_cap=True, has_short_timeout=True),
+    "irn-gbn": Fitting(has_cap=True, has_short_timeout=True),
+    "go-back-n": Fitting(has_cap=False, has_short_timeout=False),
+}
+"""Of those that IRN's authors compare; the others have the timeouts of their own sources."""
+
+
+def nic_reliability(cell: Cell, transport: str, parameters: Mapping[str, Scalar]) -> Reliability | None:
+    """The way to repair losses; None for the usual go-back-N, ParameterError if it cannot be.
+
+    Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, sections 3.2 and 4.1.
+    """
+    asked = _asked(transport)
+    if asked is None:
+        return None
+    given = {**asked.parameters, **values_of(RELIABILITIES[asked.name].parameters, parameters)}
+    if asked.name in FITTINGS:
+        loses = not has_pauses(features_of(parse_transport(transport)))
+        given = _fitted(given, FITTINGS[asked.name], empty_round_trip(cell), loses=loses)
+    try:
+        check_parameters(asked.name, given)
+    except SimulationError as error:
+        key = next((key for key in given if key in str(error)), LOW)
+        raise ParameterError(ParameterMistake(as_written(key), str(error), "correct the value")) from error
+    return Reliability(asked.name, given)
+
+
+def reliability_parameters(transport: str) -> tuple[str, ...]:
+    """Names of its parameters, as an experiment file has them."""
+    asked = _asked(transport)
+    table = () if asked is None else RELIABILITIES[asked.name].parameters
+    return tuple(as_written(parameter.name) for parameter in table)
+
+
+def refuse_retries(parameters: Mapping[str, Scalar]) -> None:
+    """ParameterError for what only the usual go-back-N has."""
+    for key in ("retry_count", "timeout_exponent"):
+        if key in parameters:
+            expected = "no such parameter where NICs try again for ever"
+            raise ParameterError(ParameterMistake(key, expected, "its timeouts are rto_low and rto_high"))
+
+
+def reliability_facts(cell: Cell) -> dict[str, Fact]:
+    """Cap and timeouts of the cell's transports."""
+    facts: dict[str, Fact] = {}
+    for group in cell.experiment.groups:
+        reliability = nic_reliability(cell, group_transport(cell, group), group_parameters(cell, group))
+        if reliability is not None:
+            facts |= {name: int(value) for name, value in reliability.parameters.items()}
+    return facts
+
+
+def _asked(transport: str) -> Reliability | None:
+    features = features_of(parse_transport(transport))
+    return next((feature.reliability for feature in features if feature.reliability), None)
+
+
+def _fitted(given: dict[str, float], fitting: Fitting, way: RoundTrip, *, loses: bool) -> dict[str, float]:
+    """The values that were given, and those that follow from them and from the network.
+
+    Without losses there are no timeouts, unless somebody asks for them.
+    """
+    fitted = {CAP: float(way.packets)} if fitting.has_cap else {}
+    if not loses and not {LOW, HIGH} & set(given):
+        return fitted | {LOW: 0.0} | given
+    high_ns = given.get(HIGH, max(_long_timeout_ns(way), given.get(LOW, 0.0)))
+    if not fitting.has_short_timeout:
+        single_ns = given.get(HIGH, given.get(LOW, high_ns))
+        return fitted | {LOW: single_ns, HIGH: single_ns} | given
+    low_ns = RTO_LOW_NS if way.round_trip_ns < RTO_LOW_NS <= high_ns else high_ns
+    return fitted | {LOW: float(low_ns), HIGH: high_ns} | given
+
+
+def _long_timeout_ns(way: RoundTrip) -> float:
+    """The longest round trip and a wait behind one full buffer."""
+    return USUAL_RTO_NS if way.full_buffer_ns is None else way.round_trip_ns + way.full_buffer_ns

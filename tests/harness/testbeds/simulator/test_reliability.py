@@ -1,0 +1,117 @@
+"""How NICs repair losses: parameters that fit the network, and those that experiments state."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.testbeds.simulator.controls import parameter_mistake
+from harness.testbeds.simulator.network import build_network
+from harness.testbeds.simulator.reliability import (
+    FITTINGS,
+    nic_reliability,
+    reliability_facts,
+    reliability_parameters,
+)
+from harness.testbeds.timing import cell_timing
+from simulator import RELIABILITIES, Reliability
+
+ROUND_TRIP_NS = 5_928  # of cell_of's star, see test_round_trip.py
+LONG_NS = ROUND_TRIP_NS + 7_200_000  # 9 MB at 10 Gb/s
+PACKETS = 7
+
+
+def asked(directory: Path, transport: str, *settings: str, **parameters: str | float) -> Reliability | None:
+    return nic_reliability(cell_of(directory, *settings), transport, parameters)
+
+
+@pytest.mark.parametrize(
+    ("transport", "expected"),
+    [
+        ("roce+pfc", None),
+        ("irn", ("irn", {"cap_packets": PACKETS, "rto_low_ns": 100_000, "rto_high_ns": LONG_NS})),
+        ("irn+dcqcn", ("irn", {"cap_packets": PACKETS, "rto_low_ns": 100_000, "rto_high_ns": LONG_NS})),
+        ("irn-gbn", ("irn-gbn", {"cap_packets": PACKETS, "rto_low_ns": 100_000, "rto_high_ns": LONG_NS})),
+        ("irn-nobdp", ("irn", {"cap_packets": 0, "rto_low_ns": 100_000, "rto_high_ns": LONG_NS})),
+        ("irn+pfc", ("irn", {"cap_packets": PACKETS, "rto_low_ns": 0})),
+        ("roce-lossy", ("go-back-n", {"rto_low_ns": LONG_NS, "rto_high_ns": LONG_NS})),
+        ("resilient_roce", ("go-back-n", {"rto_low_ns": LONG_NS, "rto_high_ns": LONG_NS})),
+        ("roce-go-back-0", ("go-back-0", {})),
+    ],
+)
+def test_what_fits_the_network(
+    tmp_path: Path, transport: str, expected: tuple[str, dict[str, float]] | None
+) -> None:
+    reliability = asked(tmp_path, transport)
+    assert reliability == (None if expected is None else Reliability(*expected))
+
+
+@pytest.mark.parametrize(
+    ("transport", "given", "low_ns", "high_ns"),
+    [
+        ("irn", {"rto_high": "320us"}, 100_000, 320_000),
+        ("irn", {"rto_high": "80us"}, 80_000, 80_000),
+        ("irn", {"rto_low": "20us"}, 20_000, LONG_NS),
+        ("irn", {"rto_low": "1s"}, 10**9, 10**9),
+        ("irn", {"rto_low": "0us"}, 0, LONG_NS),
+        ("irn+pfc", {"rto_low": "20us", "rto_high": "1ms"}, 20_000, 1_000_000),
+        ("roce-lossy", {"rto_high": "320us"}, 320_000, 320_000),
+        ("roce-lossy", {"rto_low": "320us"}, 320_000, 320_000),
+        ("roce-lossy", {"rto_low": "20us", "rto_high": "320us"}, 20_000, 320_000),
+    ],
+)
+def test_what_is_stated_holds_and_the_rest_follows(
+    tmp_path: Path, transport: str, given: dict[str, str], low_ns: int, high_ns: int
+) -> None:
+    reliability = asked(tmp_path, transport, **given)
+    assert reliability is not None
+    assert (reliability.parameters["rto_low_ns"], reliability.parameters["rto_high_ns"]) == (low_ns, high_ns)
+
+
+def test_other_networks(tmp_path: Path) -> None:
+    """An unbounded buffer: the usual timeout. A round trip above 100 us: only the long one."""
+    unbounded = asked(tmp_path, "irn", "topology.buffer=unbounded")
+    assert unbounded is not None and unbounded.parameters["rto_high_ns"] == 67_108_864
+    far = asked(tmp_path, "irn", "topology.delay=30us", "topology.buffer=20KB")
+    assert far is not None
+    assert far.parameters["rto_low_ns"] == far.parameters["rto_high_ns"] == 4 * 30_005 + 1_908 + 16_000
+
+
+@pytest.mark.parametrize(
+    ("transport", "key", "expected"),
+    [
+        ("{name: irn, cap_packets: -1}", "cap_packets", "from 0 to 4.1943e+06"),
+        ("{name: irn, cap_packets: 7KB}", "cap_packets", "a number"),
+        ("{name: irn, rto_low: 100}", "rto_low", "a time with a unit, such as 50us"),
+        (
+            "{name: irn, rto_low: 2ms, rto_high: 1ms}",
+            "rto_low",
+            "irn: expected rto_low_ns not above rto_high_ns",
+        ),
+        ("{name: irn, cap: 111}", "cap", "one of the parameters"),
+        ("{name: irn, retry_count: 3}", "retry_count", "no such parameter"),
+    ],
+)
+def test_mistakes(tmp_path: Path, transport: str, key: str, expected: str) -> None:
+    mistake = parameter_mistake(cell_of(tmp_path, f"transports=[{transport}]"))
+    assert mistake is not None
+    assert mistake.key == key
+    assert mistake.expected.startswith(expected)
+
+
+def test_every_parameter_can_be_set(tmp_path: Path) -> None:
+    assert reliability_parameters("roce") == ()
+    assert reliability_parameters("irn+pfc") == ("cap_packets", "rto_low", "rto_high", "rto_low_packets")
+    assert set(FITTINGS) <= set(RELIABILITIES)
+    cell = cell_of(tmp_path, "transports=[{name: irn, cap_packets: 50, rto_low_packets: 9, segment: 64KiB}]")
+    assert parameter_mistake(cell) is None
+    flow = build_network(cell, cell_timing(cell)).flows[0]
+    assert flow.reliability is not None
+    assert flow.reliability.parameters["cap_packets"] == 50
+    assert flow.reliability.parameters["rto_low_packets"] == 9
+
+
+def test_facts(tmp_path: Path) -> None:
+    assert reliability_facts(cell_of(tmp_path)) == {}
+    facts = {"cap_packets": PACKETS, "rto_low_ns": 100_000, "rto_high_ns": LONG_NS}
+    assert reliability_facts(cell_of(tmp_path, "transports=[irn]")) == facts
