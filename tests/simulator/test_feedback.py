@@ -10,6 +10,7 @@ from simulator import (
     FairRates,
     NicControl,
     QueuePair,
+    Reliability,
     Simulation,
     SimulationError,
     with_telemetry,
@@ -19,7 +20,12 @@ DELAY_PS = 1_500_000
 
 
 def incast(
-    senders: int, control: NicControl, *, rate_bps: int = 40 * GBPS, size_bytes: int = 10**9
+    senders: int,
+    control: NicControl,
+    *,
+    rate_bps: int = 40 * GBPS,
+    size_bytes: int = 10**9,
+    reliability: Reliability | None = None,
 ) -> tuple[Simulation, list[QueuePair]]:
     """All send to the last host, through a switch that does all that the controls want."""
     simulation = Simulation(seed=1, framing=with_telemetry(ROCEV2) if control.name == "hpcc" else ROCEV2)
@@ -31,7 +37,13 @@ def incast(
         simulation.add_link(f"h{i}", "s0", rate_bps=rate_bps, delay_ps=DELAY_PS)
     pairs = [
         simulation.connect(
-            f"h{i}", f"h{senders}", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control
+            f"h{i}",
+            f"h{senders}",
+            mtu_bytes=1024,
+            retry_count=7,
+            timeout_exponent=14,
+            control=control,
+            reliability=reliability,
         )[0]
         for i in range(senders)
     ]
@@ -89,9 +101,10 @@ def test_switches_without_rocc_send_nothing() -> None:
     assert all(queue_pair.control_rate_bps == 10 * GBPS for queue_pair in pairs)
 
 
-def test_hpcc_keeps_the_queue_nearly_empty_and_the_port_busy() -> None:
+@pytest.mark.parametrize("reliability", [None, Reliability("irn"), Reliability("go-back-n")])
+def test_hpcc_keeps_the_queue_nearly_empty_and_the_port_busy(reliability: Reliability | None) -> None:
     """Of a packet of 1024 bytes 1148 go over the wire; eta is .95."""
-    simulation, pairs = incast(4, NicControl("hpcc", {"base_rtt_ns": 7_000}))
+    simulation, pairs = incast(4, NicControl("hpcc", {"base_rtt_ns": 7_000}), reliability=reliability)
     rates, queue_bytes = settled(simulation, pairs)
     assert sum(rates) == pytest.approx(0.95 * 40 * GBPS * 1024 / 1148, rel=0.03)
     assert queue_bytes < 10_000
