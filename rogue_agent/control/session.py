@@ -89,9 +89,10 @@ class Session:
             ) from error
 
     def _blame(self, reply: Error) -> AgentError:
+        """What was said first of a role that is gone is why; what is asked afterwards only finds it gone."""
         error = AgentError(ErrorKind(reply.kind), reply.message, reply.role)
         if reply.is_gone and reply.role is not None:
-            self.gone[reply.role] = error
+            return self.gone.setdefault(reply.role, error)
         return error
 
     def _next_line(self) -> bytes:

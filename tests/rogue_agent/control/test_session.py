@@ -101,6 +101,18 @@ def test_what_is_said_unasked_waits_for_the_next_request_for_that_role(
     assert (caught.value.kind, caught.value.role) == (ErrorKind.BUG, "other")
 
 
+def test_why_a_role_is_gone_is_told_even_if_it_is_heard_together_with_a_refusal(
+    wire: tuple[socket.socket, Session],
+) -> None:
+    """It died between two heartbeats: the second one was on its way when the news came."""
+    agent, session = wire
+    refusal = Error("mover", "protocol", "has not been prepared, or has ended", "heartbeat", is_gone=True)
+    agent.sendall(encode(Error("mover", "bug", "it died", is_gone=True)) + encode(refusal))
+    with pytest.raises(AgentError, match="it died") as caught:
+        session.request(Heartbeat("mover", 1_000), Alive)
+    assert caught.value.kind is ErrorKind.BUG
+
+
 def test_a_role_that_is_gone_may_be_prepared_anew(wire: tuple[socket.socket, Session]) -> None:
     agent, session = wire
     prepared = Prepared("mover", "tcp", "10.9.0.1", 10**10, 1500, "host", "event", "none")
