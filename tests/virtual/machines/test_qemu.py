@@ -32,6 +32,11 @@ def test_emulation_keeps_its_translation_cache_small() -> None:
     assert "tcg,tb-size=64" in values_of("-accel")
 
 
+def test_emulation_keeps_the_order_of_memory_accesses_for_devices_in_other_threads() -> None:
+    """TCG does for machines that could have more than one processor."""
+    assert values_of("-smp") == ["1,maxcpus=2"]
+
+
 def test_a_crashed_kernel_ends_the_process() -> None:
     assert "-no-reboot" in command()
     assert "panic=-1" in values_of("-append")[0]
