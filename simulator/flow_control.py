@@ -150,12 +150,21 @@ class FlowControls:
         self._of_switch: dict[int, PriorityFlowControl | None] = {}
         self._room_bytes: dict[int, int | None] = {}  # what the headroom has left of the buffer
         self._names: dict[int, str] = {}
+        self._input_queued: set[int] = set()
 
     def add(
-        self, node: int, name: str, flow_control: PriorityFlowControl | None, buffer_bytes: int | None
+        self,
+        node: int,
+        name: str,
+        flow_control: PriorityFlowControl | None,
+        buffer_bytes: int | None,
+        *,
+        is_input_queued: bool = False,
     ) -> None:
-        """Take note of a switch."""
+        """Take note of a switch, whose links have buffers of their own if it is input-queued."""
         self._names[node] = name
+        if is_input_queued:
+            self._input_queued.add(node)
         self._of_switch[node] = flow_control
         self._room_bytes[node] = buffer_bytes
 
@@ -188,10 +197,17 @@ class FlowControls:
         room = self._room_bytes[node]
         if room is not None:
             room -= headroom * len(flow_control.priorities)
-            self._room_bytes[node] = room
+            if node not in self._input_queued:
+                self._room_bytes[node] = room
             if room <= 0:
+                links = "this link" if node in self._input_queued else "its links"
                 raise SimulationError(
-                    f"{where}: expected a buffer of {self._names[node]} above the headroom of its links, "
+                    f"{where}: expected a buffer of {self._names[node]} above the headroom of {links}, "
                     f"which needs {1 - room} bytes more"
+                )
+            if node in self._input_queued and (flow_control.xoff_bytes or 0) > room:
+                raise SimulationError(
+                    f"{where}: expected xoff_bytes of {self._names[node]} up to its buffer less the headroom "
+                    f"of this link, {room}, got {flow_control.xoff_bytes}"
                 )
         return headroom

@@ -1,6 +1,6 @@
 """A simulated network of hosts and switches, and the clock that drives it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -11,14 +11,11 @@ from simulator.control import NicControl, ack_every_of
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
 from simulator.faults import PauseFaults
-from simulator.feedback import FairRates
-from simulator.flow_control import PRIORITIES, FlowControls, PriorityFlowControl
+from simulator.flow_control import PRIORITIES, FlowControls
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import IndependentLoss, Loss
-from simulator.marking import Marking, marking_rules, weights_of
 from simulator.memory import Memory
 from simulator.parameters import (
-    BUFFER_BYTES_MAX,
     DELAY_PS_MAX,
     INTERVAL_NS_MAX,
     MEMORY_BYTES_MAX,
@@ -26,18 +23,18 @@ from simulator.parameters import (
     RATE_BPS_MAX,
     require_connection,
     require_integer,
-    require_positive,
     require_probability,
 )
 from simulator.profiles import NicProfile
 from simulator.reliability import Reliability
+from simulator.switches import Switches
 from simulator.topology import Topology
 from simulator.waits import Wait, find_deadlock
 
 Table: TypeAlias = dict[str, NDArray[Any]]
 
 
-class Simulation(PauseFaults):
+class Simulation(PauseFaults, Switches):
     """A network of hosts and switches, built first and then run.
 
     The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every
@@ -79,43 +76,6 @@ class Simulation(PauseFaults):
             pci_late_ns=profile.pci_late_ns,
             pci_late_probability=profile.pci_late_probability,
         )
-
-    def add_switch(  # noqa: PLR0913 - a switch has that many features, all named
-        self,
-        name: str,
-        *,
-        buffer_bytes: int | None,
-        alpha: float,
-        flow_control: PriorityFlowControl | None = None,
-        marking: Marking | Mapping[int, Marking] | None = None,
-        weights: Mapping[int, int] | None = None,
-        fair_rates: FairRates | None = None,
-        has_telemetry: bool = False,
-    ) -> None:
-        """Add an output-queued switch with a shared buffer (None = unbounded).
-
-        A packet that must wait is refused if its port already holds ``alpha`` times the free buffer, or if
-        the buffer is full. Frame bytes are charged while a packet waits, until its sending begins.
-        Source: Choudhury and Hahne, "Dynamic queue length thresholds", 1998.
-
-        With any of the others each port has a queue per priority. The largest priority goes first; those with
-        ``weights`` share what the others leave. The headroom of all links is set aside from the buffer. With
-        ``has_telemetry`` ports write into packets what a control that wants it should know; the simulation's
-        framing must have room for it.
-        """
-        where = f"add_switch {name}"
-        if buffer_bytes is not None:
-            require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
-        require_positive(where, "alpha", alpha)
-        arguments: dict[str, object] = {"has_telemetry": has_telemetry, "weights": weights_of(where, weights)}
-        arguments["markings"] = marking_rules(where, marking)
-        if flow_control is not None:
-            arguments |= flow_control.arguments(where, self.framing, buffer_bytes)
-        if fair_rates is not None:
-            arguments |= fair_rates.arguments(where)
-        self._topology.add_node("add_switch", name, None)
-        node = self._engine.add_switch(name=name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
-        self._flow_controls.add(node, name, flow_control, buffer_bytes)
 
     def add_link(  # noqa: PLR0913 - a link has that many properties, all named
         self,

@@ -27,6 +27,7 @@ from simulator import (
     SimulationError,
 )
 from simulator.framing import ROCEV2
+from simulator.switches import SwitchKind
 
 PROFILES = (
     IDEAL,
@@ -58,6 +59,7 @@ RELIABILITIES = (
     Reliability("go-back-n-htsim", {"rto_low_ns": 90_000}),
     Reliability("go-back-n-hpcc", {"nak_gap_ns": 5_000}),
 )
+KINDS: tuple[SwitchKind, ...] = ("shared", "shared", "voq")
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
 
 
@@ -123,6 +125,7 @@ class Network:
     profile: NicProfile
     buffers_bytes: tuple[int | None, ...]  # one per switch of a chain
     alpha: float
+    kinds: tuple[SwitchKind, ...]  # of the switches
     flow_control: PriorityFlowControl | None
     marking: Marking | dict[int, Marking] | None
     weights: dict[int, int] | None
@@ -139,8 +142,9 @@ class Network:
         for i, buffer_bytes in enumerate(self.buffers_bytes):
             simulation.add_switch(
                 f"s{i}",
-                buffer_bytes=None if buffer_bytes is None else buffer_bytes + self.headroom_bytes(i),
+                buffer_bytes=None if buffer_bytes is None else self.buffer_with_headroom(i, buffer_bytes),
                 alpha=self.alpha,
+                kind=self.kinds[i],
                 flow_control=self.flow_control,
                 marking=self.marking,
                 weights=self.weights,
@@ -178,14 +182,25 @@ class Network:
                 shadowed[hosts] = application.ends[0]
         return simulation
 
-    def headroom_bytes(self, switch: int) -> int:
-        """What the links of a switch need, besides the buffer that its ports share."""
+    def buffer_with_headroom(self, switch: int, buffer_bytes: int) -> int:
+        """Besides that buffer what the links of a switch need, or the link that needs most."""
         if self.flow_control is None:
-            return 0
-        links = [link for its_switch, link in self.hosts if its_switch == switch]
-        links += [trunk for i, trunk in enumerate(self.trunks) if switch in (i, i + 1)]
+            return buffer_bytes
+        links = self.links_of(switch)
         each = [self.flow_control.headroom_of("", ROCEV2, link.rate_bps, link.delay_ps) for link in links]
-        return sum(each) * len(self.flow_control.priorities)
+        if self.kinds[switch] == "shared":
+            return buffer_bytes + sum(each) * len(self.flow_control.priorities)
+        room_bytes = max(buffer_bytes, self.flow_control.xoff_bytes or 0)
+        return room_bytes + max(each, default=0) * len(self.flow_control.priorities)
+
+    def capacity_bytes(self, switch: int, buffer_bytes: int) -> int:
+        """How much may wait in a switch with that buffer, in all its buffers."""
+        buffers = 1 if self.kinds[switch] == "shared" else len(self.links_of(switch))
+        return buffers * self.buffer_with_headroom(switch, buffer_bytes)
+
+    def links_of(self, switch: int) -> list[Link]:
+        links = [link for its_switch, link in self.hosts if its_switch == switch]
+        return links + [trunk for i, trunk in enumerate(self.trunks) if switch in (i, i + 1)]
 
 
 class _Application:
@@ -366,6 +381,7 @@ def networks(
         profile=draw(st.sampled_from(PROFILES)),
         buffers_bytes=draw(st.tuples(*[buffers] * switches)),
         alpha=draw(st.sampled_from((0.5, 1.0, 8.0))),
+        kinds=draw(st.tuples(*[st.sampled_from(KINDS)] * switches)),
         flow_control=control,
         marking=draw(
             st.none() | markings() | st.dictionaries(st.sampled_from((0, 3)), markings(), min_size=1)

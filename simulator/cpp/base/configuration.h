@@ -63,10 +63,13 @@ struct SwitchConfiguration {
   std::vector<MarkingConfiguration> markings{};
   std::array<std::uint32_t, 8> weights{};  // by priority; 0: none (see WeightedTurns)
   std::optional<std::map<std::string, double>> rocc{};  // parameters of its congestion points
+  bool is_input_queued = false;  // what comes in over a link waits in a buffer of that link, `buffer`
   bool has_telemetry = false;                           // ports write into packets what they hold and sent
 
   // Its ports have a queue for each priority.
-  bool has_classes() const { return pause || !markings.empty() || rocc || has_telemetry || has_weights(); }
+  bool has_classes() const {
+    return pause || !markings.empty() || rocc || has_telemetry || has_weights() || is_input_queued;
+  }
   bool has_weights() const { return weights != std::array<std::uint32_t, 8>{}; }
 };
 

@@ -101,8 +101,9 @@ void bind_topology(Class& engine) {
              std::optional<std::int64_t> refresh_ps, std::optional<std::int64_t> watchdog_ps,
              std::int64_t watchdog_restore_ps, const std::vector<MarkingRule>& markings,
              const std::vector<std::uint32_t>& weights, std::optional<ParameterValues> rocc,
-             bool has_telemetry) {
+             bool has_telemetry, bool is_input_queued) {
             SwitchConfiguration configuration{.buffer = {}, .alpha = alpha};
+            configuration.is_input_queued = is_input_queued;
             if (buffer_bytes) configuration.buffer = Bytes{*buffer_bytes};
             for (const MarkingRule& rule : markings) configuration.markings.push_back(marking_of(rule));
             std::copy(weights.begin(), weights.end(), configuration.weights.begin());
@@ -125,7 +126,7 @@ void bind_topology(Class& engine) {
           nb::arg("refresh_ps") = nb::none(), nb::arg("watchdog_ps") = nb::none(),
           nb::arg("watchdog_restore_ps") = 0, nb::arg("markings") = std::vector<MarkingRule>{},
           nb::arg("weights") = std::vector<std::uint32_t>{}, nb::arg("rocc") = nb::none(),
-          nb::arg("has_telemetry") = false)
+          nb::arg("has_telemetry") = false, nb::arg("is_input_queued") = false)
       .def(
           "add_link",
           [](Bound& self, std::uint32_t a, std::uint32_t b, std::int64_t rate_bps, std::int64_t delay_ps,

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cc/rocc_point.h"
 #include "engine/packet_pool.h"
+#include "engine/virtual_queues.h"
 #include "protocol/marker.h"
 #include "protocol/pause_pool.h"
 #include "protocol/pause_state.h"
@@ -20,7 +21,7 @@
 namespace simulator {
 
 struct ClassQueue {
-  PacketFifo packets;
+  PacketFifo packets;  // unless the port has virtual queues
   Bytes bytes;
   Bytes bytes_max;  // since the last sample
   std::int64_t dropped_packets_sampled = 0;
@@ -36,6 +37,7 @@ struct ClassedPort {
   std::array<ClassQueue, kPriorities> queues{};
   std::optional<Marker> marker{};
   std::optional<WeightedTurns> turns{};
+  std::unique_ptr<VirtualQueues> virtual_queues{};  // of an input-queued switch
   std::unique_ptr<RoccPort> rocc{};
   bool has_telemetry = false;
   // Of a switch: frames that came in over this link the other way, and how often its far end was told to
@@ -70,13 +72,21 @@ struct ClassedPort {
     if (!turns) [[likely]]
       return highest_of(may_go);
     return turns->next(may_go, [&](std::uint32_t priority) {
-      return std::int64_t{pool[queues[priority].packets.head].frame_bytes};
+      return std::int64_t{pool[front(priority)].frame_bytes};
     });
   }
 
-  void push(PacketPool& pool, std::uint32_t priority, PacketIndex index) {
+  PacketIndex front(std::uint32_t priority) const {
+    return virtual_queues ? virtual_queues->front(priority) : queues[priority].packets.head;
+  }
+
+  // `input` is where the packet came in, of an input-queued switch.
+  void push(PacketPool& pool, std::uint32_t priority, PacketIndex index, std::uint32_t input) {
     ClassQueue& queue = queues[priority];
-    queue.packets.push(pool, index);
+    if (virtual_queues) [[unlikely]]
+      virtual_queues->push(pool, priority, input, index);
+    else
+      queue.packets.push(pool, index);
     queue.bytes.value += pool[index].frame_bytes;
     queue.bytes_max = std::max(queue.bytes_max, queue.bytes);
     waiting |= mask_of(priority);
@@ -84,13 +94,24 @@ struct ClassedPort {
 
   PacketIndex pop(const PacketPool& pool, std::uint32_t priority) {
     ClassQueue& queue = queues[priority];
-    const PacketIndex index = queue.packets.pop(pool);
+    const PacketIndex index =
+        virtual_queues ? virtual_queues->pop(pool, priority) : queue.packets.pop(pool);
     queue.bytes.value -= pool[index].frame_bytes;
-    if (!queue.packets.empty()) return index;
+    if (queue.bytes.value != 0) return index;
     waiting &= static_cast<PriorityMask>(~mask_of(priority));
     if (turns) [[unlikely]]
       turns->on_empty(priority);
     return index;
+  }
+
+  // Calls `visit(index)` for all packets of a priority that wait.
+  template <class Visit>
+  void for_each_waiting(const PacketPool& pool, std::uint32_t priority, Visit&& visit) const {
+    const auto visit_all = [&](const PacketFifo& queue) {
+      for (PacketIndex at = queue.head; at != kNoPacket; at = pool[at].next) visit(at);
+    };
+    if (!virtual_queues) return visit_all(queues[priority].packets);
+    virtual_queues->for_each_queue(priority, visit_all);
   }
 };
 

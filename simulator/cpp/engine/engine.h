@@ -111,6 +111,8 @@ class Engine {
     bool has_classes;
     std::vector<std::uint32_t> links;  // that it sends on
     PausePool pool;  // with classes, instead of `buffer` and `used`
+    std::vector<PausePool> inputs;  // one for each of `links`, instead of `pool`, if it is input-queued
+    bool is_input_queued;
     std::vector<MarkingConfiguration> markings;
     PriorityWeights weights;
     bool has_weights;
@@ -170,6 +172,9 @@ class Engine {
   void send_class(Port& port, std::uint32_t priority, Picoseconds start);
   void release(Switch& element, PacketIndex index, Picoseconds start);
   IngressAccount& ingress_of(const Packet& packet);
+  PausePool& pool_of(Switch& element, const IngressAccount& account) {
+    return element.is_input_queued ? element.inputs[account.input] : element.pool;
+  }
   void enqueue_classed(std::uint32_t link, PacketIndex index);
   bool admit(std::uint32_t link, PacketIndex index);
   void drop_classed(std::uint32_t link, PacketIndex index);
@@ -283,6 +288,10 @@ class Engine {
   bool has_flow_control(std::uint32_t node) const;
   bool has_marking(std::uint32_t node) const;
   bool has_pool(std::uint32_t node) const;
+  bool is_input_queued(std::uint32_t node) const {
+    return !nodes_[node].is_host && switches_[nodes_[node].index].is_input_queued;
+  }
+  static void add_input(Switch& element, ClassedPort& classes);
   void add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes headroom);
   void add_control(std::uint32_t qp, const ConnectionConfiguration& configuration);
   void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration, Bytes headroom);
@@ -303,6 +312,7 @@ class Engine {
   void add_class_counters(std::uint32_t link, std::vector<Counter>& result) const;
   void check_buffers() const;
   void check_accounts() const;
+  void check_inputs() const;
   void check_queue_pairs() const;
   std::uint64_t packets_taken_from(std::uint32_t qp) const;
   RequesterCounters counters_of(std::uint32_t qp) const {

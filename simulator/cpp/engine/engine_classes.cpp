@@ -48,13 +48,14 @@ void Engine::send_class(Port& port, std::uint32_t priority, Picoseconds start) {
 // A frame leaves its queue, and with it the account of its ingress.
 void Engine::release(Switch& element, PacketIndex index, Picoseconds start) {
   const Packet& packet = pool_[index];
-  element.pool.release(ingress_of(packet), packet.priority(), packet.frame_bytes);
+  IngressAccount& account = ingress_of(packet);
+  pool_of(element, account).release(account, packet.priority(), packet.frame_bytes);
   if (element.pausing.empty()) return;
   SIM_CHECK(start == now_, now_, "switch", "a departure that may end a pause is booked late");
   std::vector<std::uint32_t> resumed;
   std::erase_if(element.pausing, [&](const Pausing& told) {
     IngressAccount& account = classes_[ports_[told.link].classes].ingress;
-    if (!element.pool.may_resume(account, told.priority)) return false;
+    if (!pool_of(element, account).may_resume(account, told.priority)) return false;
     account.pausing &= static_cast<PriorityMask>(~mask_of(told.priority));
     if (std::find(resumed.begin(), resumed.end(), told.link) == resumed.end()) resumed.push_back(told.link);
     return true;
@@ -81,11 +82,13 @@ void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
     if (classes.marker) mark(classes, index);
     depart(port, index, now_);
     if (classes.has_telemetry) write_telemetry(port, index, now_);
+    if (classes.virtual_queues) classes.virtual_queues->on_passed(priority, ingress_of(pool_[index]).input);
     return set_slot(link);
   }
   if (!port.has(Port::kOwnerIsHost) && !admit(link, index)) return;
   if (classes.marker && !classes.marker->is_at_departure(priority)) mark(classes, index);
-  classes.push(pool_, priority, index);
+  const std::uint32_t input = classes.virtual_queues ? ingress_of(pool_[index]).input : 0;
+  classes.push(pool_, priority, index, input);
   if (classes.rocc) watch_congestion(classes);
   port.waiting_bytes.value += pool_[index].frame_bytes;
   port.waiting_bytes_max = std::max(port.waiting_bytes_max, port.waiting_bytes);
@@ -107,17 +110,18 @@ bool Engine::admit(std::uint32_t link, PacketIndex index) {
   Switch& element = switches_[ports_[link].owner];
   const Packet packet = pool_[index];
   IngressAccount& account = ingress_of(packet);
-  const bool is_lossless = element.pool.is_lossless(packet.priority());
+  PausePool& pool = pool_of(element, account);
+  const bool is_lossless = pool.is_lossless(packet.priority());
   const auto fits = [&] {
-    if (is_lossless) return element.pool.fits(account, packet.priority(), packet.frame_bytes);
+    if (is_lossless) return pool.fits(account, packet.priority(), packet.frame_bytes);
     const Bytes waiting = classes_[ports_[link].classes].queues[packet.priority()].bytes;
-    return element.pool.fits_lossy(waiting.value, packet.frame_bytes);
+    return pool.fits_lossy(waiting.value, packet.frame_bytes);
   };
   if (!fits()) {
     for (const std::uint32_t other : element.links) catch_up_classed(ports_[other], now_);
     if (!fits()) {
       if (!is_lossless) return drop_classed(link, index), false;
-      if (!element.pool.charge_headroom(account, packet.priority(), packet.frame_bytes)) {
+      if (!pool.charge_headroom(account, packet.priority(), packet.frame_bytes)) {
         ++classes_[ports_[link].classes].lossless_drops;
         return drop_classed(link, index), false;
       }
@@ -125,7 +129,7 @@ bool Engine::admit(std::uint32_t link, PacketIndex index) {
       return true;
     }
   }
-  element.pool.charge(account, packet.priority(), packet.frame_bytes);
+  pool.charge(account, packet.priority(), packet.frame_bytes);
   return true;
 }
 

@@ -18,7 +18,7 @@ void Engine::on_congestion_timer(std::uint32_t link) {
   RoccPort& rocc = *classes.rocc;
   for_each_priority(priorities_, [&](std::uint32_t priority) {
     const BitsPerSecond rate = rocc.points[priority].update(classes.queues[priority].bytes);
-    if (!classes.queues[priority].packets.empty()) tell_sources(link, priority, rate);
+    if (has_priority(classes.waiting, priority)) tell_sources(link, priority, rate);
   });
   rocc.is_pending = !rocc.is_at_rest();
   if (rocc.is_pending) timers_.set(rocc.timer, rocc.next_period(now_));
@@ -27,12 +27,11 @@ void Engine::on_congestion_timer(std::uint32_t link) {
 // To every flow that has packets in the queue, in the order of their numbers.
 void Engine::tell_sources(std::uint32_t link, std::uint32_t priority, BitsPerSecond rate) {
   std::vector<std::uint32_t> sources;
-  const PacketFifo& waiting = classes_[ports_[link].classes].queues[priority].packets;
-  for (PacketIndex index = waiting.head; index != kNoPacket; index = pool_[index].next) {
+  classes_[ports_[link].classes].for_each_waiting(pool_, priority, [&](PacketIndex index) {
     const Packet& packet = pool_[index];
-    if (!may_be_marked(packet.kind) || !senders_[packet.qp].wants_feedback) continue;
+    if (!may_be_marked(packet.kind) || !senders_[packet.qp].wants_feedback) return;
     sources.push_back(senders_[packet.qp].peer);
-  }
+  });
   std::sort(sources.begin(), sources.end());
   sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
   for (const std::uint32_t qp : sources) send_feedback(link, qp, rate);

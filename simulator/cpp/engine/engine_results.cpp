@@ -151,6 +151,7 @@ void Engine::check_invariants() {
   catch_up_all();
   check_buffers();
   check_accounts();
+  check_inputs();
   check_queue_pairs();
   check_datagrams();
 }
@@ -165,11 +166,13 @@ void Engine::check_buffers() const {
       waiting_bytes += pool_[at].frame_bytes;
     }
     for (std::uint32_t priority = 0; port.has(Port::kClassed) && priority < kPriorities; ++priority) {
-      const ClassQueue& queue = classes_[port.classes].queues[priority];
+      const ClassedPort& classes = classes_[port.classes];
       std::int64_t bytes = 0;
-      PacketIndex at = queue.packets.empty() ? kNoPacket : queue.packets.head;
-      for (; at != kNoPacket; at = pool_[at].next, ++stored) bytes += pool_[at].frame_bytes;
-      SIM_CHECK(bytes == queue.bytes.value, now_, port_name(link),
+      classes.for_each_waiting(pool_, priority, [&](PacketIndex at) {
+        bytes += pool_[at].frame_bytes;
+        ++stored;
+      });
+      SIM_CHECK(bytes == classes.queues[priority].bytes.value, now_, port_name(link),
                 "waiting bytes of a priority differ from the packets that wait");
       waiting_bytes += bytes;
     }
@@ -211,6 +214,7 @@ void Engine::check_accounts() const {
     }
   }
   for (std::size_t i = 0; i < switches_.size(); ++i) {
+    if (switches_[i].is_input_queued) continue;  // see check_inputs
     const PausePool& pool = switches_[i].pool;
     SIM_CHECK(pool.used() == shared[i] && charged[i] == waiting[i] && pool.used() <= pool.size(), now_,
               "switch " + std::to_string(i), "charged bytes differ from the packets that wait");
@@ -231,17 +235,18 @@ void Engine::check_queue_pairs() const {
   std::vector<std::uint64_t> packets(senders_.size(), 0);
   std::vector<std::uint64_t> replies(senders_.size(), 0);
   const auto count = [&](PacketIndex at) {
-    for (; at != kNoPacket; at = pool_[at].next) {
-      if (pool_[at].kind >= PacketKind::kDatagram) continue;  // belongs to no verb
-      ++(is_reply(pool_[at].kind) ? replies : packets)[senders_[pool_[at].qp].peer];
-    }
+    if (pool_[at].kind >= PacketKind::kDatagram) return;  // belongs to no verb
+    ++(is_reply(pool_[at].kind) ? replies : packets)[senders_[pool_[at].qp].peer];
+  };
+  const auto count_all = [&](const PacketFifo& queue) {
+    for (PacketIndex at = queue.head; at != kNoPacket; at = pool_[at].next) count(at);
   };
   for (const Port& port : ports_) {
-    count(port.waiting.head);
+    count_all(port.waiting);
     for (std::uint32_t priority = 0; port.has(Port::kClassed) && priority < kPriorities; ++priority) {
-      count(classes_[port.classes].queues[priority].packets.head);
+      classes_[port.classes].for_each_waiting(pool_, priority, count);
     }
-    count(port.in_flight.head);
+    count_all(port.in_flight);
   }
   for (std::uint32_t qp = 0; qp < senders_.size(); ++qp) {
     const Sender& sender = senders_[qp];

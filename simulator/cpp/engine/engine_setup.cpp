@@ -44,6 +44,8 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
                        .has_classes = configuration.has_classes(),
                        .links = {},
                        .pool = PausePool(configuration),
+                       .inputs = {},
+                       .is_input_queued = configuration.is_input_queued,
                        .markings = configuration.markings,
                        .weights = configuration.weights,
                        .has_weights = configuration.has_weights(),
@@ -85,14 +87,15 @@ bool Engine::has_pool(std::uint32_t node) const {
   return !nodes_[node].is_host && switches_[nodes_[node].index].has_classes;
 }
 
-// The part of a port that only flow control, marking, RoCC or telemetry need.
+// The part of a port that plain output-queued switches do without.
 void Engine::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes headroom) {
   const auto link = static_cast<std::uint32_t>(ports_.size());
   port.flags |= Port::kClassed;
   port.classes = static_cast<std::uint32_t>(classes_.size());
   ClassedPort& classes = classes_.emplace_back();
+  if (is_input_queued(from)) add_input(switches_[port.owner], classes);
   if (has_flow_control(from)) {
-    classes.ingress = switches_[port.owner].pool.open(headroom);
+    pool_of(switches_[port.owner], classes.ingress).open(classes.ingress, headroom);
     classes.refresh_timer = timers_.create(TimerKind::kRefreshPause, link);
     classes.watchdog_timer = timers_.create(TimerKind::kWatchdog, link);
   }

@@ -28,13 +28,10 @@ std::vector<std::uint32_t> Engine::ports_behind(std::uint32_t link, std::uint32_
   const Node& far = nodes_[links_[link].to];
   if (far.is_host) return behind;
   for (const std::uint32_t next : switches_[far.index].links) {
-    const ClassQueue& queue = classes_[ports_[next].classes].queues[priority];
-    for (PacketIndex at = queue.packets.empty() ? kNoPacket : queue.packets.head; at != kNoPacket;
-         at = pool_[at].next) {
-      if (routes_[pool_[at].position - 1] != link) continue;
-      behind.push_back(next);
-      break;
-    }
+    bool has_come = false;
+    classes_[ports_[next].classes].for_each_waiting(
+        pool_, priority, [&](PacketIndex at) { has_come |= routes_[pool_[at].position - 1] == link; });
+    if (has_come) behind.push_back(next);
   }
   return behind;
 }

@@ -2,7 +2,8 @@
 //
 // Each ingress is charged, per priority, for the frames that came in over it and wait. A frame goes to the
 // shared pool while its ingress stays within its threshold; otherwise to the headroom of that ingress and
-// priority, which nobody else uses, and then the other end of the link must pause.
+// priority, which nobody else uses, and then the other end of the link must pause. In an input-queued switch
+// each link has a pool of its own, and the threshold is for all that came in over it: the whole pool, or less.
 // Source: IEEE 802.1Qbb-2011 for pausing; Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016,
 // section 6.2, for the dynamic threshold alpha * (free pool); switch-mmu.cc of the simulator of HPCC (SIGCOMM
 // 2019) for emptying the headroom first and for resuming below the threshold.
@@ -25,6 +26,7 @@ struct IngressAccount {
   std::int64_t headroom_size = 0;      // of each lossless priority
   std::int64_t headroom_used_max = 0;  // by any priority, ever
   PriorityMask pausing = 0;            // priorities that the other end has been told to pause
+  std::uint32_t input = 0;             // number of the link at its switch
 };
 
 class PausePool {
@@ -34,6 +36,7 @@ class PausePool {
   explicit PausePool(const SwitchConfiguration& configuration)
       : pause_(configuration.pause.value_or(PauseConfiguration{})),
         alpha_(configuration.alpha),
+        is_of_one_input_(configuration.is_input_queued),
         size_(configuration.buffer.value_or(Bytes{kUnbounded}).value) {}
 
   const PauseConfiguration& pause() const { return pause_; }
@@ -42,22 +45,22 @@ class PausePool {
   std::int64_t size() const { return size_; }  // without all headroom
 
   // Takes the headroom of one more ingress off the pool.
-  IngressAccount open(Bytes headroom) {
-    IngressAccount account;
+  void open(IngressAccount& account, Bytes headroom) {
     account.headroom_size = headroom.value;
     size_ -= headroom.value * count_of(pause_.priorities);
-    return account;
   }
 
   // A frame of a lossless priority stays within the threshold of its ingress.
   bool fits(const IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) const {
-    return frame_bytes <= free() && is_within(account.shared[priority] + frame_bytes);
+    return frame_bytes <= free() && is_within(counted(account, priority) + frame_bytes);
   }
 
   // A frame of another priority, behind so many bytes of its own at the egress. Source: Choudhury and Hahne,
   // "Dynamic queue length thresholds for shared-memory packet switches", 1998.
   bool fits_lossy(std::int64_t waiting_bytes, std::int64_t frame_bytes) const {
-    return frame_bytes <= free() && static_cast<double>(waiting_bytes) < alpha_ * static_cast<double>(free());
+    if (frame_bytes > free()) return false;
+    return is_of_one_input_ ||
+           static_cast<double>(waiting_bytes) < alpha_ * static_cast<double>(free());
   }
 
   void charge(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {
@@ -85,19 +88,24 @@ class PausePool {
   // The other end may go on: the headroom is empty again, and the rest well within the threshold.
   bool may_resume(const IngressAccount& account, std::uint32_t priority) const {
     if (account.headroom[priority] != 0) return false;
-    const std::int64_t shared = account.shared[priority];
-    return shared == 0 || is_within(shared + pause_.xon_gap.value);
+    const std::int64_t waiting = counted(account, priority);
+    return waiting == 0 || is_within(waiting + pause_.xon_gap.value);
   }
 
  private:
   std::int64_t free() const { return size_ - used_; }
+  std::int64_t counted(const IngressAccount& account, std::uint32_t priority) const {
+    return is_of_one_input_ ? used_ : account.shared[priority];
+  }
   bool is_within(std::int64_t bytes) const {
     if (pause_.xoff) return bytes <= pause_.xoff->value;
+    if (is_of_one_input_) return bytes <= size_;
     return static_cast<double>(bytes) <= pause_.alpha * static_cast<double>(free());
   }
 
   PauseConfiguration pause_;
   double alpha_;
+  bool is_of_one_input_;
   std::int64_t size_;
   std::int64_t used_ = 0;
 };

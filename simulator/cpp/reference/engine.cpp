@@ -42,9 +42,7 @@ void Engine::send_if_possible(std::uint32_t number) {
   if (link.is_busy) return;
   if (link.is_pause_frame_due) return send_pause_frame(number);
   if (Queue* const queue = next_queue(link)) {
-    Packet packet = queue->waiting.front();
-    queue->waiting.pop_front();
-    queue->bytes -= packet.frame_bytes;
+    Packet packet = take(link, *queue);
     if (link.turns && queue->waiting.empty()) link.turns->on_empty(packet.priority);
     if (link.marker && link.marker->is_at_departure(packet.priority)) mark(link, packet);
     write_telemetry(link, packet);
@@ -145,6 +143,7 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
   if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) {
     if (link.marker) mark(link, packet);
     write_telemetry(link, packet);
+    if (link.input) queue.turn = link_before(packet) + 1;
     return start(number, packet);
   }
   if (!nodes_[link.from].is_host && !admit(link, packet)) {

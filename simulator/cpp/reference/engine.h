@@ -180,6 +180,7 @@ class Engine {
     std::int64_t drops_sampled = 0;
     std::int64_t marks = 0;
     std::int64_t marks_sampled = 0;
+    std::uint32_t turn = 0;  // in an input-queued switch: that of this link, or of the next one behind it
   };
 
   struct Link {
@@ -196,6 +197,7 @@ class Engine {
     bool is_pause_frame_due = false;
     PauseState pauses{};
     IngressAccount ingress{};
+    std::optional<PausePool> input{};  // of an input-queued switch: what holds what came in over it
     std::uint32_t refresh_timer = 0;
     std::uint32_t watchdog_timer = 0;
     PriorityMask shut = 0;
@@ -286,6 +288,10 @@ class Engine {
   void require_uncontrolled(std::uint32_t qp, const char* what) const;
   void add_control(std::uint32_t qp, const ConnectionConfiguration& configuration);
   Queue* next_queue(Link& link);
+  Packet take(Link& link, Queue& queue);
+  std::deque<Packet>::const_iterator next_of(const Link& link, const Queue& queue) const;
+  std::uint32_t link_before(const Packet& packet) const { return route_of(packet)[packet.hop - 1]; }
+  PausePool& pool_at(std::uint32_t number);
   bool admit(Link& link, const Packet& packet);
   void release(std::uint32_t element, const Packet& packet);
   IngressAccount& ingress_of(const Packet& packet) {

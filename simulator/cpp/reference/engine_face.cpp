@@ -48,6 +48,8 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   const LinkLoss loss(configuration.loss, stream);
   links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss});
   links_.back().has_classes = has_pool(from) || has_flow_control(to);
+  if (has_pool(from) && nodes_[from].configuration.is_input_queued)
+    links_.back().input = PausePool(nodes_[from].configuration);
   if (has_pool(from) && nodes_[from].configuration.has_weights())
     links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
   if (has_pool(from) && !nodes_[from].configuration.markings.empty()) {
@@ -56,7 +58,7 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   }
   const auto number = static_cast<std::uint32_t>(links_.size() - 1);
   if (has_flow_control(from)) {
-    links_.back().ingress = nodes_[from].pool.open(headroom);
+    pool_at(number).open(links_.back().ingress, headroom);
     links_.back().refresh_timer = add_timer(TimerKind::kRefreshPause, number);
     links_.back().watchdog_timer = add_timer(TimerKind::kWatchdog, number);
   }
@@ -369,6 +371,7 @@ void Engine::check_invariants() const {
     if (nodes_[link.from].is_host) continue;
     for (const Queue& queue : link.queues) used[link.from] += queue.bytes;
     for (const std::int64_t headroom : link.ingress.headroom) used[link.from] -= headroom;
+    if (link.input) used[link.from] -= link.input->used();
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const bool is_charged_to_pool = has_pool(static_cast<std::uint32_t>(i));

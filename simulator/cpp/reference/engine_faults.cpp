@@ -66,9 +66,7 @@ void Engine::on_watchdog_timer(std::uint32_t number) {
 void Engine::empty_queue(std::uint32_t number, std::uint32_t priority) {
   Queue& queue = links_[number].queues[priority];
   while (!queue.waiting.empty()) {
-    const Packet packet = queue.waiting.front();
-    queue.waiting.pop_front();
-    queue.bytes -= packet.frame_bytes;
+    const Packet packet = take(links_[number], queue);
     if (links_[number].turns && queue.waiting.empty()) links_[number].turns->on_empty(priority);
     ++queue.drops;
     --packets_;

@@ -15,7 +15,7 @@ Engine::Queue* Engine::next_queue(Link& link) {
   if (may_go == 0) return nullptr;
   if (!link.turns) return &link.queues[highest_of(may_go)];
   return &link.queues[link.turns->next(may_go, [&](std::uint32_t priority) {
-    return std::int64_t{link.queues[priority].waiting.front().frame_bytes};
+    return std::int64_t{next_of(link, link.queues[priority])->frame_bytes};
   })];
 }
 
@@ -27,16 +27,17 @@ bool Engine::admit(Link& link, const Packet& packet) {
     return true;
   }
   IngressAccount& account = ingress_of(packet);
+  PausePool& pool = pool_at(link_before(packet) ^ 1);
   const std::uint32_t priority = packet.priority;
-  const bool is_lossless = element.pool.is_lossless(priority);
-  const bool fits = is_lossless ? element.pool.fits(account, priority, packet.frame_bytes)
-                                : element.pool.fits_lossy(link.queues[priority].bytes, packet.frame_bytes);
+  const bool is_lossless = pool.is_lossless(priority);
+  const bool fits = is_lossless ? pool.fits(account, priority, packet.frame_bytes)
+                                : pool.fits_lossy(link.queues[priority].bytes, packet.frame_bytes);
   if (fits) {
-    element.pool.charge(account, priority, packet.frame_bytes);
+    pool.charge(account, priority, packet.frame_bytes);
     return true;
   }
   if (!is_lossless) return false;
-  if (!element.pool.charge_headroom(account, priority, packet.frame_bytes)) {
+  if (!pool.charge_headroom(account, priority, packet.frame_bytes)) {
     ++link.lossless_drops;
     return false;
   }
@@ -45,14 +46,13 @@ bool Engine::admit(Link& link, const Packet& packet) {
 }
 
 void Engine::release(std::uint32_t element, const Packet& packet) {
-  PausePool& pool = nodes_[element].pool;
-  pool.release(ingress_of(packet), packet.priority, packet.frame_bytes);
+  pool_at(link_before(packet) ^ 1).release(ingress_of(packet), packet.priority, packet.frame_bytes);
   for (std::uint32_t number = 0; number < links_.size(); ++number) {
     Link& link = links_[number];
     if (link.from != element) continue;
     const PriorityMask before = link.ingress.pausing;
     for_each_priority(before, [&](std::uint32_t priority) {
-      if (!pool.may_resume(link.ingress, priority)) return;
+      if (!pool_at(number).may_resume(link.ingress, priority)) return;
       link.ingress.pausing &= static_cast<PriorityMask>(~mask_of(priority));
     });
     if (link.ingress.pausing != before) tell_pauses(number);

@@ -33,10 +33,10 @@ def test_nothing_is_lost_track_of_and_nothing_is_left(network: Network) -> None:
     table = simulation.queue_table()
     assert not table["bytes"][table["t_ns"] == table["t_ns"].max()].any()
     assert (table["max_bytes"] >= table["bytes"]).all()
-    for i, capacity in enumerate(network.buffers_bytes):
-        if capacity is not None:
+    for i, buffer_bytes in enumerate(network.buffers_bytes):
+        if buffer_bytes is not None:
             most_bytes = table["max_bytes"][table["node"] == f"s{i}"].max()
-            assert most_bytes <= capacity + network.headroom_bytes(i)
+            assert most_bytes <= network.capacity_bytes(i, buffer_bytes)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
