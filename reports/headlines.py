@@ -18,10 +18,12 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Headlines:
-    """What the summary says about a kind of traffic, and which metrics are drawn against a factor."""
+    """What the summary says about a kind of traffic, and which metrics are drawn."""
 
     shown: tuple[Headline, ...]
     swept: tuple[str, ...]
+    bars: tuple[str, ...] = ()
+    """Metrics drawn as bars, a bar per transport."""
 
     def is_about(self, metric: str) -> bool:
         """Return whether the summary says this metric."""
@@ -69,6 +71,16 @@ _UNFINISHED: Final = Headline(
     "{} of the transfers did not complete",
     "{} of the transfers do not complete instead of {}",
 )
+_SLOWDOWN: Final = Headline(
+    "slowdown_mean",
+    "Slowdown, mean",
+    "takes {} times as long as alone in the network",
+    "transfers take {} times as long as alone instead of {} times",
+)
+_TAIL: Final = Headline(
+    "fct_p99_ns", "Completion p99", comparison="one in a hundred takes longer than {} instead of {}"
+)
+_DROPPED: Final = Headline("dropped_share", "Packets dropped", "switches drop {} of the packets")
 _LEVEL_SHARE: Final = Headline(
     "level_aggregate_share",
     "Of the ideal, worst level",
@@ -114,6 +126,11 @@ HEADLINES: Final[dict[str, Headlines]] = {
     "many_pairs": Headlines(
         (_LONG, _SHORT, _UNFINISHED, _PROBE),
         ("long_fct_p50_ns", "long_fct_p90_ns", "short_fct_p50_ns", "short_fct_p90_ns", "unfinished_share"),
+    ),
+    "poisson": Headlines(
+        (_MEAN_TIME, _SLOWDOWN, _TAIL, _DROPPED, _UNFINISHED),
+        ("slowdown_mean", "fct_mean_ns", "fct_p99_ns", "dropped_share", "unfinished_share"),
+        ("slowdown_mean", "fct_mean_ns", "fct_p99_ns"),
     ),
     "ping": Headlines((_MEAN_TIME,), ("fct_mean_ns",)),
     "rtt_accuracy": Headlines(

@@ -70,6 +70,31 @@ DARK_PARTNERS: Final[dict[str, str]] = {
 }
 
 
+_WORDS: Final = {
+    "rogue": "RoGUE",
+    "roce": "RoCE",
+    "roce-lossy": "RoCE, lossy,",
+    "irn": "IRN",
+    "irn-gbn": "IRN, go-back-N,",
+    "irn-nobdp": "IRN without cap",
+    "pfc": "PFC",
+    "dcqcn": "DCQCN",
+    "timely": "TIMELY",
+    "timely-patched": "patched TIMELY",
+    "rocc": "RoCC",
+    "hpcc": "HPCC",
+}
+
+
+def _spoken(name: str) -> str:
+    """Return a name made of words that are all known (`irn+timely+pfc`) as people say it."""
+    base, *features = name.split("+")
+    if not {base, *features} <= set(_WORDS):
+        return name
+    said = " and ".join(_WORDS[feature] for feature in features)
+    return f"{_WORDS[base]} with {said}" if features else _WORDS[base].removesuffix(",")
+
+
 def style_of(transport: str, label: str | None = None) -> TransportStyle:
     """Return the style of a transport of the registry, or a deterministic one for a name that is not known.
 
@@ -83,7 +108,7 @@ def style_of(transport: str, label: str | None = None) -> TransportStyle:
     digest = hashlib.sha256(label.encode()).digest()
     colour, colour_dark = _SPARE_COLOURS[digest[0] % len(_SPARE_COLOURS)]
     return TransportStyle(
-        f"{known.name} ({label})" if known else label,
+        f"{known.name} ({label})" if known else _spoken(label),
         colour,
         colour_dark,
         _SPARE_MARKERS[digest[1] % len(_SPARE_MARKERS)],

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from reports.figures.bars import Bars
 from reports.figures.completion_times import CompletionTimes
 from reports.figures.cpu_load import CpuLoad
 from reports.figures.factor_sweep import FactorSweep
@@ -17,6 +18,7 @@ from reports.figures.window import WindowOverTime
 
 FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "factor_sweep": FactorSweep,
+    "bars": Bars,
     "throughput": ThroughputOverTime,
     "recovery": RecoveryTimeline,
     "completion_times": CompletionTimes,

@@ -33,7 +33,10 @@ class CompletionTimes(ReportFigure):
     def usable(self, view: CellView) -> bool:
         """Return whether the cell has enough transfers, which start whether or not others are done."""
         rows = transfers(view)
-        return rows is not None and len(rows) >= TRANSFERS_MIN and not view.is_always_busy
+        if rows is None or len(rows) < TRANSFERS_MIN:
+            return False
+        has_connection_each = rows["flow_id"].nunique() == len(rows)
+        return has_connection_each or not view.is_always_busy
 
     @property
     def missing(self) -> str:

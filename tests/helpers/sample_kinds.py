@@ -133,6 +133,20 @@ def write_pairs_run(directory: Path) -> Path:
     )
 
 
+def write_random_run(directory: Path) -> Path:
+    """Random transfers by three transports, two repetitions, nothing else varied."""
+    cells = []
+    for repetition in (1, 2):
+        for number, transport in enumerate(("rogue", "irn+pfc", "roce+pfc")):
+            rows = pairs_rows(0.1 + 0.3 * number, seed=10 * repetition + number)
+            rows = [row | {"slowdown": 1.5 + number if row["status"] == "ok" else None} for row in rows]
+            entry = cell(f"{transport}-r{repetition}", transport=transport, repetition=repetition)
+            cells.append((entry, {"flows": rows}))
+    return write_cells(
+        directory, cells, {"kind": "poisson", "load": 0.7}, topology={"kind": "star", "rate_bps": 10**10}
+    )
+
+
 RECOVERY_EVENTS = (
     ("", 500, "link_cut", "h0-s0"),
     ("main/h0->h1", 630, "qp_failed", "RETRY_EXC_ERR"),

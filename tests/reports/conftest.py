@@ -8,6 +8,7 @@ from helpers.sample_kinds import (
     write_loaded_run,
     write_pairs_run,
     write_ping_run,
+    write_random_run,
     write_recovery_run,
     write_staggered_run,
 )
@@ -70,6 +71,12 @@ def pings(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Many pairs at two loads."""
     return Results(Run(write_pairs_run(tmp_path_factory.mktemp("pairs"))))
+
+
+@pytest.fixture(scope="session")
+def random_transfers(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Random transfers by three transports."""
+    return Results(Run(write_random_run(tmp_path_factory.mktemp("random"))))
 
 
 @pytest.fixture(scope="session")

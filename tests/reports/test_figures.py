@@ -30,6 +30,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Results:
 # Figures that the incast of the sample has no data for, and the run that has.
 OTHER_RUN = {
     "factor_sweep": "sweep",
+    "bars": "random_transfers",
     "recovery": "recovering",
     "completion_times": "pairs",
     "cpu_load": "loaded",

@@ -14,7 +14,7 @@ ALL = {"default": DEFAULT, "cut": CUT, **HEADLINES}
 class TestEveryKind:
     def test_says_and_draws_known_metrics(self, headlines: Headlines) -> None:
         names = [headline.metric for headline in headlines.shown]
-        assert {*names, *headlines.swept} <= set(METRICS)
+        assert {*names, *headlines.swept, *headlines.bars} <= set(METRICS)
         assert len(set(names)) == len(names)
 
     def test_has_room_for_each_value_that_it_says(self, headlines: Headlines) -> None:

@@ -80,3 +80,18 @@ def test_every_colour_has_a_dark_partner() -> None:
     for name in (*TRANSPORT_STYLES, "swift", "homa", "ndp"):
         style = style_of(name)
         assert DARK_PARTNERS[style.colour] == style.colour_dark
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("irn+timely+pfc", "IRN with TIMELY and PFC"),
+        ("roce-lossy", "RoCE, lossy"),
+        ("roce-lossy+dcqcn", "RoCE, lossy, with DCQCN"),
+        ("irn-nobdp", "IRN without cap"),
+        ("swift", "swift"),
+        ("roce+swift", "roce+swift"),
+    ],
+)
+def test_names_of_known_words_are_said(name: str, said: str) -> None:
+    assert style_of(name).name == said

@@ -1,0 +1,115 @@
+"""Figure: the measures that matter for the traffic, a bar per transport."""
+
+from typing import ClassVar, Final
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reports.figures.factor_sweep import HEIGHTS, swept_factor
+from reports.figures.figure import ReportFigure
+from reports.figures.panels import COLUMNS_MAX, WIDTH_INCHES, panels, plain
+from reports.headlines import headlines_of
+from reports.metrics import METRICS
+from reports.metrics.intervals import MeanInterval
+from reports.metrics.metric import Metric
+from reports.quantities import quantity_text, readable
+from reports.results import Results, Setting
+from reports.style import INK
+
+TRANSPORTS_MAX: Final = 20
+BAR_INCHES: Final = 0.26
+NAME_INCHES: Final = 1.75
+# What stands behind the longest bar: its value.
+VALUE_ROOM: Final = 1.45
+
+
+class Bars(ReportFigure):
+    """One panel per measure, one bar per transport, where nothing else varies."""
+
+    title: ClassVar = "The measures side by side"
+    needs: ClassVar = ("flows",)
+    caption: ClassVar = (
+        "Each bar is the mean over the repetitions, the line at its end the 95 % interval. Shorter is better."
+        " A bar is missing where the measure has no value: a percentile that falls on transfers which did not"
+        " complete, for example."
+    )
+
+    def settings(self, results: Results) -> list[Setting]:
+        """Return the transports of a run that varies nothing else and whose traffic has such measures."""
+        settings = super().settings(results)
+        is_plain = len(settings) > 1 and not swept_factor(settings)
+        return settings if is_plain and self._metrics(results, settings) else []
+
+    def shown(self, results: Results) -> list[Setting]:
+        """Return as many as fit: a bar takes no panel of its own."""
+        return self.settings(results)[:TRANSPORTS_MAX]
+
+    @property
+    def missing(self) -> str:
+        """Return the sentence that stands in the figure's place."""
+        return "Only for random transfers (flows.parquet) by several transports, where nothing else varies."
+
+    def draw(self, results: Results) -> Figure:
+        """Draw a panel per measure; names stand beside the first of each row."""
+        settings = self.shown(results)
+        metrics = self._metrics(results, settings)
+        height = BAR_INCHES * len(settings) + 0.9
+        figure, axes = panels(
+            [metric.title for metric in metrics],
+            COLUMNS_MAX,
+            share="none",
+            height_inches=height,
+            legend=False,
+        )
+        for place, (axis, metric) in enumerate(zip(axes, metrics, strict=True)):
+            _draw_metric(axis, results, metric, settings)
+            axis.set_ylabel("transport")
+            is_first = place % COLUMNS_MAX == 0
+            axis.tick_params(labelleft=is_first)
+            axis.yaxis.label.set_visible(is_first)
+        figure.subplots_adjust(left=NAME_INCHES / WIDTH_INCHES, wspace=0.08)
+        return figure
+
+    def describe(self, results: Results) -> str:
+        """Say every bar."""
+        settings = self.shown(results)
+        sentences = []
+        for metric in self._metrics(results, settings):
+            known = [(setting, results.mean(setting, metric.name)) for setting in settings]
+            bars = [
+                f"{setting.title} {quantity_text(mean.mean, metric.unit)}" for setting, mean in known if mean
+            ]
+            sentences.append(f"{metric.title}: {', '.join(bars)}.")
+        return " ".join(sentences)
+
+    def _metrics(self, results: Results, settings: list[Setting]) -> list[Metric]:
+        names = headlines_of(results.run.manifest).bars
+        return [METRICS[name] for name in names if any(results.per_run(each, name) for each in settings)]
+
+
+def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Setting]) -> None:
+    ends = [0.0]
+    for place, setting in enumerate(settings):
+        mean = results.mean(setting, metric.name)
+        if mean is None:
+            continue
+        low, high = _interval(mean)
+        end = max(mean.mean, high)
+        axis.barh(place, mean.mean, color=setting.style.colour, height=0.72)
+        axis.plot([low, high], [place, place], color=INK, linewidth=0.9)
+        axis.annotate(
+            f" {readable(mean.mean, metric.unit)}", (end, place), va="center", fontsize="x-small", color=INK
+        )
+        ends.append(end)
+    axis.set_yticks(range(len(settings)), [plain(setting.style.name, 30) for setting in settings])
+    axis.set_ylim(len(settings) - 0.4, -0.6)
+    axis.set_xlim(0, VALUE_ROOM * max(ends) or 1.0)
+    axis.set_xticks([])
+    axis.set_xlabel(HEIGHTS.get(metric.unit, metric.unit.symbol))
+    axis.grid(visible=False)
+
+
+def _interval(mean: MeanInterval) -> tuple[float, float]:
+    if mean.low is None or mean.high is None:
+        return mean.mean, mean.mean
+    return max(0.0, mean.low), mean.high

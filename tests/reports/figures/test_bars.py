@@ -1,0 +1,36 @@
+"""A bar per transport."""
+
+import pytest
+
+from reports.figures.bars import Bars
+from reports.results import Results
+from reports.style import figure_look
+
+
+def test_a_panel_per_measure_and_a_bar_per_transport(random_transfers: Results) -> None:
+    with figure_look():
+        axes = Bars().draw(random_transfers).axes
+    assert [axis.get_title(loc="left") for axis in axes] == ["Slowdown, mean", "Completion, mean"]
+    assert [bar.get_width() for bar in axes[0].patches] == [1.5, 2.5, 3.5]
+    for axis, metric in zip(axes, ("slowdown_mean", "fct_mean_ns"), strict=True):
+        means = [random_transfers.mean(each, metric) for each in random_transfers.measured_settings]
+        assert [bar.get_width() for bar in axis.patches] == [mean.mean for mean in means if mean]
+        assert len(axis.patches) == 3
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == [
+        "RoGUE",
+        "IRN with PFC",
+        "RoCE with PFC",
+    ]
+
+
+def test_every_bar_is_said(random_transfers: Results) -> None:
+    text = Bars().describe(random_transfers)
+    for setting in random_transfers.measured_settings:
+        assert text.count(f"{setting.title} ") == 2
+    assert "Slowdown, mean: " in text
+
+
+@pytest.mark.parametrize("other", ["pairs", "results"])
+def test_only_where_nothing_else_varies(other: str, request: pytest.FixtureRequest) -> None:
+    """One has a factor, the other another kind of traffic."""
+    assert Bars().skipped_because(request.getfixturevalue(other)) == Bars().missing
