@@ -23,35 +23,32 @@ def p99_ns(run: ExperimentRun) -> pd.Series:
     return pings[pings["status"] == "ok"].groupby(PAIRS)["rtt_ns"].apply(nearest_rank, percent=99)
 
 
+@pytest.fixture(scope="module")
+def rdma(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
+    return run_experiment("sigcomm16-paper/figure-8", tmp_path_factory.mktemp("rdma"), *SETTINGS)
+
+
 @pytest.mark.long
 class TestRdmaAlone:
-    @pytest.fixture(scope="class")
-    def run(self, tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
-        return run_experiment("sigcomm16-paper/figure-8", tmp_path_factory.mktemp("rdma"), *SETTINGS)
-
-    def test_goodput(self, run: ExperimentRun) -> None:
-        rows = run.table("throughput", TRANSPORT)
+    def test_goodput(self, rdma: ExperimentRun) -> None:
+        rows = rdma.table("throughput", TRANSPORT)
         rows = rows[rows[PAIRS] == 20]
         per_server_bps = rows["delivered_bytes"].sum() * 8 * 1086 / 1024 / 0.11 / rows["src"].nunique()
         assert rows["src"].nunique() == 40
         assert per_server_bps == pytest.approx(7e9, rel=0.1)
 
-    def test_latency(self, run: ExperimentRun) -> None:
-        latency_ns = p99_ns(run)
+    def test_latency(self, rdma: ExperimentRun) -> None:
+        latency_ns = p99_ns(rdma)
         assert latency_ns[20] >= 5 * latency_ns[1]
 
-    def test_nothing_is_lost(self, run: ExperimentRun) -> None:
-        counters = run.table("counters", TRANSPORT)
+    def test_nothing_is_lost(self, rdma: ExperimentRun) -> None:
+        counters = rdma.table("counters", TRANSPORT)
         drops = counters[counters["name"] == "drops"]
         assert len(drops) > 0 and drops["after"].sum() == 0
 
 
 @pytest.mark.long
-class TestTcpBeside:
-    @pytest.fixture(scope="class")
-    def run(self, tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
-        return run_experiment("sigcomm16-paper/figure-8-tcp", tmp_path_factory.mktemp("tcp"), *SETTINGS)
-
-    def test_latency_does_not_change(self, run: ExperimentRun) -> None:
-        latency_ns = p99_ns(run)
-        assert latency_ns[20] == pytest.approx(latency_ns[1], rel=0.1)
+def test_latency_of_tcp_does_not_change(tmp_path_factory: pytest.TempPathFactory) -> None:
+    run = run_experiment("sigcomm16-paper/figure-8-tcp", tmp_path_factory.mktemp("tcp"), *SETTINGS)
+    latency_ns = p99_ns(run)
+    assert latency_ns[20] == pytest.approx(latency_ns[1], rel=0.1)
