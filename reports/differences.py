@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from reports.metrics.metric import Metric
-from reports.quantities import Unit, counted, joined, number_text, quantity_text
+from reports.quantities import Unit, counted, joined, number_text, quantity_text, readable
 from reports.results import Results, Setting
 
 BUSY: Final = 0.85
 """A processor that is busier than this bounds what its host does: the rest is waiting that nobody can use."""
 DROPS_RATIO: Final = 2.0
 DROPS_MIN: Final = 10
+PROBES_APART: Final = 8.0
+"""Where one probe in ten takes so many times as long as another one in ten, the median says little."""
 SOFTWARE: Final = " (software)"
 EQUIPMENT: Final = {
     "nic": "the NIC",
@@ -33,6 +35,11 @@ class Side:
         """Return the mean of a metric over the repetitions."""
         mean = self.results.mean(self.setting, metric)
         return None if mean is None else mean.mean
+
+    def ends(self, metric: str) -> tuple[float, float] | None:
+        """Return the lowest and the highest of a metric's values, where there are several that differ."""
+        values = self.results.per_run(self.setting, metric)
+        return (min(values), max(values)) if len(set(values)) > 1 else None
 
 
 Reason = Callable[[Sequence[Metric], Side, Side], Iterator[str]]
@@ -91,6 +98,18 @@ def _drops(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
         yield f"Switches drop {' and '.join(texts)}: {most.label} sends more again, or it is missing."
 
 
+def _probes(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
+    """A queue that is now empty and now full gives probes two times, and the median is either."""
+    if "probe_p50_ns" not in {metric.name for metric in metrics}:
+        return
+    for side in (one, other):
+        low_ns, high_ns = side.mean("probe_p10_ns"), side.mean("probe_p90_ns")
+        if low_ns and high_ns and high_ns >= PROBES_APART * low_ns:
+            ends = f"{readable(low_ns, Unit.TIME)} and one in ten more than {readable(high_ns, Unit.TIME)}"
+            text = "the median depends on how often the port was idle"
+            yield f"On {side.label} one probe in ten takes less than {ends}: {text}."
+
+
 def _single_runs(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
     """Chance explains a lot of what was seen once."""
     for side in (one, other):
@@ -99,5 +118,5 @@ def _single_runs(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[
             yield f"{side.label.capitalize()} has {counted(runs, 'run')}: there may be chance in it."
 
 
-REASONS: Final[tuple[Reason, ...]] = (_processors, _software, _drops, _single_runs)
+REASONS: Final[tuple[Reason, ...]] = (_processors, _drops, _probes, _single_runs, _software)
 """In the order in which they are told."""

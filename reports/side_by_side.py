@@ -9,7 +9,7 @@ from reports.differences import Side, reasons
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.metric import Metric
-from reports.quantities import NO_VALUE, counted, readable
+from reports.quantities import NARROW_SPACE, NO_VALUE, Unit, counted, readable
 from reports.results import Results, Setting, settings_of
 from reports.tables import CsvRow, Head, ReportTable, Value, csv_href
 from workloads.records import CellStatus
@@ -36,6 +36,8 @@ class SideBySide:
     title: str
     table: ReportTable
     differences: tuple[Difference, ...]
+    shared: tuple[str, ...]
+    """Reasons that hold for each of several differences, told once."""
     missing: tuple[str, ...]
 
 
@@ -64,11 +66,13 @@ def _compare(key: str, group: list[Results]) -> SideBySide:
             row[place] = Side(label, results, setting)
     metrics = _metrics(group)
     manifest = group[0].run.manifest
+    differences, shared = without_shared(_differences(sides, metrics))
     return SideBySide(
         key,
         manifest.title,
         _table(manifest.name, labels, sides, metrics),
-        tuple(_differences(sides, metrics)),
+        tuple(differences),
+        tuple(shared),
         tuple(_missing(labels, group)),
     )
 
@@ -93,7 +97,7 @@ def _table(
         Head("Transport"),
         Head("Measure"),
         *map(Head, labels),
-        *(Head(f"{label} ÷ {labels[0]}") for label in labels[1:]),
+        *(Head(f"{label} ÷ {labels[0]}" if len(labels) > 2 else f"÷ {labels[0]}") for label in labels[1:]),
     )
     rows, lines = [], []
     for row in sides.values():
@@ -101,10 +105,13 @@ def _table(
         for metric in metrics:
             means = [None if side is None else side.mean(metric.name) for side in row]
             ratios = [_ratio(mean, means[0]) for mean in means[1:]]
-            rows.append(_row(setting, metric, means, ratios))
-            lines.append(_line(setting, metric, means, ratios))
+            rows.append(_row(setting, metric, row, ratios))
+            lines.append([setting.title, metric.name, *means, *ratios])
     csv_head: CsvRow = ["setting", "metric", *labels, *(f"{label}_ratio" for label in labels[1:])]
-    caption = "Means over the repetitions of each run; a dash where a run has no such number."
+    caption = (
+        "Means over the repetitions of each run, with the lowest and the highest of them; a dash where a run"
+        " has no such number, and its own “Not measured” says why."
+    )
     return ReportTable(
         "Side by side",
         caption,
@@ -117,15 +124,25 @@ def _table(
 
 
 def _row(
-    setting: Setting, metric: Metric, means: list[float | None], ratios: list[float | None]
+    setting: Setting, metric: Metric, sides: list[Side | None], ratios: list[float | None]
 ) -> tuple[Value, ...]:
-    numbers = [Value(readable(mean, metric.unit)) for mean in means]
+    numbers = [Value(with_ends(side, metric)) for side in sides]
     quotients = [Value(NO_VALUE if ratio is None else f"{ratio:.2f}") for ratio in ratios]
     return Value(setting.title, colour=setting.style.colour), Value(metric.title), *numbers, *quotients
 
 
-def _line(setting: Setting, metric: Metric, means: list[float | None], ratios: list[float | None]) -> CsvRow:
-    return [setting.title, metric.name, *means, *ratios]
+def with_ends(side: Side | None, metric: Metric) -> str:
+    """Write a mean, and between what its repetitions lie; units that are the same stand once."""
+    if side is None:
+        return NO_VALUE
+    text, ends = readable(side.mean(metric.name), metric.unit), side.ends(metric.name)
+    low, high = (readable(end, metric.unit) for end in ends) if ends else (text, text)
+    if low == high:
+        return text
+    symbols = {each.partition(NARROW_SPACE)[2] for each in (text, low, high)}
+    if len(symbols) == 1 and metric.unit is not Unit.COUNT:
+        low, high = (each.partition(NARROW_SPACE)[0] for each in (low, high))
+    return f"{text} ({low} to {high})"
 
 
 def _differences(sides: dict[Key, list[Side | None]], metrics: list[Metric]) -> list[Difference]:
@@ -137,6 +154,18 @@ def _differences(sides: dict[Key, list[Side | None]], metrics: list[Metric]) -> 
         if first is not None and other is not None
         if (difference := _difference(metrics, first, other)) is not None
     ]
+
+
+def without_shared(found: list[Difference]) -> tuple[list[Difference], list[str]]:
+    """Take the reasons out that all of several differences have; return them, too."""
+    if len(found) < 2:
+        return found, []
+    first, *others = found
+    shared = [reason for reason in first.reasons if all(reason in each.reasons for each in others)]
+    return [
+        Difference(each.sentence, tuple(reason for reason in each.reasons if reason not in shared))
+        for each in found
+    ], shared
 
 
 def _difference(metrics: list[Metric], one: Side, other: Side) -> Difference | None:
