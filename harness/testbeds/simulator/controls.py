@@ -7,7 +7,13 @@ from harness.experiment.choices import Scalar
 from harness.plan.cells import Cell
 from harness.testbeds.base import Fact, ParameterMistake
 from harness.testbeds.parameters import ParameterError, agent_settings, as_written
-from harness.testbeds.simulator.features import FEATURES, agent_transport, features_of
+from harness.testbeds.simulator.features import (
+    FEATURES,
+    MARKING_PARAMETERS,
+    agent_transport,
+    features_of,
+    group_marking,
+)
 from harness.testbeds.simulator.reliability import (
     nic_reliability,
     refuse_retries,
@@ -90,6 +96,8 @@ def own_names(transport: str, parameters: Mapping[str, Scalar]) -> tuple[str, ..
     if name is None:
         return names
     tables = CONTROLS[name].parameters + (FAIR_RATE_PARAMETERS if name == "rocc" else ())
+    if any(feature.marking for feature in features_of(parse_transport(transport))):
+        names = (*names, *(as_written(parameter) for parameter in MARKING_PARAMETERS))
     return (*names, *(as_written(parameter.name) for parameter in tables), VARIANT)
 
 
@@ -103,6 +111,7 @@ def parameter_mistake(cell: Cell) -> ParameterMistake | None:
             nic_control(cell, name, parameters)
             if nic_reliability(cell, name, parameters) is not None:
                 refuse_retries(parameters)
+            group_marking(cell, group)
             if agent_transport(name) in TRANSPORTS:
                 others = own_names(name, parameters)
                 agents_own = agent_parameters(name, parameters)

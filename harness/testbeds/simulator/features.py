@@ -1,12 +1,16 @@
 """What the words of a transport's name (`roce+pfc`) ask of the simulated network: one line for each."""
 
-from dataclasses import dataclass
-from typing import Final
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
+from harness.experiment.choices import Scalar, TrafficGroup
 from harness.plan.cells import Cell
-from harness.testbeds.base import Fact
+from harness.testbeds.base import Fact, ParameterMistake
+from harness.testbeds.parameters import ParameterError, as_written, translated
 from harness.testbeds.simulator.tcp import TCPS, dctcp_marking
-from harness.testbeds.traffic import cell_flows, group_transport
+from harness.testbeds.traffic import cell_flows, group_parameters, group_transport
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import (
     CONTROLS,
@@ -22,6 +26,8 @@ from workloads.transports import TransportName, parse_transport
 
 DCQCN_MARKING: Final = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
 """Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay", CoNEXT 2016, table 1."""
+MARKING_PARAMETERS: Final = ("kmin_bytes", "kmax_bytes", "pmax", "average_weight", "drops_above")
+"""What an experiment may set of a transport's marking."""
 DATAGRAM_MTU_BYTES: Final = 1024
 """The agents' messages are no larger, whatever the path MTU."""
 
@@ -106,9 +112,12 @@ def _unsupported_priorities(cell: Cell) -> str | None:
     pauses = any(has_pauses(each) for features in asked.values() for each in features)
     if pauses and cell.experiment.topology.buffer_bytes is None:
         return "+pfc needs switches with a buffer: set topology.buffer"
-    if len(_markings(cell)) > 1:
-        return "the simulator's switches mark all packets alike: choose transports that ask for one marking"
-    if set(asked) != {0} and not pauses and not _markings(cell):
+    rules = _markings(cell)
+    for priority, found in rules.items():
+        if len(found) > 1:
+            asks = "has groups that ask for different markings"
+            return f"priority {priority} {asks}: give them different priorities"
+    if set(asked) != {0} and not pauses and not rules:
         return "switches without +pfc and marking have one traffic class: set priority to 0"
     return None
 
@@ -138,10 +147,48 @@ def has_pauses(features: list[Feature]) -> bool:
     return any(feature.has_pauses for feature in features)
 
 
-def _markings(cell: Cell) -> list[Marking]:
-    features = [feature for name in cell_transports(cell) for feature in features_of(name)]
-    rules = [*(feature.marking for feature in features), dctcp_marking(cell)]
-    return list(dict.fromkeys(rule for rule in rules if rule is not None))
+def _markings(cell: Cell) -> dict[int, list[Marking]]:
+    """The rules that the groups of each priority ask for, each once."""
+    asked: dict[int, list[Marking]] = {}
+    for group in cell.experiment.groups:
+        rule = group_marking(cell, group)
+        if rule is not None and rule not in asked.setdefault(group.priority, []):
+            asked[group.priority].append(rule)
+    return {priority: rules for priority, rules in asked.items() if rules}
+
+
+def group_marking(cell: Cell, group: TrafficGroup) -> Marking | None:
+    """The rule that a group's transport asks for; ParameterError if its parameters make none."""
+    name, parameters = parse_transport(group_transport(cell, group)), group_parameters(cell, group)
+    if name.base == "dctcp":
+        return dctcp_marking(cell.experiment.topology, parameters)
+    rule = next((feature.marking for feature in features_of(name) if feature.marking), None)
+    return None if rule is None else _changed(rule, parameters)
+
+
+def _changed(rule: Marking, parameters: Mapping[str, Scalar]) -> Marking:
+    """The same rule with what an experiment sets of it."""
+    own = {as_written(name) for name in MARKING_PARAMETERS}
+    values: dict[str, Any] = {}
+    for key, value in parameters.items():
+        if key in own:
+            name, number = translated(key, value, MARKING_PARAMETERS)
+            values[name] = _marking_number(name, number)
+    found = replace(rule, **values)
+    if found.kmin_bytes > found.kmax_bytes:
+        raise ParameterError(
+            ParameterMistake("kmin", f"up to kmax, {found.kmax_bytes}", "correct one of them")
+        )
+    return found
+
+
+def _marking_number(name: str, value: Scalar) -> float | bool:
+    """A parameter of marking; ParameterError if it cannot be."""
+    largest = math.inf if name.endswith("_bytes") else 1
+    if isinstance(value, bool | str) or not 0 <= value <= largest:
+        expected = "a number from 0 on" if name.endswith("_bytes") else "a number from 0 to 1"
+        raise ParameterError(ParameterMistake(as_written(name), expected, "correct the value"))
+    return bool(value) if name == "drops_above" else value
 
 
 def flow_control(cell: Cell) -> PriorityFlowControl | None:
@@ -164,9 +211,9 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
     )
 
 
-def marking(cell: Cell) -> Marking | None:
-    """When switches mark packets; None if nobody reacts to marks."""
-    return next(iter(_markings(cell)), None)
+def marking(cell: Cell) -> dict[int, Marking]:
+    """When switches mark packets, by priority; nothing where nobody reacts to marks."""
+    return {priority: rules[0] for priority, rules in _markings(cell).items()}
 
 
 def has_telemetry(cell: Cell) -> bool:
@@ -183,10 +230,16 @@ def framing(cell: Cell) -> Framing:
 def feature_facts(cell: Cell) -> dict[str, Fact]:
     """The parameters of flow control and marking; nothing without them."""
     facts: dict[str, Fact] = {}
-    control, rule = flow_control(cell), marking(cell)
+    control, rules = flow_control(cell), marking(cell)
     if control is not None:
         facts["pfc_alpha"] = control.alpha
         facts["pfc_pause"] = "until resumed" if control.pause_ns is None else f"for {control.pause_ns} ns"
-    if rule is not None:
-        facts |= {"kmin_bytes": rule.kmin_bytes, "kmax_bytes": rule.kmax_bytes, "pmax": rule.pmax}
+    is_one_rule = len(set(rules.values())) == 1
+    for priority, rule in rules.items():
+        of = "" if is_one_rule else f"_of_priority_{priority}"
+        facts |= {
+            f"kmin_bytes{of}": rule.kmin_bytes,
+            f"kmax_bytes{of}": rule.kmax_bytes,
+            f"pmax{of}": rule.pmax,
+        }
     return facts

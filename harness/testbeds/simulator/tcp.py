@@ -24,6 +24,7 @@ from simulator import (
     check_parameters,
 )
 from workloads.framing import STREAMS
+from workloads.topologies import Topology
 from workloads.transports import parse_transport
 
 TCPS: Final = tuple(name for name, kind in RELIABILITIES.items() if kind.controls_window)
@@ -94,19 +95,12 @@ def is_all_tcp(cell: Cell) -> bool:
     return all(parse_transport(group_transport(cell, group)).base in TCPS for group in cell.experiment.groups)
 
 
-def dctcp_marking(cell: Cell) -> Marking | None:
-    """Mark above K where DCTCP asks for it: by its parameter, or in proportion to the hosts' line rate."""
-    names = {parse_transport(group_transport(cell, group)).base for group in cell.experiment.groups}
-    if "dctcp" not in names:
-        return None
-    topology = cell.experiment.topology
+def dctcp_marking(topology: Topology, parameters: Mapping[str, Scalar]) -> Marking:
+    """Mark above K, as DCTCP asks: by its parameter, or in proportion to the hosts' line rate."""
     rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
     frames = max(MARKED_FRAMES_MIN, round(MARKED_FRAMES * rate_bps / MARKED_FRAMES_RATE_BPS))
-    threshold_bytes = frames * FRAME_BYTES
-    if parse_transport(cell.transport.name).base == "dctcp":
-        settings = tcp_settings("dctcp", cell.transport.parameters)
-        if settings.mark_above_bytes is not None:
-            threshold_bytes = settings.mark_above_bytes
+    asked_bytes = tcp_settings("dctcp", parameters).mark_above_bytes
+    threshold_bytes = frames * FRAME_BYTES if asked_bytes is None else asked_bytes
     return Marking(kmin_bytes=threshold_bytes, kmax_bytes=threshold_bytes, pmax=1.0, at="arrival")
 
 

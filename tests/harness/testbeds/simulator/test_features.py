@@ -9,6 +9,7 @@ from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.controls import nic_control
 from harness.testbeds.simulator.features import (
+    DCQCN_MARKING,
     FEATURES,
     agent_transport,
     cell_transports,
@@ -17,7 +18,7 @@ from harness.testbeds.simulator.features import (
     marking,
     unsupported_feature,
 )
-from simulator import CONTROLS
+from simulator import CONTROLS, Marking
 from workloads.transports import FEATURES as NAMED
 
 INCAST = """\
@@ -109,8 +110,8 @@ def test_who_reacts_to_marks(tmp_path: Path) -> None:
     control = nic_control(cell, "roce+pfc+dcqcn", {})
     assert control is not None
     assert control.name == "dcqcn"
-    assert marking(cell_of(tmp_path, text=INCAST)) is None
-    assert marking(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) is not None
+    assert marking(cell_of(tmp_path, text=INCAST)) == {}
+    assert marking(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) == {0: DCQCN_MARKING}
 
 
 def test_groups_of_different_priorities_may_differ(tmp_path: Path) -> None:
@@ -118,6 +119,58 @@ def test_groups_of_different_priorities_may_differ(tmp_path: Path) -> None:
     assert unsupported_feature(cell) is None
     control = flow_control(cell)
     assert control is not None and control.priorities == (3,)
+
+
+BESIDE = """\
+name: x
+topology: {kind: star, hosts: 5, rate: 10Gbps, buffer: 2MB}
+traffic:
+  - {name: rdma, priority: 3, workload: {kind: incast, senders: 2, size: 2MB}}
+  - name: tcp
+    priority: 1
+    transport: dctcp
+    parameters: {mark_above: 60KB}
+    workload: {kind: incast, senders: 2, size: 2MB}
+transports: [roce+dcqcn, {name: roce+dcqcn, kmin: 20KB, kmax: 1MB, pmax: 0.5, label: late}]
+measure: [queues]
+"""
+
+
+def test_groups_of_different_priorities_are_marked_differently(tmp_path: Path) -> None:
+    step = Marking(60_000, 60_000, 1.0, at="arrival")
+    usual, late = (cell_of(tmp_path, text=BESIDE, index=index) for index in range(2))
+    assert unsupported_feature(usual) is None
+    assert marking(usual) == {3: DCQCN_MARKING, 1: step}
+    assert marking(late) == {3: Marking(20_000, 1_000_000, 0.5), 1: step}
+    assert feature_facts(late) == {
+        "kmin_bytes_of_priority_3": 20_000, "kmax_bytes_of_priority_3": 1_000_000, "pmax_of_priority_3": 0.5,
+        "kmin_bytes_of_priority_1": 60_000, "kmax_bytes_of_priority_1": 60_000, "pmax_of_priority_1": 1.0,
+    }  # fmt: skip
+
+
+def test_dcqcn_beside_dctcp(tmp_path: Path) -> None:
+    """Each class meets marks of its own."""
+    result = SimulatorTestbed().run(cell_of(tmp_path, text=BESIDE), lambda _fraction: None)
+    assert result.failure is None
+    assert set(result.tables["flows"]["status"]) == {"ok"}
+    queues = result.tables["queues"]
+    marked = {p for p, count in zip(queues["priority"], queues["marks"], strict=True) if count > 0}
+    assert marked == {1, 3}
+
+
+@pytest.mark.parametrize(
+    ("setting", "key"),
+    [
+        ("kmin: 2MB", "kmin"),
+        ("pmax: 1.5", "pmax"),
+        ("kmax: soon", "kmax"),
+        ("average_weight: -1", "average_weight"),
+    ],
+)
+def test_marking_that_cannot_be(tmp_path: Path, setting: str, key: str) -> None:
+    cell = cell_of(tmp_path, f"transports=[{{name: roce+dcqcn, {setting}}}]", text=INCAST)
+    found = SimulatorTestbed().parameter_mistake(cell)
+    assert found is not None and found.key == key
 
 
 @pytest.mark.parametrize("name", FEATURES)
@@ -144,6 +197,11 @@ def test_agents() -> None:
             GROUPS,
             ("transports=[roce]", "traffic[1].priority=3"),
             "switches without +pfc",
+        ),
+        (
+            BESIDE,
+            ("traffic[1].priority=3",),
+            "priority 3 has groups that ask for different markings: give them different priorities",
         ),
         (INCAST, ("transports=[roce+pfc]", "topology.buffer=unbounded"), "+pfc needs switches with a buffer"),
     ],

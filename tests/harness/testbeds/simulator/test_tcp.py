@@ -7,6 +7,7 @@ from helpers.experiments import cell_of
 
 from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
+from harness.testbeds.simulator.features import marking
 from harness.testbeds.simulator.support import unsupported
 from harness.testbeds.simulator.tcp import TCPS, dctcp_marking, tcp_mistake
 from workloads.framing import STREAMS
@@ -83,9 +84,9 @@ def test_rdma_and_tcp_share_a_network(tmp_path: Path) -> None:
 def test_switches_mark_above_a_threshold_in_proportion_to_the_rate(
     tmp_path: Path, rate: str, threshold_bytes: int
 ) -> None:
-    marking = dctcp_marking(cell_of(tmp_path, f"topology.rate={rate}", "topology.nic=ideal", text=INCAST))
-    assert marking is not None
-    assert (marking.kmin_bytes, marking.kmax_bytes, marking.at) == (
+    cell = cell_of(tmp_path, f"topology.rate={rate}", "topology.nic=ideal", text=INCAST)
+    rule = dctcp_marking(cell.experiment.topology, {})
+    assert (rule.kmin_bytes, rule.kmax_bytes, rule.at) == (
         threshold_bytes,
         threshold_bytes,
         "arrival",
@@ -94,13 +95,11 @@ def test_switches_mark_above_a_threshold_in_proportion_to_the_rate(
 
 def test_the_threshold_is_a_parameter(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 60KB}]", text=INCAST)
-    marking = dctcp_marking(cell)
-    assert marking is not None
-    assert marking.kmin_bytes == 60_000
+    assert marking(cell)[0].kmin_bytes == 60_000
 
 
 def test_other_tcps_ask_for_no_marks(tmp_path: Path) -> None:
-    assert dctcp_marking(cell_of(tmp_path, text=INCAST, index=1)) is None
+    assert marking(cell_of(tmp_path, text=INCAST, index=1)) == {}
 
 
 @pytest.mark.parametrize(
