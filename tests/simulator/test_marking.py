@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
 
-from simulator import Marking, Simulation, SimulationError
+from simulator import Marking, QueuePair, Reliability, Simulation, SimulationError
 
 FRAME = 1086
 
@@ -62,6 +62,38 @@ def test_only_data_is_marked() -> None:
     simulation.run_until(MILLISECOND_NS)
     marks = {port: value for _, port, name, value in simulation.counters() if name == "marked_packets"}
     assert marks["s0->h0"] == 0
+
+
+def connect_tcp(simulation: Simulation, source: str, kind: Reliability) -> QueuePair:
+    """To h2."""
+    plain = {"retry_count": 0, "timeout_exponent": 0}
+    return simulation.connect(source, "h2", mtu_bytes=1460, reliability=kind, **plain)[0]
+
+
+@pytest.mark.parametrize("at", ["departure", "arrival"])
+@pytest.mark.parametrize("name", ["reno", "cubic"])
+@pytest.mark.parametrize("ecn", [0, 1])
+def test_a_tcp_without_ecn_is_dropped_where_others_are_marked(at: Any, name: str, ecn: int) -> None:
+    """Two flows meet at a port with room for all they may send: only the marking can drop a segment."""
+    simulation = Star(hosts=3, marking=Marking(20 * FRAME, 20 * FRAME, 1, at=at), rate_bps=10 * GBPS).build()
+    kind = Reliability(name, {"ecn": ecn, "rto_min_ns": 1_000_000, "ack_every_segments": 1})
+    for source in ("h0", "h1"):
+        connect_tcp(simulation, source, kind).post_write(1, 4_000_000, True)
+    simulation.run_until(50 * MILLISECOND_NS)
+    assert (counter(simulation, "marked_packets") > 0) == (ecn == 1)
+    assert (counter(simulation, "drops") > 0) == (ecn == 0)
+
+
+def test_nics_beside_a_tcp_without_ecn_lose_nothing() -> None:
+    """The same rule in the same queue: RDMA's packets are marked, TCP's dropped."""
+    simulation = Star(hosts=3, marking=Marking(20 * FRAME, 20 * FRAME, 1), rate_bps=10 * GBPS).build()
+    nic = connect(simulation, "h0", "h2")
+    nic.post_write(1, 10_000_000, True)
+    connect_tcp(simulation, "h1", Reliability("reno")).post_write(1, 10_000_000, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    assert counter(simulation, "marked_packets") > 0
+    assert counter(simulation, "drops") > 0
+    assert nic.retransmitted_bytes == 0
 
 
 def test_a_switch_that_marks_drops_as_one_that_does_not() -> None:

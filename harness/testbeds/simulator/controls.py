@@ -97,7 +97,7 @@ def own_names(transport: str, parameters: Mapping[str, Scalar]) -> tuple[str, ..
         return names
     tables = CONTROLS[name].parameters + (FAIR_RATE_PARAMETERS if name == "rocc" else ())
     if any(feature.marking for feature in features_of(parse_transport(transport))):
-        names = (*names, *(as_written(parameter) for parameter in MARKING_PARAMETERS))
+        names = (*names, *(as_written(parameter.name) for parameter in MARKING_PARAMETERS))
     return (*names, *(as_written(parameter.name) for parameter in tables), VARIANT)
 
 

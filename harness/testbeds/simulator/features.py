@@ -1,20 +1,21 @@
 """What the words of a transport's name (`roce+pfc`) ask of the simulated network: one line for each."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from harness.experiment.choices import Scalar, TrafficGroup
 from harness.plan.cells import Cell
 from harness.testbeds.base import Fact, ParameterMistake
-from harness.testbeds.parameters import ParameterError, as_written, translated
+from harness.testbeds.parameters import ParameterError
 from harness.testbeds.simulator.tcp import TCPS, dctcp_marking
+from harness.testbeds.simulator.values import values_of
 from harness.testbeds.traffic import cell_flows, group_parameters, group_transport
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import (
     CONTROLS,
     FRAMINGS,
+    ControlParameter,
     Framing,
     Marking,
     PriorityFlowControl,
@@ -26,7 +27,13 @@ from workloads.transports import TransportName, parse_transport
 
 DCQCN_MARKING: Final = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
 """Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay", CoNEXT 2016, table 1."""
-MARKING_PARAMETERS: Final = ("kmin_bytes", "kmax_bytes", "pmax", "average_weight", "drops_above")
+MARKING_PARAMETERS: Final = (
+    ControlParameter("kmin_bytes", 5_000, 0, 1e12, "queues up to this are not marked"),
+    ControlParameter("kmax_bytes", 200_000, 0, 1e12, "above this all packets are"),
+    ControlParameter("pmax", 0.01, 0, 1, "probability just below that"),
+    ControlParameter("average_weight", 1, 1e-9, 1, "of each arrival's sight of the queue; 1: no average"),
+    ControlParameter("drops_above", 0, 0, 1, "1: what comes above kmax is dropped, as WRED does"),
+)
 """What an experiment may set of a transport's marking."""
 DATAGRAM_MTU_BYTES: Final = 1024
 """The agents' messages are no larger, whatever the path MTU."""
@@ -168,27 +175,20 @@ def group_marking(cell: Cell, group: TrafficGroup) -> Marking | None:
 
 def _changed(rule: Marking, parameters: Mapping[str, Scalar]) -> Marking:
     """The same rule with what an experiment sets of it."""
-    own = {as_written(name) for name in MARKING_PARAMETERS}
-    values: dict[str, Any] = {}
-    for key, value in parameters.items():
-        if key in own:
-            name, number = translated(key, value, MARKING_PARAMETERS)
-            values[name] = _marking_number(name, number)
-    found = replace(rule, **values)
+    values = values_of(MARKING_PARAMETERS, parameters)
+    found = Marking(
+        kmin_bytes=int(values.get("kmin_bytes", rule.kmin_bytes)),
+        kmax_bytes=int(values.get("kmax_bytes", rule.kmax_bytes)),
+        pmax=values.get("pmax", rule.pmax),
+        at=rule.at,
+        average_weight=values.get("average_weight", rule.average_weight),
+        drops_above=bool(values.get("drops_above", rule.drops_above)),
+    )
     if found.kmin_bytes > found.kmax_bytes:
         raise ParameterError(
             ParameterMistake("kmin", f"up to kmax, {found.kmax_bytes}", "correct one of them")
         )
     return found
-
-
-def _marking_number(name: str, value: Scalar) -> float | bool:
-    """A parameter of marking; ParameterError if it cannot be."""
-    largest = math.inf if name.endswith("_bytes") else 1
-    if isinstance(value, bool | str) or not 0 <= value <= largest:
-        expected = "a number from 0 on" if name.endswith("_bytes") else "a number from 0 to 1"
-        raise ParameterError(ParameterMistake(as_written(name), expected, "correct the value"))
-    return bool(value) if name == "drops_above" else value
 
 
 def flow_control(cell: Cell) -> PriorityFlowControl | None:

@@ -76,8 +76,10 @@ void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   catch_up_classed(port, now_);
   if (has_priority(classes.shut, priority)) [[unlikely]]
     return drop_classed(link, index);
-  if (classes.marker && classes.marker->on_arrival(priority, classes.queues[priority].bytes.value))
+  if (classes.marker && classes.marker->on_arrival(priority, classes.queues[priority].bytes.value,
+                                                   pool_[index].is_ecn_capable())) {
     return drop_classed(link, index);
+  }
   if (port.busy_until <= now_ && !classes.pauses.is_paused(priority, now_)) {
     if (classes.marker) mark(classes, index);
     depart(port, index, now_);
@@ -99,7 +101,8 @@ void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
 void Engine::mark(ClassedPort& classes, PacketIndex index) {
   Packet& packet = pool_[index];
   ClassQueue& queue = classes.queues[packet.priority()];
-  if (!may_be_marked(packet.kind) || !classes.marker->marks(packet.priority(), queue.bytes.value)) return;
+  if (!may_be_marked(packet.kind) || !packet.is_ecn_capable()) return;
+  if (!classes.marker->marks(packet.priority(), queue.bytes.value)) return;
   packet.psn |= Packet::kMarked;
   ++queue.marked_packets;
 }

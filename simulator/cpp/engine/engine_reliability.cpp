@@ -34,7 +34,7 @@ PacketIndex Engine::send_data(std::uint32_t qp, Port& port, Picoseconds start) {
   Packet& packet = pool_[index];
   packet.position = sender.route;
   packet.qp = sender.peer;
-  packet.psn = packet_psn(next.number);
+  packet.psn = packet_psn(next.number) | (next.is_ecn_capable ? 0 : Packet::kNotEcnCapable);
   packet.frame_bytes = static_cast<std::uint16_t>(requester.frame_bytes(next, framing_));
   packet.kind = PacketKind::kData;
   packet.flags = sender.priority_flags;

@@ -18,17 +18,19 @@ inline constexpr PacketIndex kNoPacket = std::numeric_limits<PacketIndex>::max()
 
 struct Packet {
   static constexpr std::uint32_t kMarked = std::uint32_t{1} << 31;  // in `psn`, whose numbers have 24 bits
+  static constexpr std::uint32_t kNotEcnCapable = std::uint32_t{1} << 30;
 
   Picoseconds arrival;     // at the far end of the link it is on
   PacketIndex next;        // in the queue, on the link, or in the free list
   std::uint32_t position;  // in the table of routes: entry of the link it is on
   std::uint32_t qp;        // receiving queue pair, or datagram queue pair
-  std::uint32_t psn;       // and whether it is marked; or the PauseFrame
+  std::uint32_t psn;       // and whether it is marked, or may not be; or the PauseFrame
   std::uint16_t frame_bytes;
   PacketKind kind;
   std::uint8_t flags;  // and, in the upper bits, the priority
 
   bool is_marked() const { return (psn & kMarked) != 0; }
+  bool is_ecn_capable() const { return (psn & kNotEcnCapable) == 0; }
   std::uint32_t priority() const { return flags >> PacketFlags::kPriorityShift; }
 };
 static_assert(sizeof(Packet) == 32);

@@ -29,14 +29,18 @@ class Marker {
 
   bool is_at_departure(std::uint32_t priority) const { return has_priority(at_departure_, priority); }
 
-  // A packet comes and finds so many bytes waiting. Returns whether it must be dropped.
-  [[nodiscard]] bool on_arrival(std::uint32_t priority, std::int64_t waiting_bytes) {
+  // A packet comes and finds so many bytes waiting. Returns whether it must be dropped: one that is not
+  // ECN-capable is where others are marked. Source: RFC 3168, section 5. Deviation: it is always when it comes.
+  [[nodiscard]] bool on_arrival(std::uint32_t priority, std::int64_t waiting_bytes, bool is_ecn_capable) {
     if (has_priority(averaging_, priority)) [[unlikely]] {
       double& average = average_[priority];
       average += rules_[priority].average_weight * (static_cast<double>(waiting_bytes) - average);
     }
-    return has_priority(dropping_, priority) &&
-           length(priority, waiting_bytes) > static_cast<double>(rules_[priority].maximum.value);
+    if (has_priority(dropping_, priority) &&
+        length(priority, waiting_bytes) > static_cast<double>(rules_[priority].maximum.value)) {
+      return true;
+    }
+    return !is_ecn_capable && marks(priority, waiting_bytes);
   }
 
   // Whether to mark a packet; `waiting_bytes` do not count it.

@@ -135,7 +135,7 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
   Queue& queue = link.queues[link.has_classes ? packet.priority : 0];
   if (has_priority(link.shut, packet.priority) ||
-      (link.marker && link.marker->on_arrival(packet.priority, queue.bytes))) {
+      (link.marker && link.marker->on_arrival(packet.priority, queue.bytes, packet.data.is_ecn_capable))) {
     ++queue.drops;
     --packets_;
     return;

@@ -15,6 +15,7 @@ struct DataPacket {
   bool is_first = false;  // of its verb
   bool is_last = false;
   bool has_reduced = false;  // its sender has taken notice of marks (CWR)
+  bool is_ecn_capable = true;  // switches may mark it
   Picoseconds sent;  // it began to leave then
 };
 

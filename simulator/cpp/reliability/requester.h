@@ -57,6 +57,7 @@ class Requester {
             .is_first = number == verb.first_psn,
             .is_last = number == verb.last_psn,
             .has_reduced = has_reduced(),
+            .is_ecn_capable = is_ecn_capable(),
             .sent = {}};
   }
 
@@ -117,6 +118,7 @@ class Requester {
   virtual void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) = 0;
   virtual void on_posted() {}
   virtual bool has_reduced() const { return false; }  // says the next packet
+  virtual bool is_ecn_capable() const { return true; }  // says every packet
 
   std::uint64_t posted() const { return posted_; }  // one past the last posted
   std::uint32_t mtu_bytes() const { return mtu_bytes_; }

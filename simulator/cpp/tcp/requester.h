@@ -86,6 +86,7 @@ class TcpRequester final : public Requester {
  protected:
   std::uint64_t next_number() const override { return choice_ == Choice::kNew ? sent() : chosen_; }
   bool has_reduced() const override { return tells_reduction_ && choice_ == Choice::kNew; }
+  bool is_ecn_capable() const override { return settings_.echo != TcpEcho::kNone; }
 
   void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) override {
     const bool is_idle = board_.empty() && end - last_sent_ > round_trip_.timeout();
