@@ -18,11 +18,18 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
 
     Where the switch is not ours there are none to set.
 
+    UsageError too if its switches should be input-queued, which a Linux switch is not.
+
     Deviation: a Linux switch has no buffer that its ports share. Each port gets what it could hold alone,
     alpha / (1 + alpha) of the buffer, which is where a single congested port settles.
     """
     if inventory.switch is None:
         return {}
+    if topology.switch == "voq":
+        raise UsageError(
+            f"inventory {inventory.path}: got topology.switch voq, expected shared, "
+            "as its switch is output-queued; leave topology.switch out."
+        )
     there = {port.name for port in inventory.switch.variables.ports}
     ports = {
         f"{switch}->{peer}": PortSettings(

@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from workloads.framing import FRAMINGS, Framing
+from workloads.mistakes import mistake, mistakes_at
 from workloads.specification import Delay, Size, SizeOrUnbounded, Specification, Time
 from workloads.topologies.link import Link
 from workloads.topologies.shortest_paths import ShortestPaths
@@ -17,17 +18,19 @@ HOSTS_MAX: Final = 4096
 
 HostCount = Annotated[int, Field(ge=2, le=HOSTS_MAX)]
 Mtu = Literal[256, 512, 1024, 2048, 4096]
+SwitchKind = Literal["shared", "voq"]
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A switch with one buffer that all its ports share."""
+    """A switch with one buffer that all its ports share, or one for each of its links."""
 
     name: str
     buffer_bytes: int | None
     """None: unbounded."""
     alpha: float
-    """A port may queue alpha times what is free in the buffer."""
+    """A port may queue alpha times what is free in the buffer that they share."""
+    kind: SwitchKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +71,16 @@ class Topology(Specification, ABC):
     Between equal links, senders that answer the same event meet at the switch at the same picosecond, and the
     order of ties decides whose packets are dropped.
     """
+    switch: SwitchKind = "shared"
+    """How switches store what waits: in a buffer that all ports share, or (`voq`) where it came in.
+
+    `voq` is input-queued, with virtual output queues that take turns.
+    Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1.
+    """
     buffer_bytes: SizeOrUnbounded = 9_000_000
-    """Buffer of each switch, shared by its ports; `unbounded` never drops."""
+    """Buffer of each switch, or of each link with `switch: voq`; `unbounded` never drops."""
     alpha: Annotated[float, Field(gt=0, le=64)] = 1.0
-    """A port may queue alpha times what is free in the buffer."""
+    """A port may queue alpha times what is free in the shared buffer."""
     pause_alpha: Annotated[float, Field(gt=0, le=64)] = 1 / 16
     """With +pfc: frames that came over a link may hold so many times what is free; then it is paused."""
     pause_xoff_bytes: Size | None = None
@@ -80,6 +89,17 @@ class Topology(Specification, ABC):
     """With +pfc: room for what still comes over a paused link; by default it follows from the link."""
     pause_watchdog_ns: Time | None = None
     """With +pfc: a port to a host that has been paused for so long drops what waits for it."""
+
+    @model_validator(mode="after")
+    def _check_thresholds(self) -> Self:
+        """A share of a buffer that nobody shares makes no sense."""
+        fields = type(self).model_fields
+        shares = [] if self.switch == "shared" else ["alpha", "pause_alpha"]
+        wrong = [name for name in shares if getattr(self, name) != fields[name].default]
+        if wrong:
+            found = mistake("nothing with switch: voq, whose links have buffers of their own", "remove it")
+            raise mistakes_at(dict.fromkeys(wrong, found))
+        return self
 
     @abstractmethod
     def host_names(self) -> tuple[str, ...]:
@@ -95,7 +115,7 @@ class Topology(Specification, ABC):
 
     def switches(self) -> tuple[Switch, ...]:
         """Every switch with its buffer."""
-        return tuple(Switch(name, self.buffer_bytes, self.alpha) for name in self.switch_names())
+        return tuple(Switch(name, self.buffer_bytes, self.alpha, self.switch) for name in self.switch_names())
 
     def receiving_hosts(self) -> tuple[str, ...]:
         """Hosts among which the last one probes and the last one before it receives."""

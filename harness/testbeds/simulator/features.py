@@ -231,8 +231,11 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
     """The parameters of flow control and marking; nothing without them."""
     facts: dict[str, Fact] = {}
     control, rules = flow_control(cell), marking(cell)
+    is_input_queued = cell.experiment.topology.switch == "voq"
+    if is_input_queued:
+        facts["switch"] = "voq"
     if control is not None:
-        facts["pfc_alpha"] = control.alpha
+        facts |= {} if is_input_queued else {"pfc_alpha": control.alpha}
         facts["pfc_pause"] = "until resumed" if control.pause_ns is None else f"for {control.pause_ns} ns"
     is_one_rule = len(set(rules.values())) == 1
     for priority, rule in rules.items():

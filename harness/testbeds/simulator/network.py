@@ -119,6 +119,7 @@ def _build_links(cell: Cell) -> Simulation:
             switch.name,
             buffer_bytes=switch.buffer_bytes,
             alpha=switch.alpha,
+            kind=switch.kind,
             flow_control=flow_control(cell),
             marking=marking(cell),
             fair_rates=switch_fair_rates(cell),

@@ -36,6 +36,8 @@ def _full_buffer_ns(topology: Topology) -> int | None:
     for switch in topology.switches():
         if switch.buffer_bytes is None:
             return None
-        rate_bps = min(link.rate_bps for link in topology.links_of[switch.name].values())
-        waits_ns.append(-(-switch.buffer_bytes * 8 * 10**9 // rate_bps))
+        links = topology.links_of[switch.name].values()
+        buffers = len(links) if switch.kind == "voq" else 1
+        rate_bps = min(link.rate_bps for link in links)
+        waits_ns.append(-(-switch.buffer_bytes * buffers * 8 * 10**9 // rate_bps))
     return max(waits_ns)

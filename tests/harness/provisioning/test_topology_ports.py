@@ -43,3 +43,8 @@ def test_a_topology_that_the_machines_do_not_have_is_refused(inventory: Inventor
 def test_without_a_switch_there_is_nothing_to_set(inventory: Inventory) -> None:
     alone = Inventory(inventory.path, inventory.kind, inventory.hosts, None)
     assert ports_of(star(), alone) == {}
+
+
+def test_a_linux_switch_is_not_input_queued(inventory: Inventory) -> None:
+    with pytest.raises(UsageError, match=r"got topology\.switch voq, expected shared"):
+        ports_of(star(switch="voq"), inventory)

@@ -18,8 +18,9 @@ def test_three_hosts() -> None:
 
 
 def test_buffer_defaults_to_nine_megabytes() -> None:
-    assert star().switches() == (Switch("s0", 9_000_000, 1.0),)
-    assert star(buffer="unbounded").switches() == (Switch("s0", None, 1.0),)
+    assert star().switches() == (Switch("s0", 9_000_000, 1.0, "shared"),)
+    assert star(buffer="unbounded").switches() == (Switch("s0", None, 1.0, "shared"),)
+    assert star(buffer="240KB", switch="voq").switches() == (Switch("s0", 240_000, 1.0, "voq"),)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Every topology: connected, named by the rule, deterministic."""
 
 import pytest
+from pydantic import ValidationError
 
 from workloads.topologies import TOPOLOGIES, Topology
 
@@ -77,3 +78,12 @@ def test_what_is_certain_lies_on_the_path_and_ends_at_the_hosts(topology: Topolo
     assert [link for link in path if link in certain] == list(certain)
     is_alone = topology.shortest_paths.count(first, last) == 1
     assert is_alone == (certain == path)
+
+
+@pytest.mark.parametrize("key", ["alpha", "pause_alpha"])
+def test_shares_of_a_buffer_that_nobody_shares(key: str) -> None:
+    star = {"hosts": 2, "rate": "10Gbps", "switch": "voq"}
+    with pytest.raises(ValidationError, match=r"expected nothing with switch: voq.*remove it") as caught:
+        TOPOLOGIES["star"].model_validate({**star, key: 0.5})
+    assert [error["loc"] for error in caught.value.errors()] == [(key,)]
+    assert TOPOLOGIES["star"].model_validate(star).switch == "voq"

@@ -86,6 +86,8 @@ def test_facts(tmp_path: Path) -> None:
     assert feature_facts(cell_of(tmp_path, text=INCAST)) == {}
     facts = {"pfc_alpha": 1 / 16, "pfc_pause": "until resumed"}
     assert feature_facts(cell_of(tmp_path, text=INCAST, index=1)) == facts
+    facts = {"switch": "voq", "pfc_pause": "until resumed"}
+    assert feature_facts(cell_of(tmp_path, "topology.switch=voq", text=INCAST, index=1)) == facts
     facts = {"kmin_bytes": 5_000, "kmax_bytes": 200_000, "pmax": 0.01}
     assert feature_facts(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) == facts
 
@@ -244,3 +246,15 @@ def test_an_incast_into_a_small_buffer(tmp_path: Path) -> None:
     for selective in (0, 2, 5):
         assert resent[selective] == pytest.approx(dropped[selective] * packets, rel=0.01)
     assert resent[1] > 2 * resent[0]
+
+
+def test_input_queued_switches_have_a_buffer_for_each_link(tmp_path: Path) -> None:
+    """A port alone settles at half of a shared buffer of 60 KB; here three senders' links have 60 KB each."""
+    most = {}
+    for switch in ("shared", "voq"):
+        settings = (f"topology.switch={switch}", "topology.buffer=60KB", "transports=[irn-nobdp]")
+        result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=INCAST), lambda _fraction: None)
+        assert result.failure is None
+        most[switch] = max(result.tables["queues"]["max_bytes"])
+    assert 25_000 < most["shared"] < 35_000
+    assert 3 * 55_000 < most["voq"] <= 5 * 60_000

@@ -18,6 +18,8 @@ def test_the_network_of_irn(tmp_path: Path) -> None:
     """24 us of cables, six times 1106 and 86 bytes at 40 Gb/s: 115 packets. A buffer lasts 288 us."""
     cell = cell_of(tmp_path, text=IRN)
     assert empty_round_trip(cell) == RoundTrip(24_000 + 1_431, 115, 288_000)
+    ports = cell_of(tmp_path, "topology.switch=voq", "topology.buffer=240KB", text=IRN)
+    assert empty_round_trip(ports) == empty_round_trip(cell)
 
 
 def test_ten_gigabit(tmp_path: Path) -> None:
