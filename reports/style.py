@@ -48,6 +48,12 @@ _SPARE_COLOURS: Final = (
     ("#7a4a9e", "#cda6ec"),
     ("#2e7d6e", "#7fd1c1"),
     ("#9c4a3c", "#e8a497"),
+    ("#3d6b1f", "#9ccf78"),
+    ("#b03060", "#f39ab8"),
+    ("#1f5f8b", "#86c0e6"),
+    ("#8a5a00", "#e5b45c"),
+    ("#50508c", "#aeaef0"),
+    ("#007a7a", "#5fd0d0"),
 )
 _SPARE_MARKERS: Final = ("<", ">", "h", "p", "d")
 _SPARE_LINES: Final = ("-", "--", "-.", ":")
@@ -99,21 +105,32 @@ def style_of(transport: str, label: str | None = None) -> TransportStyle:
     """Return the style of a transport of the registry, or a deterministic one for a name that is not known.
 
     A label that differs from the registry's name (the same transport with other parameters) gets its own
-    look, so that two variants in one figure can be told apart.
+    look, so that two variants in one figure can be told apart. With flow control a transport keeps its
+    colour.
     """
     label = label or transport
     if label in TRANSPORT_STYLES:
         return TRANSPORT_STYLES[label]
-    known = TRANSPORT_STYLES.get(transport)
     digest = hashlib.sha256(label.encode()).digest()
-    colour, colour_dark = _SPARE_COLOURS[digest[0] % len(_SPARE_COLOURS)]
-    return TransportStyle(
-        f"{known.name} ({label})" if known else _spoken(label),
-        colour,
-        colour_dark,
-        _SPARE_MARKERS[digest[1] % len(_SPARE_MARKERS)],
-        _SPARE_LINES[digest[2] % len(_SPARE_LINES)],
-    )
+    markers, lines = list(_SPARE_MARKERS), list(_SPARE_LINES)
+    colours = _SPARE_COLOURS[digest[5] % len(_SPARE_COLOURS)]
+    family = TRANSPORT_STYLES.get(transport.removesuffix("+pfc"))
+    if label == transport and family is not None:
+        colours = family.colour, family.colour_dark
+        markers = [marker for marker in markers if marker != family.marker]
+        lines = [line for line in lines if line != family.line]
+    marker, line = markers[digest[1] % len(markers)], lines[digest[2] % len(lines)]
+    return TransportStyle(_name(transport, label), *colours, marker, line)
+
+
+def _name(transport: str, label: str) -> str:
+    """Return what a transport that is not in the table is called: with its own parameters, or its label."""
+    known = TRANSPORT_STYLES.get(transport)
+    name = known.name if known else _spoken(transport)
+    if label == transport:
+        return name
+    own = label.removeprefix(f"{transport},")
+    return f"{name} ({', '.join(own.split(','))})" if known or own != label else label
 
 
 @contextmanager

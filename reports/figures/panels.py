@@ -1,5 +1,6 @@
 """Small multiples: panels that line up, share their scales, and have one legend."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import Final, Literal
 
@@ -13,8 +14,11 @@ WIDTH_INCHES: Final = 9.6
 COLUMNS_MAX: Final = 3
 # Room beside each panel; fixed in inches, so that panels line up from figure to figure.
 LEFT_INCHES: Final = 0.78
-RIGHT_INCHES: Final = 0.12
+RIGHT_INCHES: Final = 0.2
 ABOVE_INCHES: Final = 0.3
+# A line of a title, and what a character of it takes on average.
+TITLE_LINE_INCHES: Final = 0.16
+TITLE_CHARACTER_INCHES: Final = 0.083
 BELOW_INCHES: Final = 0.52
 LEGEND_INCHES: Final = 0.3
 LEGEND_COLUMNS: Final = 4
@@ -38,28 +42,36 @@ def panels(
     """Return a figure with one titled panel per title, in rows, and room for a legend above them."""
     columns = min(columns, len(titles))
     rows = -(-len(titles) // columns)
+    panel_width = (WIDTH_INCHES - RIGHT_INCHES) / columns - LEFT_INCHES
+    wrapped = [_wrapped(title, panel_width) for title in titles]
+    above_inches = ABOVE_INCHES + TITLE_LINE_INCHES * max((text.count("\n") for text in wrapped), default=0)
+    height_inches += above_inches - ABOVE_INCHES
     top_inches = LEGEND_INCHES if legend else 0.0
     if not any(titles):  # a single panel of which the heading says all
-        top_inches -= ABOVE_INCHES - UNTITLED_INCHES
+        top_inches -= above_inches - UNTITLED_INCHES
     height = height_inches * rows + top_inches
     figure = Figure(figsize=(WIDTH_INCHES, height))
     grid = figure.subplots(rows, columns, sharex=share == "all", sharey=share, squeeze=False)
-    panel_width = (WIDTH_INCHES - RIGHT_INCHES) / columns - LEFT_INCHES
     figure.subplots_adjust(
         left=LEFT_INCHES / WIDTH_INCHES,
         right=1 - RIGHT_INCHES / WIDTH_INCHES,
         bottom=BELOW_INCHES / height,
-        top=1 - (ABOVE_INCHES + top_inches) / height,
+        top=1 - (above_inches + top_inches) / height,
         wspace=LEFT_INCHES / panel_width,
-        hspace=(ABOVE_INCHES + BELOW_INCHES) / (height_inches - ABOVE_INCHES - BELOW_INCHES),
+        hspace=(above_inches + BELOW_INCHES) / (height_inches - above_inches - BELOW_INCHES),
     )
     axes = list(grid.ravel())
-    for axis, title in zip(axes, titles, strict=False):
-        axis.set_title(plain(title))
+    for axis, title in zip(axes, wrapped, strict=False):
+        axis.set_title(title)
         axis.tick_params(labelbottom=True, labelleft=True)
     for unused in axes[len(titles) :]:
         unused.remove()
     return figure, axes[: len(titles)]
+
+
+def _wrapped(title: str, width_inches: float) -> str:
+    """Return a title in as many lines as a panel of this width needs."""
+    return "\n".join(textwrap.wrap(plain(title), int(width_inches / TITLE_CHARACTER_INCHES)))
 
 
 def compared_panels(settings: Sequence[Setting]) -> tuple[list[Setting], int, Share]:
@@ -107,7 +119,7 @@ def _make_room(figure: Figure, inches: float) -> None:
     figure.subplots_adjust(top=scale * place.top, bottom=scale * place.bottom)
 
 
-def plain(text: str, length_max: int = 70) -> str:
+def plain(text: str, length_max: int = 100) -> str:
     """Return text that is safe to draw: printable, on one line, not too long."""
     printable = "".join(character if character.isprintable() else " " for character in text)
     return printable if len(printable) <= length_max else printable[: length_max - 1] + "…"

@@ -190,7 +190,7 @@ def test_axis_of_sizes_holds_an_empty_queue(low: float, high: float, limits: tup
 
 def test_drawn_names_are_printable_and_short() -> None:
     assert plain("a\x00b\nc") == "a b c"
-    assert plain("x" * 200) == "x" * 69 + "…"
+    assert plain("x" * 200) == "x" * 99 + "…"
 
 
 @pytest.mark.parametrize(

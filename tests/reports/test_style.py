@@ -1,11 +1,15 @@
 """Contract of the style table: every transport can be told apart, on white and on dark paper."""
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
+import yaml
 
 from reports.style import DARK_PARTNERS, GRID, PAPER, TRANSPORT_STYLES, style_of
 from workloads.transports import parse_transport
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 
 def luminance(colour: str) -> float:
@@ -95,3 +99,33 @@ def test_every_colour_has_a_dark_partner() -> None:
 )
 def test_names_of_known_words_are_said(name: str, said: str) -> None:
     assert style_of(name).name == said
+
+
+def test_own_parameters_stand_behind_the_name() -> None:
+    timely = style_of("roce+timely+pfc", "roce+timely+pfc,variant=ns3-rdma,initial_rate=9.5Gbps")
+    assert timely.name == "RoCE with TIMELY and PFC (variant=ns3-rdma, initial_rate=9.5Gbps)"
+    assert style_of("rogue", "rogue,rtt_noise=5us").name == "RoGUE (rtt_noise=5us)"
+    assert style_of("roce+timely+pfc", "by packets").name == "by packets"
+
+
+@pytest.mark.parametrize("name", TRANSPORT_STYLES)
+def test_flow_control_changes_line_and_marker_but_not_colour(name: str) -> None:
+    if "+pfc" not in name and f"{name}+pfc" not in TRANSPORT_STYLES:
+        plain, paused = style_of(name), style_of(f"{name}+pfc")
+        assert paused.colour == plain.colour
+        assert (paused.line != plain.line) and (paused.marker != plain.marker)
+
+
+def labelled(choice: str | dict[str, object]) -> tuple[str, str]:
+    """Name and label of a transport as an experiment file has it."""
+    if isinstance(choice, str):
+        return choice, choice
+    own = [f"{key}={value}" for key, value in choice.items() if key not in ("name", "label")]
+    return str(choice["name"]), str(choice.get("label") or ",".join([str(choice["name"]), *own]))
+
+
+@pytest.mark.parametrize("file", sorted(EXPERIMENTS.rglob("*.yaml")), ids=lambda file: file.stem)
+def test_the_transports_of_a_shipped_experiment_can_be_told_apart(file: Path) -> None:
+    choices = [labelled(each) for each in yaml.safe_load(file.read_text())["transports"]]
+    looks = [(style.colour, style.line) for style in (style_of(*choice) for choice in choices)]
+    assert len(set(looks)) == len(looks)
