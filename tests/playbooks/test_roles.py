@@ -75,3 +75,9 @@ def test_limiters_are_classes_that_packets_reach_by_their_traffic_class() -> Non
     assert [line.split("ip_tos ")[1] for line in filters] == [
         f"{k << 5:#x}/0xe0 classid 1:1{k}" for k in range(1, 8)
     ]
+
+
+def test_whoever_only_runs_experiments_can_have_the_nodes_looked_at() -> None:
+    """He may be allowed nothing but to start the agent, and `rogue run` asks the doctor first."""
+    (play,) = yaml.safe_load((PLAYBOOKS / "preflight.yml").read_text())
+    assert play["become"] is False
