@@ -183,22 +183,25 @@ def lying_agent(host: Connection) -> Iterator[None]:
 def test_a_node_that_speaks_garbage_fails_its_cells_only(
     nodes: standing.StandingTestbed, experiment: Path, tmp_path: Path
 ) -> None:
-    run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))
+    """Agents stay from cell to cell, so the one that is there is killed for the liar to be started."""
+    run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path), "--set", "repetitions=3")
     try:
+        run.wait_for_cell(1)
         wait_for_traffic(nodes)
         with connect(nodes.logins["h1"]) as host, lying_agent(host):
-            run.wait_for_cell(1)
-            host.run("pkill -KILL -f '[r]ogue-agent.pyz'")  # or it would stay for the next cell
-            run.wait_for_cell(2)
+            host.run("pkill -KILL -f '[r]ogue-agent.pyz'")
+            run.wait_for_cell(3)
         code, directory = run.finish()
     finally:
         run.kill()
-    good, bad = read_manifest(directory).cells
+    good, killed, lied_to = read_manifest(directory).cells
     assert good.status == "ok", good.message
-    assert (bad.status, bad.failure_kind) == ("failed", "agent"), bad.message
+    assert (killed.status, killed.failure_kind) == ("failed", "agent"), killed.message
+    assert (lied_to.status, lied_to.failure_kind) == ("failed", "agent"), lied_to.message
+    assert "h1: the agent's reply to hello: " in (lied_to.message or "")
     assert code == ExitCode.CELLS_FAILED
     call("run", "--resume", str(directory), "--only-failed")
-    assert [cell.status for cell in read_manifest(directory).cells] == ["ok", "ok"]
+    assert [cell.status for cell in read_manifest(directory).cells] == ["ok", "ok", "ok"]
 
 
 def test_a_machine_without_power_loses_no_finished_result(
