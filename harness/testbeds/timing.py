@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from harness.plan.cells import Cell
 from harness.testbeds.traffic import cell_flows
 from workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
 from workloads.topologies import Topology
+from workloads.traffic import Flow
 
 SECOND_NS: Final = 1_000_000_000
 TIME_LIMIT_FACTOR: Final = 10
@@ -39,7 +41,7 @@ def cell_timing(cell: Cell) -> Timing:
     experiment = cell.experiment
     durations = [group.workload.duration_ns for group in experiment.groups]
     repeating = [duration for duration in durations if duration is not None]
-    finite_ns = _finite_traffic_ns(cell)
+    finite_ns = _finite_traffic_ns(experiment.topology, tuple(cell_flows(cell).values()))
     traffic_ns = max(1, finite_ns, *repeating)
     is_open_ended = len(repeating) == len(durations)
     limit_ns = traffic_ns if is_open_ended else max(TIME_LIMIT_FACTOR * traffic_ns, TIME_LIMIT_NS_MIN)
@@ -70,16 +72,16 @@ def _chosen(intervals: tuple[tuple[int, int], ...], traffic_ns: int) -> int:
     return next(interval_ns for from_ns, interval_ns in intervals if traffic_ns >= from_ns)
 
 
-def _finite_traffic_ns(cell: Cell) -> int:
+@lru_cache(maxsize=8)
+def _finite_traffic_ns(topology: Topology, groups: tuple[tuple[Flow, ...], ...]) -> int:
     """How long the transfers that do not repeat take if the busiest receiver never idles.
 
     Nor can it be over before the last transfer arrives, nor before one flow's transfers have followed each
     other.
     """
-    topology = cell.experiment.topology
     receiving_ns: dict[str, float] = defaultdict(float)
     alone_ns = 0
-    for flow in (flow for flows in cell_flows(cell).values() for flow in flows):
+    for flow in (flow for flows in groups for flow in flows):
         ends = flow.source, flow.destination
         goodput_bps = ideal_goodput_bps(topology, *ends)
         receiving_ns[flow.destination] += flow.finite_bytes * 8 * SECOND_NS / goodput_bps

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import get_args
 
 from harness.experiment.choices import Scalar, TrafficGroup
 from harness.plan.cells import Cell
 from workloads.topologies import Placement
-from workloads.traffic import Flow, Workload
+from workloads.traffic import Flow, Verb, Workload
 from workloads.transports import parse_transport
 
 
@@ -24,16 +25,24 @@ def cell_flows(cell: Cell) -> dict[str, tuple[Flow, ...]]:
     """Flows of each group, without the probe's; a verb that its transport lacks is replaced."""
     placement = cell.experiment.placement
     return {
-        group.name: _carried(group.workload, placement, cell.seed, group_transport(cell, group))
+        group.name: _carried(group.workload, placement, cell.seed, _verbs(group_transport(cell, group)))
         for group in cell.experiment.groups
     }
 
 
 @lru_cache(maxsize=8)
-def _carried(workload: Workload, placement: Placement, seed: int, transport: str) -> tuple[Flow, ...]:
+def _carried(
+    workload: Workload, placement: Placement, seed: int, verbs: tuple[tuple[Verb, Verb], ...]
+) -> tuple[Flow, ...]:
     """Flows of a workload; kept, because drawing a hundred thousand arrivals takes a while."""
+    carried = dict(verbs)
+    return tuple(replace(flow, verb=carried[flow.verb]) for flow in workload.flows(placement, seed))
+
+
+def _verbs(transport: str) -> tuple[tuple[Verb, Verb], ...]:
+    """Each verb that may be asked for, with the one that moves the bytes: all that a transport changes."""
     name = parse_transport(transport)
-    return tuple(replace(flow, verb=name.carried(flow.verb)) for flow in workload.flows(placement, seed))
+    return tuple((verb, name.carried(verb)) for verb in get_args(Verb))
 
 
 def replaced_verbs(cell: Cell) -> str | None:

@@ -19,15 +19,19 @@ class ShortestPaths:
     def __init__(self, links_of: LinksOf) -> None:
         self._links_of = links_of
         self._hops_to: dict[str, dict[str, int]] = {}
+        self._first: dict[tuple[str, str], tuple[Link, ...]] = {}
 
     def first(self, source: str, destination: str) -> tuple[Link, ...]:
         """Links from source to destination; of equally short paths the one whose links come first."""
-        links, node = [], source
-        while node != destination:
-            link = next(self._next_links(node, destination))
-            links.append(link)
-            node = link.other_end(node)
-        return tuple(links)
+        ends = source, destination
+        if ends not in self._first:
+            links, node = [], source
+            while node != destination:
+                link = next(self._next_links(node, destination))
+                links.append(link)
+                node = link.other_end(node)
+            self._first[ends] = tuple(links)
+        return self._first[ends]
 
     def certain(self, source: str, destination: str) -> tuple[Link, ...]:
         """Links that every shortest path takes, whatever a hash chooses elsewhere, in order."""

@@ -46,3 +46,13 @@ def test_receivers(tmp_path: Path) -> None:
     assert receivers(cell_of(tmp_path)) == {"h2": 2}
     assert set(receivers(cell_of(tmp_path, MANY))) == {"h0", "h1", "h2"}
     assert busiest_receiver(cell_of(tmp_path)) == "h2"
+
+
+def test_transports_that_carry_the_same_verbs_share_the_flows(tmp_path: Path) -> None:
+    """A hundred thousand of them take seconds, for each of the cells that a plan has."""
+    irn, lossy, rogue = (
+        cell_flows(cell_of(tmp_path, f"transports=[{name}]", text=GROUPS))["bulk"]
+        for name in ("irn", "roce-lossy", "rogue")
+    )
+    assert irn is lossy
+    assert irn is not rogue
