@@ -21,6 +21,7 @@ inline constexpr std::array kHpccParameters = {
     Parameter{"stages_max", 5, 0, 1e6, "increases in a row before the window follows the measurement"},
     Parameter{"base_rtt_ns", 13'000, 1, kNanosecondsMax, "round trip of the longest path without queues"},
     Parameter{"additive_increase_bps", 0, 0, kRateMax, "0: 10 Mb/s for each 25 Gb/s of the line rate"},
+    Parameter{"expected_flows", 0, 0, 1e6, "above 0: the increase is 1 - eta of the line rate over so many"},
     Parameter{"rate_min_bps", 100e6, 1, kRateMax, "the window stays above this times the base round trip"},
 };
 
@@ -34,7 +35,7 @@ class Hpcc final : public Controller {
         window_max_bytes_(line_bps_ / 8 * base_rtt_s_),
         window_min_bytes_(
             std::min(window_max_bytes_, std::max(1.0, values.at("rate_min_bps") / 8 * base_rtt_s_))),
-        increase_bytes_(increase_bps(values.at("additive_increase_bps"), line_bps_) / 8 * base_rtt_s_),
+        increase_bytes_(increase_bps(values, line_bps_) / 8 * base_rtt_s_),
         window_bytes_(window_max_bytes_),
         reference_bytes_(window_max_bytes_) {}
 
@@ -63,7 +64,14 @@ class Hpcc final : public Controller {
   }
 
  private:
-  static double increase_bps(double given_bps, double line_bps) {
+  // Source of the increase by flows: Li et al., section 3.3 (W_AI = W_init (1 - eta) / N).
+  static double increase_bps(const ParameterValues& values, double line_bps) {
+    const double flows = values.at("expected_flows");
+    const double given_bps = values.at("additive_increase_bps");
+    if (flows > 0 && given_bps > 0) {
+      throw SimulationError("hpcc: expected additive_increase_bps or expected_flows, got both");
+    }
+    if (flows > 0) return line_bps * (1 - values.at("eta")) / flows;
     return given_bps > 0 ? given_bps : 10e6 * line_bps / 25e9;
   }
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from simulator import SimulationError
 from simulator._core import Controller
 
 GBPS = 10**9
@@ -52,6 +53,15 @@ def test_a_full_link_brings_it_to_eta() -> None:
     assert link.control.window_bytes == WINDOW_BYTES
     assert link.answer(1) == pytest.approx(0.95 * WINDOW_BYTES + STEP_BYTES, abs=2)
     assert link.control.rate_bps == pytest.approx((0.95 * WINDOW_BYTES + STEP_BYTES) * 8 / 10e-6, rel=1e-6)
+
+
+def test_the_step_may_follow_from_the_number_of_flows() -> None:
+    """A twentieth of the window over ten flows: 625 bytes; not beside a step of its own."""
+    link = Link(expected_flows=10)
+    link.answer(1)
+    assert link.answer(1) == pytest.approx(0.95 * WINDOW_BYTES + 0.05 * WINDOW_BYTES / 10, abs=2)
+    with pytest.raises(SimulationError, match="expected additive_increase_bps or expected_flows, got both"):
+        Link(expected_flows=10, additive_increase_bps=1e6)
 
 
 def test_a_queue_counts_as_use() -> None:
