@@ -33,7 +33,7 @@ TRANSPORT_STYLES: Final[dict[str, TransportStyle]] = {
     "roce+pfc": TransportStyle("RoCE with PFC", "#8f6a00", "#f0c53c", "D", "-."),
     "roce+dcqcn": TransportStyle("RoCE with DCQCN", "#a3487c", "#e8a0cb", "P", "--"),
     "roce+timely": TransportStyle("RoCE with TIMELY", "#5c5c9e", "#b3b3ec", "X", ":"),
-    "roce+rocc": TransportStyle("RoCE with RoCC", "#8b3a62", "#d98fb0", "<", "-"),
+    "roce+rocc": TransportStyle("RoCE with RoCC", "#3f4650", "#c3cad3", "<", "-"),
     "roce+hpcc": TransportStyle("RoCE with HPCC", "#5f5200", "#cdbf5a", ">", "--"),
     "irn": TransportStyle("IRN", "#41659b", "#a3c1ea", "h", "-."),
     "irn+dcqcn": TransportStyle("IRN with DCQCN", "#6d4191", "#c79fe8", "p", "--"),

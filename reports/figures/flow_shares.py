@@ -47,8 +47,8 @@ class FlowShares(ReportFigure):
 
     def draw(self, results: Results) -> Figure:
         """Draw the marks."""
-        settings, columns, share = compared_panels(self.shown(results))
-        figure, axes = panels([setting.title for setting in settings], columns, share=share)
+        settings, columns, _ = compared_panels(self.shown(results))
+        figure, axes = panels([setting.title for setting in settings], columns, share="row")  # own hosts each
         for axis, setting in zip(axes, settings, strict=True):
             views = self.views(results, setting)
             style = setting.style
