@@ -19,6 +19,7 @@ DATA = Path(__file__).parent / "data"
 DELAY_PS = 1_000_000
 MTU_BYTES = 1000
 BUFFER_BYTES = 12_000_000
+CONTROLLED_FLOW_CONTROL = PriorityFlowControl(mtu_bytes=MTU_BYTES)
 CONTROLLED_RATE_BPS = 25 * 10**9
 """Thresholds of marking are 100 and 400 KB per 25 Gb/s. Source: run.py of the simulator of HPCC, 2019."""
 
@@ -49,23 +50,30 @@ class Workload:
                 start_ns = int(row["start_us"]) * 1000
                 yield Flow(start_ns, f"h{row['src']}", f"h{row['dst']}", int(row["size_bytes"]))
 
-    def controlled_network(self, simulation_type: type[Simulation] = Simulation) -> Simulation:
+    def controlled_network(
+        self,
+        simulation_type: type[Simulation] = Simulation,
+        flow_control: PriorityFlowControl = CONTROLLED_FLOW_CONTROL,
+        loss_probability: float = 0.0,
+    ) -> Simulation:
         """Build the network with flow control and marking: switches of 12 MB."""
         scale = self.rate_bps / CONTROLLED_RATE_BPS
         return self.network(
             simulation_type,
             buffer_bytes=BUFFER_BYTES,
-            flow_control=PriorityFlowControl(mtu_bytes=MTU_BYTES),
+            loss_probability=loss_probability,
+            flow_control=flow_control,
             marking=Marking(kmin_bytes=round(100_000 * scale), kmax_bytes=round(400_000 * scale), pmax=0.2),
         )
 
-    def network(
+    def network(  # noqa: PLR0913 - a network has that many features, all named
         self,
         simulation_type: type[Simulation] = Simulation,
         profile: NicProfile = IDEAL,
         buffer_bytes: int | None = None,
         flow_control: PriorityFlowControl | None = None,
         marking: Marking | None = None,
+        loss_probability: float = 0.0,
     ) -> Simulation:
         """Build the network: all links alike, all switches alike (None = unbounded buffer)."""
         simulation = simulation_type(seed=1)
@@ -79,7 +87,9 @@ class Workload:
                 name, buffer_bytes=buffer_bytes, alpha=1.0, flow_control=flow_control, marking=marking
             )
         for a, b in joined:
-            simulation.add_link(a, b, rate_bps=self.rate_bps, delay_ps=DELAY_PS)
+            simulation.add_link(
+                a, b, rate_bps=self.rate_bps, delay_ps=DELAY_PS, loss_probability=loss_probability
+            )
         return simulation
 
 
@@ -104,7 +114,9 @@ def _fat_tree(k: int) -> list[tuple[str, str]]:
     return joined
 
 
-def post(simulation: Simulation, flows: list[Flow], control: NicControl | None = None) -> list[QueuePair]:
+def post(
+    simulation: Simulation, flows: list[Flow], control: NicControl | None = None, timeout_exponent: int = 20
+) -> list[QueuePair]:
     """Give each flow a queue pair of its own, and post it as one verb when it starts, at line rate."""
     queue_pairs = []
     for number, flow in enumerate(flows):
@@ -113,7 +125,7 @@ def post(simulation: Simulation, flows: list[Flow], control: NicControl | None =
             flow.destination,
             mtu_bytes=MTU_BYTES,
             retry_count=7,
-            timeout_exponent=20,
+            timeout_exponent=timeout_exponent,
             ack_every_packets=1,
             path_seed=number,
             control=control,

@@ -39,19 +39,22 @@ class PauseFaults:
         engine.schedule(start_ns, lambda _now: engine.pause_switch(host=node, is_pausing=True))
         engine.schedule(start_ns + paused_ns, lambda _now: engine.pause_switch(host=node, is_pausing=False))
 
-    def receive_slowly(
+    def receive_slowly(  # noqa: PLR0913 - a receiver has that many properties, all named
         self,
         host: str,
         *,
         rate_bps: int,
+        start_ns: int = 0,
+        duration_ns: int | None = None,
         buffer_bytes: int = 256_000,
         xoff_bytes: int = 128_000,
         xon_bytes: int = 64_000,
     ) -> None:
         """Let a NIC take in only so many frame bytes per second, and pause its switch when they pile up.
 
-        Packets count as received when they come, not when they leave that buffer.
-        Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.3.
+        Packets count as received when they come, not when they leave that buffer. When it ends, what is left
+        in the buffer is taken in at once.
+        Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4.
         """
         where = f"receive_slowly {host}"
         node, _ = self._topology.host(where, host)
@@ -62,10 +65,21 @@ class PauseFaults:
                 f"{where}: expected xon_bytes below xoff_bytes below buffer_bytes, "
                 f"got {xon_bytes}, {xoff_bytes}, {buffer_bytes}"
             )
-        self._engine.receive_slowly(
-            host=node,
-            rate_bps=rate_bps,
-            buffer_bytes=buffer_bytes,
-            xoff_bytes=xoff_bytes,
-            xon_bytes=xon_bytes,
-        )
+        engine = self._engine
+
+        def receive_at(rate_bps: int) -> None:
+            engine.receive_slowly(
+                host=node,
+                rate_bps=rate_bps,
+                buffer_bytes=buffer_bytes,
+                xoff_bytes=xoff_bytes,
+                xon_bytes=xon_bytes,
+            )
+
+        if require_integer(where, "start_ns", start_ns, 0, INTERVAL_NS_MAX) == 0:
+            receive_at(rate_bps)
+        else:
+            engine.schedule(start_ns, lambda _now: receive_at(rate_bps))
+        if duration_ns is not None:
+            end_ns = start_ns + require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
+            engine.schedule(end_ns, lambda _now: receive_at(RATE_BPS_MAX))

@@ -5,6 +5,7 @@ from numbers import Real
 
 from simulator.errors import SimulationError
 
+TTL_HOPS_MAX = 255
 RATE_BPS_MAX = 10**13
 DELAY_PS_MAX = 10**13
 BUFFER_BYTES_MAX = 10**13
@@ -51,3 +52,13 @@ def require_connection(
     require_integer(where, "retry_count", retry_count, 0, 7)
     require_integer(where, "timeout_exponent", timeout_exponent, 0, 31)
     require_one_of(where, "service", service, ("rc", "uc"))
+
+
+def require_timeout(where: str, timeout_exponent: int, round_trip_ps: int) -> None:
+    """Refuse a timeout that the delay of the links there and back is longer than."""
+    timeout_ps = 4_096_000 << timeout_exponent
+    if timeout_exponent > 0 and timeout_ps <= round_trip_ps:
+        raise SimulationError(
+            f"{where}: expected a timeout above the delay of the round trip, {round_trip_ps} ps, "
+            f"got timeout_exponent {timeout_exponent}, which is {timeout_ps} ps"
+        )

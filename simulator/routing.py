@@ -8,6 +8,35 @@ _MASK = (1 << 64) - 1
 Way = tuple[int, int]
 """A neighbour, and the number of the link to it."""
 
+EXPIRES = 2**32 - 1
+"""End of a route that leads to no host: packets have made too many hops."""
+FLOODS = 2**32 - 2
+"""The same: the switch does not know where the destination is and sends copies out of all other ports."""
+
+
+class RoutingLoopError(Exception):
+    """Switches send packets in a circle: ``nodes``, the last of which is the first again."""
+
+    def __init__(self, nodes: list[int]) -> None:
+        super().__init__(nodes)
+        self.nodes = nodes
+
+
+class ForwardingTables:
+    """What switches were told to do with packets for a host, instead of taking a shortest path.
+
+    ``ttl_hops`` is how many links a packet may take that goes in a circle; None: it must not.
+    """
+
+    def __init__(self, ttl_hops: int | None = None) -> None:
+        self.ttl_hops = ttl_hops
+        self.next_hops: dict[tuple[int, int], Way] = {}  # by switch and host
+        self.flooding: set[tuple[int, int]] = set()
+
+    def speak_of(self, destination: int) -> bool:
+        """Whether any switch was told anything about a host."""
+        return any(host == destination for _, host in (*self.next_hops, *self.flooding))
+
 
 def _mix(value: int) -> int:
     """Scramble 64 bits.
@@ -28,7 +57,14 @@ class Router:
     the same for all packets of RoCEv2; the entropy stands for the source port.
     """
 
-    def __init__(self, neighbours: Sequence[Sequence[Way]], is_host: Sequence[bool], seed: int = 0) -> None:
+    def __init__(
+        self,
+        neighbours: Sequence[Sequence[Way]],
+        is_host: Sequence[bool],
+        seed: int = 0,
+        tables: ForwardingTables | None = None,
+    ) -> None:
+        self._tables = tables or ForwardingTables()
         self._neighbours = neighbours
         self._is_host = is_host
         self._key = _mix(seed & _MASK)
@@ -37,7 +73,8 @@ class Router:
     def route(self, source: int, destination: int, entropy: int) -> list[int] | None:
         """Return the numbers of the links from source to destination, or None if there is no way.
 
-        Hosts do not forward. The same 5-tuple always goes the same way, the opposite one its own.
+        Hosts do not forward. The same 5-tuple always goes the same way, the opposite one its own. Where
+        switches were told otherwise the route may end in EXPIRES or FLOODS.
         """
         target, last_link = self._last_hop(source, destination)
         hops = self._hops(target)
@@ -46,12 +83,37 @@ class Router:
         node, distance = source, hops[source]
         if distance < 0:
             return None
+        if self._tables.speak_of(destination):
+            return self._told_route(source, destination, flow)
         while distance:
             distance -= 1
-            ways = [way for way in self._neighbours[node] if hops[way[0]] == distance]
-            node, link = ways[_mix(flow ^ node) % len(ways)] if len(ways) > 1 else ways[0]
+            node, link = self._way(hops, node, flow)
             links.append(link)
         return links if last_link is None else [*links, last_link]
+
+    def _way(self, hops: list[int], node: int, flow: int) -> Way:
+        """Return the next step of a shortest path."""
+        ways = [way for way in self._neighbours[node] if hops[way[0]] == hops[node] - 1]
+        return ways[_mix(flow ^ node) % len(ways)] if len(ways) > 1 else ways[0]
+
+    def _told_route(self, source: int, destination: int, flow: int) -> list[int]:
+        """Follow a packet from switch to switch; each does what it was told, or takes a shortest path."""
+        hops = self._hops(destination)
+        links: list[int] = []
+        nodes = [source]
+        while nodes[-1] != destination:
+            node = nodes[-1]
+            if len(links) == self._tables.ttl_hops:
+                return [*links, EXPIRES]
+            if (node, destination) in self._tables.flooding:
+                return [*links, FLOODS]
+            told = self._tables.next_hops.get((node, destination))
+            node, link = told or self._way(hops, node, flow)
+            if node in nodes and self._tables.ttl_hops is None:
+                raise RoutingLoopError([*nodes[nodes.index(node) :], node])
+            nodes.append(node)
+            links.append(link)
+        return links
 
     def _last_hop(self, source: int, destination: int) -> tuple[int, int | None]:
         """Return the switch of the destination and its link there: all its hosts share one search."""

@@ -12,6 +12,7 @@ from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
 from simulator.faults import PauseFaults
 from simulator.flow_control import PRIORITIES, FlowControls
+from simulator.forwarding import Forwarding
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import IndependentLoss, Loss
 from simulator.memory import Memory
@@ -21,9 +22,11 @@ from simulator.parameters import (
     MEMORY_BYTES_MAX,
     MTU_BYTES_MAX,
     RATE_BPS_MAX,
+    TTL_HOPS_MAX,
     require_connection,
     require_integer,
     require_probability,
+    require_timeout,
 )
 from simulator.profiles import NicProfile
 from simulator.reliability import Reliability
@@ -34,7 +37,7 @@ from simulator.waits import Wait, find_deadlock
 Table: TypeAlias = dict[str, NDArray[Any]]
 
 
-class Simulation(PauseFaults, Switches):
+class Simulation(PauseFaults, Switches, Forwarding):
     """A network of hosts and switches, built first and then run.
 
     The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every
@@ -44,10 +47,15 @@ class Simulation(PauseFaults, Switches):
 
     _engine_type: ClassVar[type[Engine]] = Engine
 
-    def __init__(self, *, seed: int, framing: Framing = ROCEV2) -> None:
-        """Create an empty network. ``seed`` (0 to 2^64 - 1) starts all of its random streams."""
+    def __init__(self, *, seed: int, framing: Framing = ROCEV2, ttl_hops: int | None = None) -> None:
+        """Create an empty network. ``seed`` (0 to 2^64 - 1) starts all of its random streams.
+
+        A packet that goes in a circle is dropped after ``ttl_hops`` links; with None there may be no circle.
+        """
         self.framing = framing
-        self._topology = Topology(require_integer("Simulation", "seed", seed, 0, 2**64 - 1))
+        if ttl_hops is not None:
+            require_integer("Simulation", "ttl_hops", ttl_hops, 1, TTL_HOPS_MAX)
+        self._topology = Topology(require_integer("Simulation", "seed", seed, 0, 2**64 - 1), ttl_hops)
         self._engine = self._engine_type(
             seed=seed,
             data_overhead_bytes=framing.data_overhead_bytes,
@@ -145,7 +153,8 @@ class Simulation(PauseFaults, Switches):
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
         route_ab, route_ba = self._routes(where, host_a, host_b, path_seed)
-        round_trip_ps = self._checked_round_trip_ps(where, timeout_exponent, route_ab + route_ba)
+        round_trip_ps = self._topology.delay_ps(route_ab + route_ba)
+        require_timeout(where, timeout_exponent, round_trip_ps)
         ends = self._engine.connect(
             a=host_a,
             b=host_b,
@@ -347,14 +356,3 @@ class Simulation(PauseFaults, Switches):
         if host_a == host_b:
             raise SimulationError(f"{where}: expected two different hosts, got the same one twice")
         return frozenset((host_a, host_b))
-
-    def _checked_round_trip_ps(self, where: str, timeout_exponent: int, route: list[int]) -> int:
-        """Return the delay of the links there and back."""
-        round_trip_ps = self._topology.delay_ps(route)
-        timeout_ps = 4_096_000 << timeout_exponent
-        if timeout_exponent > 0 and timeout_ps <= round_trip_ps:
-            raise SimulationError(
-                f"{where}: expected a timeout above the delay of the round trip, {round_trip_ps} ps, "
-                f"got timeout_exponent {timeout_exponent}, which is {timeout_ps} ps"
-            )
-        return round_trip_ps

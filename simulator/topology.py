@@ -2,7 +2,7 @@
 
 from simulator.errors import SimulationError
 from simulator.profiles import NicProfile
-from simulator.routing import Router
+from simulator.routing import EXPIRES, FLOODS, ForwardingTables, Router, RoutingLoopError
 
 
 class Topology:
@@ -12,8 +12,9 @@ class Topology:
     an even number n, the way back is n + 1. ``seed`` is that of the hash that chooses among equal routes.
     """
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, ttl_hops: int | None = None) -> None:
         self._seed = seed
+        self.tables = ForwardingTables(ttl_hops)
         self.names: list[str] = []
         self.link_ends: list[tuple[int, int]] = []
         self._node_of_name: dict[str, int] = {}
@@ -64,16 +65,34 @@ class Topology:
         """Fix the topology."""
         if self._router is None:
             is_host = [profile is not None for profile in self._profiles]
-            self._router = Router(self._neighbours, is_host, self._seed)
+            self._router = Router(self._neighbours, is_host, self._seed, self.tables)
         return self._router
 
     def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:
         """Return the numbers of the links from one host to another. From then on the topology is fixed."""
-        route = self.close().route(source, destination, entropy)
+        ends = f"{self.names[source]!r} to {self.names[destination]!r}"
+        try:
+            route = self.close().route(source, destination, entropy)
+        except RoutingLoopError as loop:
+            circle = ", ".join(self.names[node] for node in loop.nodes)
+            raise SimulationError(
+                f"{where}: packets from {ends} go in a circle: {circle}; "
+                "expected a way that ends there, or ttl_hops after which they are dropped"
+            ) from None
         if route is None:
-            ends = f"{self.names[source]!r} to {self.names[destination]!r}"
             raise SimulationError(f"{where}: there is no way from {ends}")
         return route
+
+    def hosts(self) -> set[int]:
+        """Return the numbers of all hosts."""
+        return {node for node, profile in enumerate(self._profiles) if profile is not None}
+
+    def switch(self, where: str, name: str) -> int:
+        """Return the number of the switch with that name."""
+        node = self.node(where, name)
+        if self._profiles[node] is not None:
+            raise SimulationError(f"{where}: expected the name of a switch, got host {name!r}")
+        return node
 
     def link_between(self, where: str, a: int, b: int) -> int:
         """Return the number of the link from a to b."""
@@ -84,7 +103,7 @@ class Topology:
 
     def delay_ps(self, route: list[int]) -> int:
         """Return the propagation delay along a route."""
-        return sum(self._delays_ps[link] for link in route)
+        return sum(self._delays_ps[link] for link in route if link not in (EXPIRES, FLOODS))
 
     def link_name(self, link: int) -> str:
         """Return the name of the port that sends on this link, such as ``s0->h8``."""

@@ -1,7 +1,10 @@
 """Who waits for whom, when nothing moves any more."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+NAMED_MAX: Final = 3
+"""So many ports are named, where there is no circle."""
 
 
 class Wait(NamedTuple):
@@ -40,11 +43,17 @@ def find_deadlock(waits: Iterable[Wait]) -> list[str]:
 
 
 def explained(waits: Iterable[Wait], deadlock: list[str]) -> str:
-    """Say who waits for whom, in one sentence."""
+    """Say who waits for whom: the ports of a circle, or those that hold up the others first."""
     if deadlock:
-        return "deadlock: " + ", which waits for ".join([*deadlock, deadlock[0]])
-    words = [
-        f"{wait.port} (priority {wait.priority}) waits for {', '.join(wait.behind) or 'the host'}"
-        for wait in waits
-    ]
-    return "; ".join(words) or "no port is paused with something to send"
+        pairs = zip(deadlock, [*deadlock[1:], deadlock[0]], strict=True)
+        circle = ", ".join(f"{port} waits for {behind}" for port, behind in pairs)
+        return f"a deadlock, for ports wait for each other in a circle: {circle}"
+    roots_first = sorted(waits, key=lambda wait: bool(wait.behind))
+    words = [f"{wait.port} waits for {_names(wait.behind) or 'its host'}" for wait in roots_first]
+    more = len(words) - NAMED_MAX
+    rest = [f"and {more} more port{'s wait' if more > 1 else ' waits'}"] if more > 0 else []
+    return ", ".join([*words[:NAMED_MAX], *rest]) or "no port is paused with something to send"
+
+
+def _names(ports: tuple[str, ...]) -> str:
+    return " and ".join([*ports[:NAMED_MAX], *(["others"] if len(ports) > NAMED_MAX else [])])

@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from helpers.random_faults import Cut, Misrouting, cuts, misroutings
 from helpers.random_features import CONTROLS, MTUS_BYTES, fair_rates, flow_controls, markings
 from hypothesis import strategies as st
 
@@ -112,15 +113,6 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Cut:
-    """A cable that carries nothing for a while."""
-
-    host: int
-    start_ns: int
-    duration_ns: int
-
-
-@dataclass(frozen=True)
 class Network:
     profile: NicProfile
     buffers_bytes: tuple[int | None, ...]  # one per switch of a chain
@@ -135,10 +127,12 @@ class Network:
     hosts: tuple[tuple[int, Link], ...]  # switch and link of each
     flows: tuple[Flow, ...]
     cuts: tuple[Cut, ...]
+    misroutings: tuple[Misrouting, ...]
+    ttl_hops: int
     seed: int
 
     def build(self, simulation_type: type[Simulation]) -> Simulation:
-        simulation = simulation_type(seed=self.seed)
+        simulation = simulation_type(seed=self.seed, ttl_hops=self.ttl_hops)
         for i, buffer_bytes in enumerate(self.buffers_bytes):
             simulation.add_switch(
                 f"s{i}",
@@ -174,6 +168,8 @@ class Network:
                 start_ns=cut.start_ns,
                 duration_ns=cut.duration_ns,
             )
+        for misrouting in self.misroutings:
+            misrouting.apply(simulation)
         shadowed: dict[frozenset[int], QueuePair] = {}
         for flow in self.flows:
             hosts = frozenset((flow.source, flow.destination))
@@ -362,11 +358,6 @@ def _unreliable(verb: Verb) -> Verb:
     return replace(verb, kind="write") if verb.kind == "read" else verb
 
 
-def cuts(hosts: int) -> st.SearchStrategy[Cut]:
-    times = st.integers(0, 60_000)
-    return st.builds(Cut, host=st.integers(0, hosts - 1), start_ns=times, duration_ns=st.integers(1, 20_000))
-
-
 @st.composite
 def networks(
     draw: st.DrawFn, flow_control: st.SearchStrategy[PriorityFlowControl | None] | None = None
@@ -393,5 +384,7 @@ def networks(
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),
         cuts=tuple(draw(st.just([]) | st.lists(cuts(len(hosts)), max_size=3))),
+        misroutings=tuple(draw(st.just([]) | st.just([]) | misroutings(switches, len(hosts)))),
+        ttl_hops=draw(st.sampled_from((2, 5, 8))),
         seed=draw(st.integers(0, 2**64 - 1)),
     )

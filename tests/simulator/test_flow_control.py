@@ -100,6 +100,24 @@ def test_a_slow_port_slows_its_sender_by_pauses_alone(pause_ns: int | None, rate
     assert counter(simulation, "drops") == 0
 
 
+@pytest.mark.parametrize("pause_ns", [None, 50_000])
+def test_nothing_of_a_paused_priority_leaves(pause_ns: int | None) -> None:
+    """From the frame that is being sent when a pause begins until it ends."""
+    flow_control = PriorityFlowControl(xoff_bytes=100_000, xon_gap_bytes=50_000, pause_ns=pause_ns)
+    simulation = slow_port(flow_control, GBPS)
+    connect(simulation, "a", "d").post_write(1, 10**7, True)
+    sent = []
+    for t_ns in range(0, 5 * MILLISECOND_NS, 1_000):
+        simulation.run_until(t_ns)
+        sent.append(counter(simulation, "tx_bytes", "a->s"))
+    table = simulation.pause_table()
+    assert len(table["start_ns"]) > 3
+    for start_ns, duration_ns in zip(table["start_ns"].tolist(), table["duration_ns"].tolist(), strict=True):
+        first, last = -(-(start_ns + WIRE_PS // 1000) // 1_000), (start_ns + duration_ns - 1) // 1_000
+        assert last > first
+        assert sent[first] == sent[min(last, len(sent) - 1)]
+
+
 def test_pauses_for_a_time_are_repeated_while_they_are_needed() -> None:
     def run(flow_control: PriorityFlowControl) -> Simulation:
         simulation = slow_port(flow_control, GBPS)

@@ -14,14 +14,20 @@ def test_a_cycle() -> None:
     ]
     assert find_deadlock(waits) == ["a->b", "b->c", "c->a"]
     assert explained(waits, find_deadlock(waits)) == (
-        "deadlock: a->b, which waits for b->c, which waits for c->a, which waits for a->b"
+        "a deadlock, for ports wait for each other in a circle: "
+        "a->b waits for b->c, b->c waits for c->a, c->a waits for a->b"
     )
 
 
 def test_no_cycle() -> None:
     waits = [Wait("h0->a", 0, ("a->b", "a->c")), Wait("a->b", 0, ("b->h1",)), Wait("b->h1", 0, ())]
     assert find_deadlock(waits) == []
-    assert explained(waits[2:], []) == "b->h1 (priority 0) waits for the host"
+    assert explained(waits, []) == (
+        "b->h1 waits for its host, h0->a waits for a->b and a->c, a->b waits for b->h1"
+    )
+    many = [*waits, Wait("h2->a", 0, ("a->b", "a->c", "a->d", "a->e"))]
+    assert explained(many, []).endswith("a->b waits for b->h1, and 1 more port waits")
+    assert explained(many[3:], []) == "h2->a waits for a->b and a->c and a->d and others"
     assert explained([], []) == "no port is paused with something to send"
 
 

@@ -63,9 +63,10 @@ void Engine::fire_classed_link(std::uint32_t link) {
 inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
   const Port& port = ports_[link];
   ++packet_hops_;
-  if (port.has(Port::kLossy | Port::kSlowlyReceived)) [[unlikely]] {
+  if (port.has(Port::kLossy | Port::kSlowlyReceived | Port::kRouteEnds)) [[unlikely]] {
     if (port.has(Port::kLossy) && loses(link, index)) return lose(link, index);
     if (ports_[link].has(Port::kSlowlyReceived) && !is_received(link, index)) return lose(link, index);
+    if (ports_[link].has(Port::kRouteEnds) && is_at_its_end(link, index)) return;
   }
   if (port.has(Port::kPeerIsHost)) {
     arrive_at_host(index);
@@ -88,6 +89,10 @@ inline void Engine::enqueue_at_switch(std::uint32_t link, PacketIndex index) {
   port.waiting.push(pool_, index);
   port.waiting_bytes.value += frame_bytes;
   port.waiting_bytes_max = std::max(port.waiting_bytes_max, port.waiting_bytes);
+}
+
+void Engine::send_stray(std::uint32_t link, PacketIndex index) {
+  enqueue_at_switch(link, index);
 }
 
 // Dynamic threshold: a port holds at most alpha times the free buffer. Source: Choudhury and
@@ -138,7 +143,7 @@ void Engine::forget(PacketIndex index) {
   if (packet.kind == PacketKind::kDatagram) {
     datagrams_.under_way.erase(index);
     ++datagrams_.missing;
-  } else if (packet.kind != PacketKind::kNotification && packet.kind != PacketKind::kFeedback) {
+  } else if (packet.kind < PacketKind::kDatagram) {
     Sender& origin = senders_[senders_[packet.qp].peer];
     ++(is_reply(packet.kind) ? origin.missing_replies : origin.missing_packets);
   }

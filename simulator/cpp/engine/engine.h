@@ -187,6 +187,10 @@ class Engine {
   void watch_pauses(std::uint32_t link);
   void on_watchdog_timer(std::uint32_t link);
   void empty_queue(std::uint32_t link, std::uint32_t priority);
+  void prepare_end(const std::vector<std::uint32_t>& route);
+  bool is_at_its_end(std::uint32_t link, PacketIndex index);
+  void flood(std::uint32_t link, PacketIndex index);
+  void send_stray(std::uint32_t link, PacketIndex index);
   void tell_pauses(std::uint32_t link, Picoseconds caught_up);
   void send_pause_frame(Port& port, Picoseconds start);
   void on_pause_frame(std::uint32_t link, PacketIndex index);
@@ -332,6 +336,7 @@ class Engine {
   std::vector<Port> ports_;
   std::vector<LinkSpeed> speeds_;
   std::vector<std::uint32_t> routes_;  // link numbers, route after route
+  std::map<std::uint32_t, std::uint32_t> floods_;  // by link: first entry of the routes of what is flooded
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
   std::vector<std::unique_ptr<QueuePairExtras>> extras_;

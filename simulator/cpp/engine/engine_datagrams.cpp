@@ -16,6 +16,7 @@ std::uint32_t Engine::add_datagram_queue_pair(std::uint32_t host) {
 std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
   const auto route = static_cast<std::uint32_t>(routes_.size());
   routes_.insert(routes_.end(), links.begin(), links.end());
+  prepare_end(links);
   return route;
 }
 

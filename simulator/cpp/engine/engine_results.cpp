@@ -113,6 +113,10 @@ std::vector<Counter> Engine::counters() {
     result.push_back({node, port, "tx_bytes", ports_[link].sent_bytes.value});
     result.push_back({node, port, "rx_bytes", received_bytes(link ^ 1).value});
     result.push_back({node, port, "lost_packets", links_[link].lost_packets});
+    if (ports_[link].has(Port::kRouteEnds)) {
+      result.push_back({node, port, "expired_packets", links_[link].expired_packets});
+      result.push_back({node, port, "stray_packets", links_[link].stray_packets});
+    }
     if (!nodes_[links_[link].from].is_host)
       result.push_back({node, port, "drops", links_[link].dropped_packets});
     if (has_pool(links_[link].from)) add_class_counters(link, result);

@@ -201,6 +201,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   delivered_sampled_.emplace_back();
   mailbox_.add_queue_pair();
   routes_.insert(routes_.end(), route.begin(), route.end());
+  prepare_end(route);
   if (!senders_[qp].wants_feedback) return;
   controlled_[qp].feedback_route = static_cast<std::uint32_t>(routes_.size());
   controlled_[qp].route_links = static_cast<std::uint32_t>(route.size());

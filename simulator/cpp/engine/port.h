@@ -17,6 +17,7 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kLossy = 8;
   static constexpr std::uint16_t kClassed = 16;  // has a ClassedPort
   static constexpr std::uint16_t kSlowlyReceived = 32;  // the peer is a NIC with a ReceiveBuffer
+  static constexpr std::uint16_t kRouteEnds = 64;       // routes may end behind it that lead to no host
 
   Picoseconds busy_until;   // the packet on the wire has left by then
   Bytes waiting_bytes;      // frames in `waiting`, without the one being sent
@@ -49,6 +50,8 @@ struct LinkRecord {
   Bytes lost_bytes;
   std::int64_t dropped_packets = 0;  // refused by the buffer in front of it
   std::int64_t dropped_packets_sampled = 0;
+  std::int64_t expired_packets = 0;  // ended behind it, after too many hops
+  std::int64_t stray_packets = 0;    // ended behind it, for that was not where they belonged
 };
 
 }  // namespace simulator

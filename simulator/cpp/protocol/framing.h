@@ -65,6 +65,7 @@ struct Framing {
       case PacketKind::kUnreliable:
       case PacketKind::kNotification:
       case PacketKind::kFeedback:
+      case PacketKind::kStray:
       case PacketKind::kPause:
         break;
     }

@@ -20,6 +20,7 @@ enum class PacketKind : std::uint8_t {
   kDatagram,
   kNotification,  // of congestion
   kFeedback,      // of a switch: the rate that a flow should have
+  kStray,         // a copy that a switch sent out of a port because it did not know where to
   kPause,         // of one link only
 };
 

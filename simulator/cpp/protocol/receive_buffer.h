@@ -1,5 +1,5 @@
 // The receive buffer of a NIC that takes packets in more slowly than its link brings them, and tells the
-// other end to pause. Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.3
+// other end to pause. Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4
 // (slow receiver symptom).
 #pragma once
 

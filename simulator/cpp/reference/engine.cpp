@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "protocol/route_end.h"
+
 namespace simulator::reference {
 
 RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
@@ -126,9 +128,16 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
     return;
   }
   links_[number].received_bytes += packet.frame_bytes;
+  if (packet.kind == PacketKind::kStray) {
+    ++links_[number].stray_packets;
+    --packets_;
+    return;
+  }
   if (nodes_[link.to].is_host) return receive(packet);
   ++packet.hop;
-  enqueue(route_of(packet)[packet.hop], packet);
+  const std::uint32_t next = route_of(packet)[packet.hop];
+  if (is_route_end(next)) return end_route(number, packet, next);
+  enqueue(next, packet);
 }
 
 void Engine::enqueue(std::uint32_t number, Packet packet) {

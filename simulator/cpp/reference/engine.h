@@ -59,6 +59,7 @@ struct Packet {
   std::uint16_t identification = 0;
   std::uint32_t priority = 0;
   bool is_marked = false;
+  std::uint32_t stray_route = 0;  // of a stray
   DataPacket data{};
   std::shared_ptr<const Acknowledgement> acknowledgement{};
   Picoseconds sent = kNever;    // data: when it began to leave its NIC; replies: that of what they answer
@@ -207,6 +208,9 @@ class Engine {
     std::int64_t lost_packets = 0;
     std::int64_t pause_frames = 0;
     std::int64_t lossless_drops = 0;
+    bool has_route_end = false;
+    std::int64_t expired_packets = 0;
+    std::int64_t stray_packets = 0;
   };
 
   struct QueuePair {
@@ -267,6 +271,9 @@ class Engine {
   void start(std::uint32_t link, Packet packet);
   void arrive(std::uint32_t link, Packet packet);
   void enqueue(std::uint32_t link, Packet packet);
+  void prepare_end(const std::vector<std::uint32_t>& route);
+  void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
+  std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
   bool has_pool(std::uint32_t node) const {
     return !nodes_[node].is_host && nodes_[node].configuration.has_classes();
@@ -364,6 +371,7 @@ class Engine {
   std::vector<QueuePair> queue_pairs_;
   std::vector<std::uint32_t> datagram_hosts_;
   std::vector<std::vector<std::uint32_t>> routes_;  // of datagrams
+  std::vector<std::vector<std::uint32_t>> stray_routes_;
   std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};
   std::uint64_t next_order_ = 2;
   Picoseconds throughput_interval_;

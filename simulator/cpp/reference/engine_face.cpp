@@ -82,6 +82,7 @@ std::uint32_t Engine::add_datagram_queue_pair(std::uint32_t host) {
 
 std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
   routes_.push_back(links);
+  prepare_end(links);
   return static_cast<std::uint32_t>(routes_.size() - 1);
 }
 
@@ -133,6 +134,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
         configuration.reliability, configuration.reliability_parameters, configuration.mtu_bytes));
   }
   if (!configuration.control.empty()) add_control(qp, configuration);
+  prepare_end(route);
   mailbox_.add_queue_pair();
 }
 
@@ -167,6 +169,7 @@ void Engine::on_datagram(const Datagram& datagram) {
 }
 
 const std::vector<std::uint32_t>& Engine::route_of(const Packet& packet) const {
+  if (packet.kind == PacketKind::kStray) return stray_routes_[packet.stray_route];
   if (packet.datagram) return routes_[packet.datagram->route];
   const QueuePair& origin = queue_pairs_[packet.from];
   return packet.kind == PacketKind::kFeedback ? queue_pairs_[origin.peer].feedback_route : origin.route;
@@ -332,6 +335,10 @@ std::vector<Counter> Engine::counters() const {
     result.push_back({node, link_name(link), "tx_bytes", link.sent_bytes});
     result.push_back({node, link_name(link), "rx_bytes", links_[number ^ 1].received_bytes});
     result.push_back({node, link_name(link), "lost_packets", link.lost_packets});
+    if (link.has_route_end) {
+      result.push_back({node, link_name(link), "expired_packets", link.expired_packets});
+      result.push_back({node, link_name(link), "stray_packets", link.stray_packets});
+    }
     if (nodes_[link.from].is_host) continue;
     std::int64_t drops = 0;
     for (const Queue& queue : link.queues) drops += queue.drops;

@@ -8,6 +8,7 @@ import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect, counter
 
 from simulator import IDEAL, ROCEV2, Simulation
+from simulator.framing import NS3
 
 MTU = 1024
 SECOND_NS = 10**9
@@ -58,6 +59,20 @@ def test_one_packet_over_six_links_of_40g() -> None:
 def test_a_mebibyte_over_a_direct_link_of_10g() -> None:
     took_ps = completed_ps(chain(1, 10 * GBPS, MICROSECOND_PS), 2**20)
     assert took_ps - (ACK_WIRE * 800 + 2 * MICROSECOND_PS) == 906_048_000  # 906 us
+
+
+def test_goodput_in_the_framing_of_ns3() -> None:
+    """1000 of 1030 bytes, and nothing between two frames."""
+    simulation = Simulation(seed=1, framing=NS3)
+    simulation.add_host("a", IDEAL)
+    simulation.add_host("b", IDEAL)
+    simulation.add_link("a", "b", rate_bps=40 * GBPS, delay_ps=MICROSECOND_PS)
+    queue_pair = connect(simulation, "a", "b", mtu_bytes=1000)
+    queue_pair.post_write(1, 10**9, True)
+    simulation.run_until(MILLISECOND_NS)
+    before = queue_pair.delivered_bytes
+    simulation.run_until(11 * MILLISECOND_NS)
+    assert (queue_pair.delivered_bytes - before) * 800 / 40e9 == pytest.approx(0.9709, abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
 """The lazy engine and the eager one must agree on every completion time, counter and sample."""
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 
 import pytest
 from helpers.benchmark_networks import engine_networks
-from helpers.networks import GBPS, MILLISECOND_NS, ReferenceSimulation, Star, connect, counter
+from helpers.equal_runs import Builder, assert_equal_runs
+from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
 from helpers.random_features import flow_controls
 from helpers.random_networks import Network, networks
 from hypothesis import HealthCheck, given, settings
@@ -16,25 +16,6 @@ from simulator import CONTROLS, CX3PRO, FairRates, Marking, NicControl, Priority
 
 SECOND_NS = 10**9
 WORKLOADS = engine_networks.WORKLOADS
-Builder = Callable[[type[Simulation]], Simulation]
-
-
-def assert_equal_runs(build: Builder, until_ns: int) -> Simulation:
-    lazy, eager = build(Simulation), build(ReferenceSimulation)
-    for simulation in (lazy, eager):
-        simulation.run_until(until_ns)
-        simulation.check_invariants()
-    assert lazy.digest() == eager.digest()
-    assert lazy.counters() == eager.counters()
-    assert lazy.control_metrics() == eager.control_metrics()
-    assert lazy.waits() == eager.waits()
-    assert lazy.statistics()["packet_hops"] == eager.statistics()["packet_hops"]
-    for name in ("throughput_table", "queue_table", "oracle_table", "memory_write_table", "pause_table"):
-        left, right = getattr(lazy, name)(), getattr(eager, name)()
-        assert {column: values.tolist() for column, values in left.items()} == {
-            column: values.tolist() for column, values in right.items()
-        }, name
-    return lazy
 
 
 def incast(star: Star, size_bytes: int, rate_bps: int = 0, **connection: int) -> Builder:

@@ -1,0 +1,162 @@
+"""Switches that forward otherwise than by shortest paths."""
+
+import pytest
+from helpers.networks import (
+    GBPS,
+    MICROSECOND_PS,
+    MILLISECOND_NS,
+    ReferenceSimulation,
+    connect,
+    counter,
+)
+
+from simulator import IDEAL, PriorityFlowControl, QueuePair, Simulation, SimulationError
+
+SIMULATIONS = (Simulation, ReferenceSimulation)
+
+
+def chain(
+    simulation_type: type[Simulation] = Simulation,
+    ttl_hops: int | None = None,
+    flow_control: PriorityFlowControl | None = None,
+) -> Simulation:
+    """Switches s0, s1, s2 in a row, hosts h0, h1, h2 on them."""
+    simulation = simulation_type(seed=1, ttl_hops=ttl_hops)
+    for i in range(3):
+        simulation.add_host(f"h{i}", IDEAL)
+        simulation.add_switch(f"s{i}", buffer_bytes=1_000_000, alpha=8.0, flow_control=flow_control)
+    for a, b in (("h0", "s0"), ("h1", "s1"), ("h2", "s2"), ("s0", "s1"), ("s1", "s2")):
+        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    return simulation
+
+
+@pytest.mark.parametrize("simulation_type", SIMULATIONS)
+@pytest.mark.parametrize("ttl_hops", [2, 3, 4, 64])
+def test_a_packet_in_a_circle_is_dropped_after_so_many_links(
+    simulation_type: type[Simulation], ttl_hops: int
+) -> None:
+    """Between s0 and s1 for ever: 5 packets over ttl links each, of which the last goes to s1 or to s0."""
+    simulation = chain(simulation_type, ttl_hops)
+    simulation.forward("s1", "h2", "s0")
+    connect(simulation, "h0", "h2", timeout_exponent=20).post_write(1, 5 * 1024, True)
+    simulation.run_until(MILLISECOND_NS)
+    simulation.check_invariants()
+    last = "s0->s1" if ttl_hops % 2 == 0 else "s1->s0"
+    assert counter(simulation, "expired_packets", last) == 5
+    assert simulation.statistics()["packet_hops"] == 5 * ttl_hops
+    assert simulation.statistics()["packets_live"] == 0
+
+
+def test_without_an_end_a_circle_is_refused() -> None:
+    simulation = chain()
+    simulation.forward("s1", "h2", "s0")
+    sentence = "connect h0-h2: packets from 'h0' to 'h2' go in a circle: s0, s1, s0; expected a way that ends"
+    with pytest.raises(SimulationError, match=sentence):
+        connect(simulation, "h0", "h2")
+    connect(simulation, "h0", "h1")  # of others nobody has said anything
+
+
+def test_datagrams_expire_too() -> None:
+    simulation = chain(ttl_hops=9)
+    simulation.forward("s1", "h2", "s0")
+    ends = [simulation.datagram_queue_pair(host) for host in ("h0", "h2")]
+    ends[0].post_send(1, ends[1], b"lost")
+    simulation.run_until(MILLISECOND_NS)
+    simulation.check_invariants()
+    assert counter(simulation, "expired_packets") == 1
+
+
+def test_a_detour_is_none_the_worse() -> None:
+    """The way that a switch was told may be longer, and end all the same."""
+    simulation = Simulation(seed=1)
+    simulation.add_host("h0", IDEAL)
+    simulation.add_host("h1", IDEAL)
+    for i in range(3):
+        simulation.add_switch(f"s{i}", buffer_bytes=None, alpha=1.0)
+    for a, b in (("h0", "s0"), ("h1", "s1"), ("s0", "s1"), ("s0", "s2"), ("s2", "s1")):
+        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    simulation.forward("s0", "h1", "s2")
+    connect(simulation, "h0", "h1").post_write(1, 1024, True)
+    simulation.run_until(MILLISECOND_NS)
+    assert simulation.statistics()["verbs_done"] == 1
+    assert simulation.statistics()["packet_hops"] == 4 + 3
+
+
+@pytest.mark.parametrize("simulation_type", SIMULATIONS)
+def test_a_flooded_packet_goes_everywhere_and_arrives_nowhere(simulation_type: type[Simulation]) -> None:
+    """Of 5 packets that come to s1 each goes to h1 and on to s2, where it ends."""
+    simulation = chain(simulation_type)
+    simulation.flood("s1", "h2")
+    connect(simulation, "h0", "h2", timeout_exponent=20).post_write(1, 5 * 1024, True)
+    simulation.run_until(MILLISECOND_NS)
+    simulation.check_invariants()
+    assert counter(simulation, "stray_packets", "s1->h1") == 5
+    assert counter(simulation, "stray_packets", "s1->s2") == 5
+    assert counter(simulation, "tx_bytes", "s2->h2") == 0
+    assert simulation.statistics()["packet_hops"] == 5 * 4
+    assert simulation.statistics()["packets_live"] == 0
+
+
+def two_racks(
+    simulation_type: type[Simulation], *, is_flooding: bool
+) -> tuple[Simulation, dict[str, QueuePair]]:
+    """Racks t0 with a, b and t1 with c to g under the leaves l0 and l1. a sends to c and e over l0, d to b
+    over l1, f and g to e; c and b are dead, and their racks have forgotten where they are.
+    """
+    simulation = simulation_type(seed=1)
+    control = PriorityFlowControl(xoff_bytes=10_000)
+    for host in "abcdefg":
+        simulation.add_host(host, IDEAL)
+    for switch in ("t0", "t1", "l0", "l1"):
+        simulation.add_switch(switch, buffer_bytes=2_000_000, alpha=8.0, flow_control=control)
+    links = [(host, "t0" if host in "ab" else "t1") for host in "abcdefg"]
+    links += [(rack, leaf) for rack in ("t0", "t1") for leaf in ("l0", "l1")]
+    for a, b in links:
+        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    for rack, host, leaf in (("t0", "c", "l0"), ("t0", "e", "l0"), ("t1", "b", "l1")):
+        simulation.forward(rack, host, leaf)
+    for rack, host in (("t1", "c"), ("t0", "b")):
+        if is_flooding:
+            simulation.flood(rack, host)
+    ends = {}
+    for a, b in ("ac", "ae", "db", "fe", "ge"):
+        ends[a + b] = connect(simulation, a, b, timeout_exponent=14)
+        ends[a + b].post_write(1, 10**9, True)
+    return simulation, ends
+
+
+@pytest.mark.parametrize("simulation_type", SIMULATIONS)
+def test_flooding_locks_a_network_that_only_goes_up_and_down(simulation_type: type[Simulation]) -> None:
+    """Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.2 and figure 4."""
+    simulation, ends = two_racks(simulation_type, is_flooding=True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    circle = ["l0->t1", "l1->t0", "t0->l0", "t1->l1"]
+    assert sorted(simulation.deadlock()) == circle
+    before, sent = ends["ae"].delivered_bytes, [counter(simulation, "tx_bytes", port) for port in circle]
+    simulation.run_until(20 * MILLISECOND_NS)
+    simulation.check_invariants()
+    assert ends["ae"].delivered_bytes == before
+    assert [counter(simulation, "tx_bytes", port) for port in circle] == sent
+
+
+def test_without_flooding_it_does_not() -> None:
+    simulation, ends = two_racks(Simulation, is_flooding=False)
+    simulation.run_until(5 * MILLISECOND_NS)
+    before = ends["ae"].delivered_bytes
+    simulation.run_until(20 * MILLISECOND_NS)
+    assert simulation.deadlock() == []
+    assert ends["ae"].delivered_bytes > before + 10**6
+
+
+def test_nonsense_gives_a_sentence() -> None:
+    simulation = chain()
+    with pytest.raises(SimulationError, match="forward s0: 's0' and 's2' are not joined by a link"):
+        simulation.forward("s0", "h2", "s2")
+    with pytest.raises(SimulationError, match="forward s0: expected next_hop as a switch or 'h2', got 'h0'"):
+        simulation.forward("s0", "h2", "h0")
+    with pytest.raises(SimulationError, match="flood h0: expected the name of a switch, got host 'h0'"):
+        simulation.flood("h0", "h2")
+    with pytest.raises(
+        SimulationError, match="Simulation: expected ttl_hops as an integer from 1 to 255, got 0"
+    ):
+        Simulation(seed=1, ttl_hops=0)
