@@ -85,10 +85,9 @@ class Experiment(Specification):
 
     def _check_targets(self) -> None:
         for fault in self.faults:
-            if fault.link(self.topology) is None:
-                last = self.topology.links()[-1]
-                expected = f"a host or two neighbours of the topology, such as {last.a}-{last.b}"
-                found = mistake(expected, "name a link that there is", f"the target {fault.target}")
+            if not fault.is_there(self.topology):
+                expected = fault.expected_target(self.topology)
+                found = mistake(expected, "name one that there is", f"the target {fault.target}")
                 raise mistakes_at({"faults": found})
 
     @property

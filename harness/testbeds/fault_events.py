@@ -1,7 +1,7 @@
 """What faults leave behind in the table of events."""
 
 from harness.plan.cells import Cell
-from workloads.faults import Fault, LinkCut, Loss
+from workloads.faults import Fault, Flooding, LinkCut, Loss, Misrouting, PauseStorm, SlowReceiver
 
 
 def fault_events(cell: Cell, until_ns: int) -> list[tuple[str, int, str, str]]:
@@ -20,4 +20,11 @@ def _changes(fault: Fault) -> list[tuple[int, str]]:
     if isinstance(fault, Loss) and fault.mean_probability > 0:
         end = [] if fault.until_ns is None else [(fault.until_ns, "loss_ends")]
         return [(fault.from_ns, "loss_begins"), *end]
+    if isinstance(fault, PauseStorm):
+        return [(fault.at_ns, "pause_storm_begins"), (fault.at_ns + fault.duration_ns, "pause_storm_ends")]
+    if isinstance(fault, SlowReceiver):
+        end = [] if fault.duration_ns is None else [(fault.at_ns + fault.duration_ns, "slow_receiver_ends")]
+        return [(fault.at_ns, "slow_receiver_begins"), *end]
+    if isinstance(fault, Misrouting | Flooding):
+        return [(0, fault.kind)]
     return []

@@ -14,6 +14,7 @@ from reports.metrics import (
     rates,
     sawtooth,
     settling,
+    standstill,
 )
 from reports.metrics.metric import Metric
 
@@ -30,6 +31,7 @@ METRICS: Final[dict[str, Metric]] = {
         sawtooth.METRICS,
         losses.METRICS,
         pauses.METRICS,
+        standstill.METRICS,
         estimates.METRICS,
     )
     for metric in family
@@ -129,7 +131,10 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "failed_queue_pair_share",
         ),
     ),
-    ("Pauses", ("paused_sum_ns", "paused_union_ns", "paused_ports", "pauses")),
+    (
+        "Pauses",
+        ("paused_sum_ns", "paused_union_ns", "paused_ports", "pauses", "silent_flows", "deadlock_ports"),
+    ),
     (
         "What the agent believes",
         (

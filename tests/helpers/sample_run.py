@@ -142,6 +142,7 @@ def _cell(
     for name, columns in writer.tables().items():
         write_table(directory / "cells" / cell_id / f"{name}.parquet", name, columns)
     return {**cell, "facts": {
+        "deadlock_ports": 0,
         "nic_profile": "cx3pro", "nic_profile_revision": 1, "framing": "rocev2", "mtu_bytes": 1024,
         "payload_fraction": 1024 / 1106,
         "packet_hops": 22_651_874, "ideal_goodput_bps": IDEAL_BPS, "reproduce": reproduce,

@@ -23,3 +23,12 @@ class Fault(Specification, ABC):
         if second:
             return neighbours.get(second)
         return next(iter(neighbours.values())) if first in topology.host_names() else None
+
+    def is_there(self, topology: Topology) -> bool:
+        """Whether the topology has what is meant."""
+        return self.link(topology) is not None
+
+    def expected_target(self, topology: Topology) -> str:
+        """What a target may be."""
+        last = topology.links()[-1]
+        return f"a host or two neighbours of the topology, such as {last.a}-{last.b}"

@@ -89,6 +89,10 @@ class Topology(Specification, ABC):
     """With +pfc: room for what still comes over a paused link; by default it follows from the link."""
     pause_watchdog_ns: Time | None = None
     """With +pfc: a port to a host that has been paused for so long drops what waits for it."""
+    pause_watchdog_restore_ns: Time = 200_000_000
+    """It stops doing so when it has not been paused for so long."""
+    ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
+    """Links that a packet may take where a fault sends it in a circle; by default no circle is allowed."""
 
     @model_validator(mode="after")
     def _check_thresholds(self) -> Self:

@@ -208,6 +208,7 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
         xoff_bytes=topology.pause_xoff_bytes,
         headroom_bytes=topology.pause_headroom_bytes,
         watchdog_ns=topology.pause_watchdog_ns,
+        watchdog_restore_ns=topology.pause_watchdog_restore_ns,
     )
 
 

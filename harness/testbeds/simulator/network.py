@@ -9,7 +9,7 @@ from harness.experiment.choices import Scalar
 from harness.plan.cells import Cell
 from harness.testbeds.parameters import agent_settings
 from harness.testbeds.simulator.controls import agent_parameters, nic_control, switch_fair_rates
-from harness.testbeds.simulator.faults import arrange_cuts, link_loss
+from harness.testbeds.simulator.faults import arrange_faults, link_loss, misroute
 from harness.testbeds.simulator.features import (
     agent_transport,
     flow_control,
@@ -67,7 +67,7 @@ def build_network(cell: Cell, timing: Timing) -> Network:
     probes = [flow for flow in running if flow.group in probing]
     if experiment.probe is not None:
         probes.append(start_flow(simulation, limiters, cell, _planned_probe(cell, experiment.probe)))
-    arrange_cuts(cell, simulation)
+    arrange_faults(cell, simulation)
     if experiment.measures("throughput"):
         simulation.sample_throughput(timing.throughput_interval_ns)
     if experiment.measures("queues"):
@@ -111,7 +111,7 @@ def _settings(
 
 def _build_links(cell: Cell) -> Simulation:
     topology = cell.experiment.topology
-    simulation = Simulation(seed=cell.seed, framing=framing(cell))
+    simulation = Simulation(seed=cell.seed, framing=framing(cell), ttl_hops=topology.ttl_hops)
     for host in topology.host_names():
         simulation.add_host(host, PROFILES[topology.nic_of(host)])
     for switch in topology.switches():
@@ -136,6 +136,7 @@ def _build_links(cell: Cell) -> Simulation:
             delay_ps=delay_ps,
             loss=link_loss(cell, link),
         )
+    misroute(cell, simulation)
     return simulation
 
 

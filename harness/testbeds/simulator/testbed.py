@@ -117,6 +117,7 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
     first = (*network.flows, *network.probes)[0]
     profile = PROFILES[topology.nic_of(first.flow.source)]
     statistics = network.simulation.statistics()
+    deadlock = network.simulation.deadlock()
     floor_ns = getattr(first.settings.cc_parameters, "base_rtt_floor_ns", None)
     return {
         "nic_is_hardware": False,
@@ -137,6 +138,8 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "queue_interval_ns": timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,
         "qp_failures": sum(bool(flow.agent.failures) for flow in network.flows),
+        "deadlock": ", ".join(deadlock) or None,
+        "deadlock_ports": len(deadlock),
         "packet_hops": statistics["packet_hops"],
         "events": statistics["events"],
         "completions_digest": network.simulation.digest(),

@@ -13,6 +13,8 @@ def test_numbers_are_in_the_unit_that_the_key_names(tmp_path: Path) -> None:
     topology = {
         "kind": "star", "hosts": 4, "rate_bps": 10**10, "delay_ns": 1000, "mtu_bytes": 1024,
         "framing": "rocev2", "nic": None, "delay_spread_ns": 5, "buffer_bytes": 9_000_000, "alpha": 1.0,
+        "pause_alpha": 1 / 16, "pause_xoff_bytes": None, "pause_headroom_bytes": None,
+        "pause_watchdog_ns": None, "pause_watchdog_restore_ns": 200_000_000, "ttl_hops": None,
     }  # fmt: skip
     written = resolved["topology"]
     assert isinstance(written, dict) and written.items() >= topology.items()

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
+from harness.testbeds.base import CellResult, TestbedError
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.faults import link_loss, unsupported_fault
 from simulator import BurstLoss, IdentificationLoss, IndependentLoss, Loss
@@ -59,3 +60,68 @@ def test_a_cut_stops_a_sender_until_its_timer_notices(tmp_path: Path) -> None:
     silent = [t_ns for t_ns, size_bytes in delivered.items() if size_bytes == 0]
     assert silent == list(range(2_000_000, 5_000_001, 500_000))
     assert delivered[12_000_000] > 500_000
+
+
+STORM = "faults=[{kind: pause_storm, target: h2, at: 1ms, duration: 9ms, nic_watchdog: %s}]"
+SLOW = "faults=[{kind: slow_receiver, target: h2, rate: 2Gbps, at: 1ms, duration: 4ms}]"
+PAUSED = (
+    "transports=[roce+pfc]",
+    "workload.repeat_for=10ms",
+    "measure=[{kind: throughput, interval: 1ms}, pauses]",
+)
+
+
+def run(tmp_path: Path, *settings: str) -> CellResult:
+    tmp_path.mkdir(exist_ok=True)
+    return SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None)
+
+
+def test_a_storm_silences_senders_until_its_watchdog_barks(tmp_path: Path) -> None:
+    """h2 receives; its switch stands still from 1 ms on, for 2 ms or to the end."""
+    paused_ns = []
+    for watchdog in ("2ms", "9ms"):
+        pauses = run(tmp_path / watchdog, STORM % watchdog, *PAUSED).tables["pauses"]
+        rows = zip(pauses["port"], pauses["duration_ns"], strict=True)
+        paused_ns.append(max(duration_ns for port, duration_ns in rows if port == "s0->h2"))
+    assert paused_ns == pytest.approx([2_000_000, 9_000_000], rel=0.01)
+
+
+def test_a_slow_receiver_gets_its_rate_while_it_is_slow(tmp_path: Path) -> None:
+    table = run(tmp_path, SLOW, *PAUSED).tables["throughput"]
+    delivered: dict[int, int] = {}
+    for t_ns, size_bytes in zip(table["t_ns"], table["delivered_bytes"], strict=True):
+        delivered[t_ns] = delivered.get(t_ns, 0) + size_bytes
+    slow, fast = (delivered[t_ms * 10**6] for t_ms in (4, 9))
+    assert slow * 8e-6 == pytest.approx(2 * 1024 / 1086, rel=0.05)  # Gb/s
+    assert fast > 4 * slow
+
+
+def test_faults_of_pauses_need_switches_that_obey(tmp_path: Path) -> None:
+    told = unsupported_fault(cell_of(tmp_path, STORM % "1ms", "transports=[roce]"))
+    assert told == "h2 pauses its switch, which obeys only with +pfc; add it, or take the fault away"
+    both = SLOW.replace("]", ", {kind: pause_storm, target: h2, at: 1ms, duration: 1ms}]")
+    told = unsupported_fault(cell_of(tmp_path, both, "transports=[roce+pfc]"))
+    assert told == "the simulator's NICs pause their switch for one reason each; take a fault away"
+
+
+def test_a_routing_loop_is_a_sentence_or_has_an_end(tmp_path: Path) -> None:
+    ring = (
+        "topology={kind: ring, rate: 10Gbps, nic: ideal}",
+        "workload={kind: permutation, shift: 1, size: 100KB, repeat_for: 1ms}",
+        "transports=[roce]",
+        "faults=[{kind: misrouting, target: s1-s0, destination: h1}]",
+    )
+    with pytest.raises(TestbedError, match="packets from 'h0' to 'h1' go in a circle: s0, s1, s0"):
+        run(tmp_path, *ring)
+    counters = run(tmp_path, *ring, "topology.ttl_hops=16").tables["counters"]
+    rows = zip(counters["name"], counters["after"], strict=True)
+    assert sum(after for name, after in rows if name == "expired_packets") > 50
+
+
+def test_a_switch_that_floods(tmp_path: Path) -> None:
+    settings = ("transports=[roce]", "faults=[{kind: flooding, target: s0, destination: h2}]")
+    counters = run(tmp_path, *settings, "workload.repeat_for=1ms").tables["counters"]
+    rows = zip(counters["port"], counters["name"], counters["after"], strict=True)
+    strays = {port for port, name, after in rows if name == "stray_packets" and after > 0}
+    assert "s0->h2" in strays
+    assert len(strays) > 1
