@@ -10,6 +10,7 @@ from simulator import (
     CONTROLS,
     CX3PRO,
     FAIR_RATE_PARAMETERS,
+    FairRates,
     Marking,
     NicControl,
     QueuePair,
@@ -93,6 +94,29 @@ def test_it_keeps_the_queue_short_and_the_port_busy() -> None:
     assert 0 < table["bytes"][port].mean() < 200_000
     assert table["marks"][port].sum() > 0
     assert all(0 < queue_pair.control_rate_bps < 40 * GBPS for queue_pair in pairs)
+
+
+@pytest.mark.parametrize("name", ["dcqcn", "rocc", "timely-patched"])
+def test_no_sender_is_favoured_by_its_number(name: str) -> None:
+    """Whatever luck each had, over ten seeds it evens out, and neither half of the hosts has more."""
+    delivered = [0] * 4
+    features = {"fair_rates": FairRates(), "has_telemetry": True}
+    for seed in range(10):
+        star = Star(hosts=5, buffer_bytes=9_000_000, alpha=8.0, marking=MARKING, features=features)
+        simulation = star.build(seed=seed)
+        pairs = [
+            simulation.connect(
+                f"h{i}", "h4", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=NicControl(name)
+            )[0]
+            for i in range(4)
+        ]
+        for queue_pair in pairs:
+            queue_pair.post_write(1, 10**8, True)
+        simulation.run_until(20 * MILLISECOND_NS)
+        delivered = [total + end.delivered_bytes for total, end in zip(delivered, pairs, strict=True)]
+    jain = sum(delivered) ** 2 / (4 * sum(share**2 for share in delivered))
+    assert jain >= 0.99
+    assert sum(delivered[:2]) == pytest.approx(sum(delivered[2:]), rel=0.1)
 
 
 def test_without_marks_it_never_acts() -> None:
