@@ -97,6 +97,13 @@ _LEVEL_RATIO: Final = Headline("level_most_over_least", "Most over least, worst 
 _ESTIMATE: Final = Headline(
     "rtt_p50_ns", "RTT estimate, median", "the agent’s median estimate of the round-trip time is {}"
 )
+_SILENT: Final = Headline(
+    "silent_flows",
+    "Flows silent at the end",
+    comparison="{} flows are silent at the end instead of {}",
+)
+_PAUSED: Final = Headline("paused_sum_ns", "Paused, all ports")
+_DEADLOCK: Final = Headline("deadlock_ports", "Ports in a deadlock")
 _ESTIMATE_ERROR: Final = Headline("rtt_error_p50_ns", "Estimate − truth", "it differs from the truth by {}")
 
 DEFAULT: Final = Headlines(
@@ -116,6 +123,23 @@ CUT: Final = Headlines(
     (_UNFINISHED, _MEAN_TIME),
     ("unfinished_share", "fct_mean_ns", "retransmitted_share"),
 )
+
+# Where pauses spread or packets go astray: who still gets anything through, and what stood still.
+STANDSTILL: Final = Headlines(
+    (_AGGREGATE, _SILENT, _PAUSED, _DEADLOCK),
+    ("aggregate_bps", "silent_flows", "paused_sum_ns", "pauses"),
+)
+
+# By the kind of fault.
+OF_FAULTS: Final[dict[str, Headlines]] = {
+    "link_cut": CUT,
+    "pause_storm": STANDSTILL,
+    "slow_receiver": STANDSTILL,
+    "flooding": STANDSTILL,
+    "misrouting": STANDSTILL,
+}
+PAUSING: Final = "topology.pause_"
+"""Factors that change when switches pause begin so."""
 
 # By the kind of workload; any other kind has the default.
 HEADLINES: Final[dict[str, Headlines]] = {
@@ -141,11 +165,14 @@ HEADLINES: Final[dict[str, Headlines]] = {
 
 
 def headlines_of(manifest: Manifest) -> Headlines:
-    """Return what matters for a run: by a cut link, else by its first kind of traffic with headlines."""
+    """Return what matters for a run: by its faults, else by its first kind of traffic with headlines."""
     faults = manifest.experiment.get("faults")
     for fault in faults if isinstance(faults, list) else []:
-        if isinstance(fault, dict) and fault.get("kind") == "link_cut":
-            return CUT
+        kind = fault.get("kind") if isinstance(fault, dict) else None
+        if kind in OF_FAULTS:
+            return OF_FAULTS[str(kind)]
+    if _may_stand_still(manifest):
+        return STANDSTILL
     groups = manifest.experiment.get("traffic")
     workloads = (
         [group.get("workload") for group in groups if isinstance(group, dict)]
@@ -157,3 +184,10 @@ def headlines_of(manifest: Manifest) -> Headlines:
         if kind in HEADLINES:
             return HEADLINES[str(kind)]
     return DEFAULT
+
+
+def _may_stand_still(manifest: Manifest) -> bool:
+    """Whether the run is about pauses: switches in a circle, or thresholds that are varied."""
+    topology, factors = manifest.experiment.get("topology"), manifest.experiment.get("factors")
+    is_ring = isinstance(topology, dict) and topology.get("kind") == "ring"
+    return is_ring or (isinstance(factors, dict) and any(key.startswith(PAUSING) for key in factors))

@@ -2,12 +2,13 @@
 
 import pytest
 
-from reports.headlines import CUT, DEFAULT, HEADLINES, Headlines, headlines_of
+from reports.headlines import CUT, DEFAULT, HEADLINES, OF_FAULTS, STANDSTILL, Headlines, headlines_of
 from reports.manifest import Manifest
 from reports.metrics import METRICS
+from workloads.faults import FAULTS
 from workloads.traffic import WORKLOADS
 
-ALL = {"default": DEFAULT, "cut": CUT, **HEADLINES}
+ALL = {"default": DEFAULT, "cut": CUT, "standstill": STANDSTILL, **HEADLINES}
 
 
 @pytest.mark.parametrize("headlines", ALL.values(), ids=list(ALL))
@@ -29,6 +30,7 @@ class TestEveryKind:
 
 def test_kinds_are_those_of_the_workloads() -> None:
     assert set(HEADLINES) <= set(WORKLOADS)
+    assert set(OF_FAULTS) <= set(FAULTS)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,10 @@ def test_kinds_are_those_of_the_workloads() -> None:
             {"traffic": [{"workload": {"kind": "incast"}}, {"workload": {"kind": "many_pairs"}}]},
             HEADLINES["many_pairs"],
         ),
+        ({"workload": {"kind": "ping"}, "faults": [{"kind": "pause_storm"}]}, STANDSTILL),
+        ({"workload": {"kind": "permutation"}, "topology": {"kind": "ring"}}, STANDSTILL),
+        ({"workload": {"kind": "incast"}, "factors": {"topology.pause_alpha": [0.1]}}, STANDSTILL),
+        ({"workload": {"kind": "incast"}, "factors": {"topology.alpha": [1]}}, DEFAULT),
         ({"traffic": "damaged", "workload": "damaged"}, DEFAULT),
         ({}, DEFAULT),
     ],

@@ -76,7 +76,7 @@ def test_one_packet_in_two_thousand_is_lost(workload: str) -> None:
         loss_probability=0.0005,
         timeout_exponent=10,
     )
-    assert counter(run(excerpt, until_ms=100), "lost_packets") > 10
+    assert counter(run(excerpt, until_ms=100), "lost_packets") > 3
 
 
 @pytest.mark.long
