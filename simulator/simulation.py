@@ -153,8 +153,7 @@ class Simulation(PauseFaults, Switches, Forwarding):
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
         route_ab, route_ba = self._routes(where, host_a, host_b, path_seed)
-        round_trip_ps = self._topology.delay_ps(route_ab + route_ba)
-        require_timeout(where, timeout_exponent, round_trip_ps)
+        round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         ends = self._engine.connect(
             a=host_a,
             b=host_b,
