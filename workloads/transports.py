@@ -55,17 +55,17 @@ class TransportName:
 
 NIC_CONTROLS: Final = ("dcqcn", "timely", "timely-patched", "rocc", "hpcc")
 
-IRN_FEATURES: Final = ("pfc", *NIC_CONTROLS)
+ALL_FEATURES: Final = ("pfc", *NIC_CONTROLS)
 
 BASES: Final[dict[str, Base]] = {
     "rogue": Base("rc", "the RoGUE agent over reliable connections", ("pfc",)),
     "rogue-uc": Base("uc", "the RoGUE agent over unreliable connections", ("pfc",)),
-    "roce": Base("rc", "the NIC alone over reliable connections, 1 MiB verbs", ("pfc", *NIC_CONTROLS)),
+    "roce": Base("rc", "the NIC alone over reliable connections, 1 MiB verbs", ALL_FEATURES),
     "roce-uc": Base("uc", "the NIC alone over unreliable connections, 1 MiB verbs", ("pfc", "dcqcn", "rocc")),
-    "irn": Base("rc", "IRN: selective repeat and a cap on packets in flight", IRN_FEATURES, True),
-    "irn-gbn": Base("rc", "IRN with go-back-N", IRN_FEATURES, True),
-    "irn-nobdp": Base("rc", "IRN without its cap on packets in flight", IRN_FEATURES, True),
-    "roce-lossy": Base("rc", "go-back-N with a fixed timeout, never giving up", NIC_CONTROLS, True),
+    "irn": Base("rc", "IRN: selective repeat and a cap on packets in flight", ALL_FEATURES, True),
+    "irn-gbn": Base("rc", "IRN with go-back-N", ALL_FEATURES, True),
+    "irn-nobdp": Base("rc", "IRN without its cap on packets in flight", ALL_FEATURES, True),
+    "roce-lossy": Base("rc", "go-back-N with a fixed timeout, never giving up", ALL_FEATURES, True),
     "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
     "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True),
     "dctcp": Base("tcp", "TCP with DCTCP congestion control"),
