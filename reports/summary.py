@@ -12,6 +12,8 @@ from reports.style import TransportStyle
 # Words for Jain's index, from the first that fits.
 EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
 RATIO_MAX = 1000
+# More comparisons than this are nothing that anybody reads in ten seconds.
+RIVALS_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,14 @@ def comparison(results: Results) -> list[str]:
                 pairs.setdefault(rival.transport, []).append((setting, rival))
     if not pairs:
         return ["Only one transport finished, so there is nothing to compare."]
-    return [_compare(results, points) for points in pairs.values()]
+    compared = [_compare(results, points) for points in pairs.values()]
+    if len(compared) <= RIVALS_MAX:
+        return compared
+    rest = len(compared) - RIVALS_MAX
+    return [
+        *compared[:RIVALS_MAX],
+        f"The other {rest} stand on the cards below, in the figures and in the tables.",
+    ]
 
 
 def _card(results: Results, settings: list[Setting]) -> Card:

@@ -10,7 +10,7 @@ from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transf
 from reports.load import Run
 from reports.metrics.intervals import MeanInterval
 from reports.results import Results
-from reports.summary import _difference, _order, cards, comparison
+from reports.summary import RIVALS_MAX, _difference, _order, cards, comparison
 
 
 def ascii_spaces(text: str) -> str:
@@ -75,6 +75,14 @@ def test_one_transport_has_nobody_to_compare_with(tmp_path: Path) -> None:
     assert comparison(Results(Run(write_sample_run(tmp_path, sample)))) == [
         "Only one transport finished, so there is nothing to compare."
     ]
+
+
+def test_of_many_transports_only_some_are_compared_in_words(tmp_path: Path) -> None:
+    transports = ("rogue", "roce", "roce+pfc", "irn", "irn+pfc", "iwarp", "dctcp", "cubic")
+    sample = Sample(transports=transports, repetitions=1, seconds=1.0)
+    *sentences, rest = comparison(Results(Run(write_sample_run(tmp_path, sample))))
+    assert len(sentences) == RIVALS_MAX == 5
+    assert rest.startswith("The other 2 stand on the cards")
 
 
 def test_nothing_finished(tmp_path: Path) -> None:
