@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "base/units.h"
 #include "cc/rocc_point.h"
@@ -24,41 +24,74 @@ struct ClassQueue {
   PacketFifo packets;  // unless the port has virtual queues
   Bytes bytes;
   Bytes bytes_max;  // since the last sample
-  std::int64_t dropped_packets_sampled = 0;
-  std::int64_t dropped_packets = 0;
-  std::int64_t marked_packets_sampled = 0;
-  std::int64_t marked_packets = 0;
+  Bytes unmarked_max = Marker::kNothingMarked;  // no packet is marked while no more waits
 };
 
-struct ClassedPort {
-  PriorityMask waiting = 0;  // queues that are not empty
+// Of a port and its priorities, for people.
+struct ClassCounters {
+  struct OfPriority {
+    std::int64_t dropped_packets_sampled = 0;
+    std::int64_t dropped_packets = 0;
+    std::int64_t marked_packets_sampled = 0;
+    std::int64_t marked_packets = 0;
+  };
+
+  std::array<OfPriority, kPriorities> priorities{};
+  std::int64_t pause_frames = 0;  // that told the far end of its link to pause or to go on
+  std::int64_t lossless_drops = 0;
+  std::int64_t watchdog_fired = 0;
+};
+
+// What every packet needs comes first: for the lowest priority it is one cache line. The size is an odd number
+// of lines, so that those lines of all ports spread over the whole cache.
+struct alignas(64) ClassedPort {
+  PriorityMask waiting = 0;    // queues that are not empty
+  PriorityMask told = 0;       // priorities that may be paused: the copy of pauses->told()
+  PriorityMask inspected = 0;  // priorities whose arrivals the marker or the watchdog wants to see
+  PriorityMask shut = 0;       // by the watchdog: what comes is dropped
   bool is_pause_frame_due = false;
-  PauseState pauses{};
+  bool has_telemetry = false;
+  bool has_turns = false;
+  bool has_virtual_queues = false;
   std::array<ClassQueue, kPriorities> queues{};
-  std::optional<Marker> marker{};
-  std::optional<WeightedTurns> turns{};
+  std::unique_ptr<Marker> marker{};
+  std::unique_ptr<WeightedTurns> turns{};
   std::unique_ptr<VirtualQueues> virtual_queues{};  // of an input-queued switch
   std::unique_ptr<RoccPort> rocc{};
-  bool has_telemetry = false;
-  // Of a switch: frames that came in over this link the other way, and how often its far end was told to
-  // pause.
-  IngressAccount ingress{};
-  std::int64_t pause_frames = 0;
-  std::int64_t lossless_drops = 0;
+  std::unique_ptr<PauseState> pauses = std::make_unique<PauseState>();
+  std::unique_ptr<ClassCounters> counters = std::make_unique<ClassCounters>();
   std::uint32_t refresh_timer = 0;
   std::uint32_t watchdog_timer = 0;
-  PriorityMask shut = 0;  // by the watchdog: what comes is dropped
-  std::int64_t watchdog_fired = 0;
-  bool is_refresh_pending = false;
+
+  bool is_empty() const { return waiting == 0 && !is_pause_frame_due; }
+
+  // What waits goes by priority, and at once.
+  bool is_calm() const { return told == 0 && !is_pause_frame_due && !has_turns; }
+
+  bool is_paused(std::uint32_t priority, Picoseconds now) const {
+    return told != 0 && pauses->is_paused(priority, now);
+  }
+
+  void use_marker(Marker rules) {
+    for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
+      queues[priority].unmarked_max = rules.unmarked_max(priority);
+    }
+    marker = std::make_unique<Marker>(std::move(rules));
+    inspect_arrivals();
+  }
+
+  void inspect_arrivals() {
+    inspected = static_cast<PriorityMask>(shut | (marker ? marker->inspected() : PriorityMask{0}));
+  }
 
   // When the first of the waiting priorities may be sent, if the port is free at `from`; kNever if all are
   // paused.
   Picoseconds earliest(Picoseconds from) const {
-    if ((waiting & ~pauses.told()) != 0) [[likely]]
+    if ((waiting & ~told) != 0) [[likely]]
       return from;
     Picoseconds first = kNever;
     for_each_priority(waiting, [&](std::uint32_t priority) {
-      first = std::min(first, std::max(from, pauses.paused_until(priority)));
+      first = std::min(first, std::max(from, pauses->paused_until(priority)));
     });
     return first;
   }
@@ -66,10 +99,10 @@ struct ClassedPort {
   // The priority that goes first at that instant; one of them may.
   std::uint32_t next(const PacketPool& pool, Picoseconds at) {
     PriorityMask may_go = waiting;
-    for_each_priority(may_go & pauses.told(), [&](std::uint32_t priority) {
-      if (pauses.is_paused(priority, at)) may_go &= static_cast<PriorityMask>(~mask_of(priority));
+    for_each_priority(may_go & told, [&](std::uint32_t priority) {
+      if (pauses->is_paused(priority, at)) may_go &= static_cast<PriorityMask>(~mask_of(priority));
     });
-    if (!turns) [[likely]]
+    if (!has_turns) [[likely]]
       return highest_of(may_go);
     return turns->next(may_go, [&](std::uint32_t priority) {
       return std::int64_t{pool[front(priority)].frame_bytes};
@@ -77,13 +110,13 @@ struct ClassedPort {
   }
 
   PacketIndex front(std::uint32_t priority) const {
-    return virtual_queues ? virtual_queues->front(priority) : queues[priority].packets.head;
+    return has_virtual_queues ? virtual_queues->front(priority) : queues[priority].packets.head;
   }
 
   // `input` is where the packet came in, of an input-queued switch.
   void push(PacketPool& pool, std::uint32_t priority, PacketIndex index, std::uint32_t input) {
     ClassQueue& queue = queues[priority];
-    if (virtual_queues) [[unlikely]]
+    if (has_virtual_queues) [[unlikely]]
       virtual_queues->push(pool, priority, input, index);
     else
       queue.packets.push(pool, index);
@@ -95,11 +128,11 @@ struct ClassedPort {
   PacketIndex pop(const PacketPool& pool, std::uint32_t priority) {
     ClassQueue& queue = queues[priority];
     const PacketIndex index =
-        virtual_queues ? virtual_queues->pop(pool, priority) : queue.packets.pop(pool);
+        has_virtual_queues ? virtual_queues->pop(pool, priority) : pop_first(pool, queue.packets);
     queue.bytes.value -= pool[index].frame_bytes;
     if (queue.bytes.value != 0) return index;
     waiting &= static_cast<PriorityMask>(~mask_of(priority));
-    if (turns) [[unlikely]]
+    if (has_turns) [[unlikely]]
       turns->on_empty(priority);
     return index;
   }
@@ -110,9 +143,17 @@ struct ClassedPort {
     const auto visit_all = [&](const PacketFifo& queue) {
       for (PacketIndex at = queue.head; at != kNoPacket; at = pool[at].next) visit(at);
     };
-    if (!virtual_queues) return visit_all(queues[priority].packets);
+    if (!has_virtual_queues) return visit_all(queues[priority].packets);
     virtual_queues->for_each_queue(priority, visit_all);
   }
+
+ private:
+  static PacketIndex pop_first(const PacketPool& pool, PacketFifo& packets) {
+    const PacketIndex index = packets.pop(pool);
+    if (!packets.empty()) pool.prefetch(packets.head);
+    return index;
+  }
 };
+static_assert(sizeof(ClassedPort) / 64 % 2 == 1);
 
 }  // namespace simulator

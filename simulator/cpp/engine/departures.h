@@ -224,3 +224,5 @@ inline void Engine::on_progress(std::uint32_t qp, Apply&& apply) {
 }
 
 }  // namespace simulator
+
+#include "engine/classed_departures.h"

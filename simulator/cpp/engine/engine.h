@@ -168,17 +168,23 @@ class Engine {
 
   // Ports with priority flow control.
   void catch_up_classed(Port& port, Picoseconds until);
+  bool send_in_turn(Port& port, Picoseconds until);
   bool send_verb_before(Port& port, Picoseconds other, Picoseconds until);
-  void send_class(Port& port, std::uint32_t priority, Picoseconds start);
-  void release(Switch& element, PacketIndex index, Picoseconds start);
+  void send_class(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start);
+  void release(Port& port, PacketIndex index, Picoseconds start);
+  void release_eagerly(Port& port, PacketIndex index, Picoseconds start);
   IngressAccount& ingress_of(const Packet& packet);
+  IngressAccount& ingress_behind(std::uint32_t link) { return ingresses_[ports_[link].classes]; }
   PausePool& pool_of(Switch& element, const IngressAccount& account) {
     return element.is_input_queued ? element.inputs[account.input] : element.pool;
   }
   void enqueue_classed(std::uint32_t link, PacketIndex index);
+  bool is_refused(ClassedPort& classes, const Packet& packet);
   bool admit(std::uint32_t link, PacketIndex index);
+  bool admit_exactly(std::uint32_t link, PacketIndex index);
   void drop_classed(std::uint32_t link, PacketIndex index);
   void mark(ClassedPort& classes, PacketIndex index);
+  void set_eager(const Switch& element, bool is_eager);
   void pause(Switch& element, std::uint32_t link, std::uint32_t priority);
   void on_refresh_timer(std::uint32_t link);
   PriorityMask lossless_beyond(std::uint32_t link) const;
@@ -295,7 +301,7 @@ class Engine {
   bool is_input_queued(std::uint32_t node) const {
     return !nodes_[node].is_host && switches_[nodes_[node].index].is_input_queued;
   }
-  static void add_input(Switch& element, ClassedPort& classes);
+  static void add_input(Switch& element, ClassedPort& classes, IngressAccount& ingress);
   void add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes headroom);
   void add_control(std::uint32_t qp, const ConnectionConfiguration& configuration);
   void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration, Bytes headroom);
@@ -314,6 +320,7 @@ class Engine {
   void sample_queue(std::uint32_t link, std::int64_t now_ns);
   std::vector<std::uint32_t> ports_behind(std::uint32_t link, std::uint32_t priority) const;
   void add_class_counters(std::uint32_t link, std::vector<Counter>& result) const;
+  Bytes waiting_bytes_of(const Port& port) const;
   void check_buffers() const;
   void check_accounts() const;
   void check_inputs() const;
@@ -349,6 +356,7 @@ class Engine {
   std::vector<Nic> nics_;
   std::vector<Switch> switches_;
   std::vector<ClassedPort> classes_;
+  std::vector<IngressAccount> ingresses_;  // by ClassedPort: what came in over its link the other way
   std::vector<ControlledQueuePair> controlled_;  // by queue pair, if any is
   PriorityMask priorities_ = 1;                  // that connections use
   std::vector<std::uint32_t> datagram_hosts_;    // NIC of each datagram queue pair

@@ -1,4 +1,5 @@
-// Ports with a queue for each priority: sending by priority, pausing and being paused.
+// Ports with a queue for each priority: pausing and being paused. What every packet needs is in
+// engine/classed_departures.h.
 //
 // A departure may end a pause, which others must see at that instant. So while a switch has told anybody to
 // pause, it is eager: each of its ports with something to send has its departure as an event of its own.
@@ -8,20 +9,20 @@
 
 namespace simulator {
 
-void Engine::catch_up_classed(Port& port, Picoseconds until) {
+// Sends the next packet of a port that has a pause frame to send, that may be paused or whose priorities have
+// weights, if it may leave until then.
+bool Engine::send_in_turn(Port& port, Picoseconds until) {
   ClassedPort& classes = classes_[port.classes];
-  for (;;) {
-    const Picoseconds free = port.busy_until;
-    if (free > until) return;
-    if (classes.is_pause_frame_due) {
-      send_pause_frame(port, free);
-      continue;
-    }
-    const Picoseconds start = classes.waiting == 0 ? kNever : classes.earliest(free);
-    if (port.has(Port::kOwnerIsHost) && send_verb_before(port, start, until)) continue;
-    if (start > until) return;
-    send_class(port, classes.next(pool_, start), start);
+  const Picoseconds free = port.busy_until;
+  if (classes.is_pause_frame_due) {
+    send_pause_frame(port, free);
+    return true;
   }
+  const Picoseconds start = classes.waiting == 0 ? kNever : classes.earliest(free);
+  if (port.has(Port::kOwnerIsHost) && send_verb_before(port, start, until)) return true;
+  if (start > until) return false;
+  send_class(port, classes, classes.next(pool_, start), start);
+  return true;
 }
 
 // Sends the next packet of a verb, if it is ready before `other` and not after `until`.
@@ -34,134 +35,104 @@ bool Engine::send_verb_before(Port& port, Picoseconds other, Picoseconds until) 
   return true;
 }
 
-void Engine::send_class(Port& port, std::uint32_t priority, Picoseconds start) {
-  ClassedPort& classes = classes_[port.classes];
-  const PacketIndex index = classes.pop(pool_, priority);
-  const std::uint32_t frame_bytes = pool_[index].frame_bytes;
-  if (classes.marker && classes.marker->is_at_departure(priority)) mark(classes, index);
-  port.waiting_bytes.value -= frame_bytes;
-  depart(port, index, start);
-  if (classes.has_telemetry) write_telemetry(port, index, start);
-  if (!port.has(Port::kOwnerIsHost)) release(switches_[port.owner], index, start);
-}
-
-// A frame leaves its queue, and with it the account of its ingress.
-void Engine::release(Switch& element, PacketIndex index, Picoseconds start) {
+// A frame leaves a switch that pauses somebody, who perhaps may go on.
+void Engine::release_eagerly(Port& port, PacketIndex index, Picoseconds start) {
   const Packet& packet = pool_[index];
-  IngressAccount& account = ingress_of(packet);
-  pool_of(element, account).release(account, packet.priority(), packet.frame_bytes);
-  if (element.pausing.empty()) return;
+  Switch& element = switches_[port.owner];
+  IngressAccount& ingress = ingress_of(packet);
+  pool_of(element, ingress).release(ingress, packet.priority(), packet.frame_bytes);
   SIM_CHECK(start == now_, now_, "switch", "a departure that may end a pause is booked late");
   std::vector<std::uint32_t> resumed;
   std::erase_if(element.pausing, [&](const Pausing& told) {
-    IngressAccount& account = classes_[ports_[told.link].classes].ingress;
+    IngressAccount& account = ingress_behind(told.link);
     if (!pool_of(element, account).may_resume(account, told.priority)) return false;
     account.pausing &= static_cast<PriorityMask>(~mask_of(told.priority));
     if (std::find(resumed.begin(), resumed.end(), told.link) == resumed.end()) resumed.push_back(told.link);
     return true;
   });
+  if (element.pausing.empty()) set_eager(element, false);
   for (const std::uint32_t link : resumed) tell_pauses(link, now_ - Picoseconds{1});
 }
 
-// The packet is at the switch that it came to over the link before the one it takes next.
-IngressAccount& Engine::ingress_of(const Packet& packet) {
-  const std::uint32_t back = routes_[packet.position - 1] ^ 1;
-  return classes_[ports_[back].classes].ingress;
+void Engine::set_eager(const Switch& element, bool is_eager) {
+  for (const std::uint32_t link : element.links) {
+    Port& port = ports_[link];
+    port.flags = static_cast<std::uint16_t>(is_eager ? port.flags | Port::kEager : port.flags & ~Port::kEager);
+  }
 }
 
-void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
-  Port& port = ports_[link];
-  ClassedPort& classes = classes_[port.classes];
-  const std::uint32_t priority = pool_[index].priority();
-  catch_up_classed(port, now_);
-  if (has_priority(classes.shut, priority)) [[unlikely]]
-    return drop_classed(link, index);
-  if (classes.marker && classes.marker->on_arrival(priority, classes.queues[priority].bytes.value,
-                                                   pool_[index].is_ecn_capable())) {
-    return drop_classed(link, index);
-  }
-  if (port.busy_until <= now_ && !classes.pauses.is_paused(priority, now_)) {
-    if (classes.marker) mark(classes, index);
-    depart(port, index, now_);
-    if (classes.has_telemetry) write_telemetry(port, index, now_);
-    if (classes.virtual_queues) classes.virtual_queues->on_passed(priority, ingress_of(pool_[index]).input);
-    return set_slot(link);
-  }
-  if (!port.has(Port::kOwnerIsHost) && !admit(link, index)) return;
-  if (classes.marker && !classes.marker->is_at_departure(priority)) mark(classes, index);
-  const std::uint32_t input = classes.virtual_queues ? ingress_of(pool_[index]).input : 0;
-  classes.push(pool_, priority, index, input);
-  if (classes.rocc) watch_congestion(classes);
-  port.waiting_bytes.value += pool_[index].frame_bytes;
-  port.waiting_bytes_max = std::max(port.waiting_bytes_max, port.waiting_bytes);
-  set_slot(link);
+// The marker or the watchdog wants to see what arrives: whether it must be dropped.
+bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
+  const std::uint32_t priority = packet.priority();
+  if (has_priority(classes.shut, priority)) return true;
+  const std::int64_t waiting_bytes = classes.queues[priority].bytes.value;
+  return classes.marker && classes.marker->on_arrival(priority, waiting_bytes, packet.is_ecn_capable());
 }
 
 // Marks a packet, or not, by what waits without it.
 void Engine::mark(ClassedPort& classes, PacketIndex index) {
   Packet& packet = pool_[index];
-  ClassQueue& queue = classes.queues[packet.priority()];
+  const std::uint32_t priority = packet.priority();
+  const std::int64_t waiting_bytes = classes.queues[priority].bytes.value;
   if (!may_be_marked(packet.kind) || !packet.is_ecn_capable()) return;
-  if (!classes.marker->marks(packet.priority(), queue.bytes.value)) return;
+  if (!classes.marker->marks(priority, waiting_bytes)) return;
   packet.psn |= Packet::kMarked;
-  ++queue.marked_packets;
+  ++classes.counters->priorities[priority].marked_packets;
 }
 
-// Finds room for a frame; one that gets none is gone. Accounts of ports that lag behind seem fuller than they
-// are, so only a refusal needs them caught up.
-bool Engine::admit(std::uint32_t link, PacketIndex index) {
+// There seems to be no room for a frame. Accounts of ports that lag behind seem fuller than they are: looks
+// again when all ports of the switch have been caught up. A frame that gets no room is gone.
+bool Engine::admit_exactly(std::uint32_t link, PacketIndex index) {
   Switch& element = switches_[ports_[link].owner];
+  for (const std::uint32_t other : element.links) catch_up_classed(ports_[other], now_);
   const Packet packet = pool_[index];
+  const std::uint32_t priority = packet.priority();
   IngressAccount& account = ingress_of(packet);
   PausePool& pool = pool_of(element, account);
-  const bool is_lossless = pool.is_lossless(packet.priority());
-  const auto fits = [&] {
-    if (is_lossless) return pool.fits(account, packet.priority(), packet.frame_bytes);
-    const Bytes waiting = classes_[ports_[link].classes].queues[packet.priority()].bytes;
-    return pool.fits_lossy(waiting.value, packet.frame_bytes);
-  };
-  if (!fits()) {
-    for (const std::uint32_t other : element.links) catch_up_classed(ports_[other], now_);
-    if (!fits()) {
-      if (!is_lossless) return drop_classed(link, index), false;
-      if (!pool.charge_headroom(account, packet.priority(), packet.frame_bytes)) {
-        ++classes_[ports_[link].classes].lossless_drops;
-        return drop_classed(link, index), false;
-      }
-      pause(element, routes_[packet.position - 1] ^ 1, packet.priority());
-      return true;
+  if (!pool.is_lossless(priority)) {
+    const Bytes waiting = classes_[ports_[link].classes].queues[priority].bytes;
+    if (!pool.fits_lossy(waiting.value, packet.frame_bytes)) return drop_classed(link, index), false;
+  } else if (!pool.fits(account, priority, packet.frame_bytes)) {
+    if (!pool.charge_headroom(account, priority, packet.frame_bytes)) {
+      ++classes_[ports_[link].classes].counters->lossless_drops;
+      return drop_classed(link, index), false;
     }
+    pause(element, routes_[packet.position - 1] ^ 1, priority);
+    return true;
   }
-  pool.charge(account, packet.priority(), packet.frame_bytes);
+  pool.charge(account, priority, packet.frame_bytes);
   return true;
 }
 
 void Engine::drop_classed(std::uint32_t link, PacketIndex index) {
-  ++classes_[ports_[link].classes].queues[pool_[index].priority()].dropped_packets;
+  ++classes_[ports_[link].classes].counters->priorities[pool_[index].priority()].dropped_packets;
   drop(link, index);
 }
 
 // Tells the far end of one of the switch's links to pause. All ports of the switch have been caught up.
 void Engine::pause(Switch& element, std::uint32_t link, std::uint32_t priority) {
   ClassedPort& classes = classes_[ports_[link].classes];
-  if (has_priority(classes.ingress.pausing, priority)) return;
+  IngressAccount& account = ingress_behind(link);
+  if (has_priority(account.pausing, priority)) return;
   const bool was_lazy = element.pausing.empty();
-  classes.ingress.pausing |= mask_of(priority);
+  account.pausing |= mask_of(priority);
   element.pausing.push_back({link, priority});
+  if (was_lazy) set_eager(element, true);
   tell_pauses(link, now_);
   if (was_lazy) {
     for (const std::uint32_t other : element.links) set_slot(other);
   }
   const Picoseconds refresh_every = element.pool.pause().refresh_every;
-  if (refresh_every == kNever || classes.is_refresh_pending) return;
-  classes.is_refresh_pending = true;
+  if (refresh_every == kNever || account.is_refresh_pending) return;
+  account.is_refresh_pending = true;
   set_timer(classes.refresh_timer, now_ + refresh_every);
 }
 
 void Engine::on_refresh_timer(std::uint32_t link) {
   ClassedPort& classes = classes_[ports_[link].classes];
-  classes.is_refresh_pending = classes.ingress.pausing != 0;
-  if (!classes.is_refresh_pending) return;
+  IngressAccount& account = ingress_behind(link);
+  account.is_refresh_pending = account.pausing != 0;
+  if (!account.is_refresh_pending) return;
   tell_pauses(link, now_);
   timers_.set(classes.refresh_timer, now_ + switches_[ports_[link].owner].pool.pause().refresh_every);
 }
@@ -181,13 +152,13 @@ void Engine::send_pause_frame(Port& port, Picoseconds start) {
   const PriorityMask lossless = port.has(Port::kOwnerIsHost)
                                     ? lossless_beyond(nics_[port.owner].link)
                                     : switches_[port.owner].pool.pause().priorities;
-  const PauseFrame frame{lossless, classes.ingress.pausing};
+  const PauseFrame frame{lossless, ingresses_[port.classes].pausing};
   Packet& packet = pool_[index];
   packet.psn = frame.packed();
   packet.frame_bytes = PauseFrame::kFrameBytes;
   packet.kind = PacketKind::kPause;
   classes.is_pause_frame_due = false;
-  ++classes.pause_frames;
+  ++classes.counters->pause_frames;
   depart(port, index, start);
 }
 
@@ -202,9 +173,15 @@ void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
   Port& port = ports_[back];
   catch_up_classed(port, now_);
   const Picoseconds until = duration == kNever ? kNever : now_ + duration;
-  classes_[port.classes].pauses.on_frame(frame, now_, until, back, recorder_.pauses);
+  ClassedPort& classes = classes_[port.classes];
+  classes.pauses->on_frame(frame, now_, until, back, recorder_.pauses);
+  classes.told = classes.pauses->told();
   port.busy_until = std::max(port.busy_until, now_);  // what may go from now on has not left before
-  if (port.has(Port::kOwnerIsHost)) sort_paused(port);
+  if (port.has(Port::kOwnerIsHost)) {
+    port.flags = static_cast<std::uint16_t>(classes.told != 0 ? port.flags | Port::kEager
+                                                              : port.flags & ~Port::kEager);
+    sort_paused(port);
+  }
   catch_up_classed(port, now_);
   set_slot(back);
   watch_pauses(back);
@@ -213,8 +190,8 @@ void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
 // Queue pairs of a NIC move between those that take turns and those whose priority is paused.
 void Engine::sort_paused(Port& port) {
   Nic& nic = nics_[port.owner];
-  const PauseState& pauses = classes_[port.classes].pauses;
-  const auto is_paused = [&](std::uint32_t qp) { return pauses.is_paused(senders_[qp].priority(), now_); };
+  const ClassedPort& classes = classes_[port.classes];
+  const auto is_paused = [&](std::uint32_t qp) { return classes.is_paused(senders_[qp].priority(), now_); };
   const std::size_t waited = nic.paused.size();
   nic.ready.rebuild([&](const ReadyQueuePair& entry) {
     if (!is_paused(entry.qp)) return true;
@@ -248,7 +225,7 @@ void Engine::fire_departure(std::uint32_t link) {
 
 // The end of the first pause that queue pairs of a NIC wait for.
 Picoseconds Engine::first_resumption(const Port& port) const {
-  const PauseState& pauses = classes_[port.classes].pauses;
+  const PauseState& pauses = *classes_[port.classes].pauses;
   Picoseconds first = kNever;
   for (const std::uint32_t qp : nics_[port.owner].paused) {
     first = std::min(first, pauses.paused_until(senders_[qp].priority()));
@@ -256,7 +233,8 @@ Picoseconds Engine::first_resumption(const Port& port) const {
   return first;
 }
 
-// The instant at which something happens at this port next: a departure that must be seen, or an arrival.
+// The instant at which something happens next at a port that is eager, or that has something to send and
+// nothing under way: a departure that must be seen, or an arrival.
 Engine::Instant Engine::instant_of_classed(const Port& port) {
   const ClassedPort& classes = classes_[port.classes];
   const bool is_host = port.has(Port::kOwnerIsHost);
@@ -267,7 +245,7 @@ Engine::Instant Engine::instant_of_classed(const Port& port) {
   } else if (classes.waiting != 0) {
     departure = classes.earliest(port.busy_until);
   }
-  const bool is_eager = !is_host && !switches_[port.owner].pausing.empty();
+  const bool is_eager = !is_host && port.has(Port::kEager);
   if (!is_eager && arrival != kNever) departure = kNever;
   if (is_host) departure = std::min(departure, first_resumption(port));
   if (arrival == kNever && is_host && !nics_[port.owner].ready.empty()) {
@@ -275,12 +253,6 @@ Engine::Instant Engine::instant_of_classed(const Port& port) {
     if (start < departure) return {expected_arrival(port, start), false};
   }
   return departure <= arrival ? Instant{departure, true} : Instant{arrival, false};
-}
-
-void Engine::set_slot_classed(std::uint32_t link) {
-  const Instant next = instant_of_classed(ports_[link]);
-  if (next.is_departure && next.at != kNever) return tree_.set_departure(link, next.at);
-  tree_.set_link(link, next.at);
 }
 
 }  // namespace simulator

@@ -8,10 +8,10 @@ void Engine::pause_switch(std::uint32_t host, bool is_pausing) {
   const std::uint32_t link = nics_[nodes_[host].index].link;
   if (link == kNoLink || !has_flow_control(links_[link].to))
     throw SimulationError(nodes_[host].name + ": its switch has no flow control, so it cannot pause it");
-  ClassedPort& classes = classes_[ports_[link].classes];
+  PriorityMask& pausing = ingress_behind(link).pausing;
   const PriorityMask wanted = is_pausing ? lossless_beyond(link) : PriorityMask{0};
-  if (classes.ingress.pausing == wanted) return;
-  classes.ingress.pausing = wanted;
+  if (pausing == wanted) return;
+  pausing = wanted;
   tell_pauses(link, now_);
 }
 
@@ -53,7 +53,7 @@ void Engine::watch_pauses(std::uint32_t link) {
   if (rule.watchdog_after == kNever) return;
   ClassedPort& classes = classes_[port.classes];
   const Picoseconds next =
-      classes.pauses.next_look(classes.shut, rule.watchdog_after, rule.watchdog_restore, now_);
+      classes.pauses->next_look(classes.shut, rule.watchdog_after, rule.watchdog_restore, now_);
   if (next != kNever) set_timer(classes.watchdog_timer, next);
 }
 
@@ -63,16 +63,17 @@ void Engine::on_watchdog_timer(std::uint32_t link) {
   const PauseConfiguration& rule = switches_[port.owner].pool.pause();
   catch_up_classed(port, now_);
   for_each_priority(classes.shut, [&](std::uint32_t priority) {
-    if (!classes.pauses.has_been_free(priority, rule.watchdog_restore, now_)) return;
+    if (!classes.pauses->has_been_free(priority, rule.watchdog_restore, now_)) return;
     classes.shut &= static_cast<PriorityMask>(~mask_of(priority));
   });
   for_each_priority(rule.priorities, [&](std::uint32_t priority) {
     if (has_priority(classes.shut, priority)) return;
-    if (!classes.pauses.has_been_paused(priority, rule.watchdog_after, now_)) return;
+    if (!classes.pauses->has_been_paused(priority, rule.watchdog_after, now_)) return;
     classes.shut |= mask_of(priority);
-    ++classes.watchdog_fired;
+    ++classes.counters->watchdog_fired;
     empty_queue(link, priority);
   });
+  classes.inspect_arrivals();
   set_slot(link);
   watch_pauses(link);
 }
@@ -81,8 +82,7 @@ void Engine::empty_queue(std::uint32_t link, std::uint32_t priority) {
   while (has_priority(classes_[ports_[link].classes].waiting, priority)) {
     Port& port = ports_[link];
     const PacketIndex index = classes_[port.classes].pop(pool_, priority);
-    port.waiting_bytes.value -= pool_[index].frame_bytes;
-    release(switches_[port.owner], index, now_);
+    release(port, index, now_);
     drop_classed(link, index);
   }
 }

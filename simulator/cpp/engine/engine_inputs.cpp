@@ -8,9 +8,10 @@
 namespace simulator {
 
 // One more port; its link is already among those of the switch.
-void Engine::add_input(Switch& element, ClassedPort& classes) {
-  classes.ingress.input = static_cast<std::uint32_t>(element.inputs.size());
+void Engine::add_input(Switch& element, ClassedPort& classes, IngressAccount& ingress) {
+  ingress.input = static_cast<std::uint32_t>(element.inputs.size());
   classes.virtual_queues = std::make_unique<VirtualQueues>();
+  classes.has_virtual_queues = true;
   element.inputs.push_back(element.pool);
 }
 
@@ -27,7 +28,7 @@ void Engine::check_inputs() const {
   }
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     if (!is_input_queued(links_[link].from)) continue;
-    const IngressAccount& account = classes_[ports_[link].classes].ingress;
+    const IngressAccount& account = ingresses_[ports_[link].classes];
     const PausePool& pool = switches_[ports_[link].owner].inputs[account.input];
     std::int64_t headroom = 0;
     for (const std::int64_t bytes : account.headroom) headroom += bytes;

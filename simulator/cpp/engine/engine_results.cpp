@@ -32,10 +32,11 @@ void Engine::sample_queue(std::uint32_t link, std::int64_t now_ns) {
   if (port.has(Port::kClassed)) {
     for_each_priority(priorities_, [&](std::uint32_t priority) {
       ClassQueue& queue = classes_[port.classes].queues[priority];
-      const std::int64_t drops = queue.dropped_packets - queue.dropped_packets_sampled;
-      queue.dropped_packets_sampled = queue.dropped_packets;
-      const std::int64_t marks = queue.marked_packets - queue.marked_packets_sampled;
-      queue.marked_packets_sampled = queue.marked_packets;
+      ClassCounters::OfPriority& counters = classes_[port.classes].counters->priorities[priority];
+      const std::int64_t drops = counters.dropped_packets - counters.dropped_packets_sampled;
+      counters.dropped_packets_sampled = counters.dropped_packets;
+      const std::int64_t marks = counters.marked_packets - counters.marked_packets_sampled;
+      counters.marked_packets_sampled = counters.marked_packets;
       recorder_.queues.add({link, priority, now_ns, queue.bytes.value, queue.bytes_max.value, drops, marks});
       queue.bytes_max = queue.bytes;
     });
@@ -51,7 +52,7 @@ void Engine::sample_queue(std::uint32_t link, std::int64_t now_ns) {
 void Engine::add_open_pauses(PauseState::Records& records) {
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     const Port& port = ports_[link];
-    if (port.has(Port::kClassed)) classes_[port.classes].pauses.add_open(now_, link, records);
+    if (port.has(Port::kClassed)) classes_[port.classes].pauses->add_open(now_, link, records);
   }
 }
 
@@ -61,14 +62,15 @@ void Engine::add_class_counters(std::uint32_t link, std::vector<Counter>& result
   const ClassedPort& classes = classes_[ports_[link].classes];
   if (has_marking(record.from)) {
     std::int64_t marked_packets = 0;
-    for (const ClassQueue& queue : classes.queues) marked_packets += queue.marked_packets;
+    for (const auto& counters : classes.counters->priorities) marked_packets += counters.marked_packets;
     result.push_back({node, port_name(link), "marked_packets", marked_packets});
   }
   if (!has_flow_control(record.from)) return;
-  result.push_back({node, port_name(link), "pause_frames", classes.pause_frames});
-  result.push_back({node, port_name(link), "lossless_drops", classes.lossless_drops});
-  result.push_back({node, port_name(link), "watchdog_fired", classes.watchdog_fired});
-  result.push_back({node, port_name(link), "headroom_used_max_bytes", classes.ingress.headroom_used_max});
+  result.push_back({node, port_name(link), "pause_frames", classes.counters->pause_frames});
+  result.push_back({node, port_name(link), "lossless_drops", classes.counters->lossless_drops});
+  result.push_back({node, port_name(link), "watchdog_fired", classes.counters->watchdog_fired});
+  result.push_back({node, port_name(link), "headroom_used_max_bytes",
+                    ingresses_[ports_[link].classes].headroom_used_max});
 }
 
 Bytes Engine::delivered_by(std::uint32_t qp) const {
@@ -160,6 +162,13 @@ void Engine::check_invariants() {
   check_datagrams();
 }
 
+Bytes Engine::waiting_bytes_of(const Port& port) const {
+  if (!port.has(Port::kClassed)) return port.waiting_bytes;
+  Bytes waiting;
+  for (const ClassQueue& queue : classes_[port.classes].queues) waiting += queue.bytes;
+  return waiting;
+}
+
 void Engine::check_buffers() const {
   PacketIndex stored = 0;
   std::vector<std::int64_t> used(switches_.size(), 0);
@@ -183,7 +192,7 @@ void Engine::check_buffers() const {
     for (PacketIndex at = port.in_flight.head; at != kNoPacket; at = pool_[at].next, ++stored) {
       SIM_CHECK(pool_[at].arrival >= now_, now_, port_name(link), "a packet in flight should have arrived");
     }
-    SIM_CHECK(waiting_bytes == port.waiting_bytes.value, now_, port_name(link),
+    SIM_CHECK(waiting_bytes == waiting_bytes_of(port).value, now_, port_name(link),
               "waiting bytes differ from the packets that wait");
     if (!port.has(Port::kOwnerIsHost)) used[port.owner] += waiting_bytes;
   }
@@ -206,8 +215,8 @@ void Engine::check_accounts() const {
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     const Port& port = ports_[link];
     if (!has_pool(links_[link].from)) continue;
-    const IngressAccount& account = classes_[port.classes].ingress;
-    waiting[port.owner] += port.waiting_bytes.value;
+    const IngressAccount& account = ingresses_[port.classes];
+    waiting[port.owner] += waiting_bytes_of(port).value;
     for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
       shared[port.owner] += account.shared[priority];
       charged[port.owner] += account.shared[priority] + account.headroom[priority];

@@ -93,15 +93,17 @@ void Engine::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes
   port.flags |= Port::kClassed;
   port.classes = static_cast<std::uint32_t>(classes_.size());
   ClassedPort& classes = classes_.emplace_back();
-  if (is_input_queued(from)) add_input(switches_[port.owner], classes);
+  IngressAccount& ingress = ingresses_.emplace_back();
+  if (is_input_queued(from)) add_input(switches_[port.owner], classes, ingress);
   if (has_flow_control(from)) {
-    pool_of(switches_[port.owner], classes.ingress).open(classes.ingress, headroom);
+    pool_of(switches_[port.owner], ingress).open(ingress, headroom);
     classes.refresh_timer = timers_.create(TimerKind::kRefreshPause, link);
     classes.watchdog_timer = timers_.create(TimerKind::kWatchdog, link);
   }
   if (nodes_[from].is_host) return;
   const Switch& element = switches_[port.owner];
-  if (element.has_weights) classes.turns = WeightedTurns(element.weights);
+  if (element.has_weights) classes.turns = std::make_unique<WeightedTurns>(element.weights);
+  classes.has_turns = element.has_weights;
   classes.has_telemetry = element.has_telemetry;
   if (element.rocc) {
     const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
@@ -109,7 +111,7 @@ void Engine::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes
   }
   if (!has_marking(from)) return;
   const RandomStream stream(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
-  classes.marker = Marker(switches_[port.owner].markings, stream);
+  classes.use_marker(Marker(switches_[port.owner].markings, stream));
 }
 
 void Engine::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,

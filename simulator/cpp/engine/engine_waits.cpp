@@ -15,7 +15,7 @@ std::vector<Wait> Engine::waits() {
       for (const std::uint32_t qp : nics_[port.owner].paused) waiting |= mask_of(senders_[qp].priority());
     }
     for_each_priority(waiting, [&](std::uint32_t priority) {
-      if (classes.pauses.is_paused(priority, now_))
+      if (classes.pauses->is_paused(priority, now_))
         waits.push_back({link, priority, ports_behind(link, priority)});
     });
   }

@@ -18,9 +18,10 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kClassed = 16;  // has a ClassedPort
   static constexpr std::uint16_t kSlowlyReceived = 32;  // the peer is a NIC with a ReceiveBuffer
   static constexpr std::uint16_t kRouteEnds = 64;       // routes may end behind it that lead to no host
+  static constexpr std::uint16_t kEager = 128;  // the owner is a switch that pauses somebody, or a paused NIC
 
   Picoseconds busy_until;   // the packet on the wire has left by then
-  Bytes waiting_bytes;      // frames in `waiting`, without the one being sent
+  Bytes waiting_bytes;      // frames in `waiting`
   Bytes waiting_bytes_max;  // since the last sample
   Bytes sent_bytes;         // frames whose sending has begun
   PacketFifo waiting;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/configuration.h"
@@ -17,6 +18,8 @@ namespace simulator {
 
 class Marker {
  public:
+  static constexpr Bytes kNothingMarked{std::numeric_limits<std::int64_t>::max()};
+
   Marker(const std::vector<MarkingConfiguration>& rules, RandomStream stream) : stream_(stream) {
     for (const MarkingConfiguration& rule : rules) {
       for_each_priority(rule.priorities, [&](std::uint32_t priority) { rules_[priority] = rule; });
@@ -28,6 +31,15 @@ class Marker {
   }
 
   bool is_at_departure(std::uint32_t priority) const { return has_priority(at_departure_, priority); }
+
+  // Priorities that on_arrival() must be called for, for every packet; for others, if it is not ECN-capable.
+  PriorityMask inspected() const { return static_cast<PriorityMask>(averaging_ | dropping_); }
+
+  // While no more waits, marks() says no, and need not be asked.
+  Bytes unmarked_max(std::uint32_t priority) const {
+    if (!has_priority(ruled_, priority)) return kNothingMarked;
+    return has_priority(averaging_, priority) ? Bytes{-1} : rules_[priority].minimum;
+  }
 
   // A packet comes and finds so many bytes waiting. Returns whether it must be dropped: one that is not
   // ECN-capable is where others are marked. Source: RFC 3168, section 5. Deviation: it is always when it comes.

@@ -20,12 +20,13 @@
 namespace simulator {
 
 // What came in over one link and waits.
-struct IngressAccount {
+struct alignas(64) IngressAccount {
   std::array<std::int64_t, kPriorities> shared{};
   std::array<std::int64_t, kPriorities> headroom{};
   std::int64_t headroom_size = 0;      // of each lossless priority
   std::int64_t headroom_used_max = 0;  // by any priority, ever
   PriorityMask pausing = 0;            // priorities that the other end has been told to pause
+  bool is_refresh_pending = false;     // it will be told again
   std::uint32_t input = 0;             // number of the link at its switch
 };
 
@@ -34,10 +35,10 @@ class PausePool {
   static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 2;
 
   explicit PausePool(const SwitchConfiguration& configuration)
-      : pause_(configuration.pause.value_or(PauseConfiguration{})),
+      : size_(configuration.buffer.value_or(Bytes{kUnbounded}).value),
+        pause_(configuration.pause.value_or(PauseConfiguration{})),
         alpha_(configuration.alpha),
-        is_of_one_input_(configuration.is_input_queued),
-        size_(configuration.buffer.value_or(Bytes{kUnbounded}).value) {}
+        is_of_one_input_(configuration.is_input_queued) {}
 
   const PauseConfiguration& pause() const { return pause_; }
   bool is_lossless(std::uint32_t priority) const { return has_priority(pause_.priorities, priority); }
@@ -85,6 +86,12 @@ class PausePool {
     used_ -= frame_bytes - from_headroom;
   }
 
+  // The same, while nobody pauses and so nobody uses headroom.
+  void release_shared(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {
+    account.shared[priority] -= frame_bytes;
+    used_ -= frame_bytes;
+  }
+
   // The other end may go on: the headroom is empty again, and the rest well within the threshold.
   bool may_resume(const IngressAccount& account, std::uint32_t priority) const {
     if (account.headroom[priority] != 0) return false;
@@ -103,11 +110,11 @@ class PausePool {
     return static_cast<double>(bytes) <= pause_.alpha * static_cast<double>(free());
   }
 
+  std::int64_t used_ = 0;
+  std::int64_t size_;
   PauseConfiguration pause_;
   double alpha_;
   bool is_of_one_input_;
-  std::int64_t size_;
-  std::int64_t used_ = 0;
 };
 
 }  // namespace simulator

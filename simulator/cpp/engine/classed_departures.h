@@ -1,0 +1,104 @@
+// The sending half of ports with a queue for each priority, kept inline: what every packet needs. Pauses, and
+// what else is rare, are in engine_classes.cpp.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/engine.h"
+
+namespace simulator {
+
+inline void Engine::catch_up_classed(Port& port, Picoseconds until) {
+  while (port.busy_until <= until) {
+    ClassedPort& classes = classes_[port.classes];
+    if (!classes.is_calm()) [[unlikely]] {
+      if (!send_in_turn(port, until)) return;
+    } else if (classes.waiting != 0) {
+      send_class(port, classes, highest_of(classes.waiting), port.busy_until);
+    } else {
+      if (!port.has(Port::kOwnerIsHost) || !send_verb_before(port, kNever, until)) return;
+    }
+  }
+}
+
+inline void Engine::send_class(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start) {
+  const PacketIndex index = classes.pop(pool_, priority);
+  const ClassQueue& queue = classes.queues[priority];
+  if (queue.bytes > queue.unmarked_max && classes.marker->is_at_departure(priority)) mark(classes, index);
+  depart(port, index, start);
+  if (classes.has_telemetry) [[unlikely]]
+    write_telemetry(port, index, start);
+  if (!port.has(Port::kOwnerIsHost)) release(port, index, start);
+}
+
+// A frame leaves its queue, and with it the account of its ingress.
+inline void Engine::release(Port& port, PacketIndex index, Picoseconds start) {
+  if (port.has(Port::kEager)) [[unlikely]]
+    return release_eagerly(port, index, start);
+  const Packet& packet = pool_[index];
+  IngressAccount& account = ingress_of(packet);
+  pool_of(switches_[port.owner], account).release_shared(account, packet.priority(), packet.frame_bytes);
+}
+
+// The packet is at the switch that it came to over the link before the one it takes next.
+inline IngressAccount& Engine::ingress_of(const Packet& packet) {
+  return ingress_behind(routes_[packet.position - 1] ^ 1);
+}
+
+inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
+  Port& port = ports_[link];
+  ClassedPort& classes = classes_[port.classes];
+  const std::uint32_t priority = pool_[index].priority();
+  // While something is under way, the link waits for its arrival, whatever else there is to send.
+  const bool must_set_slot = port.in_flight.empty() || port.has(Port::kEager);
+  catch_up_classed(port, now_);
+  if (has_priority(classes.inspected, priority) || !pool_[index].is_ecn_capable()) [[unlikely]] {
+    if (is_refused(classes, pool_[index])) return drop_classed(link, index);
+  }
+  const ClassQueue& queue = classes.queues[priority];
+  if (port.busy_until <= now_ && !classes.is_paused(priority, now_)) {
+    if (queue.bytes > queue.unmarked_max) [[unlikely]]
+      mark(classes, index);
+    depart(port, index, now_);
+    if (classes.has_telemetry) [[unlikely]]
+      write_telemetry(port, index, now_);
+    if (classes.has_virtual_queues) [[unlikely]]
+      classes.virtual_queues->on_passed(priority, ingress_of(pool_[index]).input);
+  } else {
+    if (!port.has(Port::kOwnerIsHost) && !admit(link, index)) return;
+    if (queue.bytes > queue.unmarked_max && !classes.marker->is_at_departure(priority)) mark(classes, index);
+    const std::uint32_t input = classes.has_virtual_queues ? ingress_of(pool_[index]).input : 0;
+    classes.push(pool_, priority, index, input);
+    if (classes.rocc) [[unlikely]]
+      watch_congestion(classes);
+  }
+  if (must_set_slot || port.has(Port::kEager)) set_slot_classed(link);
+}
+
+// Finds room for a frame; one that gets none is gone.
+inline bool Engine::admit(std::uint32_t link, PacketIndex index) {
+  const Port& port = ports_[link];
+  const Packet& packet = pool_[index];
+  const std::uint32_t priority = packet.priority();
+  IngressAccount& account = ingress_of(packet);
+  PausePool& pool = pool_of(switches_[port.owner], account);
+  const bool fits =
+      pool.is_lossless(priority)
+          ? pool.fits(account, priority, packet.frame_bytes)
+          : pool.fits_lossy(classes_[port.classes].queues[priority].bytes.value, packet.frame_bytes);
+  if (!fits) [[unlikely]]
+    return admit_exactly(link, index);
+  pool.charge(account, priority, packet.frame_bytes);
+  return true;
+}
+
+inline void Engine::set_slot_classed(std::uint32_t link) {
+  const Port& port = ports_[link];
+  if (!port.has(Port::kEager) && (!port.in_flight.empty() || classes_[port.classes].is_empty())) [[likely]]
+    return tree_.set_link(link, instant_of(port));
+  const Instant next = instant_of_classed(port);
+  if (next.is_departure && next.at != kNever) return tree_.set_departure(link, next.at);
+  tree_.set_link(link, next.at);
+}
+
+}  // namespace simulator
