@@ -54,8 +54,8 @@ class Controller {
   virtual Bytes window() const { return kNoWindow; }
 
   // A packet of so many wire bytes began to leave. Engines may tell it late, so it must not bring the
-  // deadline nearer.
-  virtual void on_sent(Picoseconds, Bytes) {}
+  // deadline nearer. Returns false if the rate is what it was.
+  virtual bool on_sent(Picoseconds, Bytes) { return false; }
 
   // A congestion notification packet has come; the receiving end sends one for a marked packet, but at most
   // so often. kNever: none.

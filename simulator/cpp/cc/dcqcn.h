@@ -78,14 +78,16 @@ class Dcqcn final : public Controller {
     rate_deadline_ = now + rate_timer_;
   }
 
-  void on_sent(Picoseconds, Bytes wire) override {
-    if (!is_limited()) return;
+  bool on_sent(Picoseconds, Bytes wire) override {
+    if (!is_limited()) return false;
     sent_ += wire;
     const Bytes enough{halved(byte_counter_.value)};
-    if (sent_ < enough) return;
+    if (sent_ < enough) [[likely]]
+      return false;
     sent_ -= enough;
     ++byte_stage_;
     increase();
+    return true;
   }
 
   void on_timer(Picoseconds now) override {

@@ -72,7 +72,10 @@ class Timely : public Controller {
     if (initial_bps > 0) rate_bps_ = std::clamp(initial_bps, rate_min_bps_, rate_max_bps_);
   }
 
-  void on_sent(Picoseconds now, Bytes wire) override { segments_.on_sent(now, wire); }
+  bool on_sent(Picoseconds now, Bytes wire) override {
+    segments_.on_sent(now, wire);
+    return false;
+  }
 
   bool wants_answers() const override { return true; }
   void on_answer(Picoseconds now, const Answer& answer) override {

@@ -9,6 +9,13 @@
 namespace simulator {
 
 inline void Engine::catch_up_classed(Port& port, Picoseconds until) {
+  if (port.busy_until > until) return;
+  const bool has_only_verbs = classes_[port.classes].is_empty();
+  if (has_only_verbs && !(port.has(Port::kOwnerIsHost) && nics_[port.owner].may_send_until(until))) return;
+  send_until(port, until);
+}
+
+inline void Engine::send_until(Port& port, Picoseconds until) {
   while (port.busy_until <= until) {
     ClassedPort& classes = classes_[port.classes];
     if (!classes.is_calm()) [[unlikely]] {
@@ -16,7 +23,12 @@ inline void Engine::catch_up_classed(Port& port, Picoseconds until) {
     } else if (classes.waiting != 0) {
       send_class(port, classes, highest_of(classes.waiting), port.busy_until);
     } else {
-      if (!port.has(Port::kOwnerIsHost) || !send_verb_before(port, kNever, until)) return;
+      if (!port.has(Port::kOwnerIsHost)) return;
+      Nic& nic = nics_[port.owner];
+      if (!nic.may_send_until(until)) return;
+      const Picoseconds start = std::max(port.busy_until, first_ready(nic));
+      if (start > until) return;
+      send_next(nic, port, start);
     }
   }
 }
@@ -94,11 +106,8 @@ inline bool Engine::admit(std::uint32_t link, PacketIndex index) {
 
 inline void Engine::set_slot_classed(std::uint32_t link) {
   const Port& port = ports_[link];
-  if (!port.has(Port::kEager) && (!port.in_flight.empty() || classes_[port.classes].is_empty())) [[likely]]
-    return tree_.set_link(link, instant_of(port));
-  const Instant next = instant_of_classed(port);
-  if (next.is_departure && next.at != kNever) return tree_.set_departure(link, next.at);
-  tree_.set_link(link, next.at);
+  if (port.in_flight.empty() || port.has(Port::kEager)) return set_slot_of_special(link);
+  tree_.set_link(link, pool_[port.in_flight.head].arrival);
 }
 
 }  // namespace simulator

@@ -92,7 +92,7 @@ inline void Engine::catch_up_nic(Port& port) {
       continue;
     }
     Nic& nic = nics_[port.owner];
-    if (nic.ready.empty()) return;
+    if (!nic.may_send_until(now_)) return;
     const Picoseconds start = std::max(port.busy_until, first_ready(nic));
     if (start > now_) return;
     send_next(nic, port, start);
@@ -102,6 +102,8 @@ inline void Engine::catch_up_nic(Port& port) {
 // When the NIC's first queue pair may send. Entries of queue pairs that share a limiter fall behind it: mend
 // them here.
 inline Picoseconds Engine::first_ready(Nic& nic) {
+  if (!nic.shares_limiters) [[likely]]
+    return nic.ready.top().ready;
   for (;;) {
     ReadyQueuePair entry = nic.ready.top();
     const Picoseconds ready = nic.limiters[senders_[entry.qp].limiter].earliest(entry.ready);

@@ -34,16 +34,28 @@ RunState Engine::run(Picoseconds limit, std::uint64_t events_max) {
   return RunState::kSliceUsedUp;
 }
 
-void Engine::fire_link(std::uint32_t link) {
+inline void Engine::fire_link(std::uint32_t link) {
+  if (ports_[link].has(Port::kClassed)) return fire_classed_link(link);
+  fire_plain_link(link);
+}
+
+// In a network that does not fit into the cache, what the next event needs comes while this one goes on.
+inline void Engine::prefetch_next() const {
+  if (!tree_.is_next_a_link()) return;
+  const Port& port = ports_[tree_.next_link()];
+  if (!port.in_flight.empty()) pool_.prefetch(port.in_flight.head);
+  if (port.has(Port::kClassed)) __builtin_prefetch(&classes_[port.classes]);
+}
+
+void Engine::fire_plain_link(std::uint32_t link) {
   Port& port = ports_[link];
-  if (port.has(Port::kClassed)) [[unlikely]]
-    return fire_classed_link(link);
   catch_up_plain(port);
   const PacketIndex index = port.in_flight.head;
   SIM_CHECK(index != kNoPacket && pool_[index].arrival == now_, now_, port_name(link),
             "the packet that the link waited for does not arrive now");
   port.in_flight.pop(pool_);
   tree_.set_link(link, instant_of(port));
+  prefetch_next();
   arrive(link, index);
 }
 
@@ -55,6 +67,7 @@ void Engine::fire_classed_link(std::uint32_t link) {
             "the packet that the link waited for does not arrive now");
   port.in_flight.pop(pool_);
   set_slot_classed(link);
+  prefetch_next();
   if (pool_[index].kind != PacketKind::kPause) return arrive(link, index);
   ++packet_hops_;
   on_pause_frame(link, index);

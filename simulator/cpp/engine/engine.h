@@ -136,6 +136,8 @@ class Engine {
 
   // Events.
   void fire_link(std::uint32_t link);
+  void fire_plain_link(std::uint32_t link);
+  void prefetch_next() const;
   void fire_departure(std::uint32_t link);
   void fire_timers();
   void fire_timer(const DueTimer& due);
@@ -168,6 +170,7 @@ class Engine {
 
   // Ports with priority flow control.
   void catch_up_classed(Port& port, Picoseconds until);
+  void send_until(Port& port, Picoseconds until);
   bool send_in_turn(Port& port, Picoseconds until);
   bool send_verb_before(Port& port, Picoseconds other, Picoseconds until);
   void send_class(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start);
@@ -205,6 +208,7 @@ class Engine {
   Picoseconds first_resumption(const Port& port) const;
   Instant instant_of_classed(const Port& port);
   void set_slot_classed(std::uint32_t link);
+  void set_slot_of_special(std::uint32_t link);
   void fire_classed_link(std::uint32_t link);
 
   // NICs.

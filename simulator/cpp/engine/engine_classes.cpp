@@ -233,6 +233,16 @@ Picoseconds Engine::first_resumption(const Port& port) const {
   return first;
 }
 
+// Nothing is under way, or the port is eager.
+void Engine::set_slot_of_special(std::uint32_t link) {
+  const Port& port = ports_[link];
+  if (!port.has(Port::kEager) && classes_[port.classes].is_empty()) [[likely]]
+    return tree_.set_link(link, instant_of(port));
+  const Instant next = instant_of_classed(port);
+  if (next.is_departure && next.at != kNever) return tree_.set_departure(link, next.at);
+  tree_.set_link(link, next.at);
+}
+
 // The instant at which something happens next at a port that is eager, or that has something to send and
 // nothing under way: a departure that must be seen, or an arrival.
 Engine::Instant Engine::instant_of_classed(const Port& port) {

@@ -75,7 +75,7 @@ void Engine::on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry te
 void Engine::on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds start) {
   ControlledQueuePair& controlled = controlled_[qp];
   const Packet& packet = pool_[index];
-  controlled.controller->on_sent(start, framing_.wire_bytes(packet.frame_bytes));
+  const bool has_new_rate = controlled.controller->on_sent(start, framing_.wire_bytes(packet.frame_bytes));
   const Sender& sender = senders_[qp];
   if (sender.wants_answers) {
     if (stamps_.size() <= index) stamps_.resize(pool_.peak());
@@ -85,6 +85,8 @@ void Engine::on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds
     if (telemetry_.size() <= index) telemetry_.resize(pool_.peak());
     telemetry_[index].hops = 0;
   }
+  if (!has_new_rate) [[likely]]
+    return;
   const BitsPerSecond rate = controlled.limited_rate();
   if (rate == controlled.rate) return;
   controlled.rate = rate;

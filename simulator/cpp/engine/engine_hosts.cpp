@@ -182,6 +182,7 @@ void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
       require_uncontrolled(other, "use_limiter");
   }
   sender.limiter = limiter;
+  nics_[sender.nic].shares_limiters = true;
 }
 
 // When the last packet of a verb first left, while the verb is not done. Then it is the host software's

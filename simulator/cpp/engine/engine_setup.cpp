@@ -179,7 +179,11 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   Nic& nic = nics_[index];
   priorities_ |= mask_of(configuration.priority);
   const std::uint32_t limiter = limiter_for(host, configuration);
-  if (limiter == nic.limiters.size()) add_limiter(nic);
+  if (limiter < nic.limiters.size()) {
+    nic.shares_limiters = true;
+  } else {
+    add_limiter(nic);
+  }
   const RequesterSettings settings{.mtu_bytes = configuration.mtu_bytes,
                                    .ack_every_packets = configuration.ack_every_packets,
                                    .retry_count = configuration.retry_count,

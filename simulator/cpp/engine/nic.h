@@ -34,7 +34,9 @@ struct ReadyQueuePair {
   std::uint64_t served;  // how many packets this NIC had sent when this queue pair last sent one
   std::uint32_t qp;
   friend bool operator<(const ReadyQueuePair& a, const ReadyQueuePair& b) {
-    return std::tie(a.ready, a.served, a.qp) < std::tie(b.ready, b.served, b.qp);
+    if (a.ready != b.ready) [[likely]]
+      return a.ready < b.ready;
+    return std::tie(a.served, a.qp) < std::tie(b.served, b.qp);
   }
 };
 
@@ -53,6 +55,10 @@ struct Nic {
   std::optional<ReceiveBuffer> receive_buffer{};
   std::uint32_t receive_timer = 0;
   std::uint32_t queue_pairs = 0;   // that took a limiter of a priority
+  bool shares_limiters = false;    // some queue pairs of it do
+
+  // Entries only fall behind, so nothing is ready before the first of them.
+  bool may_send_until(Picoseconds until) const { return !ready.empty() && ready.top().ready <= until; }
 };
 
 // The sending half of a queue pair and where it is plugged in.

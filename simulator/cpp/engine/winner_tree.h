@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -36,13 +35,9 @@ class WinnerTree {
   explicit WinnerTree(TieBreak tie_break) : tie_break_(tie_break) { reset(0); }
 
   void reset(std::uint32_t links) {
-    depth_ = 0;
-    std::uint32_t words = 0;
-    for (std::uint32_t width = links + 1; depth_ == 0 || width > 1; width = (width + 3) / 4) {
-      offsets_[depth_++] = words;
-      words += (width + 3) / 4 * 4;
-    }
-    words_.assign(words, kIdle);
+    first_slot_ = 4;
+    while (first_slot_ < links + 1) first_slot_ *= 4;
+    groups_.assign((first_slot_ + links) / 4 + 1, Group{kIdle, kIdle, kIdle, kIdle});
     root_ = kIdle;
   }
 
@@ -72,14 +67,20 @@ class WinnerTree {
     return static_cast<std::uint64_t>(std::min(at.value - base_.value, kHorizonPs)) << kTimeShift;
   }
 
-  void set_word(std::uint32_t slot, std::uint64_t word) {
-    std::uint32_t at = slot;
-    for (std::uint32_t level = 0; level < depth_; ++level) {
-      std::uint64_t* const words = words_.data() + offsets_[level];
-      words[at] = word;
-      const std::uint64_t siblings = std::min(std::min(words[at ^ 1], words[at ^ 2]), words[at ^ 3]);
+  // Words are numbered so that the group of four with numbers 4n to 4n + 3 has its minimum in word n.
+  struct alignas(32) Group {
+    std::uint64_t words[4];
+  };
+
+  // Not inline: its callers would have to keep their registers for the rare cases beside it.
+  [[gnu::noinline]] void set_word(std::uint32_t slot, std::uint64_t word) {
+    Group* const groups = groups_.data();
+    for (std::uint32_t at = first_slot_ + slot; at >= 4; at /= 4) {
+      std::uint64_t* const words = groups[at / 4].words;
+      const std::uint32_t place = at % 4;
+      words[place] = word;
+      const std::uint64_t siblings = std::min(std::min(words[place ^ 1], words[place ^ 2]), words[place ^ 3]);
       word = std::min(word, siblings);
-      at >>= 2;
     }
     root_ = word;
   }
@@ -87,9 +88,8 @@ class WinnerTree {
   TieBreak tie_break_;
   std::uint64_t root_ = kIdle;
   Picoseconds base_;
-  std::uint32_t depth_ = 0;
-  std::array<std::uint32_t, 12> offsets_{};
-  std::vector<std::uint64_t> words_;
+  std::uint32_t first_slot_ = 4;
+  std::vector<Group> groups_;
 };
 
 }  // namespace simulator
