@@ -79,9 +79,9 @@ def test_rogue_drops_a_tenth_of_what_native_roce_drops(values: Values) -> None:
     assert middle(values, "rogue", "drops_packets") <= DROPS_SHARE_MAX * native
 
 
-@pytest.mark.xfail(reason="native RoCE leaves the port idle most of the time: docs/TESTBEDS.md", strict=False)
-def test_rogue_keeps_the_probes_median_below_native_roces(values: Values) -> None:
-    assert middle(values, "rogue", "probe_p50_ns") < middle(values, "roce", "probe_p50_ns")
+def test_rogue_keeps_the_probe_below_a_window_that_carries_as_much(values: Values) -> None:
+    """Not below native RoCE's median, whose port is idle most of the time: docs/adr/0015."""
+    assert middle(values, "rogue", "probe_p50_ns") < middle(values, "fixed-128KiB", "probe_p50_ns")
 
 
 def test_rogue_keeps_the_probe_below_native_roces_where_the_port_is_busy(values: Values) -> None:
