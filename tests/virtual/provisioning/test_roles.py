@@ -170,9 +170,9 @@ def test_a_limiter_limits_what_carries_its_traffic_class(nodes: Nodes) -> None:
     nodes.run("h0", f"tc class change dev eth1 parent 1: classid 1:13 htb {limit}")
     rates = {}
     for priority in (3, 4):
-        nodes.run("h1", "ib_write_bw -d rxe0 -x 1 -s 65536 -D 4 -F >/dev/null 2>&1 & sleep 3")
+        nodes.run("h1", "ib_write_bw -d rxe0 -x 1 -s 65536 -t 8 -D 4 -F >/dev/null 2>&1 & sleep 3")
         traffic_class = priority << 5 | 2
-        options = f"-d rxe0 -x 1 -s 65536 -D 4 -F --tclass={traffic_class} --report_gbits"
+        options = f"-d rxe0 -x 1 -s 65536 -t 8 -D 4 -F --tclass={traffic_class} --report_gbits"
         said = nodes.run("h0", f"ib_write_bw {options} 10.9.0.11")
         (row,) = [line.split() for line in said.splitlines() if line.strip().startswith("65536")]
         rates[priority] = float(row[3]) * 1e9
