@@ -49,7 +49,7 @@ void Engine::flood(std::uint32_t link, PacketIndex index) {
     Packet& stray = pool_[copy];
     stray.position = position;
     stray.qp = pool_[index].qp;
-    stray.psn = 0;
+    stray.psn = pool_[index].psn & Packet::kNotEcnCapable;
     stray.frame_bytes = pool_[index].frame_bytes;
     stray.kind = PacketKind::kStray;
     stray.flags = static_cast<std::uint8_t>(pool_[index].flags & PacketFlags::kPriority);
