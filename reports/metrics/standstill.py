@@ -11,7 +11,7 @@ def silent_flows(view: CellView, _interval_ns: int) -> float | None:
     None where flows come and go: then silence may mean that there is nothing to send.
     """
     window, rows = view.window, view.deliveries
-    if window is None or rows is None or not view.is_always_busy:
+    if window is None or rows is None or not view.is_simultaneous:
         return None
     late = rows[rows["t_ns"] > window.end_ns - window.duration_ns // 4]
     heard = set(late.loc[late["delivered_bytes"] > 0, "flow_id"].astype(str))
