@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
@@ -42,8 +43,8 @@ def level_settled_ns(view: CellView, _interval_ns: int) -> float | None:
 def settled_after_ns(queue: pd.DataFrame, window: Window) -> float | None:
     """Return how long after the start of a window a queue stays near its median of the second half.
 
-    The whole window if it is still away from it in the second half. None without samples, and for a port
-    without a queue.
+    The whole window if it is still away from it in the second half. None for a port without a queue, and if
+    there are too few samples for one average.
     """
     queue = queue[(queue["t_ns"] > window.start_ns) & (queue["t_ns"] <= window.end_ns)]
     t_ns, waiting = queue["t_ns"].to_numpy(), queue["bytes"].to_numpy(dtype=np.float64)
@@ -52,11 +53,18 @@ def settled_after_ns(queue: pd.DataFrame, window: Window) -> float | None:
     if target <= 0 or len(t_ns) < 2:
         return None
     width = max(1, int(SMOOTH_NS // (t_ns[1] - t_ns[0])))
-    smooth = np.convolve(waiting, np.ones(width) / width, mode="same")
+    if len(t_ns) <= width:
+        return None
+    smooth = _sums(waiting, width) / _sums(np.ones(len(waiting)), width)
     away = np.flatnonzero(np.abs(smooth / target - 1) > WITHIN)
     away = away[away < len(t_ns) - width]  # the average runs out of samples at the end
     last_ns = float(t_ns[away[-1]]) if len(away) else float(window.start_ns)
     return float(window.duration_ns) if last_ns > middle_ns else last_ns - window.start_ns
+
+
+def _sums(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """Return the sum around each value, of those that there are."""
+    return np.convolve(values, np.ones(width), mode="same")
 
 
 METRICS = (

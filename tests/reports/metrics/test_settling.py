@@ -29,6 +29,16 @@ def test_within_a_fifth_of_where_it_stays(tmp_path: Path, queue: list[int], sett
     assert settled_ns(tmp_path, queue) == settled
 
 
+def test_fine_samples_have_no_edges(tmp_path: Path) -> None:
+    """A steady queue sampled every 20 us, ten to an average, has always been settled."""
+    view = queue_view(tmp_path, [100] * 50, 20_000)
+    assert METRICS["queue_settled_ns"].of(view, 20_000) == 0
+
+
+def test_less_than_one_average(tmp_path: Path) -> None:
+    assert METRICS["queue_settled_ns"].of(queue_view(tmp_path, [100] * 8, 20_000), 20_000) is None
+
+
 def test_the_slowest_of_the_levels(tmp_path: Path) -> None:
     """A, from 10 to 20 ms also B and C; a queue of 100, then 300, then 100 bytes again."""
     spans = {0: (0, 30), 1: (10, 20), 2: (10, 20)}
