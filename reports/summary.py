@@ -50,7 +50,7 @@ def comparison(results: Results) -> list[str]:
     if not pairs:
         return ["Only one transport finished, so there is nothing to compare."]
     compared = [_compare(results, points) for points in pairs.values()]
-    if len(compared) <= RIVALS_MAX:
+    if len(compared) <= RIVALS_MAX + 1:
         return compared
     rest = len(compared) - RIVALS_MAX
     return [

@@ -85,6 +85,16 @@ def test_of_many_transports_only_some_are_compared_in_words(tmp_path: Path) -> N
     assert rest.startswith("The other 2 stand on the cards")
 
 
+def test_one_rival_more_is_still_compared(tmp_path: Path) -> None:
+    sample = Sample(
+        transports=("rogue", "roce", "roce+pfc", "irn", "irn+pfc", "iwarp", "dctcp"),
+        repetitions=1,
+        seconds=1.0,
+    )
+    sentences = comparison(Results(Run(write_sample_run(tmp_path, sample))))
+    assert len(sentences) == 6 and not any("stand on the cards" in each for each in sentences)
+
+
 def test_nothing_finished(tmp_path: Path) -> None:
     write_manifest(tmp_path, manifest([cell(status="failed")]))
     results = Results(Run(tmp_path))
