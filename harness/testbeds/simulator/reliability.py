@@ -13,6 +13,7 @@ from harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
 from harness.testbeds.simulator.values import values_of
 from harness.testbeds.traffic import group_parameters, group_transport
 from simulator import RELIABILITIES, Reliability, SimulationError, check_parameters
+from workloads.faults import LinkCut, Loss
 from workloads.transports import parse_transport
 
 CAP: Final = "cap_packets"
@@ -51,7 +52,7 @@ def nic_reliability(cell: Cell, transport: str, parameters: Mapping[str, Scalar]
         return None
     given = {**asked.parameters, **values_of(RELIABILITIES[asked.name].parameters, parameters)}
     if asked.name in FITTINGS:
-        loses = not has_pauses(features_of(parse_transport(transport)))
+        loses = _has_losses(cell) or not has_pauses(features_of(parse_transport(transport)))
         given = _fitted(given, FITTINGS[asked.name], empty_round_trip(cell), loses=loses)
     try:
         check_parameters(asked.name, given)
@@ -105,6 +106,12 @@ def _fitted(given: dict[str, float], fitting: Fitting, way: RoundTrip, *, loses:
         return fitted | {LOW: single_ns, HIGH: single_ns} | given
     low_ns = RTO_LOW_NS if way.round_trip_ns < RTO_LOW_NS <= high_ns else high_ns
     return fitted | {LOW: float(low_ns), HIGH: high_ns} | given
+
+
+def _has_losses(cell: Cell) -> bool:
+    """Whether the experiment itself makes links or watchdogs drop what flow control would keep."""
+    is_lossy = any(isinstance(fault, Loss | LinkCut) for fault in cell.experiment.faults)
+    return is_lossy or cell.experiment.topology.pause_watchdog_ns is not None
 
 
 def _long_timeout_ns(way: RoundTrip) -> float:

@@ -68,6 +68,21 @@ def test_what_is_stated_holds_and_the_rest_follows(
     assert (reliability.parameters["rto_low_ns"], reliability.parameters["rto_high_ns"]) == (low_ns, high_ns)
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "faults=[{kind: loss, target: h1, probability: 0.01}]",
+        "faults=[{kind: link_cut, target: h1, at: 1ms, duration: 1ms}]",
+        "topology.pause_watchdog=1ms",
+    ],
+)
+def test_where_the_experiment_loses_packets_flow_control_needs_timeouts_too(
+    tmp_path: Path, setting: str
+) -> None:
+    reliability = asked(tmp_path, "irn+pfc", setting)
+    assert reliability is not None and reliability.parameters["rto_low_ns"] == 100_000
+
+
 def test_other_networks(tmp_path: Path) -> None:
     """An unbounded buffer: the usual timeout. A round trip above 100 us: only the long one."""
     unbounded = asked(tmp_path, "irn", "topology.buffer=unbounded")
