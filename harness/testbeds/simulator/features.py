@@ -176,6 +176,8 @@ def group_marking(cell: Cell, group: TrafficGroup) -> Marking | None:
 def _changed(rule: Marking, parameters: Mapping[str, Scalar]) -> Marking:
     """The same rule with what an experiment sets of it."""
     values = values_of(MARKING_PARAMETERS, parameters)
+    if values.get("drops_above", 0) not in (0, 1):
+        raise ParameterError(ParameterMistake("drops_above", "0 or 1", "choose one of them"))
     found = Marking(
         kmin_bytes=int(values.get("kmin_bytes", rule.kmin_bytes)),
         kmax_bytes=int(values.get("kmax_bytes", rule.kmax_bytes)),
@@ -185,9 +187,12 @@ def _changed(rule: Marking, parameters: Mapping[str, Scalar]) -> Marking:
         drops_above=bool(values.get("drops_above", rule.drops_above)),
     )
     if found.kmin_bytes > found.kmax_bytes:
-        raise ParameterError(
-            ParameterMistake("kmin", f"up to kmax, {found.kmax_bytes}", "correct one of them")
+        mistake = ParameterMistake(
+            "kmax", f"from kmin on, {found.kmin_bytes}", "correct it, or state kmin too"
         )
+        if "kmin" in parameters:
+            mistake = ParameterMistake("kmin", f"up to kmax, {found.kmax_bytes}", "correct one of them")
+        raise ParameterError(mistake)
     return found
 
 
@@ -236,7 +241,10 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
     if is_input_queued:
         facts["switch"] = "voq"
     if control is not None:
-        facts |= {} if is_input_queued else {"pfc_alpha": control.alpha}
+        if control.xoff_bytes is not None:
+            facts["pfc_xoff_bytes"] = control.xoff_bytes
+        elif not is_input_queued:
+            facts["pfc_alpha"] = control.alpha
         facts["pfc_pause"] = "until resumed" if control.pause_ns is None else f"for {control.pause_ns} ns"
     is_one_rule = len(set(rules.values())) == 1
     for priority, rule in rules.items():

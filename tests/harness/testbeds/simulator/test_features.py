@@ -86,6 +86,8 @@ def test_facts(tmp_path: Path) -> None:
     assert feature_facts(cell_of(tmp_path, text=INCAST)) == {}
     facts = {"pfc_alpha": 1 / 16, "pfc_pause": "until resumed"}
     assert feature_facts(cell_of(tmp_path, text=INCAST, index=1)) == facts
+    facts = {"pfc_xoff_bytes": 20_000, "pfc_pause": "until resumed"}
+    assert feature_facts(cell_of(tmp_path, "topology.pause_xoff=20KB", text=INCAST, index=1)) == facts
     facts = {"switch": "voq", "pfc_pause": "until resumed"}
     assert feature_facts(cell_of(tmp_path, "topology.switch=voq", text=INCAST, index=1)) == facts
     facts = {"kmin_bytes": 5_000, "kmax_bytes": 200_000, "pmax": 0.01}
@@ -166,6 +168,8 @@ def test_dcqcn_beside_dctcp(tmp_path: Path) -> None:
         ("kmin: 2MB", "kmin"),
         ("pmax: 1.5", "pmax"),
         ("kmax: soon", "kmax"),
+        ("kmax: 1KB", "kmax"),
+        ("drops_above: 0.5", "drops_above"),
         ("average_weight: -1", "average_weight"),
     ],
 )
