@@ -23,13 +23,13 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
     Deviation: a Linux switch has no buffer that its ports share. Each port gets what it could hold alone,
     alpha / (1 + alpha) of the buffer, which is where a single congested port settles.
     """
-    if inventory.switch is None:
-        return {}
     if topology.switch == "voq":
         raise UsageError(
             f"inventory {inventory.path}: got topology.switch voq, expected shared, "
-            "as its switch is output-queued; leave topology.switch out."
+            "as only the simulator has input-queued switches; leave topology.switch out."
         )
+    if inventory.switch is None:
+        return {}
     there = {port.name for port in inventory.switch.variables.ports}
     ports = {
         f"{switch}->{peer}": PortSettings(

@@ -48,3 +48,5 @@ def test_without_a_switch_there_is_nothing_to_set(inventory: Inventory) -> None:
 def test_a_linux_switch_is_not_input_queued(inventory: Inventory) -> None:
     with pytest.raises(UsageError, match=r"got topology\.switch voq, expected shared"):
         ports_of(star(switch="voq"), inventory)
+    with pytest.raises(UsageError, match="only the simulator has"):
+        ports_of(star(switch="voq"), Inventory(inventory.path, inventory.kind, inventory.hosts, None))
