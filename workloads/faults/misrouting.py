@@ -24,11 +24,16 @@ class Misrouting(Fault):
 
     def is_there(self, topology: Topology) -> bool:
         """Whether the topology has what is meant."""
-        return super().is_there(topology) and self.destination in topology.host_names()
+        hosts, neighbour = topology.host_names(), self.target.partition("-")[2]
+        is_way = neighbour == self.destination or neighbour not in hosts
+        return super().is_there(topology) and self.destination in hosts and is_way
 
     def expected_target(self, topology: Topology) -> str:
         """What a target may be."""
-        return "a switch and its neighbour, such as s0-s1, and as destination a host of the topology"
+        return (
+            "a switch and the neighbour that it sends to, such as s0-s1, which is no other host, and as"
+            " destination a host of the topology"
+        )
 
 
 class Flooding(Fault):
