@@ -6,11 +6,12 @@ from helpers.networks import (
     MICROSECOND_PS,
     MILLISECOND_NS,
     ReferenceSimulation,
+    Star,
     connect,
     counter,
 )
 
-from simulator import IDEAL, PriorityFlowControl, QueuePair, Simulation, SimulationError
+from simulator import IDEAL, Marking, PriorityFlowControl, QueuePair, Reliability, Simulation, SimulationError
 
 SIMULATIONS = (Simulation, ReferenceSimulation)
 
@@ -95,6 +96,23 @@ def test_a_flooded_packet_goes_everywhere_and_arrives_nowhere(simulation_type: t
     assert counter(simulation, "tx_bytes", "s2->h2") == 0
     assert simulation.statistics()["packet_hops"] == 5 * 4
     assert simulation.statistics()["packets_live"] == 0
+
+
+@pytest.mark.parametrize("simulation_type", SIMULATIONS)
+@pytest.mark.parametrize("ecn", [0, 1])
+def test_copies_are_marked_or_dropped_as_their_packets_would_be(
+    simulation_type: type[Simulation], ecn: int
+) -> None:
+    """Segments of two TCPs meet as copies at a port that marks whatever waits."""
+    marks_all = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
+    simulation = Star(hosts=4, buffer_bytes=1_000_000, alpha=8.0, marking=marks_all).build(simulation_type)
+    simulation.flood("s0", "h2")
+    reno = Reliability("reno", {"ecn": ecn, "rto_min_ns": 1_000_000, "ack_every_segments": 1})
+    for source in ("h0", "h1"):
+        connect(simulation, source, "h2", reliability=reno).post_write(1, 20_000, True)
+    simulation.run_until(MILLISECOND_NS)
+    simulation.check_invariants()
+    assert (counter(simulation, "drops", "s0->h3") > 0) == (ecn == 0)
 
 
 def two_racks(
