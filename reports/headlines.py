@@ -103,7 +103,7 @@ _SILENT: Final = Headline(
     comparison="{} flows are silent at the end instead of {}",
 )
 _PAUSED: Final = Headline("paused_sum_ns", "Paused, all ports")
-_DEADLOCK: Final = Headline("deadlock_ports", "Ports in a deadlock")
+_DEADLOCK: Final = Headline("deadlock_ports", "Ports waiting in a circle")
 _ESTIMATE_ERROR: Final = Headline("rtt_error_p50_ns", "Estimate − truth", "it differs from the truth by {}")
 
 DEFAULT: Final = Headlines(

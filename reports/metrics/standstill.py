@@ -34,9 +34,10 @@ METRICS = (
     ),
     Metric(
         "deadlock_ports",
-        "Ports in a deadlock",
+        "Ports waiting in a circle",
         Unit.COUNT,
-        "Ports that waited for each other in a circle when the run ended.",
+        "Ports that waited for each other in a circle when the run ended: a deadlock, unless one of them has"
+        " another way out.",
         ("flows",),
         deadlocked_ports,
     ),
