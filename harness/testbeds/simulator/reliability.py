@@ -10,9 +10,9 @@ from harness.testbeds.base import Fact, ParameterMistake
 from harness.testbeds.parameters import ParameterError, as_written
 from harness.testbeds.simulator.features import features_of, has_pauses
 from harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
-from harness.testbeds.simulator.values import values_of
+from harness.testbeds.simulator.values import check_values, values_of
 from harness.testbeds.traffic import group_parameters, group_transport
-from simulator import RELIABILITIES, Reliability, SimulationError, check_parameters
+from simulator import RELIABILITIES, Reliability
 from workloads.faults import LinkCut, Loss
 from workloads.transports import parse_transport
 
@@ -54,11 +54,7 @@ def nic_reliability(cell: Cell, transport: str, parameters: Mapping[str, Scalar]
     if asked.name in FITTINGS:
         loses = _has_losses(cell) or not has_pauses(features_of(parse_transport(transport)))
         given = _fitted(given, FITTINGS[asked.name], empty_round_trip(cell), loses=loses)
-    try:
-        check_parameters(asked.name, given)
-    except SimulationError as error:
-        key = next((key for key in given if key in str(error)), LOW)
-        raise ParameterError(ParameterMistake(as_written(key), str(error), "correct the value")) from error
+    check_values(asked.name, given)
     return Reliability(asked.name, given)
 
 

@@ -8,6 +8,7 @@ from harness.experiment.choices import Scalar
 from harness.plan.cells import Cell
 from harness.testbeds.base import ParameterMistake
 from harness.testbeds.parameters import ParameterError, as_written, translated
+from harness.testbeds.simulator.values import check_values
 from harness.testbeds.traffic import group_transport
 from rogue_agent.core.application import Application, Schedule, TransferRecord
 from rogue_agent.core.clocks import HostNs
@@ -20,8 +21,6 @@ from simulator import (
     QueuePair,
     Reliability,
     Simulation,
-    SimulationError,
-    check_parameters,
 )
 from workloads.framing import STREAMS
 from workloads.topologies import Topology
@@ -70,11 +69,7 @@ def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
             raise ParameterError(mistake)
     above = values.pop(MARK_ABOVE, None)
     numbers = {key: float(value) for key, value in values.items()}
-    try:
-        check_parameters(name, numbers)
-    except SimulationError as error:
-        key = next((key for key in numbers if key in str(error)), "parameters")
-        raise ParameterError(ParameterMistake(as_written(key), str(error), "correct the value")) from error
+    check_values(name, numbers)
     return TcpSettings(name, numbers, None if above is None else int(above))
 
 

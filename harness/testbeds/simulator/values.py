@@ -6,7 +6,7 @@ from typing import Final
 from harness.experiment.choices import Scalar
 from harness.testbeds.base import ParameterMistake
 from harness.testbeds.parameters import ParameterError, as_written
-from simulator import ControlParameter
+from simulator import ControlParameter, SimulationError, check_parameters
 from workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 COUNT_SUFFIXES: Final = ("_packets", "_segments")
@@ -16,6 +16,15 @@ def values_of(table: tuple[ControlParameter, ...], parameters: Mapping[str, Scal
     """The parameters that are in the table, by its names; ParameterError names the first that cannot be."""
     known = {as_written(parameter.name): parameter for parameter in table}
     return {known[key].name: _value(known[key], key, parameters[key]) for key in parameters if key in known}
+
+
+def check_values(name: str, values: Mapping[str, float]) -> None:
+    """ParameterError names the value that a way to repair losses does not take beside the others."""
+    try:
+        check_parameters(name, values)
+    except SimulationError as error:
+        key = next((key for key in values if key in str(error)), "parameters")
+        raise ParameterError(ParameterMistake(as_written(key), str(error), "correct the value")) from error
 
 
 def _value(parameter: ControlParameter, key: str, value: Scalar) -> float:
