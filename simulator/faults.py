@@ -2,6 +2,7 @@
 
 from simulator._core import Engine
 from simulator.errors import SimulationError
+from simulator.flow_control import FlowControls
 from simulator.parameters import (
     BUFFER_BYTES_MAX,
     INTERVAL_NS_MAX,
@@ -16,6 +17,7 @@ class PauseFaults:
 
     _engine: Engine
     _topology: Topology
+    _flow_controls: FlowControls
 
     def pause_storm(
         self, host: str, *, start_ns: int, duration_ns: int, watchdog_ns: int | None = None
@@ -26,7 +28,7 @@ class PauseFaults:
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.2.
         """
         where = f"pause_storm {host}"
-        node, _ = self._topology.host(where, host)
+        node = self._pausing_host(where, host)
         require_integer(where, "start_ns", start_ns, 0, INTERVAL_NS_MAX)
         require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
         paused_ns = duration_ns
@@ -57,7 +59,7 @@ class PauseFaults:
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4.
         """
         where = f"receive_slowly {host}"
-        node, _ = self._topology.host(where, host)
+        node = self._pausing_host(where, host)
         require_integer(where, "rate_bps", rate_bps, 1, RATE_BPS_MAX)
         require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
         if not 0 <= xon_bytes < xoff_bytes < buffer_bytes:
@@ -83,3 +85,14 @@ class PauseFaults:
         if duration_ns is not None:
             end_ns = start_ns + require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
             engine.schedule(end_ns, lambda _now: receive_at(RATE_BPS_MAX))
+
+    def _pausing_host(self, where: str, host: str) -> int:
+        """Return the number of a host that can pause its switch."""
+        node, _ = self._topology.host(where, host)
+        switch = self._topology.neighbour_of_host(where, node)
+        if not self._flow_controls.has(switch):
+            raise SimulationError(
+                f"{where}: expected {host} on a switch with flow control, which it can pause, "
+                f"got {self._topology.names[switch]!r} without; give its switch flow_control"
+            )
+        return node

@@ -168,6 +168,10 @@ class FlowControls:
         self._of_switch[node] = flow_control
         self._room_bytes[node] = buffer_bytes
 
+    def has(self, node: int) -> bool:
+        """Whether a node is a switch with flow control."""
+        return self._of_switch.get(node) is not None
+
     def headrooms(self, where: str, a: int, b: int, rate_bps: int, delay_ps: int) -> tuple[int, int]:
         """Return the headroom per priority of a new link, at both ends."""
         switches = [node for node in (a, b) if node in self._of_switch]

@@ -1,6 +1,7 @@
 """What switches forward otherwise than by shortest paths: packets in circles, and flooded ones."""
 
 from simulator.errors import SimulationError
+from simulator.routing import Way
 from simulator.topology import Topology
 
 
@@ -23,6 +24,7 @@ class Forwarding:
             raise SimulationError(
                 f"{where}: expected next_hop as a switch or {destination!r}, got {next_hop!r}"
             )
+        self._refuse_contradiction(where, node, host, (neighbour, link))
         self._topology.tables.next_hops[node, host] = neighbour, link
 
     def flood(self, switch: str, destination: str) -> None:
@@ -33,9 +35,26 @@ class Forwarding:
         be enough for all of them.
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.2.
         """
-        node, host = self._switch_and_host(f"flood {switch}", switch, destination)
+        where = f"flood {switch}"
+        node, host = self._switch_and_host(where, switch, destination)
+        self._refuse_contradiction(where, node, host, None)
         self._topology.tables.flooding.add((node, host))
 
     def _switch_and_host(self, where: str, switch: str, destination: str) -> tuple[int, int]:
         host, _ = self._topology.host(where, destination)
         return self._topology.switch(where, switch), host
+
+    def _refuse_contradiction(self, where: str, switch: int, host: int, way: Way | None) -> None:
+        """A switch does one thing with what is for a host: it sends it one ``way``, or floods it (None)."""
+        tables, names = self._topology.tables, self._topology.names
+        told = tables.next_hops.get((switch, host))
+        if told is not None and told != way:
+            before = f"forward it to {names[told[0]]!r}"
+        elif way is not None and (switch, host) in tables.flooding:
+            before = "flood it"
+        else:
+            return
+        raise SimulationError(
+            f"{where}: expected one rule for what is for {names[host]!r}, got a second one; "
+            f"the switch was told to {before}: take one of them away"
+        )

@@ -101,6 +101,14 @@ class Topology:
                 return link
         raise SimulationError(f"{where}: {self.names[a]!r} and {self.names[b]!r} are not joined by a link")
 
+    def neighbour_of_host(self, where: str, host: int) -> int:
+        """Return the number of the node that a host is joined to."""
+        if not self._neighbours[host]:
+            raise SimulationError(
+                f"{where}: expected {self.names[host]!r} to be joined to a switch, got no link; add it first"
+            )
+        return self._neighbours[host][0][0]
+
     def delay_ps(self, route: list[int]) -> int:
         """Return the propagation delay along a route."""
         return sum(self._delays_ps[link] for link in route if link not in (EXPIRES, FLOODS))

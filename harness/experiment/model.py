@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from harness.experiment.choices import MeasureChoice, MeasureKind, Parameter, TrafficGroup, TransportChoice
 from harness.experiment.kinds import ByKind
-from workloads.faults import FAULTS, Fault
+from workloads.faults import FAULTS, Fault, Flooding, Misrouting
 from workloads.mistakes import mistake, mistakes_at
 from workloads.probes import PROBES, Probe
 from workloads.specification import Name, Specification, Time
@@ -63,6 +63,7 @@ class Experiment(Specification):
         self._check_hosts()
         self._check_probe()
         self._check_targets()
+        self._check_forwarding()
         return self
 
     def _check_hosts(self) -> None:
@@ -89,6 +90,18 @@ class Experiment(Specification):
                 expected = fault.expected_target(self.topology)
                 found = mistake(expected, "name one that there is", f"the target {fault.target}")
                 raise mistakes_at({"faults": found})
+
+    def _check_forwarding(self) -> None:
+        """A switch does one thing with what is for a host."""
+        told: dict[tuple[str, str], str] = {}
+        for fault in self.faults:
+            if isinstance(fault, Misrouting | Flooding):
+                rule = f"{fault.kind} {fault.target}"
+                before = told.setdefault((fault.switch, fault.destination), rule)
+                if before != rule:
+                    expected = "at most one misrouting or flooding of a switch and a destination"
+                    got = f"{before} and {rule} of what is for {fault.destination}"
+                    raise mistakes_at({"faults": mistake(expected, "take one of them away", got)})
 
     @property
     def groups(self) -> tuple[TrafficGroup, ...]:

@@ -146,7 +146,22 @@ def test_nonsense_gives_a_sentence(arguments: Mapping[str, Any], sentence: str) 
         simulation.pause_storm("h0", start_ns=0, duration_ns=0)
 
 
-def test_without_flow_control_nobody_can_be_paused() -> None:
+@pytest.mark.parametrize("start_ns", [0, MILLISECOND_NS])
+def test_without_flow_control_nobody_can_be_paused(start_ns: int) -> None:
+    """Said when it is asked for, not when the time has come."""
     simulation = Star(hosts=2).build()
-    with pytest.raises(SimulationError, match="h1: its switch has no flow control"):
-        simulation.receive_slowly("h1", rate_bps=GBPS)
+    sentence = (
+        "expected h1 on a switch with flow control, which it can pause, got 's0' without; give its switch"
+    )
+    with pytest.raises(SimulationError, match=f"receive_slowly h1: {sentence}"):
+        simulation.receive_slowly("h1", rate_bps=GBPS, start_ns=start_ns)
+    with pytest.raises(SimulationError, match=f"pause_storm h1: {sentence}"):
+        simulation.pause_storm("h1", start_ns=start_ns, duration_ns=1)
+    simulation.run_until(2 * MILLISECOND_NS)
+
+
+def test_a_host_without_a_link_has_nothing_to_pause() -> None:
+    simulation = Simulation(seed=1)
+    simulation.add_host("h0", IDEAL)
+    with pytest.raises(SimulationError, match="pause_storm h0: expected 'h0' to be joined to a switch"):
+        simulation.pause_storm("h0", start_ns=0, duration_ns=1)

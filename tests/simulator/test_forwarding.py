@@ -178,3 +178,20 @@ def test_nonsense_gives_a_sentence() -> None:
         SimulationError, match="Simulation: expected ttl_hops as an integer from 1 to 255, got 0"
     ):
         Simulation(seed=1, ttl_hops=0)
+
+
+def test_a_switch_does_one_thing_with_what_is_for_a_host() -> None:
+    simulation = chain()
+    simulation.forward("s1", "h2", "s0")
+    second = "expected one rule for what is for 'h2', got a second one; the switch was told to"
+    with pytest.raises(SimulationError, match=f"forward s1: {second} forward it to 's0': take one"):
+        simulation.forward("s1", "h2", "s2")
+    with pytest.raises(SimulationError, match=f"flood s1: {second} forward it to 's0'"):
+        simulation.flood("s1", "h2")
+    simulation.flood("s0", "h2")
+    with pytest.raises(SimulationError, match=f"forward s0: {second} flood it"):
+        simulation.forward("s0", "h2", "s1")
+    for _ in range(2):  # of others, and the same again, is no contradiction
+        simulation.forward("s1", "h2", "s0")
+        simulation.flood("s0", "h2")
+        simulation.forward("s1", "h0", "s2")

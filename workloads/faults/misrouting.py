@@ -22,6 +22,11 @@ class Misrouting(Fault):
     destination: HostName
     """Host whose packets go there."""
 
+    @property
+    def switch(self) -> str:
+        """The switch that does so."""
+        return self.target.partition("-")[0]
+
     def is_there(self, topology: Topology) -> bool:
         """Whether the topology has what is meant."""
         hosts, neighbour = topology.host_names(), self.target.partition("-")[2]
@@ -51,6 +56,11 @@ class Flooding(Fault):
     """The switch."""
     destination: HostName
     """Host that it has forgotten."""
+
+    @property
+    def switch(self) -> str:
+        """The switch that does so."""
+        return self.target
 
     def is_there(self, topology: Topology) -> bool:
         """Whether the topology has what is meant."""

@@ -72,6 +72,16 @@ def test_faults_strike_links_that_there_are(tmp_path: Path, target: str) -> None
     assert len(load_text(tmp_path, SMALL, cut).experiment.faults) == 1
 
 
+def test_a_switch_does_one_thing_with_what_is_for_a_host(tmp_path: Path) -> None:
+    misrouted = "{kind: misrouting, target: s0-h3, destination: h3}"
+    flooded = "{kind: flooding, target: s0, destination: h3}"
+    of_another = "{kind: flooding, target: s0, destination: h2}"
+    assert load_text(tmp_path, SMALL, f"faults=[{misrouted}, {misrouted}, {of_another}]").experiment
+    sentence = "got misrouting s0-h3 and flooding s0 of what is for h3, expected at most one misrouting or"
+    with pytest.raises(ConfigError, match=sentence):
+        load_text(tmp_path, SMALL, f"faults=[{misrouted}, {of_another}, {flooded}]")
+
+
 def test_json_schema_knows_the_kinds_and_the_short_forms() -> None:
     schema = Experiment.model_json_schema()
     assert [kind["title"] for kind in schema["properties"]["topology"]["oneOf"]] == [
