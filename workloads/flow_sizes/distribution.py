@@ -3,9 +3,7 @@
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log
 from random import Random
-from typing import Literal
 
 Point = tuple[int, float]
 """A size in bytes, and the percentage of transfers that are no larger."""
@@ -13,19 +11,17 @@ Point = tuple[int, float]
 
 @dataclass(frozen=True)
 class FlowSizes:
-    """Sizes between the points of a table: uniform in the size, or in its logarithm."""
+    """Sizes between the points of a table: uniform from each to the next."""
 
     meaning: str
     source: str
     points: tuple[Point, ...]
-    between: Literal["linear", "logarithmic"] = "linear"
 
     def __post_init__(self) -> None:
         sizes, percents = zip(*self.points, strict=True)
         assert all(a < b for a, b in pairwise(sizes)), "sizes rise"
         assert all(a < b for a, b in pairwise(percents)), "shares rise"
         assert (percents[0], percents[-1]) == (0, 100), "from 0 to 100 percent"
-        assert self.between == "linear" or sizes[0] > 0, "a logarithm needs a size above zero"
 
     def sample(self, stream: Random) -> int:
         """Draw a size, at least one byte; takes one number of the stream."""
@@ -33,17 +29,11 @@ class FlowSizes:
         index = max(1, bisect_left(self.points, percent, key=lambda point: point[1]))
         (small, below), (large, above) = self.points[index - 1], self.points[index]
         fraction = (percent - below) / (above - below)
-        if self.between == "linear":
-            size = small + (large - small) * fraction
-        else:
-            size = small * (large / small) ** fraction
-        return max(1, round(size))
+        return max(1, round(small + (large - small) * fraction))
 
     @property
     def mean_bytes(self) -> float:
-        """Mean size: of a piece from a to b (a + b) / 2, or (b - a) / ln(b / a)."""
-        total = 0.0
-        for (small, below), (large, above) in pairwise(self.points):
-            mean = (small + large) / 2 if self.between == "linear" else (large - small) / log(large / small)
-            total += mean * (above - below) / 100
-        return total
+        """Mean size: of a piece from a to b (a + b) / 2."""
+        return sum(
+            (small + large) / 2 * (above - below) / 100 for (small, below), (large, above) in pairwise(self.points)
+        )

@@ -23,13 +23,13 @@ def flows(**changes: object) -> tuple[Flow, ...]:
 
 
 def test_load_is_payload_over_link_rate() -> None:
-    """70 % of 40 Gb/s is 28 Gb/s of payload per host; 22 000 transfers, sigma 2.2 %."""
+    """70 % of 40 Gb/s is 28 Gb/s of payload per host; 19 400 transfers, sigma 2.2 %."""
     offered_bytes = sum(flow.finite_bytes for flow in flows())
     assert offered_bytes * 8 / 0.02 / 54 == pytest.approx(28e9, rel=0.06)
 
 
 def test_a_host_starts_as_many_transfers_as_their_mean_size_asks_for() -> None:
-    """28 Gb/s of 168.4 KB each: 20.8 thousand a second."""
+    """28 Gb/s of 194.9 KB each: 18.0 thousand a second."""
     assert len(flows()) / 54 / 0.02 == pytest.approx(28e9 / 8 / FLOW_SIZES["irn"].mean_bytes, rel=0.02)
 
 
@@ -43,9 +43,9 @@ def test_gaps_are_exponential() -> None:
 
 
 def test_destinations_are_spread_over_all_others() -> None:
-    to = Counter(flow.destination for flow in flows(arrive_for="200ms") if flow.source == "h3")
+    to = Counter(flow.destination for flow in flows(arrive_for="400ms") if flow.source == "h3")
     assert set(to) == set(HOSTS.hosts) - {"h3"}
-    assert max(to.values()) < 1.8 * min(to.values())  # 78 expected, sigma 9
+    assert max(to.values()) < 1.8 * min(to.values())  # 136 expected, sigma 12
 
 
 def test_each_transfer_has_a_connection_of_its_own() -> None:
