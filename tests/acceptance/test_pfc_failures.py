@@ -18,7 +18,7 @@ EXPERIMENTS = {
     "slow-receiver": {"slow-receiver", "slow-receiver-drops"},
     "deadlock-ring": {"deadlock-ring", "deadlock-ring-irn"},
     "deadlock-clos": {"deadlock-clos", "deadlock-clos-flows"},
-    "deadlock-flooding": {"deadlock-flooding-irn"},  # whether the other one locks is chance, see its note
+    "deadlock-flooding": {"deadlock-flooding", "deadlock-flooding-flow", "deadlock-flooding-irn"},
     "alpha": {"M-8", "M-8-time"},
 }
 
