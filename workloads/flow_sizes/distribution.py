@@ -35,5 +35,6 @@ class FlowSizes:
     def mean_bytes(self) -> float:
         """Mean size: of a piece from a to b (a + b) / 2."""
         return sum(
-            (small + large) / 2 * (above - below) / 100 for (small, below), (large, above) in pairwise(self.points)
+            (small + large) / 2 * (above - below) / 100
+            for (small, below), (large, above) in pairwise(self.points)
         )
