@@ -6,8 +6,8 @@ from workloads.flow_sizes.distribution import FlowSizes
 
 IRN: Final = FlowSizes(
     meaning="half are single packets of 32 B to 1 KB, 15 % large ones of 200 KB to 3 MB; mean 195 KB",
-    source="Mittal et al., SIGCOMM 2018, section 4.1; pHost's table of Benson et al., IMC 2010, packets of 1460 B",
-    points=(
+    source="Mittal et al., SIGCOMM 2018, section 4.1; Benson et al., IMC 2010, as in pHost’s simulator",
+    points=(  # packets of 1460 B
         (32, 0),
         (1_000, 50),
         (2 * 1460, 60),
