@@ -14,6 +14,8 @@ from workloads.specification import Name, Specification, Time
 from workloads.topologies import TOPOLOGIES, Placement, Topology
 from workloads.traffic import WORKLOADS, Workload
 
+TRANSFERS_MAX: Final = 5_000_000
+"""Each is a row of the results and an object in memory."""
 REPETITIONS_MAX: Final = 10_000
 SEED_MAX: Final = 2**53
 SINGLE_GROUP: Final = "main"
@@ -61,6 +63,7 @@ class Experiment(Specification):
             found = mistake("a probe, for latency is to be measured", "add {kind: write0, interval: 1ms}")
             raise mistakes_at({"probe": found})
         self._check_hosts()
+        self._check_transfers()
         self._check_probe()
         self._check_targets()
         self._check_forwarding()
@@ -76,6 +79,15 @@ class Experiment(Specification):
                 f"at least {needed} hosts, {whose}", "add hosts or take senders away", f"{present} hosts"
             )
             raise mistakes_at({"topology": found})
+
+    def _check_transfers(self) -> None:
+        """Said before any of them is drawn, which would take for ever."""
+        transfers = sum(group.workload.scheduled_transfers(self.placement) for group in self.groups)
+        if transfers > TRANSFERS_MAX:
+            key = "workload" if self.traffic is None else "traffic"
+            advice = "let them start for a shorter time or more seldom, or make them larger"
+            found = mistake(f"at most {TRANSFERS_MAX} transfers", advice, f"about {transfers:.2g} transfers")
+            raise mistakes_at({key: found})
 
     def _check_probe(self) -> None:
         target = self.probe.target if self.probe else None

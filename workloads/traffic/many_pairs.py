@@ -49,7 +49,7 @@ class ManyPairs(Workload):
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow for each pair of hosts that has something to move."""
         hosts = placement.hosts[: self.hosts]
-        mean_ns = self.size_bytes * 8 * SECOND_NS / (self.load * placement.goodput_bps)
+        mean_ns = self._mean_gap_ns(placement)
         flows = []
         for source in hosts:
             to: dict[str, list[Arrival]] = defaultdict(list)
@@ -57,6 +57,15 @@ class ManyPairs(Workload):
                 to[destination].append(arrival)
             flows += [self._flow(source, host, tuple(to[host])) for host in hosts if host in to]
         return tuple(flows)
+
+    def scheduled_transfers(self, placement: Placement) -> float:
+        """The mean of what the hosts' processes bring, large and small."""
+        large = self.hosts * self.arrive_for_ns / self._mean_gap_ns(placement)
+        return large * (1 + 1 / self.small_every)
+
+    def _mean_gap_ns(self, placement: Placement) -> float:
+        """From one large arrival at a host to the next."""
+        return self.size_bytes * 8 * SECOND_NS / (self.load * placement.goodput_bps)
 
     def _arrivals(
         self, source: str, hosts: tuple[str, ...], mean_ns: float, seed: int

@@ -54,6 +54,13 @@ class Pairs(Workload):
     verb: Verb = "write"
     """How the bytes are moved."""
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if any(pair.offered_bps and not self._interval_ns(pair) for pair in self.flows_listed):
+            expected = "transfers that take a nanosecond or more at the rates that are offered"
+            raise mistakes_at({"size": mistake(expected, "raise it, or offer less")})
+        return self
+
     def hosts_min(self) -> int:
         """Up to the last host that is named."""
         names = [name for pair in self.flows_listed for name in (pair.source, pair.destination)]
@@ -70,9 +77,6 @@ class Pairs(Workload):
         return tuple(flows)
 
     def _flow(self, pair: Pair, number: int, seed: int) -> Flow:
-        interval_ns = None
-        if pair.offered_bps is not None:
-            interval_ns = max(1, self.size_bytes * 8 * SECOND_NS // pair.offered_bps)
         name = f"{pair.source}->{pair.destination}" + (f"#{number}" if number else "")
         return Flow(
             source=pair.source,
@@ -81,10 +85,22 @@ class Pairs(Workload):
             size_bytes=self.size_bytes,
             start_ns=pair.start_ns + start_jitter_ns(seed, name),
             count=None,
-            repeat_until_ns=min(pair.stop_ns or self.run_for_ns, self.run_for_ns),
-            interval_ns=interval_ns,
+            repeat_until_ns=self._end_ns(pair),
+            interval_ns=self._interval_ns(pair),
             number=number,
         )
+
+    def scheduled_transfers(self, placement: Placement) -> float:
+        """Those of flows that are offered something."""
+        flows = ((self._end_ns(pair) - pair.start_ns, self._interval_ns(pair)) for pair in self.flows_listed)
+        return sum(max(0, lasting_ns) / interval_ns for lasting_ns, interval_ns in flows if interval_ns)
+
+    def _interval_ns(self, pair: Pair) -> int | None:
+        """From one transfer to the next; None: as soon as there is nothing left to do."""
+        return None if pair.offered_bps is None else self.size_bytes * 8 * SECOND_NS // pair.offered_bps
+
+    def _end_ns(self, pair: Pair) -> int:
+        return min(pair.stop_ns or self.run_for_ns, self.run_for_ns)
 
     @property
     def duration_ns(self) -> int:

@@ -65,6 +65,11 @@ class Pingmesh(Workload):
                 )
         return tuple(flows)
 
+    def scheduled_transfers(self, placement: Placement) -> float:
+        """All requests."""
+        probers = len(placement.hosts[: self.probers])
+        return probers * len(set(self.places)) * self.run_for_ns / self.interval_ns
+
     @property
     def duration_ns(self) -> int:
         """`run_for`."""

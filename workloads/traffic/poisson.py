@@ -71,12 +71,10 @@ class Poisson(Workload):
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow per transfer, or one per pair of hosts, by source and then by time."""
         hosts = placement.hosts[: self.hosts]
-        senders, receivers = hosts, hosts
-        if self.receivers is not None:
-            senders, receivers = hosts[: -self.receivers], hosts[-self.receivers :]
-        mean_ns = self._mean_bytes * 8 * SECOND_NS / (self.load * placement.rate_bps)
+        receivers = hosts if self.receivers is None else hosts[-self.receivers :]
+        mean_ns = self._mean_gap_ns(placement)
         flows: list[Flow] = []
-        for source in senders:
+        for source in self._senders(placement):
             to: dict[str, list[Arrival]] = defaultdict(list)
             others = [host for host in receivers if host != source]
             for destination, arrival in self._arrivals(source, others, mean_ns, seed):
@@ -84,6 +82,18 @@ class Poisson(Workload):
             for host in receivers:
                 flows += self._flows_between(source, host, to[host]) if host in to else ()
         return tuple(flows)
+
+    def scheduled_transfers(self, placement: Placement) -> float:
+        """The mean of what the senders' processes bring."""
+        return len(self._senders(placement)) * self.arrive_for_ns / self._mean_gap_ns(placement)
+
+    def _senders(self, placement: Placement) -> tuple[str, ...]:
+        hosts = placement.hosts[: self.hosts]
+        return hosts if self.receivers is None else hosts[: -self.receivers]
+
+    def _mean_gap_ns(self, placement: Placement) -> float:
+        """From one arrival at a sender to the next."""
+        return self._mean_bytes * 8 * SECOND_NS / (self.load * placement.rate_bps)
 
     @property
     def _mean_bytes(self) -> float:

@@ -83,6 +83,10 @@ class Workload(Specification, ABC):
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """The flows; the same placement and seed give the same flows."""
 
+    def scheduled_transfers(self, placement: Placement) -> float:
+        """About how many transfers start by the clock, whatever has become of those before them."""
+        return 0.0
+
     @property
     def warm_up_ns(self) -> int:
         """What starts before this counts for nothing in the results."""

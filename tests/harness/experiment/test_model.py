@@ -82,6 +82,22 @@ def test_a_switch_does_one_thing_with_what_is_for_a_host(tmp_path: Path) -> None
         load_text(tmp_path, SMALL, f"faults=[{misrouted}, {of_another}, {flooded}]")
 
 
+@pytest.mark.parametrize(
+    ("workload", "got"),
+    [
+        ("{kind: poisson, load: 0.5, size: 1B, arrive_for: 1000000s}", "1.9e+15"),
+        ("{kind: pingmesh, places: [1], run_for: 10s, interval: 1us}", "3e+07"),
+    ],
+)
+def test_more_transfers_than_can_be_drawn_are_refused_at_once(
+    tmp_path: Path, workload: str, got: str
+) -> None:
+    sentence = f"workload: got about {got} transfers, expected at most 5000000 transfers; let them start"
+    with pytest.raises(ConfigError) as caught:
+        load_text(tmp_path, SMALL, f"workload={workload}")
+    assert sentence in str(caught.value)
+
+
 def test_json_schema_knows_the_kinds_and_the_short_forms() -> None:
     schema = Experiment.model_json_schema()
     assert [kind["title"] for kind in schema["properties"]["topology"]["oneOf"]] == [

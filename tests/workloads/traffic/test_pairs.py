@@ -46,3 +46,14 @@ def test_the_same_ends_twice() -> None:
 def test_impossible_ones_are_refused(pair: dict[str, object], expected: str) -> None:
     with pytest.raises(ValidationError, match=expected):
         pairs(pair)
+
+
+@pytest.mark.parametrize(("offered", "is_possible"), [("8Gbps", True), ("8.1Gbps", False)])
+def test_no_transfer_is_shorter_than_the_clock_can_tell(offered: str, is_possible: bool) -> None:
+    flows = [{"source": "h0", "destination": "h1", "offered": offered}]
+    written = {"flows": flows, "run_for": "10ms", "size": "1B"}
+    if is_possible:
+        assert Pairs.model_validate(written).flows(HOSTS, 1)[0].interval_ns == 1
+    else:
+        with pytest.raises(ValidationError, match="transfers that take a nanosecond or more"):
+            Pairs.model_validate(written)

@@ -34,6 +34,39 @@ def hosts_for(workload: Workload) -> Placement:
     return Placement(hosts, hosts[-1], 9.26e9, 10_000_000_000)
 
 
+SCHEDULED: dict[str, dict[str, object]] = {
+    "many_pairs": {"hosts": 4, "load": 0.5, "arrive_for": "4s"},
+    "poisson": {"load": 0.5, "size": "100KB", "arrive_for": "100ms", "hosts": 6, "receivers": 2},
+    "pairs": {
+        "flows": [
+            {"source": "h0", "destination": "h2", "offered": "8Gbps", "start": "1ms", "stop": "3ms"},
+            {"source": "h1", "destination": "h2", "offered": "4Gbps"},
+            {"source": "h1", "destination": "h0"},
+        ],
+        "size": "1KB",
+        "run_for": "5ms",
+    },
+    "pingmesh": {"run_for": "1s", "places": [1, 2], "probers": 2},
+}
+
+
+@pytest.mark.parametrize("kind", SCHEDULED)
+def test_transfers_that_start_by_the_clock_are_counted_before_they_are_drawn(kind: str) -> None:
+    workload = WORKLOADS[kind].model_validate(SCHEDULED[kind])
+    transfers = 0.0
+    for flow in workload.flows(hosts_for(workload), 1):
+        if flow.interval_ns is not None and flow.repeat_until_ns is not None:
+            transfers += (flow.repeat_until_ns - flow.start_ns) / flow.interval_ns
+        elif flow.count is not None:
+            transfers += flow.count
+    assert workload.scheduled_transfers(hosts_for(workload)) == pytest.approx(transfers, rel=0.05)
+
+
+def test_of_the_others_none_starts_by_the_clock(workload: Workload) -> None:
+    if workload.kind not in SCHEDULED:
+        assert workload.scheduled_transfers(hosts_for(workload)) == 0
+
+
 def test_it_can_be_looked_up(workload: Workload) -> None:
     assert hash(workload) == hash(workload.model_copy())
 
