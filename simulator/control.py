@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from simulator._core import controls
+from simulator._core import Controller, controls
 from simulator.flow_control import PRIORITIES
 from simulator.parameters import require_integer, require_one_of
 
@@ -52,6 +52,10 @@ class NicControl:
     def wants_answers(self) -> bool:
         """Return whether it learns from the answers to its packets."""
         return self.name in CONTROLS and CONTROLS[self.name].wants_answers
+
+    def check(self, line_rate_bps: int) -> None:
+        """Raise SimulationError if a parameter is unknown, out of bounds or contradicts another one."""
+        Controller(self.name, line_rate_bps=line_rate_bps, parameters=dict(self.parameters))
 
     def arguments(self, where: str, service: str) -> dict[str, object]:
         """Return what the engine wants to know; it checks name and parameters itself."""

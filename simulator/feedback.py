@@ -38,6 +38,11 @@ class FairRates:
 
     parameters: Mapping[str, float] = field(default_factory=dict)
 
+    def check(self, line_rate_bps: int) -> None:
+        """Raise SimulationError if a parameter makes no sense at a port of that rate."""
+        parameters = {name: float(value) for name, value in self.parameters.items()}
+        RoccPoint(line_rate_bps=line_rate_bps, parameters=parameters)
+
     def arguments(self, where: str) -> dict[str, object]:
         """Return what the engine wants to know; raise SimulationError if it makes no sense."""
         parameters = {name: float(value) for name, value in self.parameters.items()}

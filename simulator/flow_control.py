@@ -209,9 +209,10 @@ class FlowControls:
                     f"{where}: expected a buffer of {self._names[node]} above the headroom of {links}, "
                     f"which needs {1 - room} bytes more"
                 )
-            if node in self._input_queued and (flow_control.xoff_bytes or 0) > room:
+            if (flow_control.xoff_bytes or 0) > room:
+                links = "this link" if node in self._input_queued else "its links"
                 raise SimulationError(
                     f"{where}: expected xoff_bytes of {self._names[node]} up to its buffer less the headroom "
-                    f"of this link, {room}, got {flow_control.xoff_bytes}"
+                    f"of {links}, {room}, got {flow_control.xoff_bytes}"
                 )
         return headroom

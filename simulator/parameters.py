@@ -60,6 +60,6 @@ def require_timeout(where: str, timeout_exponent: int, round_trip_ps: int) -> in
     if timeout_exponent > 0 and timeout_ps <= round_trip_ps:
         raise SimulationError(
             f"{where}: expected a timeout above the delay of the round trip, {round_trip_ps} ps, "
-            f"got timeout_exponent {timeout_exponent}, which is {timeout_ps} ps"
+            f"got timeout_exponent {timeout_exponent}, which is {timeout_ps} ps; raise it"
         )
     return round_trip_ps

@@ -78,5 +78,5 @@ class Reliability:
         if timeout_ns and timeout_ns * PICOSECONDS_PER_NANOSECOND <= round_trip_ps:
             raise SimulationError(
                 f"{where}: expected {name} above the delay of the round trip, {round_trip_ps} ps, "
-                f"or 0 for no timeouts, got {timeout_ns:g}"
+                f"or 0 for no timeouts, got {timeout_ns:g}; raise it"
             )

@@ -1,14 +1,15 @@
 """The plan: every cell, whether it can run here, and how long it should take."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import ConfigError, Problem
+from harness.experiment.choices import Scalar
 from harness.experiment.document import show
 from harness.experiment.load import LoadedExperiment
 from harness.experiment.yaml_text import format_path
 from harness.plan.cells import Cell, plan_cells
-from harness.testbeds.base import Testbed
+from harness.testbeds.base import ParameterMistake, Testbed
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,21 @@ def _parameter_problems(
     for cell in cells:
         mistake = testbed.parameter_mistake(cell) if cell.repetition == 1 else None
         if mistake is not None:
-            index = [choice.shown for choice in loaded.experiment.transports].index(cell.transport.shown)
-            path = ("transports", index, mistake.key)
-            got = show(cell.transport.parameters.get(mistake.key))
-            place = loaded.document.place(path)
-            yield Problem(place, format_path(path), got, mistake.expected, mistake.advice)
+            path, parameters = _whose(loaded, cell, mistake)
+            got = show(parameters.get(mistake.key))
+            place = loaded.document.place((*path, mistake.key))
+            yield Problem(place, format_path((*path, mistake.key)), got, mistake.expected, mistake.advice)
+
+
+def _whose(
+    loaded: LoadedExperiment, cell: Cell, mistake: ParameterMistake
+) -> tuple[tuple[str | int, ...], Mapping[str, Scalar]]:
+    """Where the parameters stand among which one is wrong, and these parameters."""
+    for index, group in enumerate(cell.experiment.groups):
+        if group.name == mistake.group:
+            return ("traffic", index, "parameters"), group.parameters
+    index = [choice.shown for choice in loaded.experiment.transports].index(cell.transport.shown)
+    return ("transports", index), cell.transport.parameters
 
 
 def _planned(cell: Cell, testbed: Testbed) -> PlannedCell:

@@ -47,6 +47,8 @@ class ParameterMistake:
     """As written."""
     expected: str
     advice: str
+    group: str | None = None
+    """The traffic group whose own parameter it is; None: the cell's transport's."""
 
 
 @dataclass(slots=True)

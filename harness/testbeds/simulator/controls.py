@@ -1,9 +1,10 @@
 """Congestion controls in the NICs: which one a transport asks for, and with which of its parameters."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
-from harness.experiment.choices import Scalar
+from harness.experiment.choices import Scalar, TrafficGroup
 from harness.plan.cells import Cell
 from harness.testbeds.base import Fact, ParameterMistake
 from harness.testbeds.parameters import ParameterError, agent_settings, as_written
@@ -20,8 +21,10 @@ from harness.testbeds.simulator.reliability import (
     reliability_parameters,
 )
 from harness.testbeds.simulator.round_trip import empty_round_trip
-from harness.testbeds.simulator.values import values_of
+from harness.testbeds.simulator.tcp import TCPS, tcp_settings
+from harness.testbeds.simulator.values import blamed_on, values_of
 from harness.testbeds.traffic import group_parameters, group_transport
+from rogue_agent.core.estimators import ESTIMATORS
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import CONTROLS, FAIR_RATE_PARAMETERS, FairRates, NicControl
 from workloads.transports import parse_transport
@@ -43,7 +46,11 @@ def nic_control(cell: Cell, transport: str, parameters: Mapping[str, Scalar]) ->
     values = values_of(table, parameters)
     if BASE_RTT not in values and any(parameter.name == BASE_RTT for parameter in table):
         values[BASE_RTT] = float(empty_round_trip(cell).round_trip_ns)
-    return NicControl(name, values)
+    control, topology = NicControl(name, values), cell.experiment.topology
+    with blamed_on(values):
+        for rate_bps in {topology.host_rate_bps(host) for host in topology.host_names()}:
+            control.check(rate_bps)
+    return control
 
 
 def control_facts(cell: Cell) -> dict[str, Fact]:
@@ -61,7 +68,11 @@ def switch_fair_rates(cell: Cell) -> FairRates | None:
     for group in cell.experiment.groups:
         name = group_transport(cell, group)
         if any(feature.has_fair_rates for feature in features_of(parse_transport(name))):
-            return FairRates(values_of(FAIR_RATE_PARAMETERS, group_parameters(cell, group)))
+            fair_rates = FairRates(values_of(FAIR_RATE_PARAMETERS, group_parameters(cell, group)))
+            with blamed_on(fair_rates.parameters):
+                for rate_bps in {link.rate_bps for link in cell.experiment.topology.links()}:
+                    fair_rates.check(rate_bps)
+            return fair_rates
     return None
 
 
@@ -103,20 +114,31 @@ def own_names(transport: str, parameters: Mapping[str, Scalar]) -> tuple[str, ..
 
 def parameter_mistake(cell: Cell) -> ParameterMistake | None:
     """The first parameter that neither the agent nor NICs and switches take."""
-    topology = cell.experiment.topology
-    line_rate_bps = topology.host_rate_bps(topology.host_names()[0])
-    try:
-        for group in cell.experiment.groups:
-            name, parameters = group_transport(cell, group), group_parameters(cell, group)
-            nic_control(cell, name, parameters)
-            if nic_reliability(cell, name, parameters) is not None:
-                refuse_retries(parameters)
-            group_marking(cell, group)
-            if agent_transport(name) in TRANSPORTS:
-                others = own_names(name, parameters)
-                agents_own = agent_parameters(name, parameters)
-                agent_settings(agent_transport(name), line_rate_bps, agents_own, others)
-        switch_fair_rates(cell)
-    except ParameterError as error:
-        return error.mistake
+    for group in cell.experiment.groups:
+        try:
+            _check_group(cell, group)
+        except ParameterError as error:
+            is_own = group.transport is not None or error.mistake.key in group.parameters
+            return replace(error.mistake, group=group.name) if is_own else error.mistake
     return None
+
+
+def _check_group(cell: Cell, group: TrafficGroup) -> None:
+    """ParameterError names a parameter that neither the agent nor TCP, NICs and switches take."""
+    topology = cell.experiment.topology
+    name, parameters = group_transport(cell, group), group_parameters(cell, group)
+    base = agent_transport(name)
+    if base in TCPS:
+        tcp_settings(base, parameters)
+    nic_control(cell, name, parameters)
+    if nic_reliability(cell, name, parameters) is not None:
+        refuse_retries(parameters)
+    group_marking(cell, group)
+    if base in TRANSPORTS:
+        line_rate_bps = topology.host_rate_bps(topology.host_names()[0])
+        agents_own = agent_parameters(name, parameters)
+        settings = agent_settings(base, line_rate_bps, agents_own, own_names(name, parameters))
+        if settings.service == "uc" and settings.estimator and ESTIMATORS[settings.estimator].is_oracle:
+            expected = "one that goes by what verbs tell: NICs forget when a verb of a UC left"
+            raise ParameterError(ParameterMistake("estimator", expected, "choose another estimator"))
+    switch_fair_rates(cell)

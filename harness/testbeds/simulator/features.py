@@ -30,7 +30,7 @@ DCQCN_MARKING: Final = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
 MARKING_PARAMETERS: Final = (
     ControlParameter("kmin_bytes", 5_000, 0, 1e12, "queues up to this are not marked"),
     ControlParameter("kmax_bytes", 200_000, 0, 1e12, "above this all packets are"),
-    ControlParameter("pmax", 0.01, 0, 1, "probability just below that"),
+    ControlParameter("pmax", 0.01, 1e-9, 1, "probability just below that"),
     ControlParameter("average_weight", 1, 1e-9, 1, "of each arrival's sight of the queue; 1: no average"),
     ControlParameter("drops_above", 0, 0, 1, "1: what comes above kmax is dropped, as WRED does"),
 )

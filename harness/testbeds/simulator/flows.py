@@ -15,11 +15,14 @@ from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated import SimulatedFlow
 from rogue_agent.drivers.simulated_limiters import NicLimiters
 from rogue_agent.drivers.simulated_nic import Fabric, NicQueuePair
-from rogue_agent.drivers.simulated_path import open_path
-from simulator import PROFILES, NicControl, Reliability, Simulation
+from rogue_agent.drivers.simulated_path import SimulatedPath, open_path
+from simulator import PROFILES, NicControl, QueuePair, Reliability, Simulation
 from workloads.streams import random_stream, source_port
 from workloads.topologies import Topology
 from workloads.traffic import Flow
+
+Pair = tuple[QueuePair, QueuePair]
+"""Both ends of a TCP connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +84,54 @@ class FlowFabric:
         self.timer = simulation.timer
 
 
+def connect_flow(
+    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, planned: PlannedFlow
+) -> SimulatedPath | Pair:
+    """Connect a flow's two hosts: a TCP connection from the source, or queue pairs from the initiator.
+
+    No limiter holds TCP back. Queue pairs with a control have limiters of their own, and the agent's ones are
+    none of its business.
+    """
+    flow, settings = planned.flow, planned.settings
+    path_seed = source_port(cell.seed, planned.flow_id)
+    if isinstance(settings, TcpSettings):
+        ends = connect_tcp(
+            simulation,
+            flow.source,
+            flow.destination,
+            settings,
+            priority=planned.priority,
+            path_seed=path_seed,
+        )
+        for host, end in zip((flow.source, flow.destination), ends, strict=True):
+            if host in limiters:
+                limiters[host].leave_unlimited((cast("NicQueuePair", end),))
+        return ends
+    return open_path(
+        cast("Fabric", FlowFabric(simulation, planned)),
+        flow.initiator,
+        flow.responder,
+        settings=settings,
+        mtu_bytes=cell.experiment.topology.mtu_bytes,
+        path_seed=path_seed,
+        limiters={} if planned.control else limiters,
+    )
+
+
 def start_flow(
     simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, planned: PlannedFlow
 ) -> RunningFlow:
-    """Connect the two hosts, and let the agent begin when the flow's time has come.
-
-    Queue pairs with a control have limiters of their own, and the agent's ones are none of its business.
-    """
+    """Connect the two hosts, and let the agent begin when the flow's time has come."""
+    connected = connect_flow(simulation, limiters, cell, planned)
     agent: SimulatedFlow | TcpFlow
-    if isinstance(planned.settings, TcpSettings):
-        agent, qp_nums = _start_tcp(simulation, limiters, cell, planned, planned.settings)
+    if isinstance(connected, SimulatedPath):
+        assert isinstance(planned.settings, TransportSettings)
+        agent = _agent(simulation, cell, planned, planned.settings, connected)
+        qp_nums = tuple(own_end.qp_num for own_end, _ in connected.pairs)
     else:
-        agent, qp_nums = _start_agent(simulation, limiters, cell, planned, planned.settings)
+        agent = TcpFlow(simulation, connected[0], _schedule(planned.flow))
+        qp_nums = (connected[0].qp_num,)
+    agent.start()
     return RunningFlow(
         planned.group,
         planned.transport,
@@ -106,50 +145,16 @@ def start_flow(
     )
 
 
-def _start_tcp(
+def _agent(
     simulation: Simulation,
-    limiters: Mapping[str, NicLimiters],
-    cell: Cell,
-    planned: PlannedFlow,
-    settings: TcpSettings,
-) -> tuple[TcpFlow, tuple[int, ...]]:
-    """Open a TCP connection from the source, which no limiter holds back."""
-    flow = planned.flow
-    ends = connect_tcp(
-        simulation,
-        flow.source,
-        flow.destination,
-        settings,
-        priority=planned.priority,
-        path_seed=source_port(cell.seed, planned.flow_id),
-    )
-    for host, end in zip((flow.source, flow.destination), ends, strict=True):
-        if host in limiters:
-            limiters[host].leave_unlimited((cast("NicQueuePair", end),))
-    agent = TcpFlow(simulation, ends[0], _schedule(flow))
-    agent.start()
-    return agent, (ends[0].qp_num,)
-
-
-def _start_agent(
-    simulation: Simulation,
-    limiters: Mapping[str, NicLimiters],
     cell: Cell,
     planned: PlannedFlow,
     settings: TransportSettings,
-) -> tuple[SimulatedFlow, tuple[int, ...]]:
-    """Connect queue pairs, with the agent at the initiating end."""
+    path: SimulatedPath,
+) -> SimulatedFlow:
+    """The agent at the initiating end."""
     flow, topology = planned.flow, cell.experiment.topology
-    path = open_path(
-        cast("Fabric", FlowFabric(simulation, planned)),
-        flow.initiator,
-        flow.responder,
-        settings=settings,
-        mtu_bytes=topology.mtu_bytes,
-        path_seed=source_port(cell.seed, planned.flow_id),
-        limiters={} if planned.control else limiters,
-    )
-    agent = SimulatedFlow(
+    return SimulatedFlow(
         simulation,
         path,
         settings=settings,
@@ -159,8 +164,6 @@ def _start_agent(
         peer_link=_link_facts(topology, flow.responder),
         instruments=_instruments(cell, planned, settings),
     )
-    agent.start()
-    return agent, tuple(own_end.qp_num for own_end, _ in path.pairs)
 
 
 def _link_facts(topology: Topology, host: str) -> LinkFacts:

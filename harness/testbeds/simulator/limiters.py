@@ -48,9 +48,13 @@ def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
     topology, flows = cell.experiment.topology, cell_flows(cell)
     for group in cell.experiment.groups:
         name = agent_transport(group_transport(cell, group))
+        if name not in TRANSPORTS:
+            continue
         parameters = {} if group.transport else cell.transport.parameters
-        for flow in flows[group.name] if name in TRANSPORTS else ():
-            try:
-                yield flow, agent_settings(name, topology.host_rate_bps(flow.initiator), parameters)
-            except ParameterError:
-                return
+        rates_bps = {flow.initiator: topology.host_rate_bps(flow.initiator) for flow in flows[group.name]}
+        try:
+            settings = {rate: agent_settings(name, rate, parameters) for rate in set(rates_bps.values())}
+        except ParameterError:
+            return
+        for flow in flows[group.name]:
+            yield flow, settings[rates_bps[flow.initiator]]

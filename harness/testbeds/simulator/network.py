@@ -24,7 +24,6 @@ from harness.testbeds.timing import Timing
 from harness.testbeds.traffic import busiest_receiver, cell_flows, group_parameters, group_transport
 from rogue_agent.core.settings import TransportSettings
 from simulator import PROFILES, Simulation
-from workloads.probes import Probe
 from workloads.streams import random_stream
 
 PICOSECONDS = 1_000
@@ -59,14 +58,13 @@ def _nothing_thrown_away() -> Iterator[None]:
 def build_network(cell: Cell, timing: Timing) -> Network:
     """Translate a cell; nothing has happened yet in the simulation."""
     experiment = cell.experiment
-    simulation = _build_links(cell)
+    simulation = build_links(cell)
     limiters = shared_limiters(simulation, experiment.topology)
     probing = {group.name for group in experiment.groups if group.workload.is_probing}
-    running = [start_flow(simulation, limiters, cell, planned) for planned in _planned(cell)]
+    running = [start_flow(simulation, limiters, cell, planned) for planned in planned_flows(cell)]
     flows = [flow for flow in running if flow.group not in probing]
     probes = [flow for flow in running if flow.group in probing]
-    if experiment.probe is not None:
-        probes.append(start_flow(simulation, limiters, cell, _planned_probe(cell, experiment.probe)))
+    probes += [start_flow(simulation, limiters, cell, planned) for planned in planned_probes(cell)]
     arrange_faults(cell, simulation)
     if experiment.measures("throughput"):
         simulation.sample_throughput(timing.throughput_interval_ns)
@@ -77,7 +75,7 @@ def build_network(cell: Cell, timing: Timing) -> Network:
     return Network(simulation, tuple(flows), tuple(probes))
 
 
-def _planned(cell: Cell) -> Iterator[PlannedFlow]:
+def planned_flows(cell: Cell) -> Iterator[PlannedFlow]:
     """The flows of all groups, each with the transport of its group."""
     topology, flows_of = cell.experiment.topology, cell_flows(cell)
     for group in cell.experiment.groups:
@@ -109,7 +107,8 @@ def _settings(
     return tcp_settings(base, parameters) if base in TCPS else agent_settings(base, line_rate_bps, parameters)
 
 
-def _build_links(cell: Cell) -> Simulation:
+def build_links(cell: Cell) -> Simulation:
+    """Hosts, switches and links, and where switches send what; nothing is connected."""
     topology = cell.experiment.topology
     simulation = Simulation(seed=cell.seed, framing=framing(cell), ttl_hops=topology.ttl_hops)
     for host in topology.host_names():
@@ -140,11 +139,13 @@ def _build_links(cell: Cell) -> Simulation:
     return simulation
 
 
-def _planned_probe(cell: Cell, probe: Probe) -> PlannedFlow:
-    """The probe runs from a host of its own, in the traffic class of the first group."""
-    topology = cell.experiment.topology
+def planned_probes(cell: Cell) -> Iterator[PlannedFlow]:
+    """The experiment's probe, if it has one: from a host of its own, in the first group's traffic class."""
+    probe, topology = cell.experiment.probe, cell.experiment.topology
+    if probe is None:
+        return
     source = topology.probe_host()
     flow = probe.flow(source, probe.target or busiest_receiver(cell), cell.seed)
     settings = agent_settings(PROBE_TRANSPORT, topology.host_rate_bps(source), {})
     priority = cell.experiment.groups[0].priority
-    return PlannedFlow(PROBE_GROUP, PROBE_TRANSPORT, flow, settings, priority=priority)
+    yield PlannedFlow(PROBE_GROUP, PROBE_TRANSPORT, flow, settings, priority=priority)

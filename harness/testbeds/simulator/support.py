@@ -8,6 +8,7 @@ from harness.testbeds.driver_options import option_for_nodes
 from harness.testbeds.simulator.faults import unsupported_fault
 from harness.testbeds.simulator.features import cell_transports, unsupported_feature
 from harness.testbeds.simulator.limiters import lacking_limiters
+from harness.testbeds.simulator.rehearsal import unbuildable
 from harness.testbeds.timing import cell_timing, switch_ports
 from harness.testbeds.traffic import cell_flows
 from simulator import PROFILES
@@ -17,6 +18,10 @@ from workloads.traffic import Flow
 SERVICES: Final = ("rc", "uc", "tcp")
 VERBS: Final = ("write", "read", "send")
 SAMPLES_MAX: Final = 50_000_000
+PROBES_MAX: Final = 5_000_000
+"""A probe is an object in memory until the cell ends."""
+TRANSFER_BYTES_MAX: Final = 2**40
+"""What the simulator's TCPs take at once; agents cut what they move into segments."""
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "the simulator has no model of the hosts' processors",
 }
@@ -31,7 +36,8 @@ def unsupported(cell: Cell) -> str | None:
             return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
     network = _unsupported_network(cell.experiment.topology)
     traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
-    return network or traffic or lacking_limiters(cell) or _too_many_samples(cell)
+    samples = lacking_limiters(cell) or _too_many_samples(cell)
+    return network or traffic or samples or unbuildable(cell)
 
 
 def _unsupported_network(topology: Topology) -> str | None:
@@ -49,7 +55,7 @@ def _unsupported_traffic(cell: Cell) -> str | None:
                 f"nothing happens in {name}: its first transfer would come after its end; let it run longer"
             )
         for flow in flows:
-            if reason := _unsupported_flow(flow):
+            if reason := _unsupported_flow(flow) or _too_large(cell, flow):
                 return reason
     return None
 
@@ -60,19 +66,27 @@ def _unsupported_flow(flow: Flow) -> str | None:
     return None
 
 
+def _too_large(cell: Cell, flow: Flow) -> str | None:
+    largest_bytes = max([flow.size_bytes, *(arrival.size_bytes for arrival in flow.arrivals)])
+    if largest_bytes > TRANSFER_BYTES_MAX and any(name.service == "tcp" for name in cell_transports(cell)):
+        most = f"expected at most {TRANSFER_BYTES_MAX} over TCP"
+        return f"a transfer has {largest_bytes} bytes, {most}; lower its size"
+    return None
+
+
 def _too_many_samples(cell: Cell) -> str | None:
     """A sampler that would fill the memory before the first result."""
     experiment, timing = cell.experiment, cell_timing(cell)
     flows = sum(len(flows) for flows in cell_flows(cell).values())
     wanted = {
-        "throughput": (timing.throughput_interval_ns, flows),
-        "queues": (timing.queue_interval_ns, switch_ports(experiment.topology)),
-        "latency": (experiment.probe.interval_ns if experiment.probe else timing.limit_ns, 1),
+        "throughput": (timing.throughput_interval_ns, flows, SAMPLES_MAX),
+        "queues": (timing.queue_interval_ns, switch_ports(experiment.topology), SAMPLES_MAX),
+        "latency": (experiment.probe.interval_ns if experiment.probe else timing.limit_ns, 1, PROBES_MAX),
     }
-    for what, (interval_ns, rows) in wanted.items():
+    for what, (interval_ns, rows, samples_max) in wanted.items():
         samples = timing.limit_ns // interval_ns * rows
-        if samples > SAMPLES_MAX:
-            return f"{what} would have {samples} samples, expected at most {SAMPLES_MAX}; raise its interval"
+        if samples > samples_max:
+            return f"{what} would have {samples} samples, expected at most {samples_max}; raise its interval"
     return None
 
 

@@ -33,6 +33,8 @@ MARKED_FRAMES: Final = 65
 MARKED_FRAMES_RATE_BPS: Final = 10_000_000_000
 MARKED_FRAMES_MIN: Final = 20
 """K: 20 frames at 1 Gb/s, 65 at 10 Gb/s, then in proportion. Source: Alizadeh et al., SIGCOMM 2010, §3.4."""
+THRESHOLD_BYTES_MAX: Final = 10**12
+"""More than any switch has."""
 WRITE_BYTES: Final = 1 << 20
 """An estimate of what host software hands to the socket at once; it costs next to nothing here."""
 
@@ -64,9 +66,11 @@ def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
     known = (*(parameter.name for parameter in kind.parameters), *own)
     values = dict(translated(key, value, known) for key, value in parameters.items())
     for key, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or (key in own and value < 0):
-            mistake = ParameterMistake(as_written(key), "a number from 0 on", "correct the value")
-            raise ParameterError(mistake)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ParameterError(ParameterMistake(as_written(key), "a number", "correct the value"))
+        if key in own and not 0 <= value <= THRESHOLD_BYTES_MAX:
+            expected = f"from 0 to {THRESHOLD_BYTES_MAX} bytes"
+            raise ParameterError(ParameterMistake(as_written(key), expected, "correct the value"))
     above = values.pop(MARK_ABOVE, None)
     numbers = {key: float(value) for key, value in values.items()}
     check_values(name, numbers)

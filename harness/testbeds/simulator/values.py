@@ -1,6 +1,7 @@
 """Values of the parameters of NICs and switches, as an experiment file has them: with units."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 from harness.experiment.choices import Scalar
@@ -18,13 +19,21 @@ def values_of(table: tuple[ControlParameter, ...], parameters: Mapping[str, Scal
     return {known[key].name: _value(known[key], key, parameters[key]) for key in parameters if key in known}
 
 
-def check_values(name: str, values: Mapping[str, float]) -> None:
-    """ParameterError names the value that a way to repair losses does not take beside the others."""
+@contextmanager
+def blamed_on(values: Mapping[str, float]) -> Iterator[None]:
+    """ParameterError names the value that the simulator does not take beside the others."""
     try:
-        check_parameters(name, values)
+        yield
     except SimulationError as error:
         key = next((key for key in values if key in str(error)), "parameters")
-        raise ParameterError(ParameterMistake(as_written(key), str(error), "correct the value")) from error
+        expected = str(error).partition("expected ")[2] or str(error)
+        raise ParameterError(ParameterMistake(as_written(key), expected, "correct the value")) from error
+
+
+def check_values(name: str, values: Mapping[str, float]) -> None:
+    """ParameterError names the value that a way to repair losses does not take beside the others."""
+    with blamed_on(values):
+        check_parameters(name, values)
 
 
 def _value(parameter: ControlParameter, key: str, value: Scalar) -> float:

@@ -8,6 +8,7 @@ from helpers.fake_testbed import FakeTestbed
 
 from harness.errors import ConfigError
 from harness.plan.plan import Plan, make_plan
+from harness.testbeds.simulator import SimulatorTestbed
 
 
 def plan(tmp_path: Path, transports: str, *settings: str) -> Plan:
@@ -49,3 +50,14 @@ def test_wrong_parameter_is_a_mistake_of_the_file(tmp_path: Path) -> None:
         plan(tmp_path, transports, "repetitions=3")
     told = "transports[1].colour: got 'red', expected no colour; remove it."
     assert [str(problem) for problem in caught.value.problems] == [f"--set transports={transports}: {told}"]
+
+
+def test_a_wrong_parameter_of_a_traffic_group_is_blamed_on_the_group(tmp_path: Path) -> None:
+    group = "workload: {kind: incast, senders: 1, size: 1MB}"
+    own = f"{{name: b, {group}, transport: dctcp, parameters: {{rto_min: 1s, rto_max: 1ms}}}}"
+    traffic = f"traffic=[{{name: a, {group}}}, {own}]"
+    with pytest.raises(ConfigError) as caught:
+        make_plan(load_text(tmp_path, SMALL, "workload=null", traffic), SimulatorTestbed())
+    told = "traffic[1].parameters.rto_min: got '1s', expected rto_min_ns up to rto_max_ns, 1000000, got"
+    (problem,) = caught.value.problems
+    assert str(problem) == f"--set {traffic}: {told} 1000000000; correct the value."

@@ -95,6 +95,24 @@ def test_fair_rates(tmp_path: Path) -> None:
         ("{name: roce+rocc, period: 3}", "period", "a time with a unit, such as 50us"),
         ("{name: roce+timely, segmet: 16KB}", "segmet", "one of the parameters"),
         ("{name: roce, beta: 0.5}", "beta", "one of the parameters"),
+        (
+            "{name: roce+timely, rtt_low: 1s}",
+            "rtt_low",
+            "rtt_low_ns up to rtt_high_ns, 500000, got 1000000000",
+        ),
+        ("{name: roce+timely, rtt_high: 1us}", "rtt_high", "rtt_low_ns up to rtt_high_ns, 1000, got 50000"),
+        (
+            "{name: roce+hpcc, expected_flows: 9, additive_increase: 10Mbps}",
+            "expected_flows",
+            "additive_increase_bps or expected_flows, got both",
+        ),
+        (
+            "{name: roce+rocc, middle: 1MB}",
+            "middle",
+            "reference_bytes below middle_bytes below maximum_bytes, got 75000, 1000000 and 210000",
+        ),
+        ("{name: rogue-uc, estimator: nic_tx_stamp}", "estimator", "one that goes by what verbs tell"),
+        ("{name: roce+dcqcn, pmax: 0}", "pmax", "from 1e-09 to 1"),
     ],
 )
 def test_mistakes(tmp_path: Path, transport: str, key: str, expected: str) -> None:
@@ -120,7 +138,20 @@ def test_groups_may_have_parameters_of_their_own(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, text=GROUPS.replace("3Gbps", "fast"))
     mistake = parameter_mistake(cell)
     assert mistake is not None
-    assert mistake.key == "initial_rate"
+    assert (mistake.key, mistake.group) == ("initial_rate", "slow")
+
+
+@pytest.mark.parametrize(
+    ("transport", "parameters", "key"),
+    [("reno", "{rto_min: 1s, rto_max: 1ms}", "rto_min"), ("irn", "{rto_low: 1s, rto_high: 1ms}", "rto_low")],
+)
+def test_transports_of_groups_are_looked_at(
+    tmp_path: Path, transport: str, parameters: str, key: str
+) -> None:
+    text = GROUPS.replace("{initial_rate: 7Gbps}", f"{parameters}\n    transport: {transport}")
+    mistake = parameter_mistake(cell_of(tmp_path, text=text))
+    assert mistake is not None
+    assert (mistake.key, mistake.group) == (key, "fast")
 
 
 @pytest.mark.parametrize(

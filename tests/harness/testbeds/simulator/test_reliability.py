@@ -101,7 +101,7 @@ def test_other_networks(tmp_path: Path) -> None:
         (
             "{name: irn, rto_low: 2ms, rto_high: 1ms}",
             "rto_low",
-            "irn: expected rto_low_ns not above rto_high_ns",
+            "rto_low_ns not above rto_high_ns",
         ),
         ("{name: irn, cap: 111}", "cap", "one of the parameters"),
         ("{name: irn, retry_count: 3}", "retry_count", "no such parameter"),

@@ -41,6 +41,10 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
             "queues would have 4000000000 samples, expected at most 50000000; raise its interval",
         ),
         (
+            "probe={kind: write0, interval: 1ns}",
+            "latency would have 1000000000 samples, expected at most 5000000; raise its interval",
+        ),
+        (
             "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 1ns}",
             "nothing happens in main: its first transfer would come after its end; let it run longer",
         ),
@@ -48,6 +52,14 @@ def test_what_it_can(tmp_path: Path, transport: str) -> None:
 )
 def test_what_it_cannot_and_what_it_has_instead(tmp_path: Path, setting: str, reason: str) -> None:
     assert unsupported(cell_of(tmp_path, setting)) == reason
+
+
+def test_tcp_takes_no_more_at_once(tmp_path: Path) -> None:
+    assert unsupported(cell_of(tmp_path, "transports=[dctcp]", "probe=null", "workload.size=1TiB")) is None
+    assert unsupported(cell_of(tmp_path, "transports=[dctcp]", "probe=null", "workload.size=2TiB")) == (
+        "a transfer has 2199023255552 bytes, expected at most 1099511627776 over TCP; lower its size"
+    )
+    assert unsupported(cell_of(tmp_path, "transports=[roce]", "probe=null", "workload.size=2TiB")) is None
 
 
 @pytest.mark.parametrize("transport", ["roce+timely", "roce+hpcc"])

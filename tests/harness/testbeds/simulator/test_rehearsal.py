@@ -1,0 +1,78 @@
+"""What the engine would refuse of a cell's network is said by the plan."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.testbeds.simulator.network import build_network
+from harness.testbeds.simulator.rehearsal import unbuildable
+from harness.testbeds.simulator.support import unsupported
+from harness.testbeds.timing import cell_timing
+from simulator import SimulationError
+
+PFC = "transports=[roce+pfc]"
+RING = "topology={kind: ring, switch_count: 4, rate: 10Gbps}"
+ACROSS = "workload={kind: permutation, shift: 2, size: 1MB}"
+NO_PROBE = "probe=null"
+TWO_WAYS = (
+    "{kind: misrouting, target: s0-s1, destination: h2}, {kind: misrouting, target: s1-s0, destination: h2}"
+)
+
+REFUSED = [
+    (["topology.buffer=20KB", PFC], "expected a buffer of s0 above the headroom of its links, which needs"),
+    (["topology.switch=voq", "topology.buffer=5KB", PFC], "above the headroom of this link, which needs"),
+    (["topology.pause_headroom=100MB", PFC], "expected a buffer of s0 above the headroom of its links"),
+    (["topology.pause_xoff=10MB", PFC], "expected xoff_bytes of s0 up to its buffer less the headroom"),
+    (["topology.pause_xoff=1B", PFC], "expected xon_gap_bytes below xoff_bytes, 1, got"),
+    (["topology.delay=10s"], "expected delay_ps as an integer from 0 to"),
+    (["topology.delay=100ms"], "got timeout_exponent 14, which is 67108864000 ps; raise it"),
+    (["topology.delay=10ms", "transports=[dctcp]"], "expected rto_min_ns above the delay of the round trip"),
+    (["transports=[{name: irn, rto_low: 1us}]"], "expected rto_low_ns above the delay of the round trip"),
+    (
+        [RING, ACROSS, NO_PROBE, f"faults=[{TWO_WAYS}]"],
+        "packets from 'h0' to 'h2' go in a circle: s0, s1, s0",
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "sentence"), REFUSED)
+def test_what_the_engine_refuses_is_known_before(tmp_path: Path, settings: list[str], sentence: str) -> None:
+    cell = cell_of(tmp_path, *settings)
+    assert sentence in (unsupported(cell) or "")
+    with pytest.raises(SimulationError) as caught:
+        build_network(cell, cell_timing(cell))
+    assert str(caught.value) == unbuildable(cell)
+
+
+@pytest.mark.parametrize(
+    ("destination", "who"),
+    [
+        ("h0", "connect h1-h0: packets from 'h1' to 'h0'"),
+        ("h1", "connect h1-h0: packets from 'h0' to 'h1'"),
+        ("h2", None),
+    ],
+)
+def test_every_pair_of_hosts_is_tried(tmp_path: Path, destination: str, who: str | None) -> None:
+    """The circle lies on the way of the second flow alone, of its packets or of what acknowledges them."""
+    faults = ", ".join(
+        f"{{kind: misrouting, target: {way}, destination: {destination}}}" for way in ("s1-s2", "s2-s1")
+    )
+    flows = "[{source: h0, destination: h3}, {source: h1, destination: h0}]"
+    traffic = f"workload={{kind: pairs, run_for: 1ms, flows: {flows}}}"
+    refusal = unbuildable(cell_of(tmp_path, RING, traffic, NO_PROBE, f"faults=[{faults}]"))
+    assert refusal is None if who is None else str(refusal).startswith(f"{who} go in a circle")
+
+
+def test_the_probe_is_tried_too(tmp_path: Path) -> None:
+    """It alone comes by s2: the flow goes from h1 to h0."""
+    ways = (f"{{kind: misrouting, target: {way}, destination: h1}}" for way in ("s3-s2", "s2-s3"))
+    traffic = "workload={kind: pairs, run_for: 1ms, flows: [{source: h1, destination: h0}]}"
+    probe = "probe={kind: write0, interval: 1ms, target: h1}"
+    refusal = unbuildable(cell_of(tmp_path, RING, traffic, probe, f"faults=[{', '.join(ways)}]"))
+    assert str(refusal).startswith("connect h3-h1: packets from 'h3' to 'h1' go in a circle: s3, s2, s3")
+
+
+def test_what_can_be_built_is_not_refused(tmp_path: Path) -> None:
+    for transport in ("rogue", "rogue-uc", "roce+pfc", "irn+hpcc", "dctcp", "roce+rocc"):
+        assert unbuildable(cell_of(tmp_path, f"transports=[{transport}]")) is None
