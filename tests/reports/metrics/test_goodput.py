@@ -55,6 +55,18 @@ def test_first_completion_looks_at_the_first_transfer_only(tmp_path: Path) -> No
     assert METRICS["first_completion_p10_share"].of(view, SECOND) == pytest.approx(0.9)
 
 
+@pytest.mark.parametrize(("status_of_b", "value"), [("unfinished", None), ("error", 0.0), ("ok", 0.0)])
+def test_where_time_ends_every_first_transfer_there_is_no_completion(
+    tmp_path: Path, status_of_b: str, value: float | None
+) -> None:
+    rows = [
+        transfer(A, status="unfinished", fct_ns=None, goodput_bps=None),
+        transfer(B, status=status_of_b, goodput_bps=760.0 if status_of_b == "ok" else None),
+    ]
+    view = tiny_view(tmp_path, {"flows": rows}, ideal_goodput_bps=1600)
+    assert METRICS["first_completion_p10_share"].of(view, SECOND) == value
+
+
 def test_without_the_ideal_there_is_no_share(tmp_path: Path) -> None:
     view = tiny_view(tmp_path, {"flows": [transfer(A)], "throughput": [delivery(A, SECOND, 100)]})
     assert METRICS["aggregate_share"].of(view, SECOND) is None
