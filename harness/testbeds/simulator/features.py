@@ -254,4 +254,8 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
             f"kmax_bytes{of}": rule.kmax_bytes,
             f"pmax{of}": rule.pmax,
         }
+        if rule.average_weight < 1:
+            facts[f"average_weight{of}"] = rule.average_weight
+        if rule.drops_above:
+            facts[f"drops_above{of}"] = True
     return facts

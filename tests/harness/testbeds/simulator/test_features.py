@@ -92,6 +92,9 @@ def test_facts(tmp_path: Path) -> None:
     assert feature_facts(cell_of(tmp_path, "topology.switch=voq", text=INCAST, index=1)) == facts
     facts = {"kmin_bytes": 5_000, "kmax_bytes": 200_000, "pmax": 0.01}
     assert feature_facts(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) == facts
+    averaged = "transports=[{name: roce+dcqcn, average_weight: 0.002, drops_above: 1}]"
+    facts |= {"average_weight": 0.002, "drops_above": True}
+    assert feature_facts(cell_of(tmp_path, averaged, text=INCAST)) == facts
 
 
 def test_a_control_in_the_nics_keeps_the_queue_shorter(tmp_path: Path) -> None:
