@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from simulator import (
@@ -132,9 +133,11 @@ def post(
         )
         simulation.schedule(
             flow.start_ns,
-            lambda now_ns, number=number, queue_pair=queue_pair, flow=flow: queue_pair.post_write(
-                number, flow.size_bytes, True
-            ),
+            partial(_start, queue_pair, number, flow.size_bytes),
         )
         queue_pairs.append(queue_pair)
     return queue_pairs
+
+
+def _start(queue_pair: QueuePair, wr_id: int, size_bytes: int, _now_ns: int) -> None:
+    queue_pair.post_write(wr_id, size_bytes, True)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ class ExperimentRun:
     """The finished cells of one run."""
 
     directory: Path
-    cells: list[dict[str, object]]
+    cells: list[dict[str, Any]]
 
     def table(self, name: str, transport: str = "rogue") -> pd.DataFrame:
         """One data frame over a transport's cells, with a column `seed` and one per factor."""
@@ -28,12 +29,10 @@ class ExperimentRun:
         for cell in self.cells:
             if cell["transport"] == transport:
                 file = self.directory / "cells" / str(cell["id"]) / f"{name}.parquet"
-                factors = cell["factors"]
-                assert isinstance(factors, dict)
-                frames.append(pd.read_parquet(file).assign(seed=cell["seed"], **factors))
+                frames.append(pd.read_parquet(file).assign(seed=cell["seed"], **cell["factors"]))
         return pd.concat(frames, ignore_index=True)
 
-    def seeds(self) -> set[object]:
+    def seeds(self) -> set[int]:
         """Seeds of the finished cells."""
         return {cell["seed"] for cell in self.cells}
 

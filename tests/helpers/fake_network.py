@@ -299,7 +299,7 @@ class FakeEnd:
         self._complete(done)
 
     def _complete(self, done: list[FakeVerb]) -> None:
-        entries = [
+        entries: list[tuple[int, int, int, int, int | None]] = [
             (verb.wr_id, SUCCESS, self.nic_clock_ns(), verb.length_bytes, None)
             for verb in done
             if verb.signaled

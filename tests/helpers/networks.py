@@ -70,7 +70,7 @@ def direct(
 
 def connect(simulation: Simulation, a: str, b: str, **overrides: int) -> QueuePair:
     """Connect with the parameters most tests want, and return a's end."""
-    parameters = {"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 14} | overrides
+    parameters: dict[str, Any] = {"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 14} | overrides
     return simulation.connect(a, b, **parameters)[0]
 
 

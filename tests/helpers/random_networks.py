@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from helpers.random_faults import Cut, Misrouting, cuts, misroutings
@@ -13,6 +14,7 @@ from simulator import (
     CX4,
     IDEAL,
     BurstLoss,
+    DatagramQueuePair,
     FairRates,
     IdentificationLoss,
     IndependentLoss,
@@ -236,19 +238,16 @@ class _Application:
         self._answer_with = flow.answer
         simulation.schedule(flow.starts_ns, self._go_on)
         for limiter, move_ns in enumerate(flow.moves_ns):
-            simulation.schedule(move_ns, lambda now, limiter=limiter: self._move(limiter))
+            simulation.schedule(move_ns, partial(self._move, limiter))
         for number, reset_ns in enumerate(flow.resets_ns):
-            simulation.schedule(reset_ns, lambda now, number=number: self._reset(number))
+            simulation.schedule(reset_ns, partial(self._reset, number))
         if flow.sends_datagrams:
             sender, receiver = (
                 simulation.datagram_queue_pair(f"h{host}") for host in (flow.source, flow.destination)
             )
             receiver.attach(lambda now, datagrams: receiver.post_send(now, sender, datagrams[0][2]))
             for wr_id in range(4):
-                simulation.schedule(
-                    1_700 * wr_id,
-                    lambda now, wr_id=wr_id: sender.post_send(wr_id, receiver, bytes(100 * wr_id)),
-                )
+                simulation.schedule(1_700 * wr_id, partial(_send, sender, receiver, wr_id))
 
     def _answer(self, now_ns: int) -> None:
         if self._answer_with is not None and self.ends[1].state == 3:
@@ -256,12 +255,12 @@ class _Application:
                 self.ends[1].set_rate(10**9 * (1 + now_ns % 5))
             self._answer_with.post(self.ends[1], now_ns)
 
-    def _move(self, limiter: int) -> None:
+    def _move(self, limiter: int, _now_ns: int) -> None:
         """Move to a limiter that may not exist, whether idle or not."""
         with suppress(QueuePairError, SimulationError):
             self._queue_pair.use_limiter(limiter)
 
-    def _reset(self, number: int) -> None:
+    def _reset(self, number: int, _now_ns: int) -> None:
         """Reset one end or both in turn, and start again with numbers that agree if both were reset."""
         ends = self.ends[: 1 + number % 2]
         for end in ends:
@@ -281,6 +280,10 @@ class _Application:
         del self._verbs[: self._at_once]
         if self._verbs:
             self._timer.set(now_ns + 20_000 + pause_ns)  # goes on even if the verb was not signalled
+
+
+def _send(sender: DatagramQueuePair, receiver: DatagramQueuePair, wr_id: int, _now_ns: int) -> None:
+    sender.post_send(wr_id, receiver, bytes(100 * wr_id))
 
 
 def links() -> st.SearchStrategy[Link]:

@@ -7,8 +7,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import paramiko
+from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
 from harness.provisioning.inventory import Login
 
@@ -23,10 +25,10 @@ class _Server(paramiko.ServerInterface):
         return "publickey"
 
     def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
-        return paramiko.AUTH_SUCCESSFUL if key == self._accepted else paramiko.AUTH_FAILED
+        return AUTH_SUCCESSFUL if key == self._accepted else AUTH_FAILED
 
     def check_channel_request(self, kind: str, chanid: int) -> int:
-        return paramiko.OPEN_SUCCEEDED
+        return OPEN_SUCCEEDED
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
         threading.Thread(target=_execute, args=(channel, command.decode()), daemon=True).start()
@@ -34,6 +36,10 @@ class _Server(paramiko.ServerInterface):
 
 
 class _File(paramiko.SFTPHandle):
+    filename: str
+    readfile: BinaryIO
+    writefile: BinaryIO
+
     def stat(self) -> paramiko.SFTPAttributes:
         return paramiko.SFTPAttributes.from_stat(Path(self.filename).stat())
 

@@ -1,6 +1,7 @@
 """One made-up experiment on two testbeds: the second one is emulated, slower and drops more."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -43,7 +44,7 @@ def _slow_down(cell: Path) -> None:
         columns = pq.read_table(cell / f"{name}.parquet").to_pydict()
         change = _halved if name == "throughput" else _many
         write_table(cell / f"{name}.parquet", name, {**columns, column: list(map(change, columns[column]))})
-    load = {
+    load: dict[str, Sequence[object]] = {
         "host": ["h0", "h1"],
         "t_ns": [10**9] * 2,
         "busy_cores": [BUSY_CORES, 0.2],
