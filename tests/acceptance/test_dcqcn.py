@@ -27,7 +27,9 @@ def queues_of(run: ExperimentRun, senders: int, from_ns: int = 0) -> list[list[f
     rows = rows[rows["workload.senders"] == senders]
     rows = rows[(rows["priority"] == 0) & (rows["t_ns"] > from_ns)]
     rows = rows[rows["port"] == rows.groupby("port")["bytes"].sum().idxmax()]
-    return [each["bytes"].tolist() for _, each in rows.groupby("seed")]
+    samples = [each["bytes"].tolist() for _, each in rows.groupby("seed")]
+    assert len(samples) == 5
+    return samples
 
 
 @pytest.mark.parametrize(("senders", "fixed_point_bytes"), [(2, 21_800), (10, 135_000)])

@@ -51,6 +51,8 @@ def test_troughs_of_few_flows_are_those_of_the_model(run: ExperimentRun, senders
 def test_the_port_is_full(run: ExperimentRun) -> None:
     rows = run.table("throughput", TRANSPORT)
     rows = rows[rows["t_ns"] > 250_000_000]
-    for (_, _), each in rows.groupby(["workload.senders", "seed"]):
+    cells = rows.groupby(["workload.senders", "seed"])
+    assert len(cells) == 4 * 3
+    for (_, _), each in cells:
         total_bps = each["delivered_bytes"].sum() * 8 / 0.25
         assert total_bps == pytest.approx(10e9 * 1460 / 1538, rel=0.01)

@@ -54,11 +54,13 @@ class TestTwentySecondsFiveSeeds:
 
     def test_queue_stays_short(self, full: ExperimentRun) -> None:
         medians = receiver_queue(full, "rogue").groupby("seed")["bytes"].apply(nearest_rank, percent=50)
+        assert sorted(medians.index) == [1, 2, 3, 4, 5]
         assert (medians <= 200_000).all(), medians
 
     def test_rtt_estimates_are_true(self, full: ExperimentRun) -> None:
         samples = full.table("rtt", "rogue").query("accepted")
         error_ns = (samples["rtt_ns"] - samples["true_rtt_ns"]).groupby(samples["seed"]).median()
+        assert sorted(error_ns.index) == [1, 2, 3, 4, 5]
         assert (error_ns.abs() <= 3_000).all(), error_ns
 
     def test_native_roce_starves_some_flows(self, full: ExperimentRun) -> None:

@@ -45,7 +45,9 @@ class TestTwoSecondCut:
         assert (delay_ns <= 3 * SECOND_NS).all(), delay_ns
 
     def test_what_happened_is_told(self, cut: ExperimentRun) -> None:
-        for point, events in cut.table("events").groupby(POINT):
+        points = cut.table("events").groupby(POINT)
+        assert len(points) == 10
+        for point, events in points:
             told = set(events.sort_values("t_ns")["event"])
             assert {"link_cut", "qp_failed", "shadow_switch", "resynchronised", "link_restored"} <= told, (
                 point

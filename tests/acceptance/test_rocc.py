@@ -48,6 +48,7 @@ POINT = ["topology.rate", "workload.senders", "seed"]
 class TestOneBottleneck:
     def test_queue(self, fair_rate: ExperimentRun) -> None:
         medians = queue_medians(fair_rate, "s0->h100", POINT)
+        assert len(medians) == 2 * 3 * 3
         expected = medians.index.get_level_values(0).map({"40Gbps": 150_000, "100Gbps": 300_000})
         assert (np.abs(medians / expected - 1) <= 0.05).all(), medians
 
@@ -64,7 +65,9 @@ def test_two_bottlenecks(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = run_experiment(
         "rocc-paper/multi-bottleneck", tmp_path_factory.mktemp("two"), f"transports=[{ROCC}]"
     )
-    for _, rates in wire_rates_bps(run, ["seed"]).groupby("seed"):
+    seeds = wire_rates_bps(run, ["seed"]).groupby("seed")
+    assert len(seeds) == 3
+    for _, rates in seeds:
         assert sorted(rates) == pytest.approx([5e9, 5e9, 8.75e9, 8.75e9, 8.75e9, 8.75e9], rel=0.03)
 
 
@@ -72,6 +75,7 @@ def test_two_bottlenecks(tmp_path_factory: pytest.TempPathFactory) -> None:
 def test_slow_and_fast_sources(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = run_experiment("rocc-paper/asymmetric", tmp_path_factory.mktemp("unlike"), f"transports=[{ROCC}]")
     rates = wire_rates_bps(run, ["seed"])
+    assert len(rates) == 3 * 7
     assert (np.abs(rates / (100e9 / 7) - 1) <= 0.03).all(), rates
 
 
@@ -79,15 +83,19 @@ def test_slow_and_fast_sources(tmp_path_factory: pytest.TempPathFactory) -> None
 def test_the_testbed(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = run_experiment("rocc-paper/testbed", tmp_path_factory.mktemp("testbed"))
     medians = queue_medians(run, "s0->h3", ["seed"])
+    assert len(medians) == 3
     assert (np.abs(medians / 75_000 - 1) <= 0.05).all(), medians
     rates = wire_rates_bps(run, ["seed"])
+    assert len(rates) == 3 * 3
     assert (np.abs(rates / (10e9 / 3) - 1) <= 0.05).all(), rates
 
 
 @pytest.mark.long
 def test_the_testbed_with_offered_rates(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = run_experiment("rocc-paper/testbed-offered", tmp_path_factory.mktemp("offered"))
-    for _, rates in wire_rates_bps(run, ["seed"]).groupby("seed"):
+    seeds = wire_rates_bps(run, ["seed"]).groupby("seed")
+    assert len(seeds) == 3
+    for _, rates in seeds:
         assert sorted(rates) == pytest.approx([1e9, 3e9, 6e9], rel=0.05)
 
 

@@ -27,7 +27,9 @@ def wire_rates_bps(run: ExperimentRun, transport: str) -> pd.DataFrame:
     """A row per seed, a column per flow."""
     rows = second_half(run.table("throughput", transport))
     sums = rows.groupby(["seed", "flow_id"], observed=True)[["delivered_bytes", "interval_ns"]].sum()
-    return (sums["delivered_bytes"] * 8e9 / sums["interval_ns"] / PAYLOAD).unstack()
+    rates = (sums["delivered_bytes"] * 8e9 / sums["interval_ns"] / PAYLOAD).unstack()
+    assert rates.shape == (5, 2)
+    return rates
 
 
 @pytest.mark.long
@@ -41,6 +43,7 @@ def test_the_repair_rests_where_its_model_says(
     rows = run.table("queues", f"{PATCHED},initial_rate={STARTS[senders]}")
     rows = second_half(rows[(rows["port"] == f"s0->h{senders}") & (rows["priority"] == 0)])
     medians = rows.groupby("seed")["bytes"].median()
+    assert len(medians) == 5
     assert (np.abs(medians / queue_bytes - 1) <= 0.2).all(), medians
 
 
