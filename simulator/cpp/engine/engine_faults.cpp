@@ -11,6 +11,7 @@ void Engine::pause_switch(std::uint32_t host, bool is_pausing) {
   PriorityMask& pausing = ingress_behind(link).pausing;
   const PriorityMask wanted = is_pausing ? lossless_beyond(link) : PriorityMask{0};
   if (pausing == wanted) return;
+  catch_up_classed(ports_[link], now_);  // a pause frame that has left by now told what was so before
   pausing = wanted;
   tell_pauses(link, now_);
 }

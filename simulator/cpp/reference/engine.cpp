@@ -98,7 +98,7 @@ void Engine::start(std::uint32_t number, Packet packet) {
   link.sent_bytes += packet.frame_bytes;
   if (packet.hop == 0) {
     packets_max_ = std::max(packets_max_, ++packets_);
-    packet.identification = nodes_[link.from].next_identification++;
+    if (packet.kind != PacketKind::kPause) packet.identification = nodes_[link.from].next_identification++;
   }
   events_.push({end, EventKind::kDeparture, number, number, 0, {}});
   const Picoseconds arrival = end + link.configuration.delay;
