@@ -1,6 +1,7 @@
 """What goes wrong in random networks."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from hypothesis import strategies as st
 
@@ -31,6 +32,66 @@ class Misrouting:
             simulation.forward(f"s{self.switch}", f"h{self.host}", f"s{self.next_switch}")
 
 
+@dataclass(frozen=True)
+class Storm:
+    """A NIC that pauses its switch for nothing."""
+
+    host: int
+    start_ns: int
+    duration_ns: int
+    watchdog_ns: int | None
+
+    def apply(self, simulation: Simulation) -> None:
+        simulation.pause_storm(
+            f"h{self.host}",
+            start_ns=self.start_ns,
+            duration_ns=self.duration_ns,
+            watchdog_ns=self.watchdog_ns,
+        )
+
+
+@dataclass(frozen=True)
+class SlowReceiver:
+    """A NIC that takes in less than comes."""
+
+    host: int
+    start_ns: int
+    duration_ns: int | None
+    rate_bps: int
+    xoff_bytes: int
+
+    def apply(self, simulation: Simulation) -> None:
+        simulation.receive_slowly(
+            f"h{self.host}",
+            rate_bps=self.rate_bps,
+            start_ns=self.start_ns,
+            duration_ns=self.duration_ns,
+            buffer_bytes=2 * self.xoff_bytes,
+            xoff_bytes=self.xoff_bytes,
+            xon_bytes=self.xoff_bytes // 2,
+        )
+
+
+PauseFault: TypeAlias = Storm | SlowReceiver
+
+
+def pause_faults(hosts: int) -> st.SearchStrategy[list[PauseFault]]:
+    """One at least; both kinds may befall the same host."""
+    host, start_ns = st.integers(0, hosts - 1), st.integers(0, 60_000)
+    storms = st.builds(
+        Storm, host, start_ns, st.integers(1, 200_000), st.none() | st.sampled_from((1, 20_000, 500_000))
+    )
+    slow_receivers = st.builds(
+        SlowReceiver,
+        host,
+        start_ns,
+        st.none() | st.integers(1, 200_000),
+        st.sampled_from((10**6, 10**9, 7 * 10**9)),
+        st.sampled_from((2, 6_000, 50_000)),
+    )
+    return st.lists(storms | slow_receivers, min_size=1, max_size=3)
+
+
 def cuts(hosts: int) -> st.SearchStrategy[Cut]:
     times = st.integers(0, 60_000)
     return st.builds(Cut, host=st.integers(0, hosts - 1), start_ns=times, duration_ns=st.integers(1, 20_000))
@@ -45,4 +106,4 @@ def misroutings(switches: int, hosts: int) -> st.SearchStrategy[list[Misrouting]
         st.sampled_from(neighbours),
         st.integers(0, hosts - 1),
     )
-    return st.lists(each, max_size=2)
+    return st.lists(each, max_size=2, unique_by=lambda fault: (fault.switch, fault.host))

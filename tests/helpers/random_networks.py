@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from helpers.random_faults import Cut, Misrouting, cuts, misroutings
+from helpers.random_faults import Cut, Misrouting, PauseFault, cuts, misroutings
 from helpers.random_features import CONTROLS, MTUS_BYTES, fair_rates, flow_controls, markings
 from hypothesis import strategies as st
 
@@ -130,6 +130,7 @@ class Network:
     flows: tuple[Flow, ...]
     cuts: tuple[Cut, ...]
     misroutings: tuple[Misrouting, ...]
+    pause_faults: tuple[PauseFault, ...]
     ttl_hops: int
     seed: int
 
@@ -170,8 +171,8 @@ class Network:
                 start_ns=cut.start_ns,
                 duration_ns=cut.duration_ns,
             )
-        for misrouting in self.misroutings:
-            misrouting.apply(simulation)
+        for fault in (*self.misroutings, *self.pause_faults):
+            fault.apply(simulation)
         shadowed: dict[frozenset[int], QueuePair] = {}
         for flow in self.flows:
             hosts = frozenset((flow.source, flow.destination))
@@ -387,6 +388,7 @@ def networks(
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),
         cuts=tuple(draw(st.just([]) | st.lists(cuts(len(hosts)), max_size=3))),
+        pause_faults=(),
         misroutings=tuple(draw(st.just([]) | st.just([]) | misroutings(switches, len(hosts)))),
         ttl_hops=draw(st.sampled_from((2, 5, 8))),
         seed=draw(st.integers(0, 2**64 - 1)),

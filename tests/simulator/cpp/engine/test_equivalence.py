@@ -8,8 +8,10 @@ import pytest
 from helpers.benchmark_networks import engine_networks
 from helpers.equal_runs import Builder, assert_equal_runs
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
+from helpers.random_fabrics import fabric
 from helpers.random_features import flow_controls
 from helpers.random_networks import Network, networks
+from helpers.random_pauses import networks_whose_pauses_go_wrong
 from hypothesis import HealthCheck, given, settings
 
 from simulator import CONTROLS, CX3PRO, FairRates, Marking, NicControl, PriorityFlowControl, Simulation
@@ -202,8 +204,43 @@ def test_random_networks_with_flow_control(network: Network) -> None:
     assert_equal_runs(network.build, 2 * MILLISECOND_NS)
 
 
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(networks_whose_pauses_go_wrong())
+def test_random_networks_whose_pauses_go_wrong(network: Network) -> None:
+    assert_equal_runs(network.build, 2 * MILLISECOND_NS)
+
+
+def test_a_pause_frame_waits_until_the_pause_is_over() -> None:
+    """It tells of the pause nevertheless: what it says was written when it left, behind a packet."""
+
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        star = Star(hosts=2, flow_control=PriorityFlowControl(xoff_bytes=20_000))
+        simulation = star.build(simulation_type)
+        queue_pair = connect(simulation, "h0", "h1")
+        queue_pair.post_write(1, 4_096, True)  # leaves in packets of .9 us
+        simulation.pause_storm("h0", start_ns=1_000, duration_ns=950)
+        return simulation
+
+    run = assert_equal_runs(build, MILLISECOND_NS)
+    pauses = run.pause_table()
+    assert list(pauses["port"]) == ["s0->h0"]
+    assert list(pauses["start_ns"]) == [2_849]  # .8976 and .8848 us for packets, .0672 for 84 bytes, 1 away
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_fabrics(seed: int) -> None:
+    run = assert_equal_runs(fabric(seed, flows=250), 2 * MILLISECOND_NS)
+    assert run.statistics()["verbs_done"] > 50
+
+
 @pytest.mark.long
 @settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(networks())
+@given(networks() | networks_whose_pauses_go_wrong())
 def test_many_random_networks(network: Network) -> None:
     assert_equal_runs(network.build, 2 * MILLISECOND_NS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(500))
+def test_many_random_fabrics(seed: int) -> None:
+    assert_equal_runs(fabric(seed, flows=500), 2 * MILLISECOND_NS)
