@@ -1,6 +1,7 @@
 """A published experiment, run as a user runs it, and its tables."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class ExperimentRun:
 
 def run_experiment(name: str, out: Path, *settings: str) -> ExperimentRun:
     """Run an experiment of the checkout; every cell must finish. Skips with the reason if one cannot run."""
-    command = [sys.executable, "-m", "harness", "run", name, "--out", str(out)]
+    command = [sys.executable, "-m", "harness", "run", name, "--out", str(out), "--jobs", str(jobs())]
     command += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode == ExitCode.NOTHING_TO_RUN:
@@ -53,6 +54,11 @@ def run_experiment(name: str, out: Path, *settings: str) -> ExperimentRun:
     unfinished = [cell["id"] for cell in manifest["cells"] if cell["status"] != "ok"]
     assert not unfinished, unfinished
     return ExperimentRun(run, manifest["cells"])
+
+
+def jobs() -> int:
+    """Return this process's share of the cores, if the tests run in several."""
+    return max(1, len(os.sched_getaffinity(0)) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 def nearest_rank(values: pd.Series, percent: float) -> float:
