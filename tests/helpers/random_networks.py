@@ -187,9 +187,9 @@ class Network:
             return buffer_bytes
         links = self.links_of(switch)
         each = [self.flow_control.headroom_of("", ROCEV2, link.rate_bps, link.delay_ps) for link in links]
-        if self.kinds[switch] == "shared":
-            return buffer_bytes + sum(each) * len(self.flow_control.priorities)
         room_bytes = max(buffer_bytes, self.flow_control.xoff_bytes or 0)
+        if self.kinds[switch] == "shared":
+            return room_bytes + sum(each) * len(self.flow_control.priorities)
         return room_bytes + max(each, default=0) * len(self.flow_control.priorities)
 
     def capacity_bytes(self, switch: int, buffer_bytes: int) -> int:
