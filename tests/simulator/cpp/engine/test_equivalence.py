@@ -227,10 +227,16 @@ def test_a_pause_frame_waits_until_the_pause_is_over() -> None:
     assert list(pauses["start_ns"]) == [2_849]  # .8976 and .8848 us for packets, .0672 for 84 bytes, 1 away
 
 
+def run_fabric(seed: int, flows: int) -> None:
+    """Run it on both; whatever pauses, storms and watchdogs do, no buffer is short of headroom."""
+    run = assert_equal_runs(fabric(seed, flows), 2 * MILLISECOND_NS)
+    assert run.statistics()["verbs_done"] > flows / 5
+    assert counter(run, "lossless_drops") == 0
+
+
 @pytest.mark.parametrize("seed", range(16))
 def test_random_fabrics(seed: int) -> None:
-    run = assert_equal_runs(fabric(seed, flows=250), 2 * MILLISECOND_NS)
-    assert run.statistics()["verbs_done"] > 50
+    run_fabric(seed, flows=250)
 
 
 @pytest.mark.long
@@ -243,4 +249,4 @@ def test_many_random_networks(network: Network) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(500))
 def test_many_random_fabrics(seed: int) -> None:
-    assert_equal_runs(fabric(seed, flows=500), 2 * MILLISECOND_NS)
+    run_fabric(seed, flows=500)
