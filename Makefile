@@ -38,7 +38,7 @@ test: setup ## run the test suite
 
 test-long: setup ## run everything that takes minutes too; what needs QEMU is skipped where there is none
 	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
-	@$(BIN)/pytest -n $(JOBS) --dist loadgroup --durations 10 -m "long and not virtual"
+	@$(BIN)/pytest -n $(JOBS) --dist loadfile --durations 10 -m "long and not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
 
 test-sanitize: setup ## run the simulator's tests on engines built with AddressSanitizer and UBSan
