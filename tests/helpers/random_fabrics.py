@@ -78,8 +78,11 @@ class Fabric:
         marking = Marking(
             kmin_bytes=5_000, kmax_bytes=100_000, pmax=0.2, at=stream.choice(("departure", "arrival"))
         )
+        fair_rates = stream.choice((None, None, FairRates({"period_ns": 10_000})))
+        # A switch cannot be told to pause: its own messages to sources need a priority that may lose.
+        priorities = ((0,),) if fair_rates else ((0,), (0, 3), (6, 0, 3))
         flow_control = PriorityFlowControl(
-            priorities=stream.choice(((0,), (0, 3), (6, 0, 3))),
+            priorities=stream.choice(priorities),
             xoff_bytes=stream.choice((None, 20_000)),
             mtu_bytes=max(MTUS_BYTES),
             pause_ns=stream.choice((None, 60_000)),
@@ -92,7 +95,7 @@ class Fabric:
             "flow_control": stream.choice((None, flow_control)),
             "marking": stream.choice((None, marking)),
             "weights": stream.choice((None, None, {0: 1, 3: 3})),
-            "fair_rates": stream.choice((None, None, FairRates({"period_ns": 10_000}))),
+            "fair_rates": fair_rates,
             "has_telemetry": stream.random() < 0.2,
         }
 
