@@ -1,24 +1,167 @@
-"""How long a simulation takes."""
+"""How long a simulation takes: by the packets that cross links, and what Python does per flow and segment."""
 
-from typing import Final
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log10
+from typing import Final, TypeAlias
 
+from harness.experiment.choices import TrafficGroup
 from harness.plan.cells import Cell
+from harness.testbeds.simulator.features import Feature, agent_transport, features_of, has_pauses
+from harness.testbeds.simulator.tcp import WRITE_BYTES
 from harness.testbeds.timing import SECOND_NS, cell_timing
-from harness.testbeds.traffic import cell_flows
+from harness.testbeds.traffic import cell_flows, group_transport
+from rogue_agent.core.transports import settings_for
+from simulator import CONTROLS, PROFILES, RELIABILITIES, NicProfile
+from workloads.framing import STREAMS
+from workloads.topologies import Link, Topology
+from workloads.traffic import Flow
+from workloads.transports import parse_transport
 
 START_SECONDS: Final = 0.5
-SECONDS_PER_PACKET: Final = 6e-8
-SECONDS_PER_SEGMENT: Final = 8e-6
-"""What a packet through the network and a segment through the agent cost; for estimates only."""
+HOP_SECONDS: Final = 5e-8
+HOP_SECONDS_PER_DECADE: Final = 1e-7
+SMALL_HOSTS: Final = 10
+"""A packet over a link, and what each tenfold number of hosts adds, for memory is further away then.
+
+Measured alone on an EPYC at 2.6 GHz: 50 ns with 11 hosts and DCQCN, 100 to 150 with IRN's 54 hosts; 223 to
+249 with 1024 hosts (benchmarks/README.md, W3).
+"""
+FLOW_SECONDS: Final = 1e-4
+SEGMENT_SECONDS: Final = 8e-6
+"""What a flow costs at its start and in the results, and a segment in the agent."""
+REPEATS: Final[Mapping[str, float]] = {"roce-lossy": 3.0, "irn-gbn": 2.0}
+"""Packets for each that is needed, where go-back-N meets short buffers and nothing slows it down.
+
+Source: docs/DEVIATIONS.md, "IRN's figures": 48 and 46 % of the packets are lost.
+"""
+
+_Transfers: TypeAlias = list[tuple[int, float]]
+"""Sizes in bytes, each with a count."""
 
 
-def estimate_seconds(cell: Cell, segment_bytes: int) -> float:
-    """Expected time on an ordinary core, from the payload that there is, or that fits through the links."""
-    topology = cell.experiment.topology
-    flows = [flow for group in cell_flows(cell).values() for flow in group]
-    rate_bps = sum(topology.host_rate_bps(host) for host in {flow.destination for flow in flows})
-    payload_bytes = rate_bps / 8 * cell_timing(cell).traffic_ns / SECOND_NS
-    if all(flow.finite_bytes for flow in flows):
-        payload_bytes = sum(flow.finite_bytes for flow in flows)
-    packets, segments = payload_bytes / topology.mtu_bytes, payload_bytes / segment_bytes
-    return START_SECONDS + packets * SECONDS_PER_PACKET + segments * SECONDS_PER_SEGMENT
+@dataclass(frozen=True, slots=True)
+class _Carrier:
+    """How a group's transport moves bytes, as far as it matters for how long that takes."""
+
+    packet_bytes: int
+    payload_fraction: float
+    """Share of a link's rate that is payload."""
+    answered_every: int | None
+    """So many packets have one answer; None: the NIC answers none."""
+    repeats: float
+    segment_bytes: int
+
+
+def estimate_seconds(cell: Cell) -> float:
+    """Expected time on an ordinary core that does nothing else."""
+    flows, segments = 0, 0.0
+    for carrier, moved in _moved(cell):
+        flows += len(moved)
+        segments += (
+            sum(size * count for _, transfers in moved for size, count in transfers) / carrier.segment_bytes
+        )
+    hosts = len(cell.experiment.topology.host_names())
+    hop_seconds = HOP_SECONDS + HOP_SECONDS_PER_DECADE * log10(max(1.0, hosts / SMALL_HOSTS))
+    hops_seconds = hop_seconds * expected_packet_hops(cell)
+    return START_SECONDS + FLOW_SECONDS * flows + SEGMENT_SECONDS * segments + hops_seconds
+
+
+def expected_packet_hops(cell: Cell) -> float:
+    """Packets, with those that answer them, times the links that they take."""
+    topology, hops = cell.experiment.topology, 0.0
+    for carrier, moved in _moved(cell):
+        for flow, transfers in moved:
+            links = len(topology.path(flow.source, flow.destination))
+            packets = sum(_packets(carrier, size) * count for size, count in transfers)
+            hops += packets * links * carrier.repeats
+    return hops
+
+
+def _packets(carrier: _Carrier, size_bytes: int) -> int:
+    """Those of a transfer, and their answers, of which the last packet always has one."""
+    packets = max(1, ceil(size_bytes / carrier.packet_bytes))
+    return packets + (ceil(packets / carrier.answered_every) if carrier.answered_every else 0)
+
+
+def _moved(cell: Cell) -> Iterator[tuple[_Carrier, list[tuple[Flow, _Transfers]]]]:
+    """Per group how it moves bytes, and what each of its flows will have moved."""
+    traffic_ns, flows_of = cell_timing(cell).traffic_ns, cell_flows(cell)
+    shares_bps = _shares_bps(
+        cell.experiment.topology, [flow for flows in flows_of.values() for flow in flows]
+    )
+    for group in cell.experiment.groups:
+        carrier = _carrier(cell, group)
+        yield (
+            carrier,
+            [
+                (
+                    flow,
+                    _transfers(flow, traffic_ns, shares_bps.get(_ends(flow), 0.0) * carrier.payload_fraction),
+                )
+                for flow in flows_of[group.name]
+            ],
+        )
+
+
+def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> _Transfers:
+    """Sizes of a flow's transfers, each with how many there will be; as many as fit if it is greedy."""
+    if flow.arrivals:
+        return [(arrival.size_bytes, 1) for arrival in flow.arrivals]
+    if flow.count is not None:
+        return [(flow.size_bytes, flow.count)]
+    lasting_ns = max(0, min(flow.repeat_until_ns or traffic_ns, traffic_ns) - flow.start_ns)
+    interval_ns = flow.interval_ns or flow.size_bytes * 8 * SECOND_NS / share_bps
+    return [(flow.size_bytes, lasting_ns / interval_ns)]
+
+
+def _shares_bps(topology: Topology, flows: Sequence[Flow]) -> dict[tuple[str, str], float]:
+    """By its ends the rate of a greedy flow: a fair share of the busiest link that it cannot avoid."""
+    greedy = [flow for flow in flows if flow.count is None and flow.interval_ns is None]
+    ways = {_ends(flow): _certain_way(topology, flow) for flow in greedy}
+    crowd = Counter(entry for flow in greedy for entry in ways[_ends(flow)])
+    return {ends: min(entry[1].rate_bps / crowd[entry] for entry in way) for ends, way in ways.items()}
+
+
+def _ends(flow: Flow) -> tuple[str, str]:
+    return flow.source, flow.destination
+
+
+def _certain_way(topology: Topology, flow: Flow) -> list[tuple[str, Link]]:
+    """Links that a flow takes whatever a hash chooses elsewhere, each with the node that sends into it."""
+    certain, node, way = set(topology.shortest_paths.certain(*_ends(flow))), flow.source, []
+    for link in topology.path(*_ends(flow)):
+        if link in certain:
+            way.append((node, link))
+        node = link.other_end(node)
+    return way
+
+
+def _carrier(cell: Cell, group: TrafficGroup) -> _Carrier:
+    topology, transport = cell.experiment.topology, group_transport(cell, group)
+    base, features = parse_transport(transport).base, features_of(parse_transport(transport))
+    if base in STREAMS:
+        stream, parameters = STREAMS[base], RELIABILITIES[base].parameters
+        (every,) = (int(each.value) for each in parameters if each.name == "ack_every_segments")
+        return _Carrier(stream.payload_bytes, float(stream.payload_fraction), every, 1.0, WRITE_BYTES)
+    host = topology.host_names()[0]
+    settings = settings_for(agent_transport(transport), topology.host_rate_bps(host), {})
+    is_controlled = any(feature.control for feature in features)
+    return _Carrier(
+        topology.mtu_bytes,
+        float(topology.frames.payload_fraction(topology.mtu_bytes)),
+        _answered_every(settings.service, features, PROFILES[topology.nic_of(host)]),
+        1.0 if is_controlled or has_pauses(features) else REPEATS.get(base, 1.0),
+        settings.segment_bytes,
+    )
+
+
+def _answered_every(service: str, features: Sequence[Feature], profile: NicProfile) -> int | None:
+    answers_all = any(
+        feature.reliability or (feature.control and CONTROLS[feature.control].wants_answers)
+        for feature in features
+    )
+    if answers_all:
+        return 1
+    return None if service == "uc" else profile.ack_every_packets

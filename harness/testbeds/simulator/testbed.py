@@ -9,18 +9,17 @@ from harness.testbeds.bottleneck import bottleneck_facts, cell_payload_fraction
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.controls import control_facts, parameter_mistake
 from harness.testbeds.simulator.estimate import estimate_seconds
-from harness.testbeds.simulator.features import agent_transport, feature_facts
+from harness.testbeds.simulator.features import feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network, build_network
 from harness.testbeds.simulator.reliability import reliability_facts
 from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.simulator.stall import StallWatch
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
-from harness.testbeds.simulator.tcp import TCPS, WRITE_BYTES, tcp_mistake
+from harness.testbeds.simulator.tcp import tcp_mistake
 from harness.testbeds.timing import Timing, cell_timing
 from harness.testbeds.traffic import replaced_verbs
 from rogue_agent.core.errors import SettingsError
-from rogue_agent.core.transports import settings_for
 from simulator import PROFILES, SimulationError
 from workloads.records import FailureKind
 
@@ -45,14 +44,8 @@ class SimulatorTestbed(Testbed):
         return tcp_mistake(cell) or parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """From what fits through the receivers' links."""
-        topology = cell.experiment.topology
-        if agent_transport(cell.transport.name) in TCPS:
-            return estimate_seconds(cell, WRITE_BYTES)
-        settings = settings_for(
-            agent_transport(cell.transport.name), topology.host_rate_bps(topology.host_names()[0]), {}
-        )
-        return estimate_seconds(cell, settings.segment_bytes)
+        """From the packets that cross links."""
+        return estimate_seconds(cell)
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Simulate until the traffic is over, and collect."""

@@ -2,12 +2,65 @@
 
 from pathlib import Path
 
+import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator.estimate import estimate_seconds
+from harness.testbeds.simulator import SimulatorTestbed
+from harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
+
+GREEDY = "workload.repeat_for=5ms"
+FAT_TREE = "topology={kind: fat_tree, k: 4, rate: 10Gbps, switch: voq, buffer: 240KB}"
+POISSON = "workload={kind: poisson, load: 0.5, sizes: irn, arrive_for: 2ms, drain_for: 20ms}"
+NO_PROBE = "probe=null"
+BEYOND = "topology={kind: dumbbell, hosts_per_side: 2, rate: 10Gbps, bottleneck_rate: 2Gbps, buffer: 100KB}"
+BOTH_WAYS = "workload={kind: permutation, shift: 2, size: 10MB, repeat_for: 30ms}"
+OFFERED = "{kind: pairs, flows: [{source: h0, destination: h2, offered: 2Gbps}], size: 100KB, run_for: 5ms}"
 
 
-def test_more_traffic_is_expected_to_take_longer(tmp_path: Path) -> None:
-    short, long = (cell_of(tmp_path, f"workload.repeat_for={time}") for time in ("1s", "10s"))
-    assert estimate_seconds(short, 65_536) < estimate_seconds(long, 65_536)
-    assert estimate_seconds(long, 1_048_576) < estimate_seconds(long, 65_536)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["transports=[rogue]", "workload.size=3MB"],
+        ["transports=[rogue-uc]", "workload.size=3MB"],
+        ["transports=[roce+dcqcn]", GREEDY],
+        ["transports=[roce+hpcc]", GREEDY],
+        ["transports=[roce+pfc]", BEYOND, BOTH_WAYS, NO_PROBE],
+        ["transports=[dctcp]", GREEDY],
+        ["transports=[roce]", f"workload={OFFERED}", NO_PROBE],
+        ["transports=[irn]", FAT_TREE, POISSON, NO_PROBE],
+        ["transports=[dctcp]", FAT_TREE, POISSON, NO_PROBE],
+    ],
+)
+def test_packets_and_links_are_those_of_the_run(tmp_path: Path, settings: list[str]) -> None:
+    """To a tenth, where little is lost; what the probe adds is in it."""
+    cell = cell_of(tmp_path, *settings)
+    facts = SimulatorTestbed().run(cell, lambda _fraction: None).facts
+    assert expected_packet_hops(cell) == pytest.approx(facts["packet_hops"], rel=0.1)
+
+
+def test_agents_flows_and_large_networks_cost_more(tmp_path: Path) -> None:
+    """100 MB to each of two hosts: 200 MB / 64 KiB segments of 8 us, and packets of 50 ns over two links."""
+    rogue, roce = (cell_of(tmp_path, "workload.size=100MB", NO_PROBE, index=index) for index in (0, 1))
+    packets = 2 * 97_657
+    assert expected_packet_hops(rogue) == pytest.approx(2 * packets * 65 / 64, rel=1e-4)
+    assert estimate_seconds(roce) == pytest.approx(
+        0.5 + 2e-4 + 191 * 8e-6 + 2 * packets * 65 / 64 * 5e-8, rel=0.01
+    )
+    assert estimate_seconds(rogue) - estimate_seconds(roce) == pytest.approx((3052 - 191) * 8e-6, rel=0.01)
+    large = cell_of(tmp_path, "topology.hosts=1000", "workload.size=100MB", NO_PROBE)
+    assert estimate_seconds(large) - estimate_seconds(rogue) == pytest.approx(
+        2 * packets * 65 / 64 * 2e-7, rel=0.01
+    )
+
+
+def test_go_back_n_repeats_unless_something_holds_it_back(tmp_path: Path) -> None:
+    def hops(transport: str) -> float:
+        return expected_packet_hops(cell_of(tmp_path, f"transports=[{transport}]"))
+
+    assert hops("roce-lossy") == 3 * hops("roce-lossy+pfc") == 3 * hops("roce-lossy+timely")
+    assert hops("irn") == hops("irn+pfc")
+
+
+def test_transfers_of_a_single_packet_have_an_answer_each(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "workload={kind: ping, size: 64B, count: 50}", "transports=[roce]", NO_PROBE)
+    assert expected_packet_hops(cell) == 50 * 2 * 2
