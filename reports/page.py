@@ -104,12 +104,7 @@ def figure_sections(key: str, results: Results) -> list[FigureSection]:
         description = figure.describe(results)
         with figure_look():
             picture = to_svg(figure.draw(results), f"{key}-{name}", figure.title, description)
-        caption = figure.caption
-        hidden = len(figure.settings(results)) - len(figure.shown(results))
-        if hidden > 0:
-            caption += (
-                f" Only some factor points are drawn; the tables have the other {hidden} settings as well."
-            )
+        caption = figure.caption + figure.omission(results)
         sections.append(FigureSection(name, figure.title, caption, description, picture))
     return sections
 

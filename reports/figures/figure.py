@@ -33,6 +33,13 @@ class ReportFigure(ABC):
             names = [names[0], names[len(names) // 2], names[-1]]
         return [setting for name in names for setting in points[name]][: self.settings_max]
 
+    def omission(self, results: Results) -> str:
+        """Return what the caption must add where settings are left out, empty where none is."""
+        hidden = len(self.settings(results)) - len(self.shown(results))
+        if hidden <= 0:
+            return ""
+        return f" Only some factor points are drawn; the tables have the other {hidden} settings as well."
+
     def views(self, results: Results, setting: Setting) -> list[CellView]:
         """Return the cells of a setting that have what the figure needs, in order of repetition."""
         return [view for view in results.views_of(setting) if self.usable(view)]

@@ -36,6 +36,16 @@ class ThroughputOverTime(ReportFigure):
         """Return whether a cell has samples of its flows, and not too many flows to draw one by one."""
         return super().usable(view) and view.deliveries is not None and len(view.flow_ids) <= FLOWS_MAX
 
+    def omission(self, results: Results) -> str:
+        """Return how many settings have too many flows to draw, beside what others leave out."""
+        crowded = [
+            setting
+            for setting in results.measured_settings
+            if any(len(view.flow_ids) > FLOWS_MAX for view in results.views_of(setting))
+        ]
+        note = f" Not drawn, with more than {FLOWS_MAX} flows: {counted(len(crowded), 'setting')}."
+        return super().omission(results) + (note if crowded else "")
+
     @property
     def missing(self) -> str:
         """Return the sentence that stands in the figure’s place if no cell can be drawn."""

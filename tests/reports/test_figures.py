@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from reports.figures import FIGURES
 from reports.figures.marks import POINTS_MAX, draw_cdf, size_axis, time_axis
 from reports.figures.panels import compared_panels, legend_above, panels, plain
-from reports.figures.throughput import ThroughputOverTime, drawn_width_ns
+from reports.figures.throughput import FLOWS_MAX, ThroughputOverTime, drawn_width_ns
 from reports.load import Run
 from reports.results import Results
 from reports.style import figure_look
@@ -139,6 +139,15 @@ def test_thinned_throughput_keeps_the_bytes(tmp_path: Path) -> None:
     widths_s = np.append(np.full(150, 0.1), 0.03)
     delivered = sum(n % 7 * 1000 for n in range(1, 1504))
     assert (goodput * widths_s).sum() * 1e9 / 8 == pytest.approx(delivered)
+
+
+def test_the_caption_says_what_has_too_many_flows_to_be_drawn(tmp_path: Path) -> None:
+    written = Sample(transports=("rogue",), senders=(2, FLOWS_MAX, FLOWS_MAX + 1), repetitions=1, seconds=0.2)
+    results = Results(Run(write_sample_run(tmp_path, written)))
+    assert len(ThroughputOverTime().shown(results)) == 2
+    assert ThroughputOverTime().omission(results) == " Not drawn, with more than 64 flows: 1 setting."
+    few = Sample(transports=("rogue",), senders=(2,), repetitions=1, seconds=0.2)
+    assert ThroughputOverTime().omission(Results(Run(write_sample_run(tmp_path / "few", few)))) == ""
 
 
 @pytest.mark.parametrize(
