@@ -3,8 +3,8 @@
 from contextlib import ExitStack
 
 from rogue_agent.control.end import End, Workplace
-from rogue_agent.control.messages import Prepare
-from rogue_agent.control.tcp_end import CONGESTION_CONTROLS, TcpReceiverEnd, TcpSenderEnd
+from rogue_agent.control.messages import KERNEL_TCPS, Prepare
+from rogue_agent.control.tcp_end import TcpReceiverEnd, TcpSenderEnd
 from rogue_agent.control.verbs_end import Foundation, VerbsEnd
 from rogue_agent.control.verbs_peer import NO_LIMITER, endpoint_plan
 from rogue_agent.control.verbs_requester import VerbsRequester
@@ -19,7 +19,7 @@ from rogue_agent.drivers.verbs.endpoint import opened
 
 def open_end(request: Prepare, workplace: Workplace, stack: ExitStack) -> End:
     """Open an end; leaving the stack gives everything back."""
-    if request.transport in CONGESTION_CONTROLS:
+    if request.transport in KERNEL_TCPS:
         end_class = TcpSenderEnd if request.end == "requester" else TcpReceiverEnd
         end = end_class(request, workplace)
         stack.callback(end.close)

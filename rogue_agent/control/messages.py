@@ -16,6 +16,8 @@ from rogue_agent.control.schema import Nested
 PROTOCOL = 2
 WORDS_LENGTH_MAX = 8_192
 ARRIVALS_MAX = 2_000
+KERNEL_TCPS = ("dctcp", "cubic", "reno")
+"""Transports that are a TCP of the node's kernel, by the name of its congestion control."""
 _U24, _U32, _U64 = (1 << 24) - 1, (1 << 32) - 1, (1 << 64) - 1
 _HOUR_MS = 3_600_000
 _NAME = Text(r"[a-zA-Z0-9][a-zA-Z0-9._:+-]*", 64)

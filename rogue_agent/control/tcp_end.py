@@ -18,8 +18,6 @@ from rogue_agent.drivers.memory import Memory
 from rogue_agent.drivers.transfers import TransferLog
 from rogue_agent.drivers.verbs.counters import COLUMNS as COUNTER_COLUMNS
 
-CONGESTION_CONTROLS = ("dctcp", "cubic", "reno")
-
 
 class TcpEnd(End):
     """What both ends share: memory in a file without a name, and the connection once there is one."""

@@ -12,7 +12,7 @@ from harness.testbeds.ssh.limiters import lacking_limiters
 from harness.testbeds.ssh.roles import PROBE_TRANSPORT
 from harness.testbeds.ssh.switch import unsupported_fault
 from harness.testbeds.traffic import cell_flows, group_transport
-from rogue_agent.control.messages import Capabilities
+from rogue_agent.control.messages import KERNEL_TCPS, Capabilities
 from rogue_agent.core.transports import TRANSPORTS
 from workloads.transports import parse_transport
 
@@ -79,14 +79,13 @@ def _has_probe(cell: Cell) -> bool:
 
 
 def may_carry(name: str) -> bool:
-    """Whether there are nodes that have a transport: the agent's own, and whatever TCP a kernel offers."""
-    parsed = parse_transport(name)
-    return name in TRANSPORTS or (parsed.service == "tcp" and not parsed.features)
+    """Whether there are nodes that have a transport: the agent's own, and TCPs that a kernel offers."""
+    return name in TRANSPORTS or name in KERNEL_TCPS
 
 
 def _unsupported_transport(name: str, nodes: Mapping[str, Capabilities]) -> str | None:
     if not may_carry(name):
-        return f"the nodes have no {name}; they have {', '.join(TRANSPORTS)}"
+        return f"the nodes have no {name}; they have {', '.join((*TRANSPORTS, *KERNEL_TCPS))}"
     parsed = parse_transport(name)
     if parsed.service == "tcp":
         lacking = [host for host, node in nodes.items() if parsed.base not in node.congestion_controls]

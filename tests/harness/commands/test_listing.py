@@ -20,6 +20,7 @@ class Nowhere(SimulatorTestbed):
         (SimulatorTestbed, ["roce+pfc"], "simulator"),
         (SimulatorTestbed, ["rogue+pfc", "roce"], "simulator, nodes"),
         (Nowhere, ["dctcp"], "nodes"),
+        (Nowhere, ["iwarp"], "nowhere yet"),
         (Nowhere, ["roce+pfc"], "nowhere yet"),
     ],
 )
