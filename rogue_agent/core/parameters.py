@@ -12,6 +12,9 @@ from rogue_agent.core.errors import SettingsError
 class Parameters:
     """Base of every set of parameters; a field's unit is the last part of its name."""
 
+    def check(self) -> None:
+        """Raise SettingsError if values contradict each other."""
+
 
 class Bounds(TypedDict):
     """Closed range of a number, kept in the field's metadata."""
@@ -40,7 +43,9 @@ def override(parameters: P, overrides: Mapping[str, object]) -> P:
         if key not in known:
             raise SettingsError(key, value, f"one of the parameters {', '.join(sorted(known))}")
         _check(known[key], getattr(parameters, key), value)
-    return replace(parameters, **overrides)
+    changed = replace(parameters, **overrides)
+    changed.check()
+    return changed
 
 
 def _check(declared: Field[object], default: object, value: object) -> None:

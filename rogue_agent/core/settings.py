@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rogue_agent.core.cc.base import CongestionControlParameters
+from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.parameters import Parameters, at_least, between
 
 
@@ -49,6 +50,13 @@ class TransportSettings(Parameters):
     flush_timeout_ns: int = field(default=1_000_000_000, metadata=at_least(1))
     answer_wait_ns: int = field(default=1_000_000, metadata=at_least(1))
     answer_wait_max_ns: int = field(default=64_000_000, metadata=at_least(1))
+
+    def check(self) -> None:
+        """What is waited for the first time is no longer than the most that is waited."""
+        for name in ("resync_wait", "answer_wait"):
+            first_ns, most_ns = getattr(self, f"{name}_ns"), getattr(self, f"{name}_max_ns")
+            if first_ns > most_ns:
+                raise SettingsError(f"{name}_ns", first_ns, f"up to {name}_max_ns, {most_ns}")
 
     @property
     def is_answered(self) -> bool:

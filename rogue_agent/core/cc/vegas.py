@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 
 from rogue_agent.core.cc.base import CongestionControl, CongestionControlParameters
+from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.link import LINE_RATE_BPS_SMALL_SEGMENTS_MAX, LinkFacts
 from rogue_agent.core.parameters import at_least, between
 
@@ -44,6 +45,16 @@ class VegasParameters(CongestionControlParameters):
         if line_rate_bps <= LINE_RATE_BPS_SMALL_SEGMENTS_MAX:
             return cls(base_rtt_floor_ns=BASE_RTT_FLOOR_NS_40G)
         return cls(base_rtt_floor_ns=BASE_RTT_FLOOR_NS_100G)
+
+    def check(self) -> None:
+        """Between alpha and beta the window rests, and it cannot start below its minimum."""
+        if self.alpha_packets > self.beta_packets:
+            raise SettingsError(
+                "alpha_packets", self.alpha_packets, f"up to beta_packets, {self.beta_packets:g}"
+            )
+        if self.cwnd_min_packets > self.cwnd_initial_packets:
+            expected = f"up to cwnd_initial_packets, {self.cwnd_initial_packets:g}"
+            raise SettingsError("cwnd_min_packets", self.cwnd_min_packets, expected)
 
     def build(self, link: LinkFacts) -> "Vegas":
         """Return an instance in slow start."""
