@@ -80,6 +80,8 @@ _WORDS: Final = {
     "rogue": "RoGUE",
     "roce": "RoCE",
     "roce-lossy": "RoCE, lossy,",
+    "roce-go-back-0": "RoCE, go-back-0,",
+    "resilient_roce": "Resilient RoCE",
     "irn": "IRN",
     "irn-gbn": "IRN, go-back-N,",
     "irn-nobdp": "IRN without cap",

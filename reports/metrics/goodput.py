@@ -82,9 +82,8 @@ def jain_of_flows(view: CellView, _interval_ns: int) -> float | None:
 def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
     """Return the 10th percentile over flows of size / FCT of the first transfer, as a share of the ideal.
 
-    A first transfer that failed or never ended counts as zero. None where none has ended or failed, as where
-    time ends all flows in the middle of it, and where they do not start together: then they did not have the
-    same competition.
+    A first transfer that failed or never ended counts as zero. None where time ended all of them before they
+    could have, and where they do not start together: then they did not have the same competition.
     """
     flows, share_bps = view.table("flows"), view.ideal_share_bps
     if flows is None or share_bps is None:
@@ -92,7 +91,9 @@ def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
     first = flows[flows["size_bytes"] > 0].sort_values("start_ns")
     first = first.groupby("flow_id", observed=True).head(1)
     spread_ns = float(first["start_ns"].max() - first["start_ns"].min())
-    if (first["status"] == TransferStatus.UNFINISHED).all():
+    end_ns = view.entry.number("simulated_ns")
+    needed_ns = first["start_ns"] + first["size_bytes"] * 8e9 / share_bps
+    if end_ns and ((first["status"] == TransferStatus.UNFINISHED) & (needed_ns > end_ns)).all():
         return None
     if spread_ns > START_SPREAD_MAX * float(first["fct_ns"].fillna(np.inf).max()):
         return None

@@ -91,6 +91,8 @@ def test_every_colour_has_a_dark_partner() -> None:
     [
         ("irn+timely+pfc", "IRN with TIMELY and PFC"),
         ("roce-lossy", "RoCE, lossy"),
+        ("roce-go-back-0", "RoCE, go-back-0"),
+        ("resilient_roce", "Resilient RoCE"),
         ("roce-lossy+dcqcn", "RoCE, lossy, with DCQCN"),
         ("irn-nobdp", "IRN without cap"),
         ("swift", "swift"),

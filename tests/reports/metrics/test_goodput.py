@@ -55,15 +55,26 @@ def test_first_completion_looks_at_the_first_transfer_only(tmp_path: Path) -> No
     assert METRICS["first_completion_p10_share"].of(view, SECOND) == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize(("status_of_b", "value"), [("unfinished", None), ("error", 0.0), ("ok", 0.0)])
-def test_where_time_ends_every_first_transfer_there_is_no_completion(
-    tmp_path: Path, status_of_b: str, value: float | None
+@pytest.mark.parametrize(
+    ("status_of_b", "end_ns", "value"),
+    [
+        ("unfinished", 9, None),
+        ("unfinished", 10, 0.0),
+        ("unfinished", None, 0.0),
+        ("error", 9, 0.0),
+        ("ok", 9, 0.0),
+    ],
+)
+def test_first_transfers_that_time_ended_too_early_say_nothing(
+    tmp_path: Path, status_of_b: str, end_ns: int | None, value: float | None
 ) -> None:
+    """1000 bytes at a share of 800 bit/s would have taken 10 s; those that had so long never end."""
     rows = [
         transfer(A, status="unfinished", fct_ns=None, goodput_bps=None),
         transfer(B, status=status_of_b, goodput_bps=760.0 if status_of_b == "ok" else None),
     ]
-    view = tiny_view(tmp_path, {"flows": rows}, ideal_goodput_bps=1600)
+    simulated_ns = None if end_ns is None else end_ns * SECOND
+    view = tiny_view(tmp_path, {"flows": rows}, ideal_goodput_bps=1600, simulated_ns=simulated_ns)
     assert METRICS["first_completion_p10_share"].of(view, SECOND) == value
 
 
