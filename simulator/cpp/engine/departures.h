@@ -11,7 +11,7 @@ namespace simulator {
 inline void Engine::depart(Port& port, PacketIndex index, Picoseconds start) {
   Packet& packet = pool_[index];
   const LinkSpeed& speed = speeds_[port.speed];
-  const Picoseconds end = start + duration_of(framing_.wire_bytes(packet.frame_bytes), speed.ps_per_byte);
+  const Picoseconds end = start + speed.duration(framing_.wire_bytes(packet.frame_bytes));
   packet.arrival = end + speed.delay;
   port.busy_until = end;
   port.sent_bytes.value += packet.frame_bytes;
@@ -185,7 +185,7 @@ inline Picoseconds Engine::instant_of(const Port& port) {
 inline Picoseconds Engine::expected_arrival(const Port& port, Picoseconds start) {
   const Bytes wire = framing_.wire_bytes(next_frame_bytes(nics_[port.owner].ready.top().qp));
   const LinkSpeed& speed = speeds_[port.speed];
-  return start + duration_of(wire, speed.ps_per_byte) + speed.delay;
+  return start + speed.duration(wire) + speed.delay;
 }
 
 inline void Engine::set_slot(std::uint32_t link) {

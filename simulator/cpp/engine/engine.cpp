@@ -132,7 +132,7 @@ bool Engine::loses(std::uint32_t link, PacketIndex index) {
   const Port& port = ports_[link];
   const LinkSpeed& speed = speeds_[port.speed];
   const Bytes wire = framing_.wire_bytes(pool_[index].frame_bytes);
-  const Picoseconds sent = now_ - speed.delay - duration_of(wire, speed.ps_per_byte);
+  const Picoseconds sent = now_ - speed.delay - speed.duration(wire);
   return links_[link].loss.loses({sent, now_, identification_of(port, index)});
 }
 

@@ -71,7 +71,7 @@ std::uint16_t Engine::speed_index(const LinkConfiguration& configuration) {
   if (found != speeds_.end()) return static_cast<std::uint16_t>(found - speeds_.begin());
   if (speeds_.size() > 0xffff)
     throw SimulationError("too many kinds of links: at most 65536 pairs of rate and delay");
-  speeds_.push_back({picoseconds_per_byte(configuration.rate), configuration.delay, configuration.rate});
+  speeds_.emplace_back(configuration.rate, configuration.delay);
   return static_cast<std::uint16_t>(speeds_.size() - 1);
 }
 

@@ -18,10 +18,7 @@ class QuaternaryHeap {
     sift_up(entries_.size() - 1);
   }
 
-  void replace_top(const Entry& entry) {
-    entries_.front() = entry;
-    sift_down(0);
-  }
+  void replace_top(const Entry& entry) { sift_down(entry); }
 
   void pop() {
     const Entry last = entries_.back();
@@ -48,8 +45,9 @@ class QuaternaryHeap {
     entries_[at] = entry;
   }
 
-  void sift_down(std::size_t at) {
-    const Entry entry = entries_[at];
+  // From the top. The entry is passed by value: read back just after it was written in parts, it would stall.
+  void sift_down(const Entry entry) {
+    std::size_t at = 0;
     const std::size_t count = entries_.size();
     for (std::size_t child = 4 * at + 1; child < count; child = 4 * at + 1) {
       std::size_t smallest = child;

@@ -30,7 +30,7 @@ class Limiter {
     is_pending_ = true;
     if (lag.value > 0) return;
     apply();
-    eligible_ = std::max(now, last_eligible_ + gap_after(last_wire_));
+    eligible_ = std::max(now, last_eligible_ + last_gap_);
   }
 
   // Books a packet that might have started at `eligible` and did start at `start`. A packet that had to wait
@@ -48,8 +48,8 @@ class Limiter {
       return has_changed;
     }
     last_eligible_ = eligible;
-    last_wire_ = wire;
-    if (is_limited()) eligible_ = std::max(eligible + gap_after(wire), start);
+    if (wire != last_wire_) set_last_wire(wire);
+    if (is_limited()) eligible_ = std::max(eligible + last_gap_, start);
     return has_changed;
   }
 
@@ -69,16 +69,20 @@ class Limiter {
     gathered_ += wire;
     const bool is_over = gathered_ >= burst_;
     last_eligible_ = is_over ? burst_eligible_ : start;
-    last_wire_ = is_over ? gathered_ : Bytes{};
+    set_last_wire(is_over ? gathered_ : Bytes{});
     if (is_over) gathered_ = Bytes{};
-    eligible_ = std::max(last_eligible_ + gap_after(last_wire_), start);
+    eligible_ = std::max(last_eligible_ + last_gap_, start);
   }
 
-  Picoseconds gap_after(Bytes wire) const { return duration_of(wire, ps_per_byte_); }
+  void set_last_wire(Bytes wire) {
+    last_wire_ = wire;
+    last_gap_ = duration_of(wire, ps_per_byte_);
+  }
 
   void apply() {
     ps_per_byte_ = pending_ps_per_byte_;
     is_pending_ = false;
+    set_last_wire(last_wire_);
   }
 
   double ps_per_byte_ = 0;  // true picoseconds; 0 = no limit
@@ -88,6 +92,7 @@ class Limiter {
   Picoseconds eligible_;  // from then on the next packet may go; meaningless while there is no limit
   Picoseconds last_eligible_;
   Bytes last_wire_;
+  Picoseconds last_gap_;  // after a packet of that size: kept, for most packets have the same
   Bytes burst_;
   Bytes gathered_;  // of the burst under way
   Picoseconds burst_eligible_;
