@@ -126,6 +126,8 @@ inline void bind_controllers(nb::module_& module) {
                    })
       .def_prop_ro("rate_bps", [](const BoundController& self) { return self.controller->rate().value; })
       .def_prop_ro("burst_bytes", [](const BoundController& self) { return self.controller->burst().value; })
+      .def_prop_ro("untold_bytes_max",
+                   [](const BoundController& self) { return self.controller->untold_max().value; })
       .def_prop_ro("window_bytes",
                    [](const BoundController& self) -> std::optional<std::int64_t> {
                      const Bytes window = self.controller->window();

@@ -37,6 +37,7 @@ struct Answer {
 class Controller {
  public:
   static constexpr Bytes kNoWindow{std::numeric_limits<std::int64_t>::max()};
+  static constexpr Bytes kEverything{std::numeric_limits<std::int64_t>::max()};
 
   Controller() = default;
   Controller(const Controller&) = delete;
@@ -56,6 +57,10 @@ class Controller {
   // A packet of so many wire bytes began to leave. Engines may tell it late, so it must not bring the
   // deadline nearer. Returns false if the rate is what it was.
   virtual bool on_sent(Picoseconds, Bytes) { return false; }
+
+  // Packets may be told together, as one, while they have fewer wire bytes than that and nothing else happens.
+  // 0: each is told.
+  virtual Bytes untold_max() const { return {}; }
 
   // A congestion notification packet has come; the receiving end sends one for a marked packet, but at most
   // so often. kNever: none.

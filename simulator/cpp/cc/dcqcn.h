@@ -90,6 +90,10 @@ class Dcqcn final : public Controller {
     return true;
   }
 
+  Bytes untold_max() const override {
+    return is_limited() ? Bytes{halved(byte_counter_.value)} - sent_ : kEverything;
+  }
+
   void on_timer(Picoseconds now) override {
     ++time_stage_;
     increase();

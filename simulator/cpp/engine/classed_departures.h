@@ -106,8 +106,10 @@ inline bool Engine::admit(std::uint32_t link, PacketIndex index) {
 
 inline void Engine::set_slot_classed(std::uint32_t link) {
   const Port& port = ports_[link];
-  if (port.in_flight.empty() || port.has(Port::kEager)) return set_slot_of_special(link);
-  tree_.set_link(link, pool_[port.in_flight.head].arrival);
+  if (port.has(Port::kEager)) return set_slot_of_special(link);
+  if (!port.in_flight.empty()) return tree_.set_link(link, pool_[port.in_flight.head].arrival);
+  if (port.has(Port::kOwnerIsHost) || !classes_[port.classes].is_empty()) return set_slot_of_special(link);
+  tree_.set_link(link, kNever);
 }
 
 }  // namespace simulator

@@ -40,16 +40,16 @@ inline void Engine::send_before_data(std::uint32_t link, PacketIndex index) {
 // The data packet turns into its acknowledgement.
 inline void Engine::turn_into_reply(PacketIndex index, const Reply& answer) {
   Packet& packet = pool_[index];
-  Sender& sender = senders_[packet.qp];
+  const Sender& sender = senders_[packet.qp];
   if (sender.has_special && reply_after_responses(index, answer)) [[unlikely]]
     return;
+  ++receivers_[packet.qp].sent_replies;
   packet.position = sender.route;
   packet.qp = sender.peer;
   packet.psn = packet_psn(answer.psn);
   packet.frame_bytes = static_cast<std::uint16_t>(framing_.ack_frame_bytes);
   packet.kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
   packet.flags &= PacketFlags::kPriority;
-  ++sender.sent_replies;
   send_before_data(sender.link, index);
 }
 
@@ -103,10 +103,10 @@ inline void Engine::catch_up_nic(Port& port) {
 // them here.
 inline Picoseconds Engine::first_ready(Nic& nic) {
   if (!nic.shares_limiters) [[likely]]
-    return nic.ready.top().ready;
+    return nic.ready.first();
   for (;;) {
     ReadyQueuePair entry = nic.ready.top();
-    const Picoseconds ready = nic.limiters[senders_[entry.qp].limiter].earliest(entry.ready);
+    const Picoseconds ready = limiters_[senders_[entry.qp].limiter].earliest(entry.ready);
     if (ready == entry.ready) return ready;
     entry.ready = ready;
     nic.ready.replace_top(entry);
@@ -141,11 +141,14 @@ inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
   const std::uint32_t frame_bytes = pool_[index].frame_bytes;
   if (!sender.is_timer_pending && requester.deadline() != kNever) [[unlikely]]
     arm_retransmit_timer(sender);
-  Limiter& limiter = nic.limiters[sender.limiter];
-  const bool has_new_rate = limiter.on_sent(entry.ready, start, framing_.wire_bytes(frame_bytes));
+  Limiter& limiter = limiters_[sender.limiter];
+  const Bytes wire = framing_.wire_bytes(frame_bytes);
+  const bool has_new_rate = limiter.on_sent(entry.ready, start, wire);
   sender.ready = limiter.own_after(entry.ready, start, port.busy_until - start);
-  if (sender.is_controlled) [[unlikely]]
-    on_controlled_sent(entry.qp, index, start);
+  if (sender.is_controlled) {
+    sender.untold += wire;
+    if (sender.untold >= sender.untold_max) on_controlled_sent(entry.qp, index, start);
+  }
   entry.ready = limiter.earliest(sender.ready);
   entry.served = sender.served = ++nic.served;
   if (sender.has_packet()) {
@@ -175,17 +178,16 @@ inline std::uint32_t Engine::next_frame_bytes(std::uint32_t qp) {
 // The arrival of the first packet in flight. If there is none, that of the packet which will be sent next.
 inline Picoseconds Engine::instant_of(const Port& port) {
   if (!port.in_flight.empty()) return pool_[port.in_flight.head].arrival;
-  if (!port.has(Port::kOwnerIsHost)) return kNever;
-  Nic& nic = nics_[port.owner];
-  if (nic.ready.empty()) return kNever;
-  return expected_arrival(port, std::max(port.busy_until, first_ready(nic)));
+  return port.has(Port::kOwnerIsHost) ? expected_arrival(port) : kNever;
 }
 
-// That of the NIC's next packet of a verb, which will start then.
-inline Picoseconds Engine::expected_arrival(const Port& port, Picoseconds start) {
-  const Bytes wire = framing_.wire_bytes(next_frame_bytes(nics_[port.owner].ready.top().qp));
+// That of the NIC's next packet of a verb, if there is one and nothing else leaves before.
+inline Picoseconds Engine::expected_arrival(const Port& port) {
+  Nic& nic = nics_[port.owner];
+  if (nic.ready.first() == kNever) return kNever;
+  const Picoseconds start = std::max(port.busy_until, first_ready(nic));
   const LinkSpeed& speed = speeds_[port.speed];
-  return start + speed.duration(wire) + speed.delay;
+  return start + speed.duration(framing_.wire_bytes(next_frame_bytes(nic.ready.top().qp))) + speed.delay;
 }
 
 inline void Engine::set_slot(std::uint32_t link) {

@@ -161,7 +161,7 @@ class Engine {
   void lose(std::uint32_t link, PacketIndex index);
   void forget(PacketIndex index);
   Picoseconds instant_of(const Port& port);
-  Picoseconds expected_arrival(const Port& port, Picoseconds start);
+  Picoseconds expected_arrival(const Port& port);
   Picoseconds next_instant(const Port& port) {
     return port.has(Port::kClassed) ? instant_of_classed(port).at : instant_of(port);
   }
@@ -219,6 +219,7 @@ class Engine {
   PacketDescription describe_next(std::uint32_t qp);
   std::uint32_t next_frame_bytes(std::uint32_t qp);
   void refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest);
+  void queue_up(Nic& nic, std::uint32_t qp);
   void arm_retransmit_timer(Sender& sender);
   void reconsider(std::uint32_t qp);
   void reply(PacketIndex index, const Reply& answer);
@@ -275,6 +276,8 @@ class Engine {
   void on_marked(PacketIndex index);
   void on_notification(PacketIndex index);
   void on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds start);
+  Controller& informed_controller(std::uint32_t qp);
+  void set_untold_max(std::uint32_t qp);
   void on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry telemetry);
   Telemetry telemetry_of(PacketIndex index) const;
   CarriedTelemetry carried_telemetry(std::uint32_t qp, PacketIndex index) const;
@@ -311,8 +314,8 @@ class Engine {
   void add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration, Bytes headroom);
   void add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                       const ConnectionConfiguration& configuration);
-  void add_limiter(Nic& nic);
-  std::uint32_t limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration);
+  std::uint32_t add_limiter(Nic& nic);
+  std::uint32_t limiter_for(Nic& nic, const ConnectionConfiguration& configuration);
 
   // Results.
   void catch_up_link(std::uint32_t link);
@@ -358,6 +361,8 @@ class Engine {
   std::vector<Stamp> stamps_;           // by packet, if any control wants answers
   std::vector<Telemetry> telemetry_;    // by packet, if any control wants it
   std::vector<Nic> nics_;
+  std::vector<Limiter> limiters_;
+  std::vector<RandomStream> lags_;  // one per limiter
   std::vector<Switch> switches_;
   std::vector<ClassedPort> classes_;
   std::vector<IngressAccount> ingresses_;  // by ClassedPort: what came in over its link the other way

@@ -28,7 +28,7 @@ bool Engine::send_in_turn(Port& port, Picoseconds until) {
 // Sends the next packet of a verb, if it is ready before `other` and not after `until`.
 bool Engine::send_verb_before(Port& port, Picoseconds other, Picoseconds until) {
   Nic& nic = nics_[port.owner];
-  if (nic.ready.empty()) return false;
+  if (nic.ready.first() == kNever) return false;
   const Picoseconds start = std::max(port.busy_until, first_ready(nic));
   if (start >= other || start > until) return false;
   send_next(nic, port, start);
@@ -204,8 +204,7 @@ void Engine::sort_paused(Port& port) {
     if (i >= waited || is_paused(qp)) {
       nic.paused[kept++] = qp;
     } else {
-      const Sender& sender = senders_[qp];
-      nic.ready.push({nic.limiters[sender.limiter].earliest(sender.ready), sender.served, qp});
+      queue_up(nic, qp);
     }
   }
   nic.paused.resize(kept);
@@ -237,7 +236,7 @@ Picoseconds Engine::first_resumption(const Port& port) const {
 void Engine::set_slot_of_special(std::uint32_t link) {
   const Port& port = ports_[link];
   if (!port.has(Port::kEager) && classes_[port.classes].is_empty()) [[likely]]
-    return tree_.set_link(link, instant_of(port));
+    return tree_.set_link(link, port.has(Port::kOwnerIsHost) ? expected_arrival(port) : kNever);
   const Instant next = instant_of_classed(port);
   if (next.is_departure && next.at != kNever) return tree_.set_departure(link, next.at);
   tree_.set_link(link, next.at);
@@ -258,9 +257,9 @@ Engine::Instant Engine::instant_of_classed(const Port& port) {
   const bool is_eager = !is_host && port.has(Port::kEager);
   if (!is_eager && arrival != kNever) departure = kNever;
   if (is_host) departure = std::min(departure, first_resumption(port));
-  if (arrival == kNever && is_host && !nics_[port.owner].ready.empty()) {
+  if (arrival == kNever && is_host && nics_[port.owner].ready.first() != kNever) {
     const Picoseconds start = std::max(port.busy_until, first_ready(nics_[port.owner]));
-    if (start < departure) return {expected_arrival(port, start), false};
+    if (start < departure) return {expected_arrival(port), false};
   }
   return departure <= arrival ? Instant{departure, true} : Instant{arrival, false};
 }

@@ -1,4 +1,6 @@
 // Congestion control in NICs: the receiving end tells about marks, the sending end obeys its controller.
+#include <utility>
+
 #include "engine/departures.h"
 
 namespace simulator {
@@ -33,7 +35,7 @@ void Engine::on_notification(PacketIndex index) {
   ControlledQueuePair& controlled = controlled_[qp];
   ++controlled.notifications_received;
   change_nic(senders_[qp].link, [&] {
-    controlled.controller->on_cnp(now_);
+    informed_controller(qp).on_cnp(now_);
     return follow_control(qp, now_);
   });
   watch_control(qp);
@@ -43,7 +45,7 @@ void Engine::on_control_timer(std::uint32_t qp) {
   ControlledQueuePair& controlled = controlled_[qp];
   change_nic(senders_[qp].link, [&] {
     if (controlled.controller->deadline() > now_) return false;
-    controlled.controller->on_timer(now_);
+    informed_controller(qp).on_timer(now_);
     return follow_control(qp, now_);
   });
   watch_control(qp);
@@ -53,7 +55,6 @@ void Engine::on_control_timer(std::uint32_t qp) {
 void Engine::on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry telemetry) {
   const std::uint32_t qp = packet.qp;
   RcRequester& requester = senders_[qp].requester;
-  Controller& controller = *controlled_[qp].controller;
   change_nic(senders_[qp].link, [&] {
     const auto on_done = [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); };
     const bool is_alive = packet.kind == PacketKind::kAck ? requester.on_ack(packet.psn, now_, on_done)
@@ -62,7 +63,7 @@ void Engine::on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry te
       fail(qp);
       return true;
     }
-    controller.on_answer(now_, {stamp.sent, requester.unacknowledged_psn(), requester.sent_psn(),
+    informed_controller(qp).on_answer(now_, {stamp.sent, requester.unacknowledged_psn(), requester.sent_psn(),
                                 stamp.is_marked, {telemetry.records.data(), telemetry.hops}});
     follow_control(qp, now_);
     reconsider(qp);
@@ -71,12 +72,27 @@ void Engine::on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry te
   watch_control(qp);
 }
 
-// A departure, perhaps booked late: nobody else waits for this limiter.
+// The controller, told of all that has left.
+Controller& Engine::informed_controller(std::uint32_t qp) {
+  Sender& sender = senders_[qp];
+  Controller& controller = *controlled_[qp].controller;
+  if (sender.untold.value != 0) controller.on_sent(now_, sender.untold);
+  sender.untold = Bytes{};
+  return controller;
+}
+
+void Engine::set_untold_max(std::uint32_t qp) {
+  Sender& sender = senders_[qp];
+  sender.untold_max = sender.wants_answers ? Bytes{} : controlled_[qp].controller->untold_max();
+}
+
+// A departure, perhaps booked late, that the controller must be told of: nobody else waits for this limiter.
 void Engine::on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds start) {
   ControlledQueuePair& controlled = controlled_[qp];
   const Packet& packet = pool_[index];
-  const bool has_new_rate = controlled.controller->on_sent(start, framing_.wire_bytes(packet.frame_bytes));
-  const Sender& sender = senders_[qp];
+  Sender& sender = senders_[qp];
+  const bool has_new_rate = controlled.controller->on_sent(start, std::exchange(sender.untold, Bytes{}));
+  set_untold_max(qp);
   if (sender.wants_answers) {
     if (stamps_.size() <= index) stamps_.resize(pool_.peak());
     stamps_[index] = {is_reply(packet.kind) ? kNever : start, false};
@@ -90,20 +106,20 @@ void Engine::on_controlled_sent(std::uint32_t qp, PacketIndex index, Picoseconds
   const BitsPerSecond rate = controlled.limited_rate();
   if (rate == controlled.rate) return;
   controlled.rate = rate;
-  nics_[sender.nic].limiters[sender.limiter].set_rate(rate, Bytes{}, start);
+  limiters_[sender.limiter].set_rate(rate, Bytes{}, start);
 }
 
 // Gives the limiter the controller's rate, and the requester its window. Returns whether anything is new.
 bool Engine::follow_control(std::uint32_t qp, Picoseconds at) {
   ControlledQueuePair& controlled = controlled_[qp];
+  set_untold_max(qp);
   const bool has_new_window = follow_window(qp);
   const BitsPerSecond rate = controlled.limited_rate();
   if (rate == controlled.rate) return has_new_window;
   controlled.rate = rate;
   const Sender& sender = senders_[qp];
-  Nic& nic = nics_[sender.nic];
-  nic.limiters[sender.limiter].set_rate(rate, Bytes{}, at);
-  refresh_ready(nic, sender.limiter, at);
+  limiters_[sender.limiter].set_rate(rate, Bytes{}, at);
+  refresh_ready(nics_[sender.nic], sender.limiter, at);
   return true;
 }
 
@@ -127,8 +143,9 @@ void Engine::watch_control(std::uint32_t qp) {
   const ControlledQueuePair& controlled = controlled_[qp];
   const Picoseconds deadline = controlled.controller->deadline();
   if (deadline == kNever) return timers_.cancel(controlled.timer);
+  const bool is_first = deadline < timers_.next_instant();
   timers_.set(controlled.timer, deadline);
-  set_timer_slot();
+  if (is_first) set_timer_slot();
 }
 
 std::map<std::uint32_t, Metrics> Engine::control_metrics() {
@@ -136,7 +153,7 @@ std::map<std::uint32_t, Metrics> Engine::control_metrics() {
   for (std::uint32_t qp = 0; qp < controlled_.size(); ++qp) {
     if (!senders_[qp].is_controlled) continue;
     catch_up_link(senders_[qp].link);
-    metrics[queue_pair_number(qp)] = controlled_[qp].controller->metrics(now_);
+    metrics[queue_pair_number(qp)] = informed_controller(qp).metrics(now_);
   }
   return metrics;
 }

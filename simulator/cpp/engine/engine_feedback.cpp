@@ -64,7 +64,7 @@ void Engine::on_feedback(PacketIndex index) {
   const PacketDetails details = details_of(index);
   pool_.free(index);
   change_nic(senders_[qp].link, [&] {
-    controlled_[qp].controller->on_feedback(now_, details.immediate, {details.length.value});
+    informed_controller(qp).on_feedback(now_, details.immediate, {details.length.value});
     return follow_control(qp, now_);
   });
   watch_control(qp);

@@ -17,7 +17,7 @@ void Engine::refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest
     Sender& sender = senders_[entry.qp];
     if (sender.limiter != limiter) return true;
     sender.ready = std::max(sender.ready, earliest);
-    entry.ready = nic.limiters[limiter].earliest(sender.ready);
+    entry.ready = limiters_[limiter].earliest(sender.ready);
     return true;
   });
 }
@@ -46,7 +46,12 @@ void Engine::reconsider(std::uint32_t qp) {
   }
   sender.ready = std::max(sender.ready, now_);
   if (is_paused(sender)) return nic.paused.push_back(qp);
-  nic.ready.push({nic.limiters[sender.limiter].earliest(sender.ready), sender.served, qp});
+  queue_up(nic, qp);
+}
+
+void Engine::queue_up(Nic& nic, std::uint32_t qp) {
+  const Sender& sender = senders_[qp];
+  nic.ready.push({limiters_[sender.limiter].earliest(sender.ready), sender.served, qp});
 }
 
 void Engine::fail(std::uint32_t qp) {
@@ -158,8 +163,8 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
   Nic& nic = nics_[sender.nic];
   const BitsPerSecond effective = rounded_up(rate, nic.profile.rate_step);
   change_nic(sender.link, [&] {
-    const Bytes lag{nic.lags[sender.limiter].next_integer(nic.profile.actuation_lag_max.value)};
-    Limiter& limiter = nic.limiters[sender.limiter];
+    const Bytes lag{lags_[sender.limiter].next_integer(nic.profile.actuation_lag_max.value)};
+    Limiter& limiter = limiters_[sender.limiter];
     limiter.set_rate(effective, lag, now_);
     if (limiter.is_pending()) return false;
     refresh_ready(nic, sender.limiter, now_);
@@ -175,14 +180,14 @@ void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
   const bool is_idle = with_requester(qp, [](const auto& requester) { return requester.is_idle(); });
   if (!is_idle || sender.has_special)
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
-  if (limiter >= nics_[sender.nic].limiters.size())
+  Nic& nic = nics_[sender.nic];
+  if (limiter >= nic.limiters.size())
     throw SimulationError("use_limiter: the NIC has no limiter " + std::to_string(limiter));
   for (std::uint32_t other = 0; other < controlled_.size(); ++other) {
-    if (senders_[other].nic == sender.nic && senders_[other].limiter == limiter)
-      require_uncontrolled(other, "use_limiter");
+    if (senders_[other].limiter == nic.limiters[limiter]) require_uncontrolled(other, "use_limiter");
   }
-  sender.limiter = limiter;
-  nics_[sender.nic].shares_limiters = true;
+  sender.limiter = nic.limiters[limiter];
+  nic.shares_limiters = true;
 }
 
 // When the last packet of a verb first left, while the verb is not done. Then it is the host software's

@@ -44,7 +44,7 @@ PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds sta
     sender.requester.on_described_sent(next, port.busy_until);
     return index;
   }
-  ++sender.sent_replies;
+  ++receivers_[qp].sent_replies;
   ResponseQueue& responses = extras(qp).responses;
   responses.on_sent(next);
   sender.has_special = !responses.empty();

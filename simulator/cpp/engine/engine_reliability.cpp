@@ -77,7 +77,7 @@ void Engine::send_answers(std::uint32_t qp, const CarriedTelemetry& telemetry) {
     acknowledgements_[index] = answer;
     if (telemetry) [[unlikely]]
       carry_telemetry(index, *telemetry);
-    ++sender.sent_replies;
+    ++receivers_[qp].sent_replies;
     send_before_data(sender.link, index);
   });
 }
@@ -102,7 +102,7 @@ void Engine::tell_answer(std::uint32_t qp, const Acknowledgement& answer, const 
   const Requester& requester = *reliabilities_[qp].requester;
   std::span<const HopRecord> hops;
   if (telemetry) hops = {telemetry->records.data(), telemetry->hops};
-  controlled_[qp].controller->on_answer(
+  informed_controller(qp).on_answer(
       now_, {answer.echoed, requester.acknowledged(), requester.sent(), answer.echoes_mark, hops});
   follow_control(qp, now_);
 }
@@ -120,7 +120,7 @@ void Engine::on_reliability_timer(std::uint32_t qp) {
 }
 
 double Engine::slowness_of(const Sender& sender) const {
-  return nics_[sender.nic].limiters[sender.limiter].slowness(speeds_[ports_[sender.link].speed].ps_per_byte);
+  return limiters_[sender.limiter].slowness(speeds_[ports_[sender.link].speed].ps_per_byte);
 }
 
 // Tells the requester something: `apply` returns false if the connection is broken.

@@ -268,7 +268,7 @@ void Engine::check_queue_pairs() const {
         with_requester(qp, [](const auto& requester) { return requester.sent_packets(); });
     SIM_CHECK(sent == packets_taken_from(qp) + sender.missing_packets + packets[qp], now_, name,
               "packets sent differ from packets accounted for");
-    SIM_CHECK(sender.sent_replies ==
+    SIM_CHECK(receivers_[qp].sent_replies ==
                   receivers_[sender.peer].received_replies + sender.missing_replies + replies[qp],
               now_, name, "replies sent differ from replies accounted for");
     if (sender.state == QueuePairState::kError || sender.has_been_reset) continue;

@@ -17,23 +17,24 @@ Engine::Engine(std::uint64_t seed, const Framing& framing)
 std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profile) {
   nodes_.push_back({name, true, static_cast<std::uint32_t>(nics_.size())});
   RandomStream identifications(seed_, "identification:" + name);
-  nics_.push_back({.profile = profile,
+  nics_.push_back({.ready = {},
+                   .profile = profile,
                    .clock = NicClock(profile, RandomStream(seed_, "clock:" + name)),
                    .pci = PciDelay(profile, RandomStream(seed_, "pci:" + name)),
                    .next_identification = static_cast<std::uint16_t>(identifications.next_bits()),
                    .name = name,
-                   .ready = {},
                    .paused = {},
-                   .limiters = {},
-                   .lags = {}});
+                   .limiters = {}});
   while (nics_.back().limiters.size() < profile.limiters) add_limiter(nics_.back());
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
-void Engine::add_limiter(Nic& nic) {
+std::uint32_t Engine::add_limiter(Nic& nic) {
   const std::string name = "limiter-lag:" + nic.name + ":" + std::to_string(nic.limiters.size());
-  nic.limiters.emplace_back(nic.clock.second());
-  nic.lags.emplace_back(seed_, name);
+  nic.limiters.push_back(static_cast<std::uint32_t>(limiters_.size()));
+  limiters_.emplace_back(nic.clock.second());
+  lags_.emplace_back(seed_, name);
+  return nic.limiters.back();
 }
 
 std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfiguration& configuration) {
@@ -161,15 +162,13 @@ std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
 
 // The limiter of a new queue pair: the next priority's, its own, or that of the same host's end of a pair
 // that lends its limiters.
-std::uint32_t Engine::limiter_for(std::uint32_t host, const ConnectionConfiguration& configuration) {
-  const std::uint32_t index = nodes_[host].index;
-  Nic& nic = nics_[index];
-  if (nic.profile.limiters == 0 || !configuration.control.empty())
-    return static_cast<std::uint32_t>(nic.limiters.size());
-  if (!configuration.limiter_of) return nic.queue_pairs++ % nic.profile.limiters;
+std::uint32_t Engine::limiter_for(Nic& nic, const ConnectionConfiguration& configuration) {
+  if (nic.profile.limiters == 0 || !configuration.control.empty()) return add_limiter(nic);
+  nic.shares_limiters = true;
+  if (!configuration.limiter_of) return nic.limiters[nic.queue_pairs++ % nic.profile.limiters];
   require_uncontrolled(*configuration.limiter_of, "limiter_of");
   const Sender& lender = senders_[*configuration.limiter_of];
-  return lender.nic == index ? lender.limiter : senders_[lender.peer].limiter;
+  return &nics_[lender.nic] == &nic ? lender.limiter : senders_[lender.peer].limiter;
 }
 
 void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
@@ -178,12 +177,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   const std::uint32_t index = nodes_[host].index;
   Nic& nic = nics_[index];
   priorities_ |= mask_of(configuration.priority);
-  const std::uint32_t limiter = limiter_for(host, configuration);
-  if (limiter < nic.limiters.size()) {
-    nic.shares_limiters = true;
-  } else {
-    add_limiter(nic);
-  }
+  const std::uint32_t limiter = limiter_for(nic, configuration);
   const RequesterSettings settings{.mtu_bytes = configuration.mtu_bytes,
                                    .ack_every_packets = configuration.ack_every_packets,
                                    .retry_count = configuration.retry_count,
@@ -229,7 +223,7 @@ void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& config
       .rate = {},
       .next_notification = {}};
   sender.is_controlled = true;
-  nics_[sender.nic].limiters[sender.limiter].set_burst(controlled_[qp].controller->burst());
+  limiters_[sender.limiter].set_burst(controlled_[qp].controller->burst());
   sender.wants_answers = controlled_[qp].controller->wants_answers();
   sender.wants_telemetry = controlled_[qp].controller->wants_telemetry();
   sender.wants_feedback = controlled_[qp].controller->wants_feedback();

@@ -6,12 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/configuration.h"
 #include "cc/controller.h"
-#include "engine/quaternary_heap.h"
+#include "engine/ready_queue.h"
 #include "protocol/limiter.h"
 #include "protocol/nic_clock.h"
 #include "protocol/pci_delay.h"
@@ -27,67 +26,56 @@ namespace simulator {
 
 inline constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
 
-// A queue pair that has something to send. The one that became ready first goes first, which is round robin
-// among those that wait for the port; of equals, the one that was served longest ago.
-struct ReadyQueuePair {
-  Picoseconds ready;
-  std::uint64_t served;  // how many packets this NIC had sent when this queue pair last sent one
-  std::uint32_t qp;
-  friend bool operator<(const ReadyQueuePair& a, const ReadyQueuePair& b) {
-    if (a.ready != b.ready) [[likely]]
-      return a.ready < b.ready;
-    return std::tie(a.served, a.qp) < std::tie(b.served, b.qp);
-  }
-};
-
-struct Nic {
+// What every packet needs comes first, in one cache line.
+struct alignas(64) Nic {
+  ReadyQueue ready;
+  std::uint64_t served = 0;
+  std::uint32_t link = kNoLink;  // it has exactly one
+  bool shares_limiters = false;  // some queue pairs of it do
   NicProfile profile;
   NicClock clock;
   PciDelay pci;
   std::uint16_t next_identification;  // of an IP header
   std::string name;
-  QuaternaryHeap<ReadyQueuePair> ready;
   std::vector<std::uint32_t> paused;  // queue pairs that have something to send, but whose priority may not
-  std::uint64_t served = 0;
-  std::vector<Limiter> limiters;
-  std::vector<RandomStream> lags;  // one per limiter
-  std::uint32_t link = kNoLink;    // it has exactly one
+  std::vector<std::uint32_t> limiters;
   std::optional<ReceiveBuffer> receive_buffer{};
   std::uint32_t receive_timer = 0;
-  std::uint32_t queue_pairs = 0;   // that took a limiter of a priority
-  bool shares_limiters = false;    // some queue pairs of it do
+  std::uint32_t queue_pairs = 0;  // that took a limiter of a priority
 
   // Entries only fall behind, so nothing is ready before the first of them.
-  bool may_send_until(Picoseconds until) const { return !ready.empty() && ready.top().ready <= until; }
+  bool may_send_until(Picoseconds until) const { return ready.first() <= until; }
 };
 
-// The sending half of a queue pair and where it is plugged in.
+// The sending half of a queue pair and where it is plugged in. A departure needs the first cache line of the
+// requester and the one after the requester, no other.
 struct Sender {
   RcRequester requester;
   std::uint32_t route;  // position of the first link in the table of routes
   std::uint32_t link;   // that first link
   std::uint32_t peer;   // queue pair at the other end
   std::uint32_t nic;
-  std::uint32_t limiter;  // of that NIC
+  std::uint32_t limiter;
   std::uint32_t timer;
   std::uint64_t served = 0;
   Picoseconds ready;  // it could send from then on, if it were not for the limiter
-  std::uint64_t sent_replies = 0;
-  std::uint64_t missing_packets = 0;  // that it sent, lost on a link or refused by a buffer
-  std::uint64_t missing_replies = 0;
+  Bytes untold{};     // wire bytes that its control has not been told of
+  Bytes untold_max{};  // it must be told then
   std::uint8_t priority_flags = 0;  // the priority, where packets have it
   bool is_ready = false;            // it is in the NIC's heap, or paused
   bool is_timer_pending = false;
-  bool has_been_reset = false;
-  bool is_unreliable = false;
   bool is_controlled = false;  // by a congestion control in the NIC
-  bool wants_answers = false;  // that control
+  bool has_special = false;    // packets that `requester` knows nothing of: responses to READs, or of that
+  bool has_responded = false;  // the last packet was one: now it is the requester's turn
+  bool wants_answers = false;  // the control
+  bool has_reliability = false;  // of its own: then `requester` is idle
+  QueuePairState state = QueuePairState::kReadyToSend;
   bool wants_feedback = false;
   bool wants_telemetry = false;
-  bool has_reliability = false;  // of its own: then `requester` is idle
-  bool has_special = false;      // packets that `requester` knows nothing of: responses to READs, or of that
-  bool has_responded = false;  // the last packet was one: now it is the requester's turn
-  QueuePairState state = QueuePairState::kReadyToSend;
+  bool is_unreliable = false;
+  bool has_been_reset = false;
+  std::uint64_t missing_packets = 0;  // that it sent, lost on a link or refused by a buffer
+  std::uint64_t missing_replies = 0;
 
   std::uint32_t priority() const { return priority_flags >> PacketFlags::kPriorityShift; }
   bool has_packet() const { return requester.has_packet() || has_special; }
@@ -123,9 +111,11 @@ struct ControlledQueuePair {
   }
 };
 
-struct Receiver {
+struct alignas(64) Receiver {
   RcResponder responder;
   std::uint64_t received_replies = 0;
+  std::uint64_t sent_replies = 0;
 };
+static_assert(sizeof(Receiver) == 64);
 
 }  // namespace simulator

@@ -7,12 +7,12 @@
 
 namespace simulator {
 
-class Limiter {
+class alignas(64) Limiter {
  public:
   // `second` is the true length of one second of the NIC's oscillator.
   explicit Limiter(double second) : second_(second) {}
 
-  bool is_limited() const { return ps_per_byte_ != 0; }
+  bool is_limited() const { return is_limited_; }
   bool is_pending() const { return is_pending_; }
 
   // The line's rate over the limiter's.
@@ -81,22 +81,25 @@ class Limiter {
 
   void apply() {
     ps_per_byte_ = pending_ps_per_byte_;
+    is_limited_ = ps_per_byte_ != 0;
     is_pending_ = false;
     set_last_wire(last_wire_);
   }
 
-  double ps_per_byte_ = 0;  // true picoseconds; 0 = no limit
-  double pending_ps_per_byte_ = 0;
-  double second_;
-  Bytes lag_left_;
+  // What every packet needs, in one cache line.
   Picoseconds eligible_;  // from then on the next packet may go; meaningless while there is no limit
   Picoseconds last_eligible_;
   Bytes last_wire_;
   Picoseconds last_gap_;  // after a packet of that size: kept, for most packets have the same
   Bytes burst_;
+  bool is_limited_ = false;
+  bool is_pending_ = false;
+  double ps_per_byte_ = 0;  // true picoseconds; 0 = no limit
+  double pending_ps_per_byte_ = 0;
+  double second_;
+  Bytes lag_left_;
   Bytes gathered_;  // of the burst under way
   Picoseconds burst_eligible_;
-  bool is_pending_ = false;
 };
 
 // Requested rates are rounded up to the profile's step.

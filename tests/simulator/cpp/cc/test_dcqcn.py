@@ -110,6 +110,22 @@ def test_the_byte_counter_counts_on() -> None:
     assert control.rate_bps == 35 * GBPS
 
 
+def test_packets_below_the_next_increase_may_be_told_as_one() -> None:
+    """Nothing counts at the line rate; then 1000 bytes do, and twice as soon in hyper increase."""
+    control = controller(byte_counter_bytes=1000, halves_in_hyper=1, recoveries=1)
+    assert control.untold_bytes_max > 10**18
+    control.on_cnp(0)
+    control.on_cnp(50 * MICROSECOND_PS)
+    assert control.untold_bytes_max == 1000
+    control.on_sent(0, 999)
+    assert control.untold_bytes_max == 1
+    control.on_sent(0, 2)
+    assert control.untold_bytes_max == 999
+    control.on_sent(0, 999)
+    increased(control, 2)
+    assert control.untold_bytes_max == 500
+
+
 def test_a_cut_starts_all_counting_again() -> None:
     control = controller(byte_counter_bytes=1000)
     control.on_cnp(0)
