@@ -214,6 +214,7 @@ class Engine {
   // NICs.
   Picoseconds first_ready(Nic& nic);
   void send_next(Nic& nic, Port& port, Picoseconds start);
+  void send_verbs(Port& port, Picoseconds until);
   PacketIndex send_write(Sender& sender, Port& port, Picoseconds start);
   PacketIndex send_described(std::uint32_t qp, Port& port, Picoseconds start);
   PacketDescription describe_next(std::uint32_t qp);

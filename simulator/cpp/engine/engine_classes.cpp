@@ -194,8 +194,8 @@ void Engine::sort_paused(Port& port) {
   const auto is_paused = [&](std::uint32_t qp) { return classes.is_paused(senders_[qp].priority(), now_); };
   const std::size_t waited = nic.paused.size();
   nic.ready.rebuild([&](const ReadyQueuePair& entry) {
-    if (!is_paused(entry.qp)) return true;
-    nic.paused.push_back(entry.qp);
+    if (!is_paused(entry.qp())) return true;
+    nic.paused.push_back(entry.qp());
     return false;
   });
   std::size_t kept = 0;

@@ -125,8 +125,10 @@ bool Engine::follow_control(std::uint32_t qp, Picoseconds at) {
 
 bool Engine::follow_window(std::uint32_t qp) {
   ControlledQueuePair& controlled = controlled_[qp];
+  const Bytes window_bytes = controlled.controller->window();
+  if (window_bytes == Controller::kNoWindow && controlled.window == kNoWindow) return false;
   RcRequester& requester = senders_[qp].requester;
-  const std::uint64_t window = packets_in_window(controlled.controller->window(), requester.mtu_bytes());
+  const std::uint64_t window = packets_in_window(window_bytes, requester.mtu_bytes());
   if (window == controlled.window || senders_[qp].is_unreliable) return false;
   controlled.window = window;
   if (senders_[qp].has_reliability) {

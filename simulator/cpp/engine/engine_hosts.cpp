@@ -14,10 +14,10 @@ void Engine::refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest
     if (sender.limiter == limiter) sender.ready = std::max(sender.ready, earliest);
   }
   nic.ready.rebuild([&](ReadyQueuePair& entry) {
-    Sender& sender = senders_[entry.qp];
+    Sender& sender = senders_[entry.qp()];
     if (sender.limiter != limiter) return true;
     sender.ready = std::max(sender.ready, earliest);
-    entry.ready = limiters_[limiter].earliest(sender.ready);
+    entry.set_ready(limiters_[limiter].earliest(sender.ready));
     return true;
   });
 }
@@ -40,7 +40,7 @@ void Engine::reconsider(std::uint32_t qp) {
   sender.is_ready = !sender.is_ready;
   Nic& nic = nics_[sender.nic];
   if (!sender.is_ready) {
-    nic.ready.rebuild([&](const ReadyQueuePair& entry) { return entry.qp != qp; });
+    nic.ready.rebuild([&](const ReadyQueuePair& entry) { return entry.qp() != qp; });
     std::erase(nic.paused, qp);
     return;
   }

@@ -174,6 +174,8 @@ std::uint32_t Engine::limiter_for(Nic& nic, const ConnectionConfiguration& confi
 void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                             const ConnectionConfiguration& configuration) {
   const auto qp = static_cast<std::uint32_t>(senders_.size());
+  if (qp == ReadyQueuePair::kQueuePairsMax)
+    throw SimulationError("too many queue pairs: at most 16777216");
   const std::uint32_t index = nodes_[host].index;
   Nic& nic = nics_[index];
   priorities_ |= mask_of(configuration.priority);

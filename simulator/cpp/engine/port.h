@@ -47,7 +47,9 @@ struct LinkSpeed {
       : ps_per_byte(picoseconds_per_byte(link_rate)),
         delay(link_delay),
         rate(link_rate),
-        whole_ps_per_byte(std::floor(ps_per_byte) == ps_per_byte ? static_cast<std::int64_t>(ps_per_byte) : 0) {}
+        whole_ps_per_byte(is_whole() ? static_cast<std::int64_t>(ps_per_byte) : 0) {}
+
+  bool is_whole() const { return std::floor(ps_per_byte) == ps_per_byte; }
 
   // The next event often waits for it, and integers are done sooner.
   Picoseconds duration(Bytes wire) const {

