@@ -7,6 +7,7 @@ from harness.plan.cells import Cell
 from harness.testbeds.driver_options import option_for_nodes
 from harness.testbeds.simulator.faults import unsupported_fault
 from harness.testbeds.simulator.features import cell_transports, unsupported_feature
+from harness.testbeds.simulator.headroom import lacking_buffer
 from harness.testbeds.simulator.limiters import lacking_limiters
 from harness.testbeds.simulator.rehearsal import unbuildable
 from harness.testbeds.timing import cell_timing, switch_ports
@@ -37,7 +38,7 @@ def unsupported(cell: Cell) -> str | None:
     network = _unsupported_network(cell.experiment.topology)
     traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
     samples = lacking_limiters(cell) or _too_many_samples(cell)
-    return network or traffic or samples or unbuildable(cell)
+    return network or traffic or samples or lacking_buffer(cell) or unbuildable(cell)
 
 
 def _unsupported_network(topology: Topology) -> str | None:
