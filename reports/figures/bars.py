@@ -18,7 +18,10 @@ from reports.style import INK
 
 TRANSPORTS_MAX: Final = 20
 BAR_INCHES: Final = 0.26
-NAME_INCHES: Final = 1.75
+NAME_CHARACTERS_MAX: Final = 34
+NAME_CHARACTER_INCHES: Final = 0.066
+# Beside the names: the word below which they stand, and gaps.
+BESIDE_NAMES_INCHES: Final = 0.5
 # What stands behind the longest bar: its value.
 VALUE_ROOM: Final = 1.45
 
@@ -67,7 +70,9 @@ class Bars(ReportFigure):
             is_first = place % COLUMNS_MAX == 0
             axis.tick_params(labelleft=is_first)
             axis.yaxis.label.set_visible(is_first)
-        figure.subplots_adjust(left=NAME_INCHES / WIDTH_INCHES, wspace=0.08)
+        longest = max(len(_name(setting)) for setting in settings)
+        left_inches = BESIDE_NAMES_INCHES + NAME_CHARACTER_INCHES * longest
+        figure.subplots_adjust(left=left_inches / WIDTH_INCHES, wspace=0.08)
         return figure
 
     def describe(self, results: Results) -> str:
@@ -98,15 +103,25 @@ def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Se
         axis.barh(place, mean.mean, color=setting.style.colour, height=0.72)
         axis.plot([low, high], [place, place], color=INK, linewidth=0.9)
         axis.annotate(
-            f" {readable(mean.mean, metric.unit)}", (end, place), va="center", fontsize="x-small", color=INK
+            readable(mean.mean, metric.unit),
+            (end, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="x-small",
+            color=INK,
         )
         ends.append(end)
-    axis.set_yticks(range(len(settings)), [plain(setting.style.name, 30) for setting in settings])
+    axis.set_yticks(range(len(settings)), [_name(setting) for setting in settings])
     axis.set_ylim(len(settings) - 0.4, -0.6)
     axis.set_xlim(0, VALUE_ROOM * max(ends) or 1.0)
     axis.set_xticks([])
     axis.set_xlabel(HEIGHTS.get(metric.unit, metric.unit.symbol))
     axis.grid(visible=False)
+
+
+def _name(setting: Setting) -> str:
+    return plain(setting.style.name, NAME_CHARACTERS_MAX)
 
 
 def _interval(mean: MeanInterval) -> tuple[float, float]:

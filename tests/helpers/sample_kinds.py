@@ -133,11 +133,11 @@ def write_pairs_run(directory: Path) -> Path:
     )
 
 
-def write_random_run(directory: Path) -> Path:
-    """Random transfers by three transports, two repetitions, nothing else varied."""
+def write_random_run(directory: Path, transports: Sequence[str] = ("rogue", "irn+pfc", "roce+pfc")) -> Path:
+    """Random transfers by some transports, two repetitions, nothing else varied."""
     cells = []
     for repetition in (1, 2):
-        for number, transport in enumerate(("rogue", "irn+pfc", "roce+pfc")):
+        for number, transport in enumerate(transports):
             rows = pairs_rows(0.1 + 0.3 * number, seed=10 * repetition + number)
             rows = [row | {"slowdown": 1.5 + number if row["status"] == "ok" else None} for row in rows]
             entry = cell(f"{transport}-r{repetition}", transport=transport, repetition=repetition)

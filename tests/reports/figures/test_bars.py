@@ -1,8 +1,13 @@
 """A bar per transport."""
 
+from pathlib import Path
+
 import pytest
+from helpers.sample_kinds import write_random_run
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from reports.figures.bars import Bars
+from reports.load import Run
 from reports.results import Results
 from reports.style import figure_look
 
@@ -21,6 +26,19 @@ def test_a_panel_per_measure_and_a_bar_per_transport(random_transfers: Results) 
         "IRN with PFC",
         "RoCE with PFC",
     ]
+
+
+@pytest.mark.parametrize(
+    "transports", [("irn", "roce"), ("roce-lossy+timely+pfc", "roce-lossy+dcqcn+pfc"), ("x" * 80, "irn")]
+)
+def test_names_stay_within_the_figure(tmp_path: Path, transports: tuple[str, ...]) -> None:
+    results = Results(Run(write_random_run(tmp_path, transports)))
+    with figure_look():
+        figure = Bars().draw(results)
+        FigureCanvasAgg(figure).draw()
+    axis = figure.axes[0]
+    assert min(label.get_window_extent().x0 for label in axis.get_yticklabels()) > 0
+    assert axis.yaxis.label.get_window_extent().x0 > 0
 
 
 def test_every_bar_is_said(random_transfers: Results) -> None:
