@@ -207,7 +207,11 @@ def verify(run: RunDirectory) -> ExitCode:
 @app.command("list")
 def list_(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="transports, workloads, topologies, experiments or figures.")
+        str,
+        typer.Argument(
+            metavar="WHAT",
+            help="transports, workloads, topologies, faults, probes, experiments or figures.",
+        ),
     ],
 ) -> ExitCode:
     """List what an experiment file can name, with its parameters.

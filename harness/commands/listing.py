@@ -11,6 +11,8 @@ from harness.exit_codes import ExitCode
 from harness.experiment.load import load_experiment
 from harness.plan.cells import plan_cells
 from harness.plan.text import align
+from workloads.faults import FAULTS
+from workloads.probes import PROBES
 from workloads.specification import Specification
 from workloads.topologies import TOPOLOGIES
 from workloads.traffic import WORKLOADS
@@ -114,6 +116,8 @@ LISTS: Mapping[str, Callable[[], list[str]]] = {
     "transports": _transports,
     "workloads": lambda: _kinds(WORKLOADS),
     "topologies": lambda: _kinds(TOPOLOGIES),
+    "faults": lambda: _kinds(FAULTS),
+    "probes": lambda: _kinds(PROBES),
     "experiments": _experiments,
     "figures": _figures,
 }

@@ -4,6 +4,7 @@ from harness.commands.listing import LISTS, places
 from harness.testbeds import TESTBEDS
 from harness.testbeds.base import Testbed
 from harness.testbeds.simulator import SimulatorTestbed
+from workloads.faults import FAULTS
 
 
 class Nowhere(SimulatorTestbed):
@@ -34,3 +35,15 @@ def test_a_transport_runs_where_its_testbed_says(
 def test_every_transport_says_where_it_runs() -> None:
     lines = LISTS["transports"]()
     assert all("nodes" in line or "simulator" in line or "nowhere yet" in line for line in lines)
+
+
+def test_faults_are_listed_with_their_parameters() -> None:
+    lines = LISTS["faults"]()
+    assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == list(FAULTS)
+    begin = lines.index(
+        "slow_receiver: A host's NIC takes in only so many frame bytes per second, and pauses its "
+        "switch when they pile up."
+    )
+    rows = [line.split()[:3] for line in lines[begin + 1 :][:7]]
+    assert ["rate", "required", "So"] in rows
+    assert ["buffer", "default", "256KB"] in rows
