@@ -4,8 +4,9 @@ import signal
 
 from hypothesis import settings
 
-# Hypothesis's deadline is a wall clock, and would fail at random on a busy machine.
-settings.register_profile("no-clock", deadline=None)
+# Hypothesis's deadline is a wall clock, and would fail at random on a busy machine. Its examples are new ones
+# each time: a failure says how to see it again.
+settings.register_profile("no-clock", deadline=None, print_blob=True)
 settings.load_profile("no-clock")
 
 # What a shell starts in the background ignores Ctrl-C, and so do its children; tests of Ctrl-C need it.
