@@ -11,13 +11,13 @@ namespace simulator {
 // Inlined everywhere, for mostly there is nothing to do.
 [[gnu::always_inline]] inline void Engine::catch_up_classed(Port& port, Picoseconds until) {
   if (port.busy_until > until) return;
-  if (!classes_[port.classes].is_empty()) return send_until(port, until);
+  if (!classes_of(port).is_empty()) return send_until(port, until);
   if (port.has(Port::kOwnerIsHost) && nics_[port.owner].may_send_until(until)) send_verbs(port, until);
 }
 
 [[gnu::noinline]] inline void Engine::send_until(Port& port, Picoseconds until) {
   while (port.busy_until <= until) {
-    ClassedPort& classes = classes_[port.classes];
+    ClassedPort& classes = classes_of(port);
     if (!classes.is_calm()) [[unlikely]] {
       if (!send_in_turn(port, until)) return;
     } else if (classes.waiting != 0) {
@@ -50,12 +50,12 @@ inline void Engine::release(Port& port, PacketIndex index, Picoseconds start) {
 
 // The packet is at the switch that it came to over the link before the one it takes next.
 inline IngressAccount& Engine::ingress_of(const Packet& packet) {
-  return ingress_behind(routes_[packet.position - 1] ^ 1);
+  return ingresses_[routes_[packet.position - 1] ^ 1];
 }
 
 inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   Port& port = ports_[link];
-  ClassedPort& classes = classes_[port.classes];
+  ClassedPort& classes = classes_of(port);
   const std::uint32_t priority = pool_[index].priority();
   // While something is under way, the link waits for its arrival, whatever else there is to send.
   const bool must_set_slot = port.in_flight.empty() || port.has(Port::kEager);
@@ -93,7 +93,7 @@ inline bool Engine::admit(std::uint32_t link, PacketIndex index) {
   const bool fits =
       pool.is_lossless(priority)
           ? pool.fits(account, priority, packet.frame_bytes)
-          : pool.fits_lossy(classes_[port.classes].queues[priority].bytes.value, packet.frame_bytes);
+          : pool.fits_lossy(classes_of(port).queues[priority].bytes.value, packet.frame_bytes);
   if (!fits) [[unlikely]]
     return admit_exactly(link, index);
   pool.charge(account, priority, packet.frame_bytes);
@@ -104,7 +104,7 @@ inline void Engine::set_slot_classed(std::uint32_t link) {
   const Port& port = ports_[link];
   if (port.has(Port::kEager)) return set_slot_of_special(link);
   if (!port.in_flight.empty()) return tree_.set_link(link, pool_[port.in_flight.head].arrival);
-  if (port.has(Port::kOwnerIsHost) || !classes_[port.classes].is_empty()) return set_slot_of_special(link);
+  if (port.has(Port::kOwnerIsHost) || !classes_of(port).is_empty()) return set_slot_of_special(link);
   tree_.set_link(link, kNever);
 }
 

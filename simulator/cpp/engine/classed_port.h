@@ -58,10 +58,15 @@ struct alignas(64) ClassedPort {
   std::unique_ptr<WeightedTurns> turns{};
   std::unique_ptr<VirtualQueues> virtual_queues{};  // of an input-queued switch
   std::unique_ptr<RoccPort> rocc{};
-  std::unique_ptr<PauseState> pauses = std::make_unique<PauseState>();
-  std::unique_ptr<ClassCounters> counters = std::make_unique<ClassCounters>();
+  std::unique_ptr<PauseState> pauses{};
+  std::unique_ptr<ClassCounters> counters{};
   std::uint32_t refresh_timer = 0;
   std::uint32_t watchdog_timer = 0;
+
+  void open() {
+    pauses = std::make_unique<PauseState>();
+    counters = std::make_unique<ClassCounters>();
+  }
 
   bool is_empty() const { return waiting == 0 && !is_pause_frame_due; }
 

@@ -44,7 +44,7 @@ inline void Engine::prefetch_next() const {
   if (tree_.is_idle() || !tree_.is_next_a_link()) return;
   const Port& port = ports_[tree_.next_link()];
   if (!port.in_flight.empty()) pool_.prefetch(port.in_flight.head);
-  if (port.has(Port::kClassed)) __builtin_prefetch(&classes_[port.classes]);
+  if (port.has(Port::kClassed)) __builtin_prefetch(&classes_of(port));
 }
 
 void Engine::fire_plain_link(std::uint32_t link) {

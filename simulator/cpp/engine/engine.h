@@ -177,7 +177,11 @@ class Engine {
   void release(Port& port, PacketIndex index, Picoseconds start);
   void release_eagerly(Port& port, PacketIndex index, Picoseconds start);
   IngressAccount& ingress_of(const Packet& packet);
-  IngressAccount& ingress_behind(std::uint32_t link) { return ingresses_[ports_[link].classes]; }
+  std::uint32_t link_of(const Port& port) const {
+    return static_cast<std::uint32_t>(&port - ports_.data());
+  }
+  ClassedPort& classes_of(const Port& port) { return classes_[link_of(port)]; }
+  const ClassedPort& classes_of(const Port& port) const { return classes_[link_of(port)]; }
   PausePool& pool_of(Switch& element, const IngressAccount& account) {
     return element.is_input_queued ? element.inputs[account.input] : element.pool;
   }
@@ -365,8 +369,8 @@ class Engine {
   std::vector<Limiter> limiters_;
   std::vector<RandomStream> lags_;  // one per limiter
   std::vector<Switch> switches_;
-  std::vector<ClassedPort> classes_;
-  std::vector<IngressAccount> ingresses_;  // by ClassedPort: what came in over its link the other way
+  std::vector<ClassedPort> classes_;       // by link, up to the last that has one
+  std::vector<IngressAccount> ingresses_;  // as those: what came in over the link the other way
   std::vector<ControlledQueuePair> controlled_;  // by queue pair, if any is
   PriorityMask priorities_ = 1;                  // that connections use
   std::vector<std::uint32_t> datagram_hosts_;    // NIC of each datagram queue pair

@@ -12,7 +12,7 @@ namespace simulator {
 // Sends the next packet of a port that has a pause frame to send, that may be paused or whose priorities have
 // weights, if it may leave until then.
 bool Engine::send_in_turn(Port& port, Picoseconds until) {
-  ClassedPort& classes = classes_[port.classes];
+  ClassedPort& classes = classes_of(port);
   const Picoseconds free = port.busy_until;
   if (classes.is_pause_frame_due) {
     send_pause_frame(port, free);
@@ -44,7 +44,7 @@ void Engine::release_eagerly(Port& port, PacketIndex index, Picoseconds start) {
   SIM_CHECK(start == now_, now_, "switch", "a departure that may end a pause is booked late");
   std::vector<std::uint32_t> resumed;
   std::erase_if(element.pausing, [&](const Pausing& told) {
-    IngressAccount& account = ingress_behind(told.link);
+    IngressAccount& account = ingresses_[told.link];
     if (!pool_of(element, account).may_resume(account, told.priority)) return false;
     account.pausing &= static_cast<PriorityMask>(~mask_of(told.priority));
     if (std::find(resumed.begin(), resumed.end(), told.link) == resumed.end()) resumed.push_back(told.link);
@@ -90,11 +90,11 @@ bool Engine::admit_exactly(std::uint32_t link, PacketIndex index) {
   IngressAccount& account = ingress_of(packet);
   PausePool& pool = pool_of(element, account);
   if (!pool.is_lossless(priority)) {
-    const Bytes waiting = classes_[ports_[link].classes].queues[priority].bytes;
+    const Bytes waiting = classes_[link].queues[priority].bytes;
     if (!pool.fits_lossy(waiting.value, packet.frame_bytes)) return drop_classed(link, index), false;
   } else if (!pool.fits(account, priority, packet.frame_bytes)) {
     if (!pool.charge_headroom(account, priority, packet.frame_bytes)) {
-      ++classes_[ports_[link].classes].counters->lossless_drops;
+      ++classes_[link].counters->lossless_drops;
       return drop_classed(link, index), false;
     }
     pause(element, routes_[packet.position - 1] ^ 1, priority);
@@ -105,14 +105,14 @@ bool Engine::admit_exactly(std::uint32_t link, PacketIndex index) {
 }
 
 void Engine::drop_classed(std::uint32_t link, PacketIndex index) {
-  ++classes_[ports_[link].classes].counters->priorities[pool_[index].priority()].dropped_packets;
+  ++classes_[link].counters->priorities[pool_[index].priority()].dropped_packets;
   drop(link, index);
 }
 
 // Tells the far end of one of the switch's links to pause. All ports of the switch have been caught up.
 void Engine::pause(Switch& element, std::uint32_t link, std::uint32_t priority) {
-  ClassedPort& classes = classes_[ports_[link].classes];
-  IngressAccount& account = ingress_behind(link);
+  ClassedPort& classes = classes_[link];
+  IngressAccount& account = ingresses_[link];
   if (has_priority(account.pausing, priority)) return;
   const bool was_lazy = element.pausing.empty();
   account.pausing |= mask_of(priority);
@@ -129,8 +129,8 @@ void Engine::pause(Switch& element, std::uint32_t link, std::uint32_t priority) 
 }
 
 void Engine::on_refresh_timer(std::uint32_t link) {
-  ClassedPort& classes = classes_[ports_[link].classes];
-  IngressAccount& account = ingress_behind(link);
+  ClassedPort& classes = classes_[link];
+  IngressAccount& account = ingresses_[link];
   account.is_refresh_pending = account.pausing != 0;
   if (!account.is_refresh_pending) return;
   tell_pauses(link, now_);
@@ -141,18 +141,18 @@ void Engine::on_refresh_timer(std::uint32_t link) {
 void Engine::tell_pauses(std::uint32_t link, Picoseconds caught_up) {
   Port& port = ports_[link];
   catch_up_classed(port, caught_up);
-  classes_[port.classes].is_pause_frame_due = true;
+  classes_of(port).is_pause_frame_due = true;
   if (port.busy_until <= now_) send_pause_frame(port, now_);
   set_slot(link);
 }
 
 void Engine::send_pause_frame(Port& port, Picoseconds start) {
   const PacketIndex index = pool_.allocate();
-  ClassedPort& classes = classes_[port.classes];
+  ClassedPort& classes = classes_of(port);
   const PriorityMask lossless = port.has(Port::kOwnerIsHost)
                                     ? lossless_beyond(nics_[port.owner].link)
                                     : switches_[port.owner].pool.pause().priorities;
-  const PauseFrame frame{lossless, ingresses_[port.classes].pausing};
+  const PauseFrame frame{lossless, ingresses_[link_of(port)].pausing};
   Packet& packet = pool_[index];
   packet.psn = frame.packed();
   packet.frame_bytes = PauseFrame::kFrameBytes;
@@ -173,7 +173,7 @@ void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
   Port& port = ports_[back];
   catch_up_classed(port, now_);
   const Picoseconds until = duration == kNever ? kNever : now_ + duration;
-  ClassedPort& classes = classes_[port.classes];
+  ClassedPort& classes = classes_of(port);
   classes.pauses->on_frame(frame, now_, until, back, recorder_.pauses);
   classes.told = classes.pauses->told();
   port.busy_until = std::max(port.busy_until, now_);  // what may go from now on has not left before
@@ -190,7 +190,7 @@ void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
 // Queue pairs of a NIC move between those that take turns and those whose priority is paused.
 void Engine::sort_paused(Port& port) {
   Nic& nic = nics_[port.owner];
-  const ClassedPort& classes = classes_[port.classes];
+  const ClassedPort& classes = classes_of(port);
   const auto is_paused = [&](std::uint32_t qp) { return classes.is_paused(senders_[qp].priority(), now_); };
   const std::size_t waited = nic.paused.size();
   nic.ready.rebuild([&](const ReadyQueuePair& entry) {
@@ -224,7 +224,7 @@ void Engine::fire_departure(std::uint32_t link) {
 
 // The end of the first pause that queue pairs of a NIC wait for.
 Picoseconds Engine::first_resumption(const Port& port) const {
-  const PauseState& pauses = *classes_[port.classes].pauses;
+  const PauseState& pauses = *classes_of(port).pauses;
   Picoseconds first = kNever;
   for (const std::uint32_t qp : nics_[port.owner].paused) {
     first = std::min(first, pauses.paused_until(senders_[qp].priority()));
@@ -235,7 +235,7 @@ Picoseconds Engine::first_resumption(const Port& port) const {
 // Nothing is under way, or the port is eager.
 void Engine::set_slot_of_special(std::uint32_t link) {
   const Port& port = ports_[link];
-  if (!port.has(Port::kEager) && classes_[port.classes].is_empty()) [[likely]]
+  if (!port.has(Port::kEager) && classes_of(port).is_empty()) [[likely]]
     return tree_.set_link(link, port.has(Port::kOwnerIsHost) ? expected_arrival(port) : kNever);
   const Instant next = instant_of_classed(port);
   if (next.is_departure && next.at != kNever) return tree_.set_departure(link, next.at);
@@ -245,7 +245,7 @@ void Engine::set_slot_of_special(std::uint32_t link) {
 // The instant at which something happens next at a port that is eager, or that has something to send and
 // nothing under way: a departure that must be seen, or an arrival.
 Engine::Instant Engine::instant_of_classed(const Port& port) {
-  const ClassedPort& classes = classes_[port.classes];
+  const ClassedPort& classes = classes_of(port);
   const bool is_host = port.has(Port::kOwnerIsHost);
   const Picoseconds arrival = port.in_flight.empty() ? kNever : pool_[port.in_flight.head].arrival;
   Picoseconds departure = kNever;

@@ -8,7 +8,7 @@ void Engine::pause_switch(std::uint32_t host, bool is_pausing) {
   const std::uint32_t link = nics_[nodes_[host].index].link;
   if (link == kNoLink || !has_flow_control(links_[link].to))
     throw SimulationError(nodes_[host].name + ": its switch has no flow control, so it cannot pause it");
-  PriorityMask& pausing = ingress_behind(link).pausing;
+  PriorityMask& pausing = ingresses_[link].pausing;
   const PriorityMask wanted = is_pausing ? lossless_beyond(link) : PriorityMask{0};
   if (pausing == wanted) return;
   catch_up_classed(ports_[link], now_);  // a pause frame that has left by now told what was so before
@@ -52,7 +52,7 @@ void Engine::watch_pauses(std::uint32_t link) {
   if (port.has(Port::kOwnerIsHost) || !port.has(Port::kPeerIsHost)) return;
   const PauseConfiguration& rule = switches_[port.owner].pool.pause();
   if (rule.watchdog_after == kNever) return;
-  ClassedPort& classes = classes_[port.classes];
+  ClassedPort& classes = classes_of(port);
   const Picoseconds next =
       classes.pauses->next_look(classes.shut, rule.watchdog_after, rule.watchdog_restore, now_);
   if (next != kNever) set_timer(classes.watchdog_timer, next);
@@ -60,7 +60,7 @@ void Engine::watch_pauses(std::uint32_t link) {
 
 void Engine::on_watchdog_timer(std::uint32_t link) {
   Port& port = ports_[link];
-  ClassedPort& classes = classes_[port.classes];
+  ClassedPort& classes = classes_of(port);
   const PauseConfiguration& rule = switches_[port.owner].pool.pause();
   catch_up_classed(port, now_);
   for_each_priority(classes.shut, [&](std::uint32_t priority) {
@@ -80,9 +80,9 @@ void Engine::on_watchdog_timer(std::uint32_t link) {
 }
 
 void Engine::empty_queue(std::uint32_t link, std::uint32_t priority) {
-  while (has_priority(classes_[ports_[link].classes].waiting, priority)) {
+  while (has_priority(classes_[link].waiting, priority)) {
     Port& port = ports_[link];
-    const PacketIndex index = classes_[port.classes].pop(pool_, priority);
+    const PacketIndex index = classes_of(port).pop(pool_, priority);
     release(port, index, now_);
     drop_classed(link, index);
   }

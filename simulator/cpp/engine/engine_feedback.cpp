@@ -14,7 +14,7 @@ void Engine::watch_congestion(const ClassedPort& classes) {
 
 void Engine::on_congestion_timer(std::uint32_t link) {
   catch_up_link(link);
-  const ClassedPort& classes = classes_[ports_[link].classes];
+  const ClassedPort& classes = classes_[link];
   RoccPort& rocc = *classes.rocc;
   for_each_priority(priorities_, [&](std::uint32_t priority) {
     const BitsPerSecond rate = rocc.points[priority].update(classes.queues[priority].bytes);
@@ -27,7 +27,7 @@ void Engine::on_congestion_timer(std::uint32_t link) {
 // To every flow that has packets in the queue, in the order of their numbers.
 void Engine::tell_sources(std::uint32_t link, std::uint32_t priority, BitsPerSecond rate) {
   std::vector<std::uint32_t> sources;
-  classes_[ports_[link].classes].for_each_waiting(pool_, priority, [&](PacketIndex index) {
+  classes_[link].for_each_waiting(pool_, priority, [&](PacketIndex index) {
     const Packet& packet = pool_[index];
     if (!may_be_marked(packet.kind) || !senders_[packet.qp].wants_feedback) return;
     sources.push_back(senders_[packet.qp].peer);
@@ -55,7 +55,7 @@ void Engine::send_feedback(std::uint32_t link, std::uint32_t qp, BitsPerSecond r
     if (identifications_.size() <= index) identifications_.resize(pool_.peak());
     identifications_[index] = 0;
   }
-  ++classes_[ports_[link].classes].rocc->messages;
+  ++classes_[link].rocc->messages;
   enqueue_classed(routes_[packet.position], index);
 }
 
@@ -74,7 +74,7 @@ void Engine::on_feedback(PacketIndex index) {
 void Engine::write_telemetry(const Port& port, PacketIndex index, Picoseconds start) {
   const Packet& packet = pool_[index];
   if (!may_be_marked(packet.kind) || !senders_[packet.qp].wants_telemetry) return;
-  const Bytes behind = classes_[port.classes].queues[packet.priority()].bytes;
+  const Bytes behind = classes_of(port).queues[packet.priority()].bytes;
   telemetry_[index].add({start, behind, port.sent_bytes, speeds_[port.speed].rate});
 }
 

@@ -30,7 +30,7 @@ void Engine::arm_retransmit_timer(Sender& sender) {
 
 bool Engine::is_paused(const Sender& sender) const {
   const Port& port = ports_[sender.link];
-  return port.has(Port::kClassed) && classes_[port.classes].is_paused(sender.priority(), now_);
+  return port.has(Port::kClassed) && classes_of(port).is_paused(sender.priority(), now_);
 }
 
 // Puts a queue pair into the NIC's heap, or takes it out, as it has something to send or not.

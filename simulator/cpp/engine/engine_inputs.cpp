@@ -21,14 +21,14 @@ void Engine::check_inputs() const {
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     if (!is_input_queued(links_[link].from)) continue;
     for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
-      classes_[ports_[link].classes].for_each_waiting(pool_, priority, [&](PacketIndex at) {
+      classes_[link].for_each_waiting(pool_, priority, [&](PacketIndex at) {
         waiting[routes_[pool_[at].position - 1] ^ 1] += pool_[at].frame_bytes;
       });
     }
   }
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     if (!is_input_queued(links_[link].from)) continue;
-    const IngressAccount& account = ingresses_[ports_[link].classes];
+    const IngressAccount& account = ingresses_[link];
     const PausePool& pool = switches_[ports_[link].owner].inputs[account.input];
     std::int64_t headroom = 0;
     for (const std::int64_t bytes : account.headroom) headroom += bytes;

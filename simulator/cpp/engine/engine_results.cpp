@@ -31,8 +31,8 @@ void Engine::sample_queue(std::uint32_t link, std::int64_t now_ns) {
   Port& port = ports_[link];
   if (port.has(Port::kClassed)) {
     for_each_priority(priorities_, [&](std::uint32_t priority) {
-      ClassQueue& queue = classes_[port.classes].queues[priority];
-      ClassCounters::OfPriority& counters = classes_[port.classes].counters->priorities[priority];
+      ClassQueue& queue = classes_of(port).queues[priority];
+      ClassCounters::OfPriority& counters = classes_of(port).counters->priorities[priority];
       const std::int64_t drops = counters.dropped_packets - counters.dropped_packets_sampled;
       counters.dropped_packets_sampled = counters.dropped_packets;
       const std::int64_t marks = counters.marked_packets - counters.marked_packets_sampled;
@@ -52,14 +52,14 @@ void Engine::sample_queue(std::uint32_t link, std::int64_t now_ns) {
 void Engine::add_open_pauses(PauseState::Records& records) {
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     const Port& port = ports_[link];
-    if (port.has(Port::kClassed)) classes_[port.classes].pauses->add_open(now_, link, records);
+    if (port.has(Port::kClassed)) classes_of(port).pauses->add_open(now_, link, records);
   }
 }
 
 void Engine::add_class_counters(std::uint32_t link, std::vector<Counter>& result) const {
   const LinkRecord& record = links_[link];
   const std::string& node = nodes_[record.from].name;
-  const ClassedPort& classes = classes_[ports_[link].classes];
+  const ClassedPort& classes = classes_[link];
   if (has_marking(record.from)) {
     std::int64_t marked_packets = 0;
     for (const auto& counters : classes.counters->priorities) marked_packets += counters.marked_packets;
@@ -70,7 +70,7 @@ void Engine::add_class_counters(std::uint32_t link, std::vector<Counter>& result
   result.push_back({node, port_name(link), "lossless_drops", classes.counters->lossless_drops});
   result.push_back({node, port_name(link), "watchdog_fired", classes.counters->watchdog_fired});
   result.push_back({node, port_name(link), "headroom_used_max_bytes",
-                    ingresses_[ports_[link].classes].headroom_used_max});
+                    ingresses_[link].headroom_used_max});
 }
 
 Bytes Engine::delivered_by(std::uint32_t qp) const {
@@ -165,7 +165,7 @@ void Engine::check_invariants() {
 Bytes Engine::waiting_bytes_of(const Port& port) const {
   if (!port.has(Port::kClassed)) return port.waiting_bytes;
   Bytes waiting;
-  for (const ClassQueue& queue : classes_[port.classes].queues) waiting += queue.bytes;
+  for (const ClassQueue& queue : classes_of(port).queues) waiting += queue.bytes;
   return waiting;
 }
 
@@ -179,7 +179,7 @@ void Engine::check_buffers() const {
       waiting_bytes += pool_[at].frame_bytes;
     }
     for (std::uint32_t priority = 0; port.has(Port::kClassed) && priority < kPriorities; ++priority) {
-      const ClassedPort& classes = classes_[port.classes];
+      const ClassedPort& classes = classes_of(port);
       std::int64_t bytes = 0;
       classes.for_each_waiting(pool_, priority, [&](PacketIndex at) {
         bytes += pool_[at].frame_bytes;
@@ -215,7 +215,7 @@ void Engine::check_accounts() const {
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     const Port& port = ports_[link];
     if (!has_pool(links_[link].from)) continue;
-    const IngressAccount& account = ingresses_[port.classes];
+    const IngressAccount& account = ingresses_[link];
     waiting[port.owner] += waiting_bytes_of(port).value;
     for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
       shared[port.owner] += account.shared[priority];
@@ -257,7 +257,7 @@ void Engine::check_queue_pairs() const {
   for (const Port& port : ports_) {
     count_all(port.waiting);
     for (std::uint32_t priority = 0; port.has(Port::kClassed) && priority < kPriorities; ++priority) {
-      classes_[port.classes].for_each_waiting(pool_, priority, count);
+      classes_of(port).for_each_waiting(pool_, priority, count);
     }
     count_all(port.in_flight);
   }

@@ -92,9 +92,11 @@ bool Engine::has_pool(std::uint32_t node) const {
 void Engine::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes headroom) {
   const auto link = static_cast<std::uint32_t>(ports_.size());
   port.flags |= Port::kClassed;
-  port.classes = static_cast<std::uint32_t>(classes_.size());
-  ClassedPort& classes = classes_.emplace_back();
-  IngressAccount& ingress = ingresses_.emplace_back();
+  classes_.resize(link + 1);  // by link, so that nothing need be read to find it
+  ingresses_.resize(link + 1);
+  ClassedPort& classes = classes_[link];
+  IngressAccount& ingress = ingresses_[link];
+  classes.open();
   if (is_input_queued(from)) add_input(switches_[port.owner], classes, ingress);
   if (has_flow_control(from)) {
     pool_of(switches_[port.owner], ingress).open(ingress, headroom);

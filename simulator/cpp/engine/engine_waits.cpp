@@ -9,7 +9,7 @@ std::vector<Wait> Engine::waits() {
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     const Port& port = ports_[link];
     if (!port.has(Port::kClassed)) continue;
-    const ClassedPort& classes = classes_[port.classes];
+    const ClassedPort& classes = classes_of(port);
     PriorityMask waiting = classes.waiting;
     if (port.has(Port::kOwnerIsHost)) {
       for (const std::uint32_t qp : nics_[port.owner].paused) waiting |= mask_of(senders_[qp].priority());
@@ -29,7 +29,7 @@ std::vector<std::uint32_t> Engine::ports_behind(std::uint32_t link, std::uint32_
   if (far.is_host) return behind;
   for (const std::uint32_t next : switches_[far.index].links) {
     bool has_come = false;
-    classes_[ports_[next].classes].for_each_waiting(
+    classes_[next].for_each_waiting(
         pool_, priority, [&](PacketIndex at) { has_come |= routes_[pool_[at].position - 1] == link; });
     if (has_come) behind.push_back(next);
   }

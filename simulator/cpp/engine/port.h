@@ -30,7 +30,6 @@ struct alignas(64) Port {
   std::uint32_t owner = 0;  // switch or NIC
   std::uint16_t speed = 0;
   std::uint16_t flags = 0;
-  std::uint32_t classes = 0;  // number of the ClassedPort, if it has one
 
   bool has(std::uint16_t flag) const { return (flags & flag) != 0; }
 };
