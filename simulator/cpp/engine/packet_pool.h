@@ -2,11 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "engine/packet.h"
+#include "engine/reserved_memory.h"
 
 namespace simulator {
 
@@ -17,7 +16,8 @@ class PacketPool {
   const Packet& operator[](PacketIndex index) const { return packets_[index]; }
 
   // A packet that waited long has left the cache: ask for it while its predecessor is being sent.
-  void prefetch(PacketIndex index) const { __builtin_prefetch(packets_.get() + index); }
+  // Of no packet, the place behind the last one: looking up an address far away takes long.
+  void prefetch(PacketIndex index) const { __builtin_prefetch(packets_ + std::min(index, used_)); }
 
   PacketIndex allocate() {
     ++live_;
@@ -40,22 +40,19 @@ class PacketPool {
   PacketIndex peak() const { return used_; }
 
  private:
-  // realloc moves large blocks by remapping pages: no copy, and pages never touched cost nothing.
+  // In place, and pages never touched cost nothing.
   void grow() {
     const std::size_t larger = std::max<std::size_t>(1024, std::size_t{capacity_} * 2);
-    if (larger > kNoPacket) throw std::bad_alloc();
-    void* const moved = std::realloc(packets_.get(), larger * sizeof(Packet));
-    if (moved == nullptr) throw std::bad_alloc();
-    static_cast<void>(packets_.release());
-    packets_.reset(static_cast<Packet*>(moved));
+    if (!memory_) memory_ = std::make_unique<ReservedMemory>(kPacketsMax * sizeof(Packet));
+    memory_->open(larger * sizeof(Packet));
+    packets_ = reinterpret_cast<Packet*>(memory_->data());
     capacity_ = static_cast<PacketIndex>(larger);
   }
 
-  struct Release {
-    void operator()(Packet* packets) const { std::free(packets); }
-  };
+  static constexpr std::size_t kPacketsMax = std::size_t{1} << 30;  // far more than memory holds
 
-  std::unique_ptr<Packet[], Release> packets_;
+  std::unique_ptr<ReservedMemory> memory_;
+  Packet* packets_ = nullptr;
   PacketIndex free_ = kNoPacket;
   PacketIndex used_ = 0;
   PacketIndex capacity_ = 0;
