@@ -48,11 +48,6 @@ inline void Engine::release(Port& port, PacketIndex index, Picoseconds start) {
   pool_of(switches_[port.owner], account).release_shared(account, packet.priority(), packet.frame_bytes);
 }
 
-// The packet is at the switch that it came to over the link before the one it takes next.
-inline IngressAccount& Engine::ingress_of(const Packet& packet) {
-  return ingresses_[routes_[packet.position - 1] ^ 1];
-}
-
 inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   Port& port = ports_[link];
   ClassedPort& classes = classes_of(port);

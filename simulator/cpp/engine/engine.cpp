@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/departures.h"
+#include "engine/look_ahead.h"
 
 namespace simulator {
 
@@ -39,14 +40,6 @@ inline void Engine::fire_link(std::uint32_t link) {
   fire_plain_link(link);
 }
 
-// In a network that does not fit into the cache, what the next event needs comes while this one goes on.
-inline void Engine::prefetch_next() const {
-  if (tree_.is_idle() || !tree_.is_next_a_link()) return;
-  const Port& port = ports_[tree_.next_link()];
-  if (!port.in_flight.empty()) pool_.prefetch(port.in_flight.head);
-  if (port.has(Port::kClassed)) __builtin_prefetch(&classes_of(port));
-}
-
 void Engine::fire_plain_link(std::uint32_t link) {
   Port& port = ports_[link];
   catch_up_plain(port);
@@ -55,7 +48,7 @@ void Engine::fire_plain_link(std::uint32_t link) {
             "the packet that the link waited for does not arrive now");
   port.in_flight.pop(pool_);
   tree_.set_link(link, instant_of(port));
-  prefetch_next();
+  look_ahead(link);
   arrive(link, index);
 }
 
@@ -67,7 +60,7 @@ void Engine::fire_classed_link(std::uint32_t link) {
             "the packet that the link waited for does not arrive now");
   port.in_flight.pop(pool_);
   set_slot_classed(link);
-  prefetch_next();
+  look_ahead(link);
   if (pool_[index].kind != PacketKind::kPause) return arrive(link, index);
   ++packet_hops_;
   on_pause_frame(link, index);
@@ -84,7 +77,9 @@ inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
   if (port.has(Port::kPeerIsHost)) {
     arrive_at_host(index);
   } else {
-    enqueue_at_switch(routes_[++pool_[index].position], index);
+    Packet& packet = pool_[index];
+    packet.ingress = link ^ 1;
+    enqueue_at_switch(routes_[++packet.position], index);
   }
 }
 

@@ -137,7 +137,10 @@ class Engine {
   // Events.
   void fire_link(std::uint32_t link);
   void fire_plain_link(std::uint32_t link);
-  void prefetch_next() const;
+  void look_ahead(std::uint32_t link);
+  void ask_for_port(std::uint32_t link) const;
+  void ask_for_packets(std::uint32_t link) const;
+  void ask_for_way(std::uint32_t link) const;
   void fire_departure(std::uint32_t link);
   void fire_timers();
   void fire_timer(const DueTimer& due);
@@ -176,7 +179,7 @@ class Engine {
   void send_class(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start);
   void release(Port& port, PacketIndex index, Picoseconds start);
   void release_eagerly(Port& port, PacketIndex index, Picoseconds start);
-  IngressAccount& ingress_of(const Packet& packet);
+  IngressAccount& ingress_of(const Packet& packet) { return ingresses_[packet.ingress]; }
   std::uint32_t link_of(const Port& port) const {
     return static_cast<std::uint32_t>(&port - ports_.data());
   }
@@ -377,6 +380,7 @@ class Engine {
   Datagrams datagrams_;
   Memories memories_;
   bool is_complete_ = false;
+  bool looks_ahead_ = false;
   bool counts_identifications_ = false;
   std::vector<std::uint16_t> identifications_;  // by packet
   std::uint64_t packet_hops_ = 0;

@@ -97,7 +97,7 @@ bool Engine::admit_exactly(std::uint32_t link, PacketIndex index) {
       ++classes_[link].counters->lossless_drops;
       return drop_classed(link, index), false;
     }
-    pause(element, routes_[packet.position - 1] ^ 1, priority);
+    pause(element, packet.ingress, priority);
     return true;
   }
   pool.charge(account, priority, packet.frame_bytes);

@@ -45,6 +45,7 @@ void Engine::send_feedback(std::uint32_t link, std::uint32_t qp, BitsPerSecond r
   const PacketIndex index = pool_.allocate();
   Packet& packet = pool_[index];
   packet.position = controlled.feedback_route + controlled.route_links - hop;
+  packet.ingress = link;
   packet.qp = qp;
   packet.psn = 0;
   packet.frame_bytes = Framing::kFeedbackFrameBytes;

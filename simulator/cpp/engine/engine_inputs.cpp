@@ -22,7 +22,7 @@ void Engine::check_inputs() const {
     if (!is_input_queued(links_[link].from)) continue;
     for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
       classes_[link].for_each_waiting(pool_, priority, [&](PacketIndex at) {
-        waiting[routes_[pool_[at].position - 1] ^ 1] += pool_[at].frame_bytes;
+        waiting[pool_[at].ingress] += pool_[at].frame_bytes;
       });
     }
   }

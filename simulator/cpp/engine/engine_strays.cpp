@@ -48,6 +48,7 @@ void Engine::flood(std::uint32_t link, PacketIndex index) {
     const PacketIndex copy = pool_.allocate();
     Packet& stray = pool_[copy];
     stray.position = position;
+    stray.ingress = link ^ 1;
     stray.qp = pool_[index].qp;
     stray.psn = pool_[index].psn & Packet::kNotEcnCapable;
     stray.frame_bytes = pool_[index].frame_bytes;

@@ -30,7 +30,7 @@ std::vector<std::uint32_t> Engine::ports_behind(std::uint32_t link, std::uint32_
   for (const std::uint32_t next : switches_[far.index].links) {
     bool has_come = false;
     classes_[next].for_each_waiting(
-        pool_, priority, [&](PacketIndex at) { has_come |= routes_[pool_[at].position - 1] == link; });
+        pool_, priority, [&](PacketIndex at) { has_come |= pool_[at].ingress == (link ^ 1); });
     if (has_come) behind.push_back(next);
   }
   return behind;

@@ -12,9 +12,12 @@
 
 namespace simulator {
 
-// Always inline: otherwise gcc drops the call, for it sees no effect.
-[[gnu::always_inline]] inline void Engine::look_ahead(std::uint32_t link) const {
+// A link has fired, and waits for its next packet. These are always inline: otherwise gcc drops their calls, for
+// it sees no effect.
+[[gnu::always_inline]] inline void Engine::look_ahead(std::uint32_t link) {
   if (!looks_ahead_) return;
+  Port& port = ports_[link];
+  if (!port.in_flight.empty()) port.second_in_flight = pool_[port.in_flight.head].next;
   const std::uint32_t part = tree_.part_of(link, 4);
   ask_for_port(tree_.next_link_of(part));
   ask_for_packets(tree_.next_link_of(part / 4));
@@ -40,4 +43,5 @@ namespace simulator {
   if (port.in_flight.empty()) return;
   __builtin_prefetch(routes_.data() + pool_[port.in_flight.head].position + 1);
 }
+
 }  // namespace simulator

@@ -23,6 +23,7 @@ struct Packet {
   Picoseconds arrival;     // at the far end of the link it is on
   PacketIndex next;        // in the queue, on the link, or in the free list
   std::uint32_t position;  // in the table of routes: entry of the link it is on
+  std::uint32_t ingress;   // at a switch: the link back to where it came from, whose account it is charged to
   std::uint32_t qp;        // receiving queue pair, or datagram queue pair
   std::uint32_t psn;       // and whether it is marked, or may not be; or the PauseFrame
   std::uint16_t frame_bytes;

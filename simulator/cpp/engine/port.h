@@ -27,6 +27,7 @@ struct alignas(64) Port {
   Bytes sent_bytes;         // frames whose sending has begun
   PacketFifo waiting;
   PacketFifo in_flight;     // begun, not yet at the far end
+  PacketIndex second_in_flight = kNoPacket;  // when the first one became it: to be asked for early
   std::uint32_t owner = 0;  // switch or NIC
   std::uint16_t speed = 0;
   std::uint16_t flags = 0;

@@ -36,7 +36,9 @@ class WinnerTree {
 
   void reset(std::uint32_t links) {
     first_slot_ = 4;
-    while (first_slot_ < links + 1) first_slot_ *= 4;
+    links_ = links;
+    levels_ = 1;
+    while (first_slot_ < links + 1) first_slot_ *= 4, ++levels_;
     groups_.assign((first_slot_ + links) / 4 + 1, Group{kIdle, kIdle, kIdle, kIdle});
     root_ = kIdle;
   }
@@ -56,6 +58,18 @@ class WinnerTree {
   bool is_next_a_link() const { return (root_ & kLinksMax) != 0; }
   std::uint32_t next_link() const { return (static_cast<std::uint32_t>(root_) & kLinksMax) - 1; }
 
+  // The part of the tree that shares its top `depth` levels with this link; the next larger one is a quarter
+  // of that number.
+  std::uint32_t part_of(std::uint32_t link, int depth) const {
+    return (first_slot_ + link + 1) >> (2 * (levels_ - depth));
+  }
+
+  // The link of a part that comes first; any link, if none of them waits for anything.
+  std::uint32_t next_link_of(std::uint32_t part) const {
+    const auto word = static_cast<std::uint32_t>(words()[part]);
+    return std::min((word & kLinksMax) - 1, links_ - 1);
+  }
+
   // True when the next instant is so far from the base that the base must move: then set every slot again.
   bool must_rebase() const { return root_ >= static_cast<std::uint64_t>(kRebasePs) << kTimeShift; }
   void rebase(Picoseconds base) { base_ = base; }
@@ -71,6 +85,8 @@ class WinnerTree {
   struct alignas(32) Group {
     std::uint64_t words[4];
   };
+
+  const std::uint64_t* words() const { return reinterpret_cast<const std::uint64_t*>(groups_.data()); }
 
   // Not inline: its callers would have to keep their registers for the rare cases beside it.
   [[gnu::noinline]] void set_word(std::uint32_t slot, std::uint64_t word) {
@@ -89,6 +105,8 @@ class WinnerTree {
   std::uint64_t root_ = kIdle;
   Picoseconds base_;
   std::uint32_t first_slot_ = 4;
+  std::uint32_t links_ = 0;
+  int levels_ = 1;
   std::vector<Group> groups_;
 };
 

@@ -61,6 +61,10 @@ def test_w2() -> None:
     run(Excerpt("W2", 150), until_ms=30)
 
 
+def test_a_network_so_large_that_the_engine_looks_ahead() -> None:
+    run(Excerpt("W3", 60, size_max_bytes=100_000), until_ms=1)
+
+
 @pytest.mark.parametrize("workload", ["W1", "W2"])
 def test_thresholds_of_20_kb(workload: str) -> None:
     excerpt = Excerpt(workload, 8 if workload == "W1" else 150, size_max_bytes=600_000, xoff_bytes=20_000)
