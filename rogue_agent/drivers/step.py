@@ -1,7 +1,6 @@
 """What all drivers share: carrying out what a connection asks for, and what their flows do alike then."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Protocol
 
 from rogue_agent.core.actions import (
@@ -19,7 +18,8 @@ from rogue_agent.core.actions import (
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.connection import Connection
 from rogue_agent.core.control import SampleVerdict
-from rogue_agent.core.errors import PeerError, PostRefused
+from rogue_agent.core.errors import PostRefused
+from rogue_agent.drivers.peer_listener import PeerListener
 
 UNEXPLAINED = "queue pair error"
 """Why a queue pair failed of which only that is known."""
@@ -81,15 +81,13 @@ def drain(connection: Connection, port: Port, now: HostNs) -> None:
     port.arm_timer(None if deadline is None else deadline.host_ns)
 
 
-class RecoveringFlow(ABC):
+class RecoveringFlow(PeerListener, ABC):
     """A flow that may lose queue pairs: it moves between them, takes note, and keeps why.
 
-    `again_bytes` were posted again on another queue pair; `mistakes` counts messages of the peer that made no
-    sense.
+    `again_bytes` were posted again on another queue pair.
     """
 
     again_bytes = 0
-    mistakes = 0
     _error: str | None = None
 
     @property
@@ -148,13 +146,6 @@ class RecoveringFlow(ABC):
         else:
             self._error = action.reason
             self._note(now, "gave_up", action.reason)
-
-    def _believe(self, take: Callable[[], None]) -> None:
-        """Pass on what the peer said; what makes no sense is dropped and counted."""
-        try:
-            take()
-        except PeerError:
-            self.mistakes += 1
 
 
 def rtt_sample(action: Trace) -> RttSample:

@@ -6,11 +6,12 @@ from functools import partial
 from rogue_agent.core.actions import NO_TRANSFER, PostSend, ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import Completion
-from rogue_agent.core.errors import PeerError, PostRefused
+from rogue_agent.core.errors import PostRefused
 from rogue_agent.core.immediates import APPLICATION_MAX, BATCH_TAG, tag_of
 from rogue_agent.core.library import AnswerBatch, Library, LibraryAction, SetResponseRate
 from rogue_agent.drivers.limiters.base import RateLimiter
 from rogue_agent.drivers.meter import ThroughputMeter
+from rogue_agent.drivers.peer_listener import PeerListener
 from rogue_agent.drivers.spool import Table
 from rogue_agent.drivers.verbs.endpoint import Endpoint
 from rogue_agent.drivers.verbs.queue_pair import RemoteMemory
@@ -20,7 +21,7 @@ _SIGNAL_EVERY = 32
 """An unsignalled verb keeps its place in the send queue until a later signalled one has completed."""
 
 
-class VerbsResponder:
+class VerbsResponder(PeerListener):
     """Serves one requester: answers its batches, paces the answers to its READs, resets what it has lost.
 
     Messages of the peer that make no sense are dropped; `mistakes` counts them.
@@ -46,7 +47,6 @@ class VerbsResponder:
         self._datagrams: list[bytes] = []
         self._answers = 0
         self.delivered_messages = 0
-        self.mistakes = 0
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
         """Take the entries of one poll; datagrams wait until what arrived with them has been seen."""
@@ -64,12 +64,6 @@ class VerbsResponder:
         for payload in datagrams:
             self._believe(partial(self._library.on_peer_message, payload))
             self._obey(now)
-
-    def _believe(self, take: Callable[[], None]) -> None:
-        try:
-            take()
-        except PeerError:
-            self.mistakes += 1
 
     def _obey(self, now: HostNs) -> None:
         for action in self._library.actions():
