@@ -86,13 +86,13 @@ class Fabric:
             xoff_bytes=stream.choice((None, 20_000)),
             mtu_bytes=max(MTUS_BYTES),
             pause_ns=stream.choice((None, 60_000)),
-            watchdog_ns=stream.choice((None, None, 100_000)),
+            watchdog_ns=stream.choice((None, 20_000, 100_000)),
             watchdog_restore_ns=200_000,
         )
         return {
             "buffer_bytes": stream.choice((1_000_000, 4_000_000)),
             "alpha": stream.choice((0.5, 8.0)),
-            "flow_control": stream.choice((None, flow_control)),
+            "flow_control": stream.choice((None, flow_control, flow_control)),
             "marking": stream.choice((None, marking)),
             "weights": stream.choice((None, None, {0: 1, 3: 3})),
             "fair_rates": fair_rates,
@@ -101,9 +101,9 @@ class Fabric:
 
     def _break_pauses(self) -> None:
         stream = self.stream
-        for _ in range(stream.choice((0, 0, 1, 2))):
+        for _ in range(stream.choice((0, 1, 2))):
             host, start_ns = stream.randrange(self.hosts), stream.randrange(300_000)
-            storm = Storm(host, start_ns, stream.choice((1_000, 300_000)), stream.choice((None, 30_000)))
+            storm = Storm(host, start_ns, stream.choice((1_000, 600_000)), stream.choice((None, 30_000)))
             slow = SlowReceiver(host, start_ns, 500_000, stream.choice(RATES_BPS) // 7, 50_000)
             stream.choice((storm, slow)).apply(self.simulation)
 
