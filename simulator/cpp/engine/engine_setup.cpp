@@ -159,7 +159,9 @@ void Engine::complete_topology() {
 }
 
 std::uint32_t Engine::connect(const ConnectionConfiguration& configuration) {
+  constexpr std::uint32_t kMax = ReadyQueuePair::kQueuePairsMax;
   const auto first = static_cast<std::uint32_t>(senders_.size());
+  if (first + 2 > kMax) throw SimulationError("too many queue pairs: at most " + std::to_string(kMax));
   complete_topology();
   add_queue_pair(configuration.host_a, first + 1, configuration.route_ab, configuration);
   add_queue_pair(configuration.host_b, first, configuration.route_ba, configuration);
@@ -180,8 +182,6 @@ std::uint32_t Engine::limiter_for(Nic& nic, const ConnectionConfiguration& confi
 void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::vector<std::uint32_t>& route,
                             const ConnectionConfiguration& configuration) {
   const auto qp = static_cast<std::uint32_t>(senders_.size());
-  if (qp == ReadyQueuePair::kQueuePairsMax)
-    throw SimulationError("too many queue pairs: at most 16777216");
   const std::uint32_t index = nodes_[host].index;
   Nic& nic = nics_[index];
   priorities_ |= mask_of(configuration.priority);

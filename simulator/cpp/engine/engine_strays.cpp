@@ -4,8 +4,8 @@
 
 namespace simulator {
 
-// Behind the last link of such a route packets have to be looked at. A copy's route is two entries: the link
-// that it came over, which its ingress is known by, and the one that it takes.
+// Behind the last link of such a route packets have to be looked at. A copy's route is one entry, the link that
+// it takes.
 void Engine::prepare_end(const std::vector<std::uint32_t>& route) {
   if (!is_route_end(route.back())) return;
   const std::uint32_t link = route[route.size() - 2];
@@ -14,7 +14,6 @@ void Engine::prepare_end(const std::vector<std::uint32_t>& route) {
   floods_[link] = static_cast<std::uint32_t>(routes_.size());
   for (const std::uint32_t out : switches_[nodes_[links_[link].to].index].links) {
     if (out == (link ^ 1)) continue;
-    routes_.push_back(link);
     routes_.push_back(out);
     ports_[out].flags |= Port::kRouteEnds;
   }
@@ -42,7 +41,7 @@ bool Engine::is_at_its_end(std::uint32_t link, PacketIndex index) {
 
 // Each copy is charged to the ingress, as a frame of its own.
 void Engine::flood(std::uint32_t link, PacketIndex index) {
-  std::uint32_t position = floods_.at(link) + 1;
+  std::uint32_t position = floods_.at(link);
   for (const std::uint32_t out : switches_[nodes_[links_[link].to].index].links) {
     if (out == (link ^ 1)) continue;
     const PacketIndex copy = pool_.allocate();
@@ -58,7 +57,7 @@ void Engine::flood(std::uint32_t link, PacketIndex index) {
       if (identifications_.size() <= copy) identifications_.resize(pool_.peak());
       identifications_[copy] = identifications_[index];
     }
-    position += 2;
+    ++position;
     send_stray(out, copy);
   }
 }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
+#include "base/check.h"
 #include "engine/packet.h"
 #include "engine/reserved_memory.h"
 
@@ -44,12 +46,13 @@ class PacketPool {
   void grow() {
     const std::size_t larger = std::max<std::size_t>(1024, std::size_t{capacity_} * 2);
     if (!memory_) memory_ = std::make_unique<ReservedMemory>(kPacketsMax * sizeof(Packet));
-    memory_->open(larger * sizeof(Packet));
+    if (!memory_->open(larger * sizeof(Packet)))
+      throw SimulationError("no memory for more than " + std::to_string(capacity_) + " packets under way");
     packets_ = reinterpret_cast<Packet*>(memory_->data());
     capacity_ = static_cast<PacketIndex>(larger);
   }
 
-  static constexpr std::size_t kPacketsMax = std::size_t{1} << 30;  // far more than memory holds
+  static constexpr std::size_t kPacketsMax = std::size_t{1} << 31;  // the last doubling that indices count
 
   std::unique_ptr<ReservedMemory> memory_;
   Packet* packets_ = nullptr;

@@ -38,7 +38,7 @@ class WinnerTree {
     first_slot_ = 4;
     links_ = links;
     levels_ = 1;
-    while (first_slot_ < links + 1) first_slot_ *= 4, ++levels_;
+    for (; first_slot_ < links + 1; ++levels_) first_slot_ *= 4;
     groups_.assign((first_slot_ + links) / 4 + 1, Group{kIdle, kIdle, kIdle, kIdle});
     root_ = kIdle;
   }

@@ -1,3 +1,8 @@
+import os
+import re
+import subprocess
+import sys
+
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect
 
@@ -85,3 +90,56 @@ def test_a_packet_that_finds_its_port_idle_needs_no_buffer() -> None:
         host.queue_pair.post_write(wr_id, 1024, True)  # equal packets: each one leaves as the next one comes
     simulation.run_until(MILLISECOND_NS)
     assert host.statuses == [(0, 0), (1, 0), (2, 0)]
+
+
+def output_of(program: str) -> tuple[str, str]:
+    """What a program of its own, whose limits are nobody else's, says and complains of."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout, done.stderr
+
+
+# Sanitizers set aside far more addresses, and memory, than the limits.
+unsanitized = pytest.mark.skipif(
+    "libasan" in os.environ.get("LD_PRELOAD", ""), reason="the engine is sanitized"
+)
+
+
+@unsanitized
+def test_a_limit_of_addresses_leaves_room_for_several_simulations() -> None:
+    program = """
+import resource
+
+from helpers.networks import MILLISECOND_NS, connect, direct
+
+resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))
+simulations = [direct() for _ in range(3)]
+for simulation in simulations:
+    connect(simulation, "a", "b").post_write(1, 10**6, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    print(simulation.statistics()["verbs_done"])
+"""
+    assert output_of(program) == ("1\n1\n1\n", "")
+
+
+@unsanitized
+def test_a_limit_of_memory_says_how_many_packets_there_was_room_for() -> None:
+    program = """
+import resource
+
+from helpers.networks import MILLISECOND_NS, Star, connect
+
+simulation = Star(hosts=9).build()
+for i in range(1, 9):
+    connect(simulation, f"h{i}", "h0").post_write(1, 10**8, True)
+soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+resource.setrlimit(resource.RLIMIT_DATA, (2**20, hard))
+try:
+    simulation.run_until(100 * MILLISECOND_NS)
+except Exception as error:
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    print(type(error).__name__, error)
+"""
+    said, complaint = output_of(program)
+    assert re.fullmatch(r"SimulationError no memory for more than \d+ packets under way\n", said), complaint
