@@ -6,7 +6,7 @@ from harness.experiment.choices import Scalar
 from harness.plan.cells import Cell
 from harness.testbeds.base import ParameterMistake
 from harness.testbeds.driver_options import option_mistake, without_options
-from rogue_agent.core.errors import SettingsError
+from rogue_agent.core.errors import ContradictionError, SettingsError
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.transports import TRANSPORTS, parameter_names, settings_for
 from workloads.transports import parse_transport
@@ -46,9 +46,25 @@ def agent_settings(
     """
     try:
         return settings_for(name, line_rate_bps, agent_overrides(name, line_rate_bps, parameters, others))
+    except ContradictionError as error:
+        raise ParameterError(_contradiction(error, parameters)) from error
     except SettingsError as error:
         key = as_written(error.key)
         raise ParameterError(ParameterMistake(key, error.expected, "correct the value")) from error
+
+
+def _contradiction(error: ContradictionError, parameters: Mapping[str, Scalar]) -> ParameterMistake:
+    """Blames the one of two parameters that the file states."""
+    key, bound_key = as_written(error.key), as_written(error.bound_key)
+    if key in parameters:
+        expected = f"up to {bound_key}, {_with_unit(error.bound_key, error.bound)}"
+        return ParameterMistake(key, expected, f"lower it, or raise {bound_key}")
+    expected = f"at least {key}, {_with_unit(error.key, error.got)}"
+    return ParameterMistake(bound_key, expected, f"raise it, or lower {key}")
+
+
+def _with_unit(name: str, value: object) -> str:
+    return f"{value:.15g}{name.removeprefix(as_written(name)).replace('_', ' ')}"
 
 
 def agent_overrides(

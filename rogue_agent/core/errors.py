@@ -11,6 +11,15 @@ class SettingsError(ValueError):
         self.expected = expected
 
 
+class ContradictionError(SettingsError):
+    """Two parameters of which the first may not be larger than the second."""
+
+    def __init__(self, key: str, got: float, bound_key: str, bound: float) -> None:
+        super().__init__(key, got, f"up to {bound_key}, {bound:.15g}")
+        self.bound_key = bound_key
+        self.bound = bound
+
+
 class NicError(RuntimeError):
     """The NIC, or the driver above it, reported something that verbs do not allow on a queue pair."""
 

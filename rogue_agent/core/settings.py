@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rogue_agent.core.cc.base import CongestionControlParameters
-from rogue_agent.core.errors import SettingsError
+from rogue_agent.core.errors import ContradictionError
 from rogue_agent.core.parameters import Parameters, at_least, between
 
 
@@ -56,7 +56,7 @@ class TransportSettings(Parameters):
         for name in ("resync_wait", "answer_wait"):
             first_ns, most_ns = getattr(self, f"{name}_ns"), getattr(self, f"{name}_max_ns")
             if first_ns > most_ns:
-                raise SettingsError(f"{name}_ns", first_ns, f"up to {name}_max_ns, {most_ns}")
+                raise ContradictionError(f"{name}_ns", first_ns, f"{name}_max_ns", most_ns)
 
     @property
     def is_answered(self) -> bool:

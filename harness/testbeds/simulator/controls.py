@@ -43,11 +43,12 @@ def nic_control(cell: Cell, transport: str, parameters: Mapping[str, Scalar]) ->
     if name is None:
         return None
     table = CONTROLS[name].parameters
-    values = values_of(table, parameters)
+    stated = values_of(table, parameters)
+    values = dict(stated)
     if BASE_RTT not in values and any(parameter.name == BASE_RTT for parameter in table):
         values[BASE_RTT] = float(empty_round_trip(cell).round_trip_ns)
     control, topology = NicControl(name, values), cell.experiment.topology
-    with blamed_on(values):
+    with blamed_on(stated):
         for rate_bps in {topology.host_rate_bps(host) for host in topology.host_names()}:
             control.check(rate_bps)
     return control
@@ -65,15 +66,19 @@ def control_facts(cell: Cell) -> dict[str, Fact]:
 
 def switch_fair_rates(cell: Cell) -> FairRates | None:
     """The congestion points in the switches, if a transport asks for them."""
-    for group in cell.experiment.groups:
-        name = group_transport(cell, group)
-        if any(feature.has_fair_rates for feature in features_of(parse_transport(name))):
-            fair_rates = FairRates(values_of(FAIR_RATE_PARAMETERS, group_parameters(cell, group)))
-            with blamed_on(fair_rates.parameters):
-                for rate_bps in {link.rate_bps for link in cell.experiment.topology.links()}:
-                    fair_rates.check(rate_bps)
-            return fair_rates
-    return None
+    rates = (_fair_rates_of(cell, group) for group in cell.experiment.groups)
+    return next((each for each in rates if each is not None), None)
+
+
+def _fair_rates_of(cell: Cell, group: TrafficGroup) -> FairRates | None:
+    features = features_of(parse_transport(group_transport(cell, group)))
+    if not any(feature.has_fair_rates for feature in features):
+        return None
+    fair_rates = FairRates(values_of(FAIR_RATE_PARAMETERS, group_parameters(cell, group)))
+    with blamed_on(fair_rates.parameters):
+        for rate_bps in {link.rate_bps for link in cell.experiment.topology.links()}:
+            fair_rates.check(rate_bps)
+    return fair_rates
 
 
 def control_name(transport: str, parameters: Mapping[str, Scalar]) -> str | None:
@@ -141,4 +146,4 @@ def _check_group(cell: Cell, group: TrafficGroup) -> None:
         if settings.service == "uc" and settings.estimator and ESTIMATORS[settings.estimator].is_oracle:
             expected = "one that goes by what verbs tell: NICs forget when a verb of a UC left"
             raise ParameterError(ParameterMistake("estimator", expected, "choose another estimator"))
-    switch_fair_rates(cell)
+    _fair_rates_of(cell, group)

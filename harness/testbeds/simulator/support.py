@@ -11,10 +11,11 @@ from harness.testbeds.simulator.headroom import lacking_buffer
 from harness.testbeds.simulator.limiters import lacking_limiters
 from harness.testbeds.simulator.rehearsal import unbuildable
 from harness.testbeds.timing import cell_timing, switch_ports
-from harness.testbeds.traffic import cell_flows
+from harness.testbeds.traffic import cell_flows, group_transport
 from simulator import PROFILES
 from workloads.topologies import Topology
 from workloads.traffic import Flow
+from workloads.transports import parse_transport
 
 SERVICES: Final = ("rc", "uc", "tcp")
 VERBS: Final = ("write", "read", "send")
@@ -50,13 +51,15 @@ def _unsupported_network(topology: Topology) -> str | None:
 
 
 def _unsupported_traffic(cell: Cell) -> str | None:
-    for name, flows in cell_flows(cell).items():
+    for group in cell.experiment.groups:
+        name, flows = group.name, cell_flows(cell)[group.name]
+        is_tcp = parse_transport(group_transport(cell, group)).service == "tcp"
         if not flows:
             return (
                 f"nothing happens in {name}: its first transfer would come after its end; let it run longer"
             )
         for flow in flows:
-            if reason := _unsupported_flow(flow) or _too_large(cell, flow):
+            if reason := _unsupported_flow(flow) or (_too_large(flow) if is_tcp else None):
                 return reason
     return None
 
@@ -67,9 +70,9 @@ def _unsupported_flow(flow: Flow) -> str | None:
     return None
 
 
-def _too_large(cell: Cell, flow: Flow) -> str | None:
+def _too_large(flow: Flow) -> str | None:
     largest_bytes = max([flow.size_bytes, *(arrival.size_bytes for arrival in flow.arrivals)])
-    if largest_bytes > TRANSFER_BYTES_MAX and any(name.service == "tcp" for name in cell_transports(cell)):
+    if largest_bytes > TRANSFER_BYTES_MAX:
         most = f"expected at most {TRANSFER_BYTES_MAX} over TCP"
         return f"a transfer has {largest_bytes} bytes, {most}; lower its size"
     return None

@@ -1,5 +1,6 @@
 """Values of the parameters of NICs and switches, as an experiment file has them: with units."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
@@ -25,7 +26,8 @@ def blamed_on(values: Mapping[str, float]) -> Iterator[None]:
     try:
         yield
     except SimulationError as error:
-        key = next((key for key in values if key in str(error)), "parameters")
+        words = set(re.findall(r"\w+", str(error)))
+        key = next((key for key in values if key in words), "parameters")
         expected = str(error).partition("expected ")[2] or str(error)
         raise ParameterError(ParameterMistake(as_written(key), expected, "correct the value")) from error
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 
 from rogue_agent.core.cc.base import CongestionControl, CongestionControlParameters
-from rogue_agent.core.errors import SettingsError
+from rogue_agent.core.errors import ContradictionError
 from rogue_agent.core.link import LINE_RATE_BPS_SMALL_SEGMENTS_MAX, LinkFacts
 from rogue_agent.core.parameters import at_least, between
 
@@ -48,13 +48,13 @@ class VegasParameters(CongestionControlParameters):
 
     def check(self) -> None:
         """Between alpha and beta the window rests, and it cannot start below its minimum."""
-        if self.alpha_packets > self.beta_packets:
-            raise SettingsError(
-                "alpha_packets", self.alpha_packets, f"up to beta_packets, {self.beta_packets:g}"
-            )
-        if self.cwnd_min_packets > self.cwnd_initial_packets:
-            expected = f"up to cwnd_initial_packets, {self.cwnd_initial_packets:g}"
-            raise SettingsError("cwnd_min_packets", self.cwnd_min_packets, expected)
+        for name, bound_name in (
+            ("alpha_packets", "beta_packets"),
+            ("cwnd_min_packets", "cwnd_initial_packets"),
+        ):
+            value, bound = getattr(self, name), getattr(self, bound_name)
+            if value > bound:
+                raise ContradictionError(name, value, bound_name, bound)
 
     def build(self, link: LinkFacts) -> "Vegas":
         """Return an instance in slow start."""

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
+from harness.experiment.choices import Scalar
+from harness.testbeds.base import ParameterMistake
 from harness.testbeds.parameters import ParameterError, agent_overrides, agent_settings, parameter_mistake
 from rogue_agent.core.cc.vegas import VegasParameters
 from rogue_agent.core.transports import TRANSPORTS
@@ -66,6 +68,38 @@ def test_wrong_parameters_are_named_as_they_were_written(
         agent_settings("rogue", RATE_BPS, parameters)  # type: ignore[arg-type]
     assert caught.value.mistake.key == key
     assert caught.value.mistake.expected.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "key", "expected", "advice"),
+    [
+        ({"alpha_packets": 5.0}, "alpha_packets", "up to beta_packets, 4", "lower it, or raise beta_packets"),
+        (
+            {"beta_packets": 1.0},
+            "beta_packets",
+            "at least alpha_packets, 2",
+            "raise it, or lower alpha_packets",
+        ),
+        (
+            {"cwnd_min_packets": 20.0},
+            "cwnd_min_packets",
+            "up to cwnd_initial_packets, 10",
+            "lower it, or raise cwnd_initial_packets",
+        ),
+        (
+            {"resync_wait_max": "1ns"},
+            "resync_wait_max",
+            "at least resync_wait, 10000000 ns",
+            "raise it, or lower resync_wait",
+        ),
+    ],
+)
+def test_of_two_that_contradict_each_other_the_one_in_the_file_is_named(
+    parameters: dict[str, Scalar], key: str, expected: str, advice: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        agent_settings("rogue", RATE_BPS, parameters)
+    assert caught.value.mistake == ParameterMistake(key, expected, advice)
 
 
 def test_the_mistake_of_a_cell(tmp_path: Path) -> None:

@@ -164,6 +164,14 @@ def test_every_control_runs(tmp_path: Path, transport: str) -> None:
     assert set(result.tables["flows"]["status"]) == {"ok"}
 
 
+def test_fair_rates_of_a_group_are_its_own_mistake(tmp_path: Path) -> None:
+    text = GROUPS.replace("{initial_rate: 7Gbps}", "{}\n    transport: dctcp")
+    text = text.replace("{initial_rate: 3Gbps, retry_count: 5}", "{middle: 1MB}\n    transport: roce+rocc")
+    mistake = parameter_mistake(cell_of(tmp_path, text=text))
+    assert mistake is not None
+    assert (mistake.key, mistake.group) == ("middle", "slow")
+
+
 def test_nonsense_values_together_are_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ParameterError):
         nic_control(cell_of(tmp_path), "roce+hpcc", {"eta": 2})

@@ -9,6 +9,11 @@ from harness.testbeds.simulator import features, support
 from harness.testbeds.simulator.support import not_measured, unsupported
 from simulator import PROFILES
 
+NO_WORKLOAD = """\
+name: x
+topology: {kind: star, hosts: 3, rate: 10Gbps, buffer: unbounded}
+transports: [rogue]
+"""
 GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
 
 
@@ -62,6 +67,12 @@ def test_tcp_takes_no_more_at_once(tmp_path: Path) -> None:
     assert unsupported(cell_of(tmp_path, "transports=[roce]", "probe=null", "workload.size=2TiB")) is None
 
 
+def test_tcp_may_stand_beside_what_takes_more(tmp_path: Path) -> None:
+    large = "{name: b, workload: {kind: incast, senders: 1, size: 2TB}, transport: roce}"
+    small = GROUP % "transport: dctcp"
+    assert unsupported(cell_of(tmp_path, f"{small[:-1]}, {large}]", text=NO_WORKLOAD)) is None
+
+
 @pytest.mark.parametrize("transport", ["roce+timely", "roce+hpcc"])
 def test_answers_to_reads_teach_nothing(tmp_path: Path, transport: str) -> None:
     cell = cell_of(tmp_path, f"transports=[{transport}]", "workload.verb=read")
@@ -80,8 +91,7 @@ def test_answers_to_reads_teach_nothing(tmp_path: Path, transport: str) -> None:
     ],
 )
 def test_groups_are_asked_too(tmp_path: Path, group: str, reason: str) -> None:
-    text = "name: x\ntopology: {kind: star, hosts: 3, rate: 10Gbps, buffer: unbounded}\ntransports: [rogue]\n"
-    assert unsupported(cell_of(tmp_path, GROUP % group, text=text)) == reason
+    assert unsupported(cell_of(tmp_path, GROUP % group, text=NO_WORKLOAD)) == reason
 
 
 def test_a_base_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

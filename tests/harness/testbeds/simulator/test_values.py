@@ -3,8 +3,8 @@
 import pytest
 
 from harness.testbeds.parameters import ParameterError
-from harness.testbeds.simulator.values import values_of
-from simulator import ControlParameter
+from harness.testbeds.simulator.values import blamed_on, values_of
+from simulator import ControlParameter, SimulationError
 
 TABLE = (
     ControlParameter("gap_ns", 5, 1, 1_000, "a time"),
@@ -33,3 +33,9 @@ def test_mistakes(key: str, value: str | float, expected: str) -> None:
     with pytest.raises(ParameterError) as caught:
         values_of(TABLE, {key: value})
     assert (caught.value.mistake.key, caught.value.mistake.expected) == (key, expected)
+
+
+def test_a_name_within_a_word_is_not_to_blame() -> None:
+    with pytest.raises(ParameterError) as caught, blamed_on({"g": 0.5, "rto_min_ns": 9.0}):
+        raise SimulationError("rto_min_ns: got 9, expected up to rto_max_ns")
+    assert caught.value.mistake.key == "rto_min"
