@@ -8,11 +8,11 @@ from typing import Final, TypeAlias
 
 from harness.experiment.choices import TrafficGroup
 from harness.plan.cells import Cell
+from harness.testbeds.parameters import agent_settings
 from harness.testbeds.simulator.features import Feature, agent_transport, features_of, has_pauses
 from harness.testbeds.simulator.tcp import WRITE_BYTES
 from harness.testbeds.timing import SECOND_NS, cell_timing
-from harness.testbeds.traffic import cell_flows, group_transport
-from rogue_agent.core.transports import settings_for
+from harness.testbeds.traffic import cell_flows, group_parameters, group_transport
 from simulator import CONTROLS, PROFILES, RELIABILITIES, NicProfile
 from workloads.framing import STREAMS
 from workloads.topologies import Link, Topology
@@ -21,12 +21,12 @@ from workloads.transports import parse_transport
 
 START_SECONDS: Final = 0.5
 HOP_SECONDS: Final = 5e-8
-HOP_SECONDS_PER_DECADE: Final = 1e-7
+HOP_SECONDS_PER_DECADE: Final = 6e-8
 SMALL_HOSTS: Final = 10
 """A packet over a link, and what each tenfold number of hosts adds, for memory is further away then.
 
-Measured alone on an EPYC at 2.6 GHz: 50 ns with 11 hosts and DCQCN, 100 to 150 with IRN's 54 hosts; 223 to
-249 with 1024 hosts (benchmarks/README.md, W3).
+Measured with nothing else running: 34, 48 and 80 ns with 9, 54 and 1024 hosts and DCQCN
+(benchmarks/README.md); what IRN keeps of each packet costs about as much again.
 """
 FLOW_SECONDS: Final = 1e-4
 SEGMENT_SECONDS: Final = 8e-6
@@ -34,7 +34,8 @@ SEGMENT_SECONDS: Final = 8e-6
 REPEATS: Final[Mapping[str, float]] = {"roce-lossy": 3.0, "irn-gbn": 2.0}
 """Packets for each that is needed, where go-back-N meets short buffers and nothing slows it down.
 
-Source: docs/DEVIATIONS.md, "IRN's figures": 48 and 46 % of the packets are lost.
+Source: docs/DEVIATIONS.md, "IRN's figures": 45 % of the packets are lost; without a cap more is repeated
+for each of them.
 """
 
 _Transfers: TypeAlias = list[tuple[int, float]]
@@ -146,7 +147,8 @@ def _carrier(cell: Cell, group: TrafficGroup) -> _Carrier:
         (every,) = (int(each.value) for each in parameters if each.name == "ack_every_segments")
         return _Carrier(stream.payload_bytes, float(stream.payload_fraction), every, 1.0, WRITE_BYTES)
     host = topology.host_names()[0]
-    settings = settings_for(agent_transport(transport), topology.host_rate_bps(host), {})
+    segment = {key: value for key, value in group_parameters(cell, group).items() if key == "segment"}
+    settings = agent_settings(agent_transport(transport), topology.host_rate_bps(host), segment)
     is_controlled = any(feature.control for feature in features)
     return _Carrier(
         topology.mtu_bytes,

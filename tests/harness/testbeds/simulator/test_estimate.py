@@ -47,9 +47,11 @@ def test_agents_flows_and_large_networks_cost_more(tmp_path: Path) -> None:
         0.5 + 2e-4 + 191 * 8e-6 + 2 * packets * 65 / 64 * 5e-8, rel=0.01
     )
     assert estimate_seconds(rogue) - estimate_seconds(roce) == pytest.approx((3052 - 191) * 8e-6, rel=0.01)
+    whole = cell_of(tmp_path, "transports=[{name: rogue, segment: 100MB}]", "workload.size=100MB", NO_PROBE)
+    assert estimate_seconds(rogue) - estimate_seconds(whole) == pytest.approx((3052 - 2) * 8e-6, rel=0.01)
     large = cell_of(tmp_path, "topology.hosts=1000", "workload.size=100MB", NO_PROBE)
     assert estimate_seconds(large) - estimate_seconds(rogue) == pytest.approx(
-        2 * packets * 65 / 64 * 2e-7, rel=0.01
+        2 * packets * 65 / 64 * 2 * 6e-8, rel=0.01
     )
 
 
