@@ -23,9 +23,11 @@ DCQCN = NicControl("dcqcn")
 MARKING = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
 
 
-def incast(star: Star, control: NicControl | None = DCQCN) -> tuple[Simulation, list[QueuePair]]:
+def incast(
+    star: Star, control: NicControl | None = DCQCN, simulation_type: type[Simulation] = Simulation
+) -> tuple[Simulation, list[QueuePair]]:
     """Every host sends 100 MB to the last one."""
-    simulation = star.build()
+    simulation = star.build(simulation_type)
     last = star.hosts - 1
     pairs = [
         simulation.connect(
@@ -36,6 +38,23 @@ def incast(star: Star, control: NicControl | None = DCQCN) -> tuple[Simulation, 
     for queue_pair in pairs:
         queue_pair.post_write(1, 10**8, True)
     return simulation, pairs
+
+
+def test_whoever_looks_at_a_control_changes_nothing() -> None:
+    """The byte counter raises rates between two looks: it has to go on where it was."""
+    star = Star(hosts=4, buffer_bytes=9_000_000, marking=MARKING)
+
+    def hops(step_ns: int, simulation_type: type[Simulation]) -> int:
+        control = NicControl("dcqcn", {"byte_counter_bytes": 150_000})
+        simulation, _ = incast(star, control, simulation_type)
+        for at_ns in range(step_ns, 20 * MILLISECOND_NS + 1, step_ns):
+            simulation.run_until(at_ns)
+            simulation.control_metrics()
+        return simulation.statistics()["packet_hops"]
+
+    looked_at_once = hops(20 * MILLISECOND_NS, Simulation)
+    assert hops(50_000, Simulation) == looked_at_once
+    assert hops(50_000, ReferenceSimulation) == looked_at_once
 
 
 @pytest.mark.parametrize("name", CONTROLS)

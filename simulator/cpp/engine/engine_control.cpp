@@ -64,7 +64,7 @@ void Engine::on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry te
       return true;
     }
     informed_controller(qp).on_answer(now_, {stamp.sent, requester.unacknowledged_psn(), requester.sent_psn(),
-                                stamp.is_marked, {telemetry.records.data(), telemetry.hops}});
+                                             stamp.is_marked, {telemetry.records.data(), telemetry.hops}});
     follow_control(qp, now_);
     reconsider(qp);
     return true;
@@ -78,6 +78,7 @@ Controller& Engine::informed_controller(std::uint32_t qp) {
   Controller& controller = *controlled_[qp].controller;
   if (sender.untold.value != 0) controller.on_sent(now_, sender.untold);
   sender.untold = Bytes{};
+  set_untold_max(qp);
   return controller;
 }
 

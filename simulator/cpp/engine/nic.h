@@ -59,7 +59,7 @@ struct Sender {
   std::uint32_t timer;
   std::uint64_t served = 0;
   Picoseconds ready;  // it could send from then on, if it were not for the limiter
-  Bytes untold{};     // wire bytes that its control has not been told of
+  Bytes untold{};      // wire bytes that its control has not been told of
   Bytes untold_max{};  // it must be told then
   std::uint8_t priority_flags = 0;  // the priority, where packets have it
   bool is_ready = false;            // it is in the NIC's heap, or paused
