@@ -72,13 +72,13 @@ void Engine::on_controlled_reply(const Packet& packet, Stamp stamp, Telemetry te
   watch_control(qp);
 }
 
-// The controller, told of all that has left.
+// The controller, told of all that has left. Whoever changes it follows it then (`follow_control`); whoever
+// does not says anew when it must be told (`set_untold_max`).
 Controller& Engine::informed_controller(std::uint32_t qp) {
   Sender& sender = senders_[qp];
   Controller& controller = *controlled_[qp].controller;
   if (sender.untold.value != 0) controller.on_sent(now_, sender.untold);
   sender.untold = Bytes{};
-  set_untold_max(qp);
   return controller;
 }
 
@@ -157,6 +157,7 @@ std::map<std::uint32_t, Metrics> Engine::control_metrics() {
     if (!senders_[qp].is_controlled) continue;
     catch_up_link(senders_[qp].link);
     metrics[queue_pair_number(qp)] = informed_controller(qp).metrics(now_);
+    set_untold_max(qp);
   }
   return metrics;
 }
