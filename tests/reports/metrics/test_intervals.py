@@ -1,41 +1,77 @@
-"""Student's interval, with numbers worked by hand."""
+"""Means over runs: numbers worked by hand, and intervals that stay where the quantity can be."""
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm, t
 
-from reports.metrics.intervals import MeanInterval, mean_interval
+from reports.metrics.intervals import (
+    MeanInterval,
+    interval_of,
+    mean_interval,
+    resampled_means,
+)
 
 
-def test_worked_example() -> None:
-    """1, 2, 3: s = 1, t(.975, 2) = 4.3027, half = 4.3027 / sqrt(3) = 2.4842."""
-    interval = mean_interval([1, 2, 3])
+def test_worked_example_of_four() -> None:
+    """n = 4: a = Phi(-sqrt(4/3) * 3.1824) = Phi(-3.6748) = .00012, less than 4^-4: the ends are 1 and 9."""
+    assert norm.cdf(-math.sqrt(4 / 3) * t.ppf(0.975, 3)) == pytest.approx(0.000119, rel=0.01)
+    assert mean_interval([1, 9, 2, 4]) == MeanInterval(4, 1, 9, 4, (1, 9, 2, 4))
+
+
+def test_worked_example_of_two_values() -> None:
+    """Ten times 0 and ten times 1: the count of ones is binomial (20, 1/2), a = Phi(-1.0260 * 2.0930) = .01588.
+
+    P(X <= 4) = .0059 and P(X <= 5) = .0207, so that the ends are 5 and 15 of 20.
+    """
+    interval = mean_interval([0, 1] * 10)
     assert interval is not None
-    assert interval == pytest.approx(MeanInterval(2.0, -0.48413, 4.48413, 3), abs=1e-4)
+    assert interval[:4] == (0.5, 0.25, 0.75, 20)
 
 
-def test_two_runs_are_barely_an_interval() -> None:
-    """9, 11: s = sqrt(2), t(.975, 1) = 12.706, half = 12.706."""
-    interval = mean_interval([9, 11])
-    assert interval == pytest.approx(MeanInterval(10.0, -2.7062, 22.7062, 2), abs=1e-3)
+@pytest.mark.parametrize("values", [[9.0, 11.0], [1.0, 3.0, 2.0]])
+def test_up_to_three_runs_are_told_one_by_one(values: list[float]) -> None:
+    interval = mean_interval(values)
+    assert interval == MeanInterval(sum(values) / len(values), min(values), max(values), len(values), tuple(values))
+    assert not interval.has_interval
 
 
-def test_equal_runs_have_no_width() -> None:
-    assert mean_interval([4, 4, 4]) == MeanInterval(4, 4, 4, 3)
-
-
-def test_one_run_has_no_interval() -> None:
-    assert mean_interval([4]) == MeanInterval(4, None, None, 1)
+def test_one_run_has_no_ends() -> None:
+    assert mean_interval([4]) == MeanInterval(4, None, None, 1, (4,))
 
 
 def test_no_run_has_no_mean() -> None:
     assert mean_interval([]) is None
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20))
-def test_holds_its_mean(values: list[float]) -> None:
+def test_what_never_came_is_infinite() -> None:
+    interval = mean_interval([2, math.inf, 4, 3, 3])
+    assert interval == MeanInterval(math.inf, 2, math.inf, 5, (2, math.inf, 4, 3, 3))
+    assert not interval.exists
+    assert not interval.has_interval
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=20))
+def test_never_leaves_what_was_measured(values: list[float]) -> None:
     interval = mean_interval(values)
     assert interval is not None
     assert interval.low is not None
     assert interval.high is not None
-    assert interval.low <= interval.mean <= interval.high
+    assert min(values) <= interval.low <= interval.mean * (1 + 1e-12)
+    assert interval.mean * (1 - 1e-12) <= interval.high <= max(values) * (1 + 1e-12)
+
+
+def test_as_wide_as_students_where_values_are_normal() -> None:
+    values = norm.ppf((np.arange(30) + 0.5) / 30)
+    low, high = interval_of(resampled_means(values), 30)
+    half = t.ppf(0.975, 29) * values.std(ddof=1) / math.sqrt(30)
+    assert high - low == pytest.approx(2 * half, rel=0.05)
+
+
+def test_same_draws_at_each_call_and_others_for_another_stream() -> None:
+    values = np.arange(6.0)
+    assert np.array_equal(resampled_means(values), resampled_means(values))
+    assert not np.array_equal(resampled_means(values), resampled_means(values, stream=1))
