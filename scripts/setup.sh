@@ -28,8 +28,8 @@ find_compiler() {
     done
 }
 
-# Names everything that is missing at once, with the one command that installs it.
-require_tools() {
+# Prints what this machine lacks, by the names of Debian's packages; nothing if it has all.
+missing_packages() {
     packages=
     python=$(find_python)
     if [ -z "$python" ]; then
@@ -40,10 +40,45 @@ require_tools() {
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || packages="$packages python3-dev"
     fi
     [ -n "$(find_compiler)" ] || packages="$packages g++"
-    [ -z "$packages" ] && return
+    echo "${packages# }"
+}
+
+# Root on Debian or a relative of it, unless the user refuses or names a Python or a compiler.
+may_install() {
+    [ "${ROGUE_NO_INSTALL:-0}" = 0 ] && [ -z "${PYTHON:-}${CXX:-}" ] && [ "$(id -u)" = 0 ] &&
+        [ -e /etc/debian_version ] && command -v apt-get >/dev/null
+}
+
+apt_get() {
+    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@"
+}
+
+install_packages() {
+    install="install --yes --no-install-recommends $1"
+    echo "setup: this machine lacks $1; as root on Debian, this runs: apt-get $install" >&2
+    echo "setup: (ROGUE_NO_INSTALL=1 makes it only say so)" >&2
+    log=$(mktemp)
+    # shellcheck disable=SC2086  # a list of words
+    if ! { apt_get update && apt_get $install; } >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        fail "apt-get could not install $1; its last lines are above, all of them in $log." \
+            "a package mirror must be reachable; once it is, run this again."
+    fi
+    rm -f "$log"
+}
+
+# Installs what is missing where that is right; elsewhere names all of it at once, with the one command that installs it.
+require_tools() {
+    missing=$(missing_packages)
+    [ -z "$missing" ] && return
+    if may_install; then
+        install_packages "$missing"
+        missing=$(missing_packages)
+        [ -z "$missing" ] && return
+    fi
     fail "this machine lacks something the project needs: Python >= 3.11 with venv and headers, and a C++20 compiler." \
-        "missing here (Debian and Ubuntu names): ${packages# }" \
-        "on Debian 12 or Ubuntu 24.04:  apt-get install --yes ${packages# }" \
+        "missing here (Debian and Ubuntu names): $missing" \
+        "on Debian 12 or Ubuntu 24.04, as root:  apt-get install --yes $missing" \
         "elsewhere: install these, or name them with PYTHON=/path/to/python3 CXX=/path/to/compiler."
 }
 

@@ -1,0 +1,96 @@
+"""The set-up script on machines that lack what it needs: a PATH of stand-ins, and no network."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts/setup.sh"
+IS_DEBIAN = Path("/etc/debian_version").exists()
+PACKAGES = "python3 python3-venv python3-dev g++"
+APT_GET = """
+echo "apt-get $*" >>"$(dirname $0)/../calls"
+case "$*" in
+*" install "*) [ -z "$BROKEN_MIRROR" ] || { echo "E: Unable to fetch" >&2; exit 100; }
+    cp "$(dirname $0)/../later"/* "$(dirname $0)/" ;;
+esac
+"""
+
+
+class Machine:
+    """Programs of a bare machine, and those that apt-get would bring."""
+
+    def __init__(self, directory: Path, user_id: int = 0, *, has_apt_get: bool = True) -> None:
+        self.directory, self.venv = directory, directory / "venv"
+        self.programs, later = directory / "bin", directory / "later"
+        for folder in (self.programs, later, self.venv / "bin"):
+            folder.mkdir(parents=True)
+        for name in ("sh", "dirname", "mktemp", "tail", "rm", "cp", "touch"):
+            (self.programs / name).symlink_to(str(shutil.which(name)))
+        self.write(self.programs / "id", f"echo {user_id}")
+        if has_apt_get:
+            self.write(self.programs / "apt-get", APT_GET)
+        for program in (later / "python3", later / "g++", self.venv / "bin/python"):
+            self.write(program, 'echo "$0 $*" >>"$CALLS"')
+
+    def write(self, program: Path, text: str) -> None:
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+
+    def set_up(self, **environment: str) -> subprocess.CompletedProcess[str]:
+        base = {"PATH": str(self.programs), "CALLS": str(self.directory / "calls")}
+        command = [str(shutil.which("sh")), str(SCRIPT), "dependencies", str(self.venv)]
+        return subprocess.run(
+            command,
+            env=base | environment,
+            cwd=SCRIPT.parents[1],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    @property
+    def calls(self) -> str:
+        log = self.directory / "calls"
+        return log.read_text() if log.exists() else ""
+
+
+@pytest.mark.skipif(not IS_DEBIAN, reason="only Debian and its relatives get packages installed")
+def test_root_on_debian_gets_what_is_missing(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    done = machine.set_up()
+    assert done.returncode == 0, done.stderr
+    assert f"-qq install --yes --no-install-recommends {PACKAGES}\n" in machine.calls
+    assert machine.calls.index(" update") < machine.calls.index(" install ")
+    assert f"apt-get install --yes --no-install-recommends {PACKAGES}" in done.stderr
+    assert "-m pip install" in machine.calls, "the set-up goes on with the Python packages"
+
+
+@pytest.mark.skipif(not IS_DEBIAN, reason="only Debian and its relatives get packages installed")
+def test_a_mirror_that_cannot_be_reached_is_told(tmp_path: Path) -> None:
+    done = Machine(tmp_path).set_up(BROKEN_MIRROR="1")
+    assert done.returncode == 1
+    assert "E: Unable to fetch" in done.stderr
+    assert f"apt-get could not install {PACKAGES}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("user_id", "has_apt_get", "environment"),
+    [
+        pytest.param(1000, True, {}, id="not root"),
+        pytest.param(0, False, {}, id="not Debian"),
+        pytest.param(0, True, {"ROGUE_NO_INSTALL": "1"}, id="refused"),
+        pytest.param(0, True, {"PYTHON": "/nowhere/python3"}, id="a Python of the user's own"),
+        pytest.param(0, True, {"CXX": "/nowhere/c++"}, id="a compiler of the user's own"),
+    ],
+)
+def test_everybody_else_is_told(
+    tmp_path: Path, user_id: int, has_apt_get: bool, environment: dict[str, str]
+) -> None:
+    machine = Machine(tmp_path, user_id, has_apt_get=has_apt_get)
+    done = machine.set_up(**environment)
+    assert done.returncode == 1
+    assert f"apt-get install --yes {PACKAGES}" in done.stderr
+    assert "apt-get" not in machine.calls
+    assert not (tmp_path / "venv/.dependencies").exists()
