@@ -26,9 +26,10 @@ Values = NDArray[np.float64]
 class MeanInterval(NamedTuple):
     """The mean of `n` runs and between what it lies.
 
-    `low` and `high` are the 95 % interval of the mean; up to SINGLE_VALUES_MAX runs, the least and the largest
-    of the `values`; None for a single run. A value is infinite where the quantity never came: the median of
-    probes of which most were lost. Then the mean is infinite, too, and there is no interval.
+    `low` and `high` are the 95 % interval of the mean; up to SINGLE_VALUES_MAX runs, the least and the
+    largest of the `values`; None for a single run. A value is infinite where the quantity never
+    came: the median of probes of which most were lost. Then the mean is infinite, too, and there is no
+    interval.
     """
 
     mean: float
@@ -79,8 +80,9 @@ def resampled_means(values: Values, stream: int = 0) -> Values:
 def interval_of(means: Values, n: int) -> tuple[float, float]:
     """Return the 95 % interval in the means of resampled groups of `n`.
 
-    Its ends are the quantiles a and 1 - a, a = Phi(-sqrt(n / (n - 1)) * t(.975, n - 1)): plain percentiles, 2.5
-    and 97.5 %, are too narrow for few runs; these are as wide as Student's interval where values are normal.
+    Its ends are the quantiles a and 1 - a, a = Phi(-sqrt(n / (n - 1)) * t(.975, n - 1)): plain percentiles,
+    2.5 and 97.5 %, are too narrow for few runs; these are as wide as Student's interval where values
+    are normal.
     Source: Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015,
     section 5.1, the expanded percentile interval.
     """

@@ -23,7 +23,7 @@ def test_worked_example_of_four() -> None:
 
 
 def test_worked_example_of_two_values() -> None:
-    """Ten times 0 and ten times 1: the count of ones is binomial (20, 1/2), a = Phi(-1.0260 * 2.0930) = .01588.
+    """Ten times 0 and ten times 1: their count is binomial (20, 1/2), a = Phi(-1.0260 * 2.0930) = .01588.
 
     P(X <= 4) = .0059 and P(X <= 5) = .0207, so that the ends are 5 and 15 of 20.
     """
@@ -35,7 +35,9 @@ def test_worked_example_of_two_values() -> None:
 @pytest.mark.parametrize("values", [[9.0, 11.0], [1.0, 3.0, 2.0]])
 def test_up_to_three_runs_are_told_one_by_one(values: list[float]) -> None:
     interval = mean_interval(values)
-    assert interval == MeanInterval(sum(values) / len(values), min(values), max(values), len(values), tuple(values))
+    assert interval == MeanInterval(
+        sum(values) / len(values), min(values), max(values), len(values), tuple(values)
+    )
     assert not interval.has_interval
 
 
