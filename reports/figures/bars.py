@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from reports.figures.factor_sweep import HEIGHTS, swept_factor
 from reports.figures.figure import ReportFigure
-from reports.figures.panels import COLUMNS_MAX, WIDTH_INCHES, panels, plain
+from reports.figures.panels import COLUMNS_MAX, columns_that_fit, panels, plain, scaled_inches
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval
@@ -67,12 +67,12 @@ class Bars(ReportFigure):
         for place, (axis, metric) in enumerate(zip(axes, metrics, strict=True)):
             _draw_metric(axis, results, metric, settings)
             axis.set_ylabel("transport")
-            is_first = place % COLUMNS_MAX == 0
+            is_first = place % columns_that_fit(COLUMNS_MAX) == 0
             axis.tick_params(labelleft=is_first)
             axis.yaxis.label.set_visible(is_first)
         longest = max(len(_name(setting)) for setting in settings)
-        left_inches = BESIDE_NAMES_INCHES + NAME_CHARACTER_INCHES * longest
-        figure.subplots_adjust(left=left_inches / WIDTH_INCHES, wspace=0.08)
+        left_inches = scaled_inches(BESIDE_NAMES_INCHES + NAME_CHARACTER_INCHES * longest)
+        figure.subplots_adjust(left=left_inches / figure.get_figwidth(), wspace=0.08)
         return figure
 
     def describe(self, results: Results) -> str:
@@ -108,7 +108,7 @@ def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Se
             xytext=(4, 0),
             textcoords="offset points",
             va="center",
-            fontsize="x-small",
+            fontsize="small",
             color=INK,
         )
         ends.append(end)

@@ -6,7 +6,7 @@ from typing import Final
 
 from matplotlib.axes import Axes
 
-from reports.figures.panels import plain
+from reports.figures.panels import plain, scaled_inches
 from workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 # From this ratio of the largest to the smallest value a linear axis would crowd the small ones.
@@ -58,7 +58,7 @@ def _thinned(axis: Axes, factor: FactorAxis) -> list[str]:
     to_axes = axis.transScale + axis.transLimits
     figure = axis.get_figure(root=True)
     assert figure is not None, "a panel belongs to a figure"
-    character = CHARACTER_INCHES / (axis.get_position().width * figure.get_figwidth())
+    character = scaled_inches(CHARACTER_INCHES) / (axis.get_position().width * figure.get_figwidth())
     shown, free_from = [], -1.0
     for value, place in factor.places.items():
         middle = float(to_axes.transform((place, 1.0))[0])

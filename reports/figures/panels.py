@@ -1,17 +1,26 @@
 """Small multiples: panels that line up, share their scales, and have one legend."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, Literal
 
 import numpy as np
+from matplotlib import rc_context, rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.results import Setting, settings_by_point
 
+# The report's page, and the type that all rooms below were measured with.
 WIDTH_INCHES: Final = 9.6
+TYPE_POINTS: Final = 9.0
+# On a paper's page type is smaller, but none is below 6 points.
+PAPER_TYPE: Final = 0.82
 COLUMNS_MAX: Final = 3
+# Panels that would be narrower than this stand below each other.
+PANEL_INCHES_MIN: Final = 3.0
 # Room beside each panel; fixed in inches, so that panels line up from figure to figure.
 LEFT_INCHES: Final = 0.78
 RIGHT_INCHES: Final = 0.2
@@ -30,6 +39,48 @@ UNTITLED_INCHES: Final = 0.1
 
 Share = Literal["all", "row", "none"]
 
+_TYPE_SIZES: Final = (
+    "font.size",
+    "axes.titlesize",
+    "axes.labelsize",
+    "legend.fontsize",
+    "xtick.labelsize",
+    "ytick.labelsize",
+)
+_width_inches: ContextVar[float] = ContextVar("width_inches", default=WIDTH_INCHES)
+
+
+@contextmanager
+def page_width(width_inches: float) -> Iterator[None]:
+    """Lay figures that are drawn inside this context out for a page or column of this width.
+
+    To be entered inside `figure_look`. On anything narrower than the report's page the type is a paper's.
+    """
+    scale = PAPER_TYPE if width_inches < WIDTH_INCHES else 1.0
+    sizes = {key: rcParams[key] for key in _TYPE_SIZES}
+    scaled = {key: size * scale for key, size in sizes.items() if isinstance(size, int | float)}
+    token = _width_inches.set(width_inches)
+    try:
+        with rc_context(scaled):
+            yield
+    finally:
+        _width_inches.reset(token)
+
+
+def figure_width_inches() -> float:
+    """Return how wide figures are drawn at the moment."""
+    return _width_inches.get()
+
+
+def scaled_inches(inches: float) -> float:
+    """Return the room for what takes so much in the report's type, in the type of the moment."""
+    return inches * float(rcParams["font.size"]) / TYPE_POINTS
+
+
+def columns_that_fit(wanted: int) -> int:
+    """Return how many panels stand beside each other, of the number that is wanted."""
+    return max(1, min(wanted, int(figure_width_inches() / scaled_inches(PANEL_INCHES_MIN))))
+
 
 def panels(
     titles: Sequence[str],
@@ -40,25 +91,30 @@ def panels(
     legend: bool = True,
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with one titled panel per title, in rows, and room for a legend above them."""
-    columns = min(columns, len(titles))
+    width = figure_width_inches()
+    in_row = min(columns, len(titles))
+    columns = columns_that_fit(in_row)
     rows = -(-len(titles) // columns)
-    panel_width = (WIDTH_INCHES - RIGHT_INCHES) / columns - LEFT_INCHES
+    left, right, below = (scaled_inches(room) for room in (LEFT_INCHES, RIGHT_INCHES, BELOW_INCHES))
+    panel_width = (width - right) / columns - left
     wrapped = [_wrapped(title, panel_width) for title in titles]
-    above_inches = ABOVE_INCHES + TITLE_LINE_INCHES * max((text.count("\n") for text in wrapped), default=0)
-    height_inches += above_inches - ABOVE_INCHES
-    top_inches = LEGEND_INCHES if legend else 0.0
+    lines = max((text.count("\n") for text in wrapped), default=0)
+    above = scaled_inches(ABOVE_INCHES + TITLE_LINE_INCHES * lines)
+    panel_height = scaled_inches(height_inches + TITLE_LINE_INCHES * lines)
+    top = scaled_inches(LEGEND_INCHES) if legend else 0.0
     if not any(titles):  # a single panel of which the heading says all
-        top_inches -= above_inches - UNTITLED_INCHES
-    height = height_inches * rows + top_inches
-    figure = Figure(figsize=(WIDTH_INCHES, height))
-    grid = figure.subplots(rows, columns, sharex=share == "all", sharey=share, squeeze=False)
+        top -= above - scaled_inches(UNTITLED_INCHES)
+    height = panel_height * rows + top
+    figure = Figure(figsize=(width, height))
+    share_y: Share = "none" if share == "row" else share
+    grid = figure.subplots(rows, columns, sharex=share == "all", sharey=share_y, squeeze=False)
     figure.subplots_adjust(
-        left=LEFT_INCHES / WIDTH_INCHES,
-        right=1 - RIGHT_INCHES / WIDTH_INCHES,
-        bottom=BELOW_INCHES / height,
-        top=1 - (above_inches + top_inches) / height,
-        wspace=LEFT_INCHES / panel_width,
-        hspace=(above_inches + BELOW_INCHES) / (height_inches - above_inches - BELOW_INCHES),
+        left=left / width,
+        right=1 - right / width,
+        bottom=below / height,
+        top=1 - (above + top) / height,
+        wspace=left / panel_width,
+        hspace=(above + below) / (panel_height - above - below),
     )
     axes = list(grid.ravel())
     for axis, title in zip(axes, wrapped, strict=False):
@@ -66,12 +122,18 @@ def panels(
         axis.tick_params(labelbottom=True, labelleft=True)
     for unused in axes[len(titles) :]:
         unused.remove()
-    return figure, axes[: len(titles)]
+    axes = axes[: len(titles)]
+    if share == "row":  # also where the panels of a row had to go below each other
+        for place, axis in enumerate(axes):
+            if place % in_row:
+                axis.sharey(axes[place - place % in_row])
+    return figure, axes
 
 
 def _wrapped(title: str, width_inches: float) -> str:
     """Return a title in as many lines as a panel of this width needs."""
-    return "\n".join(textwrap.wrap(plain(title), int(width_inches / TITLE_CHARACTER_INCHES)))
+    characters = int(width_inches / scaled_inches(TITLE_CHARACTER_INCHES))
+    return "\n".join(textwrap.wrap(plain(title), max(characters, 12)))
 
 
 def compared_panels(settings: Sequence[Setting]) -> tuple[list[Setting], int, Share]:
@@ -95,9 +157,19 @@ def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
     handles, labels = max(explained, key=lambda pair: len(pair[1]))
     if handles:
         columns = _legend_columns(labels)
-        _make_room(figure, LEGEND_ROW_INCHES * ((len(labels) - 1) // columns))
-        left = (LEFT_INCHES - 0.08) / WIDTH_INCHES
+        room = _legend_characters() - LEGEND_LINE_CHARACTERS
+        labels = [textwrap.fill(label, max(room, 12)) for label in labels] if columns == 1 else labels
+        rows = -(-len(labels) // columns) + sum(label.count("\n") for label in labels)
+        _make_room(figure, scaled_inches(LEGEND_ROW_INCHES) * (rows - 1))
+        left = scaled_inches(LEFT_INCHES - 0.08) / figure.get_figwidth()
+        if columns == 1:
+            left = min(left, scaled_inches(0.1) / figure.get_figwidth())
         figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(left, 1), ncols=columns)
+
+
+def _legend_characters() -> float:
+    """Return how many characters of a legend fit beside each other."""
+    return LEGEND_CHARACTERS_MAX * figure_width_inches() / scaled_inches(WIDTH_INCHES)
 
 
 def _legend_columns(labels: Sequence[str]) -> int:
@@ -105,7 +177,7 @@ def _legend_columns(labels: Sequence[str]) -> int:
     for columns in range(LEGEND_COLUMNS, 1, -1):
         lengths = [len(label) for label in labels]
         longest = [max(column, default=0) for column in np.array_split(lengths, columns)]
-        if sum(length + LEGEND_LINE_CHARACTERS for length in longest) <= LEGEND_CHARACTERS_MAX:
+        if sum(length + LEGEND_LINE_CHARACTERS for length in longest) <= _legend_characters():
             return columns
     return 1
 

@@ -221,13 +221,14 @@ def test_axis_of_times_always_has_labels(times_ns: list[float], labels: list[str
 
 @pytest.mark.parametrize(("count", "rows_more"), [(4, 0), (5, 1), (9, 2)])
 def test_a_long_legend_makes_the_figure_higher_and_no_panel_smaller(count: int, rows_more: int) -> None:
-    figure, axes = panels(["one"])
-    before, height = axes[0].get_position().height * figure.get_figheight(), figure.get_figheight()
-    for number in range(count):
-        axes[0].plot([0, 1], [0, number], label=f"line {number}")
-    legend_above(figure, axes)
-    assert figure.get_figheight() == pytest.approx(height + rows_more * 0.22)
-    assert axes[0].get_position().height * figure.get_figheight() == pytest.approx(before)
+    with figure_look():
+        figure, axes = panels(["one"])
+        before, height = axes[0].get_position().height * figure.get_figheight(), figure.get_figheight()
+        for number in range(count):
+            axes[0].plot([0, 1], [0, number], label=f"line {number}")
+        legend_above(figure, axes)
+        assert figure.get_figheight() == pytest.approx(height + rows_more * 0.22)
+        assert axes[0].get_position().height * figure.get_figheight() == pytest.approx(before)
 
 
 @pytest.mark.parametrize(
