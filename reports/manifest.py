@@ -99,6 +99,12 @@ class Manifest(_Part):
         """Return the experiment's title, its name if it has none."""
         return str(self.experiment.get("title") or self.name)
 
+    @property
+    def question(self) -> str | None:
+        """Return what the experiment is to answer; None if its file does not say, as older ones do not."""
+        question = self.experiment.get("question")
+        return question if isinstance(question, str) and question else None
+
 
 def read_manifest(directory: Path) -> Manifest:
     """Read and check the manifest of a run directory; a sentence in a ReportError if that is impossible."""

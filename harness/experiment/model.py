@@ -28,6 +28,8 @@ class Experiment(Specification):
     """Name of the experiment; results are stored under it."""
     title: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     """A line for people; by default the name."""
+    question: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """What the experiment is to answer, in one sentence; the report begins with it."""
     topology: Annotated[Topology, ByKind(TOPOLOGIES)]
     """The network."""
     workload: Annotated[Workload, ByKind(WORKLOADS)] | None = None

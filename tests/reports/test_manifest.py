@@ -37,6 +37,19 @@ def test_title_falls_back_to_name_and_run(tmp_path: Path) -> None:
     assert read_manifest(write(tmp_path, manifest([], experiment={}))).title == "20261120T101500Z-000000"
 
 
+@pytest.mark.parametrize(
+    ("experiment", "question"),
+    [
+        ({"question": "Is it fast?"}, "Is it fast?"),
+        ({}, None),
+        ({"question": None}, None),
+        ({"question": 5}, None),
+    ],
+)
+def test_question_may_be_missing(tmp_path: Path, experiment: dict[str, object], question: str | None) -> None:
+    assert read_manifest(write(tmp_path, manifest([], experiment=experiment))).question == question
+
+
 @pytest.mark.parametrize("value", [True, "9e9", None, [1]])
 def test_fact_that_is_no_number_is_none(tmp_path: Path, value: object) -> None:
     read = read_manifest(write(tmp_path, manifest([cell(facts={"ideal_goodput_bps": value})])))

@@ -28,7 +28,10 @@ def test_wrong_experiment_gets_its_sentence(file: Path) -> None:
 
 @pytest.mark.parametrize("file", sorted(EXPERIMENTS.rglob("*.yaml")), ids=lambda file: file.stem)
 def test_our_experiments_are_right(file: Path) -> None:
-    assert load_experiment(str(file)).experiment.title
+    experiment = load_experiment(str(file)).experiment
+    assert experiment.title
+    assert experiment.question is not None
+    assert experiment.question.endswith("?"), "a report begins with the question of its experiment"
 
 
 def test_factors_are_crossed_in_the_order_of_the_file(tmp_path: Path) -> None:
@@ -72,8 +75,8 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
 )
 KEYS = st.sampled_from([
-    "name", "title", "topology", "workload", "traffic", "probe", "transports", "factors", "faults",
-    "repetitions", "seed", "measure", "time_limit", "other",
+    "name", "title", "question", "topology", "workload", "traffic", "probe", "transports", "factors",
+    "faults", "repetitions", "seed", "measure", "time_limit", "other",
 ])  # fmt: skip
 
 

@@ -22,6 +22,11 @@ def test_numbers_are_in_the_unit_that_the_key_names(tmp_path: Path) -> None:
     assert resolved["title"] == "small"
 
 
+def test_question_is_kept_and_may_be_missing(tmp_path: Path) -> None:
+    assert resolve(load_text(tmp_path))["question"] is None
+    assert resolve(load_text(tmp_path, SMALL + "question: Is it fast?"))["question"] == "Is it fast?"
+
+
 def test_traffic_is_always_there(tmp_path: Path) -> None:
     resolved = resolve(load_text(tmp_path))
     assert resolved["workload"] == resolved["traffic"][0]["workload"]
