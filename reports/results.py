@@ -8,7 +8,7 @@ from reports.load import Run
 from reports.manifest import CellEntry
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval, mean_interval
-from reports.style import TransportStyle, style_of
+from reports.style import TransportStyle, styles_of
 from reports.view import CellView, common_interval_ns
 from workloads.records import CellStatus
 
@@ -21,11 +21,8 @@ class Setting:
     registry_name: str
     factors: tuple[tuple[str, str], ...]
     entries: tuple[CellEntry, ...]
-
-    @property
-    def style(self) -> TransportStyle:
-        """Return how the transport looks."""
-        return style_of(self.registry_name, self.transport)
+    style: TransportStyle
+    """How the transport looks in this run."""
 
     @property
     def factor_text(self) -> str:
@@ -94,12 +91,13 @@ class Results:
 
 def settings_of(cells: list[CellEntry]) -> list[Setting]:
     """Group cells that differ only in repetition, in the order in which the manifest has them."""
+    styles = styles_of((cell.registry_name, cell.transport) for cell in cells)
     groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[CellEntry]] = {}
     for cell in cells:
         point = tuple((key, str(value)) for key, value in cell.factors.items())
         groups.setdefault((cell.transport, point), []).append(cell)
     return [
-        Setting(transport, entries[0].registry_name, point, tuple(entries))
+        Setting(transport, entries[0].registry_name, point, tuple(entries), styles[transport])
         for (transport, point), entries in groups.items()
     ]
 

@@ -5,10 +5,11 @@ common forms of colour blindness can tell apart, darkened where needed to reach 
 Each has a lighter partner for dark pages. Colour is never the only difference: marker and line differ too.
 """
 
-import hashlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 from matplotlib import rc_context
@@ -41,21 +42,23 @@ TRANSPORT_STYLES: Final[dict[str, TransportStyle]] = {
     "dctcp": TransportStyle("DCTCP", "#00795a", "#3fcf9f", "*", "-."),
 }
 
-# For transports that are not in the table: which one a name gets depends on nothing but the name.
-_SPARE_COLOURS: Final = (
-    ("#6b5b00", "#d6c65a"),
-    ("#4a6fa5", "#9fbde8"),
-    ("#7a4a9e", "#cda6ec"),
-    ("#2e7d6e", "#7fd1c1"),
-    ("#9c4a3c", "#e8a497"),
-    ("#3d6b1f", "#9ccf78"),
-    ("#b03060", "#f39ab8"),
-    ("#1f5f8b", "#86c0e6"),
-    ("#8a5a00", "#e5b45c"),
-    ("#50508c", "#aeaef0"),
-    ("#007a7a", "#5fd0d0"),
+# For transports that are not in the table. The order is that in which a run uses them: each is as far as a
+# contrast of 3:1 on white allows from those before it and from the table, also to the colour blind.
+SPARE_COLOURS: Final = (
+    ("#a361fb", "#bb9bf4"),
+    ("#032ebb", "#b7cffd"),
+    ("#ad8073", "#d1a294"),
+    ("#742e2c", "#ffbab5"),
+    ("#730a7c", "#f9b1ff"),
+    ("#5e8140", "#a1c783"),
+    ("#bc28a4", "#ed98d9"),
+    ("#5157ce", "#acb9ff"),
+    ("#225c62", "#9bd5db"),
+    ("#6594a9", "#86b6cd"),
+    ("#483454", "#e1c9f1"),
+    ("#284700", "#bce29d"),
 )
-_SPARE_MARKERS: Final = ("<", ">", "h", "p", "d")
+_SPARE_MARKERS: Final = ("<", ">", "h", "p", "d", "o", "s", "^", "v", "D", "P", "X", "*")
 _SPARE_LINES: Final = ("-", "--", "-.", ":")
 
 INK: Final = "#1f2328"
@@ -71,7 +74,7 @@ DARK_PARTNERS: Final[dict[str, str]] = {
     GRID: "#3a424c",
     PAPER: "#14181d",
     ALARM: "#ff8a80",
-    **dict(_SPARE_COLOURS),
+    **dict(SPARE_COLOURS),
     **{style.colour: style.colour_dark for style in TRANSPORT_STYLES.values()},
 }
 
@@ -104,24 +107,38 @@ def _spoken(name: str) -> str:
 
 
 def style_of(transport: str, label: str | None = None) -> TransportStyle:
-    """Return the style of a transport of the registry, or a deterministic one for a name that is not known.
-
-    A label that differs from the registry's name (the same transport with other parameters) gets its own
-    look, so that two variants in one figure can be told apart. With flow control a transport keeps its
-    colour.
-    """
+    """Return the style of a transport that stands alone; inside a run `styles_of` gives it."""
     label = label or transport
-    if label in TRANSPORT_STYLES:
-        return TRANSPORT_STYLES[label]
-    digest = hashlib.sha256(label.encode()).digest()
-    markers, lines = list(_SPARE_MARKERS), list(_SPARE_LINES)
-    colours = _SPARE_COLOURS[digest[5] % len(_SPARE_COLOURS)]
-    family = TRANSPORT_STYLES.get(transport.removesuffix("+pfc"))
-    if label == transport and family is not None:
+    return styles_of([(transport, label)])[label]
+
+
+def styles_of(transports: Iterable[tuple[str, str]]) -> dict[str, TransportStyle]:
+    """Return the style of each transport of a run, by label; given are registry names and labels in order.
+
+    Those of the table look the same in every report. The others (with flow control, or with other
+    parameters) take the colour of the table's transport that they are a kind of, if no other one of the run
+    has it, and else a spare one, so that no two of a run look alike.
+    """
+    names = {label: transport for transport, label in transports}
+    styles = {label: TRANSPORT_STYLES[label] for label in names if label in TRANSPORT_STYLES}
+    for label, transport in names.items():
+        if label not in styles:
+            styles[label] = _spare_style(transport, label, list(styles.values()))
+    return {label: styles[label] for label in names}
+
+
+def _spare_style(transport: str, label: str, used: Sequence[TransportStyle]) -> TransportStyle:
+    """Return a look that no style in use has, with the colour, marker and line that are used least."""
+    family = TRANSPORT_STYLES.get(transport) or TRANSPORT_STYLES.get(transport.removesuffix("+pfc"))
+    often = Counter(style.colour for style in used)
+    colours = min(SPARE_COLOURS, key=lambda pair: often[pair[0]])
+    if family is not None and not often[family.colour]:
         colours = family.colour, family.colour_dark
-        markers = [marker for marker in markers if marker != family.marker]
-        lines = [line for line in lines if line != family.line]
-    marker, line = markers[digest[1] % len(markers)], lines[digest[2] % len(lines)]
+    alike = [*used, family] if family is not None else list(used)
+    markers, lines = Counter(style.marker for style in alike), Counter(style.line for style in alike)
+    taken = {(style.marker, style.line) for style in alike if style.colour == colours[0]}
+    free = [pair for pair in product(_SPARE_MARKERS, _SPARE_LINES) if pair not in taken]
+    marker, line = min(free, key=lambda pair: (markers[pair[0]], lines[pair[1]]))
     return TransportStyle(_name(transport, label), *colours, marker, line)
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from reports.figures.factor_sweep import HEIGHTS, swept_factor
 from reports.figures.figure import ReportFigure
-from reports.figures.panels import COLUMNS_MAX, columns_that_fit, panels, plain, scaled_inches
+from reports.figures.panels import COLUMNS_MAX, columns_that_fit, panels, plain, widen_left
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval
@@ -71,8 +71,8 @@ class Bars(ReportFigure):
             axis.tick_params(labelleft=is_first)
             axis.yaxis.label.set_visible(is_first)
         longest = max(len(_name(setting)) for setting in settings)
-        left_inches = scaled_inches(BESIDE_NAMES_INCHES + NAME_CHARACTER_INCHES * longest)
-        figure.subplots_adjust(left=left_inches / figure.get_figwidth(), wspace=0.08)
+        widen_left(figure, BESIDE_NAMES_INCHES + NAME_CHARACTER_INCHES * longest)
+        figure.subplots_adjust(wspace=0.08)
         return figure
 
     def describe(self, results: Results) -> str:

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 import numpy as np
 from matplotlib import rc_context, rcParams
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -130,6 +131,19 @@ def panels(
     return figure, axes
 
 
+def widen_left(figure: Figure, left_inches: float) -> None:
+    """Give the first panel of each row so much room at its left, in the report's type, where names stand.
+
+    In a single column titles stay where they were, for they were wrapped to the width that was there.
+    """
+    figure.subplots_adjust(left=scaled_inches(left_inches) / figure.get_figwidth())
+    is_column = len({axis.get_position().x0 for axis in figure.axes}) == 1
+    for axis in figure.axes if is_column else []:
+        width_inches = axis.get_position().width * figure.get_figwidth()
+        shift = scaled_inches(left_inches - LEFT_INCHES) / width_inches
+        axis.set_title(axis.get_title(loc="left"), x=min(0.0, -shift))
+
+
 def _wrapped(title: str, width_inches: float) -> str:
     """Return a title in as many lines as a panel of this width needs."""
     characters = int(width_inches / scaled_inches(TITLE_CHARACTER_INCHES))
@@ -152,9 +166,12 @@ def compared_panels(settings: Sequence[Setting]) -> tuple[list[Setting], int, Sh
 
 
 def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
-    """Put the legend of the panel that has most to explain above all panels, where it hides nothing."""
-    explained = [axis.get_legend_handles_labels() for axis in axes]
-    handles, labels = max(explained, key=lambda pair: len(pair[1]))
+    """Put one legend of all that the panels explain above them, where it hides nothing."""
+    explained: dict[str, Artist] = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            explained.setdefault(label, handle)
+    handles, labels = list(explained.values()), list(explained)
     if handles:
         columns = _legend_columns(labels)
         room = _legend_characters() - LEGEND_LINE_CHARACTERS
@@ -174,7 +191,7 @@ def _legend_characters() -> float:
 
 def _legend_columns(labels: Sequence[str]) -> int:
     """Return how many columns of the longest labels fit beside each other."""
-    for columns in range(LEGEND_COLUMNS, 1, -1):
+    for columns in range(min(LEGEND_COLUMNS, len(labels)), 1, -1):
         lengths = [len(label) for label in labels]
         longest = [max(column, default=0) for column in np.array_split(lengths, columns)]
         if sum(length + LEGEND_LINE_CHARACTERS for length in longest) <= _legend_characters():

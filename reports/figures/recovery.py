@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from reports.figures.figure import ReportFigure
-from reports.figures.panels import panels, plain, scaled_inches
+from reports.figures.panels import panels, plain, widen_left
 from reports.figures.throughput import draw_flows
 from reports.quantities import counted, duration_text, size_text
 from reports.results import Results, Setting
@@ -62,7 +62,7 @@ class RecoveryTimeline(ReportFigure):
                 rows.append((_draw_sent_again, setting, ""))
             rows.append((_draw_events, setting, ""))
         figure, axes = panels([title for *_, title in rows], 1, share="none", height_inches=2.1, legend=False)
-        figure.subplots_adjust(left=scaled_inches(EVENT_NAME_INCHES) / figure.get_figwidth())
+        widen_left(figure, EVENT_NAME_INCHES)
         for axis, (draw, setting, _) in zip(axes, rows, strict=True):
             draw(axis, self.views(results, setting)[0], setting)
         return figure

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from reports.figures import FIGURES
 from reports.figures.marks import POINTS_MAX, draw_cdf, size_axis, time_axis
-from reports.figures.panels import compared_panels, legend_above, panels, plain
+from reports.figures.panels import compared_panels, legend_above, page_width, panels, plain
 from reports.figures.throughput import FLOWS_MAX, ThroughputOverTime, drawn_width_ns
 from reports.load import Run
 from reports.results import Results
@@ -232,7 +234,11 @@ def test_a_long_legend_makes_the_figure_higher_and_no_panel_smaller(count: int, 
 
 
 @pytest.mark.parametrize(
-    ("labels", "columns"), [(["RoGUE", "DCTCP"] * 3, 4), (["Native RoCE over UC (median 219 ms)"] * 5, 3)]
+    ("labels", "columns"),
+    [
+        ([f"DCTCP {n}" for n in range(6)], 4),
+        ([f"Native RoCE over UC (median 21{n} ms)" for n in range(5)], 3),
+    ],
 )
 def test_a_legend_of_long_words_has_fewer_columns_and_stays_inside(labels: list[str], columns: int) -> None:
     with figure_look():
@@ -244,3 +250,30 @@ def test_a_legend_of_long_words_has_fewer_columns_and_stays_inside(labels: list[
         assert legend._ncols == columns
         figure.draw_without_rendering()
     assert legend.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_a_legend_explains_what_any_panel_has() -> None:
+    with figure_look():
+        figure, axes = panels(["a", "b"])
+        for axis, labels in zip(axes, (["one", "two"], ["three", "one"]), strict=True):
+            for label in labels:
+                axis.plot([0, 1], [0, 1], label=label)
+        legend_above(figure, axes)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("width_inches", [3.3, 7.0])
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_fits_the_page_that_it_is_drawn_for(
+    name: str, width_inches: float, drawable: Results
+) -> None:
+    """Nothing that is written leaves the figure, and no type is smaller than six points."""
+    with figure_look(), page_width(width_inches):
+        figure = FIGURES[name]().draw(drawable)
+        FigureCanvasAgg(figure).draw()
+        texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+        drawn = figure.get_tightbbox()  # in inches
+    assert figure.get_figwidth() == width_inches
+    assert min(text.get_fontsize() for text in texts) >= 6
+    assert drawn.x0 >= -0.02 and drawn.x1 <= width_inches + 0.02
+    assert drawn.y0 >= -0.02 and drawn.y1 <= figure.get_figheight() + 0.02

@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reports.style import DARK_PARTNERS, GRID, PAPER, TRANSPORT_STYLES, style_of
+from reports.style import (
+    DARK_PARTNERS,
+    GRID,
+    PAPER,
+    SPARE_COLOURS,
+    TRANSPORT_STYLES,
+    style_of,
+    styles_of,
+)
 from workloads.transports import parse_transport
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -76,8 +84,38 @@ def test_unknown_transport_gets_the_same_look_every_time() -> None:
 def test_variant_of_a_known_transport_is_named_after_it() -> None:
     variant = style_of("rogue", "rogue-25us")
     assert variant.name == "RoGUE (rogue-25us)"
-    assert variant.colour != style_of("rogue").colour
     assert style_of("rogue", "rogue") == style_of("rogue")
+
+
+def test_variant_has_the_colour_of_its_transport_only_where_that_is_free() -> None:
+    alone = styles_of([("rogue", "rogue-25us")])["rogue-25us"]
+    beside = styles_of([("rogue", "rogue-25us"), ("rogue", "rogue")])
+    assert alone.colour == style_of("rogue").colour
+    assert beside["rogue"] == style_of("rogue")
+    assert beside["rogue-25us"].colour not in {style.colour for style in TRANSPORT_STYLES.values()}
+
+
+def test_a_transport_of_the_table_looks_the_same_in_every_run() -> None:
+    others = [("x", "x"), ("irn+pfc", "irn+pfc"), ("dctcp", "own")]
+    for name, style in TRANSPORT_STYLES.items():
+        assert styles_of([*others, (name, name)])[name] == style
+
+
+@pytest.mark.parametrize("count", [12, 40, 120])
+def test_transports_of_a_run_differ_in_colour_while_there_are_colours_and_always_in_their_look(
+    count: int,
+) -> None:
+    styles = list(styles_of([(f"t{n}", f"t{n}") for n in range(count)]).values())
+    assert len({style.colour for style in styles}) == min(count, len(SPARE_COLOURS))
+    assert len({(style.colour, style.marker, style.line) for style in styles}) == count
+    markers = [style.marker for style in styles[:12]]
+    assert len(set(markers)) == len(markers)
+
+
+def test_styles_come_in_the_order_of_the_run_and_twice_the_same() -> None:
+    names = [("swift", "swift"), ("rogue", "rogue"), ("homa", "homa")]
+    assert list(styles_of(names)) == ["swift", "rogue", "homa"]
+    assert styles_of([*names, *names]) == styles_of(names)
 
 
 def test_every_colour_has_a_dark_partner() -> None:
@@ -129,5 +167,6 @@ def labelled(choice: str | dict[str, object]) -> tuple[str, str]:
 @pytest.mark.parametrize("file", sorted(EXPERIMENTS.rglob("*.yaml")), ids=lambda file: file.stem)
 def test_the_transports_of_a_shipped_experiment_can_be_told_apart(file: Path) -> None:
     choices = [labelled(each) for each in yaml.safe_load(file.read_text())["transports"]]
-    looks = [(style.colour, style.line) for style in (style_of(*choice) for choice in choices)]
-    assert len(set(looks)) == len(looks)
+    styles = list(styles_of(choices).values())
+    assert len({style.colour for style in styles}) == len(choices)
+    assert len({style.marker for style in styles}) == len(choices)
