@@ -5,15 +5,17 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from reports.claims import evaluate, read_claims
+from reports.claims import Outcome, claims_sha256, evaluate, read_claims
 from reports.errors import ReportError
 from reports.load import Run
+from reports.manifest import Manifest
 from reports.page import render, run_section
 from reports.results import Results
 from reports.side_by_side import side_by_side
 
 REPORT = "report.html"
 CLAIMS = "claims.json"
+CLAIMS_SCHEMA = 1
 
 
 def build(run_dirs: Path | Sequence[Path], output: Path | None = None) -> Path:
@@ -33,13 +35,23 @@ def build(run_dirs: Path | Sequence[Path], output: Path | None = None) -> Path:
     for number, results in enumerate(measured, start=1):
         run = results.run
         outcomes = evaluate(read_claims(), results)
-        _write(
-            run.directory / CLAIMS, json.dumps([o.as_json() for o in outcomes], indent=1, ensure_ascii=False)
-        )
+        _write(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
         sections.append(run_section(f"run{number}", 2 if len(runs) == 1 else 3, results, outcomes))
     path = output or (directories[0] if len(directories) == 1 else directories[0].resolve().parent) / REPORT
     _write(path, render(sections, side_by_side(measured), unreadable))
     return path
+
+
+def claims_text(manifest: Manifest, outcomes: Sequence[Outcome]) -> str:
+    """Return the content of `claims.json`: every claim, also those that the run is not about."""
+    content = {
+        "schema": CLAIMS_SCHEMA,
+        "claims_sha256": claims_sha256(),
+        "run_id": manifest.run_id,
+        "commit": manifest.git.commit,
+        "outcomes": [outcome.as_json() for outcome in outcomes],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def _load(directories: list[Path]) -> tuple[list[Run], list[str]]:

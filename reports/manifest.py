@@ -31,6 +31,7 @@ class Source(_Part):
     file: str | None = None
     sha256: str | None = None
     set: list[str] = Field(default_factory=list)
+    data: dict[str, JsonValue] = Field(default_factory=dict)
 
 
 class Session(_Part):

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from reports import provenance, summary
-from reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, rows_of
+from reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, counted_verdict, rows_of
 from reports.figures import FIGURES
 from reports.quantities import counted, duration_text, joined
 from reports.results import Results
@@ -48,8 +48,7 @@ class RunSection:
     @property
     def judged(self) -> list[Outcome]:
         """Return the claims that the run can say something about."""
-        apart = (Verdict.NOT_RUN, Verdict.NEEDS_HARDWARE)
-        return [outcome for outcome in self.outcomes if outcome.verdict not in apart]
+        return [outcome for outcome in self.outcomes if outcome.verdict.is_judged]
 
     @property
     def claim_rows(self) -> list[ClaimRow]:
@@ -70,7 +69,7 @@ class RunSection:
     def verdicts(self) -> str:
         """Return on how many claims the run has something to say, and what, as a sentence."""
         counts = [(verdict, sum(o.verdict is verdict for o in self.judged)) for verdict in Verdict]
-        parts = [f"{count} {verdict.value}" for verdict, count in counts if count]
+        parts = [counted_verdict(count, verdict) for verdict, count in counts if count]
         claims = len({outcome.claim.id for outcome in self.outcomes})
         if not parts:
             return f"This run judges none of {counted(claims, 'claim')}."

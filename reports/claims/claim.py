@@ -1,8 +1,9 @@
 """What a claim is: a published number or statement, as data."""
 
+import hashlib
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -18,27 +19,6 @@ class ClaimKind(StrEnum):
     SIMULATED = "simulated"
     HARDWARE_ONLY = "hardware_only"
     DIRECTION_ONLY = "direction_only"
-
-
-class Verdict(StrEnum):
-    """How a measurement stands to a claim."""
-
-    REPRODUCED = "reproduced"
-    CLOSE = "close"
-    DIRECTION = "direction"
-    MISSED = "missed"
-    NEEDS_HARDWARE = "needs hardware"
-    NOT_RUN = "not run"
-
-
-VERDICT_MEANINGS: Final[dict[Verdict, str]] = {
-    Verdict.REPRODUCED: "within the tolerance",
-    Verdict.CLOSE: "within twice the tolerance",
-    Verdict.DIRECTION: "only the sign or the order is right, or the claim has no number",
-    Verdict.MISSED: "outside twice the tolerance, or the sign is wrong",
-    Verdict.NEEDS_HARDWARE: "only real hardware can tell",
-    Verdict.NOT_RUN: "this run did not do what the claim is about",
-}
 
 
 class _Part(BaseModel):
@@ -113,6 +93,11 @@ class Claim(_Part):
     fitted_to: str | None = None
     note: str
     source: str = ""
+    paper: str = ""
+    experiments: tuple[str, ...] = ()
+    """Shipped experiments that were written for it, as `rogue list experiments` names them."""
+    docs: str | None = None
+    """Place in `docs/` that says more."""
 
     @model_validator(mode="after")
     def _can_be_judged(self) -> Self:
@@ -126,16 +111,46 @@ class Claim(_Part):
 
 
 class ClaimFile(_Part):
-    """One file of claims, all from one place of one source."""
+    """One file of claims, all from one place of one source. What a claim itself says comes first."""
 
     source: str
+    paper: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+    """What `rogue reproduce` calls the paper."""
+    experiments: tuple[str, ...] = ()
+    docs: str | None = None
     claims: tuple[Claim, ...]
+
+    def complete(self) -> list[Claim]:
+        """Return the claims with what the file says of all of them."""
+        return [
+            claim.model_copy(
+                update={
+                    "source": self.source,
+                    "paper": self.paper,
+                    "experiments": claim.experiments or self.experiments,
+                    "docs": claim.docs or self.docs,
+                }
+            )
+            for claim in self.claims
+        ]
 
 
 def read_claims(directory: Path = CLAIMS_DIRECTORY) -> list[Claim]:
     """Read all claim files of a directory, in the order of their names."""
-    claims = []
-    for path in sorted(directory.glob("*.yaml")):
-        file = ClaimFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-        claims += [claim.model_copy(update={"source": file.source}) for claim in file.claims]
-    return claims
+    files = (
+        ClaimFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        for path in _claim_files(directory)
+    )
+    return [claim for file in files for claim in file.complete()]
+
+
+def claims_sha256(directory: Path = CLAIMS_DIRECTORY) -> str:
+    """Return a digest of all claim files: verdicts that were given by other ones are old."""
+    digest = hashlib.sha256()
+    for path in _claim_files(directory):
+        digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _claim_files(directory: Path) -> list[Path]:
+    return sorted(directory.glob("*.yaml"))

@@ -28,7 +28,10 @@ def _is_at(results: Results, setting: Setting, candidate: Setting, reference: Re
 
 
 def ratio_to(results: Results, setting: Setting, other: Setting, metric: str) -> MeanInterval | None:
-    """Return the mean, over the repetitions that both have, of one setting's number over the other's."""
+    """Return the mean, over the repetitions that both have, of one setting's number over the other's.
+
+    Over what never came back (infinite) a finite number is 0, and an infinite one is not a number.
+    """
     above, below = results.by_repetition(setting, metric), results.by_repetition(other, metric)
     return mean_interval([above[r] / below[r] for r in sorted(above) if below.get(r)])
 

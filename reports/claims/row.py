@@ -1,13 +1,16 @@
 """One claim on the page: what was measured at each factor point, and the verdicts together."""
 
+from collections import Counter
 from dataclasses import dataclass
 
-from reports.claims.claim import Claim, Verdict
-from reports.claims.evaluate import Outcome, interval_text, mean_text
+from reports.claims.claim import Claim
+from reports.claims.outcome import Outcome
+from reports.claims.verdict import Verdict
+from reports.claims.words import interval_text, mean_text
 from reports.quantities import joined
 
 # From the best verdict to the worst one; the worst one decides how a row looks.
-_ORDER = (Verdict.REPRODUCED, Verdict.CLOSE, Verdict.DIRECTION, Verdict.MISSED)
+_ORDER = tuple(verdict for verdict in Verdict if verdict.is_judged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +41,26 @@ class ClaimRow:
     @property
     def runs(self) -> str:
         """Return over how many runs the means are."""
-        counts = sorted({outcome.measured.n for outcome in self.outcomes if outcome.measured})
+        counts = sorted({outcome.n for outcome in self.outcomes if outcome.n})
         return joined([str(count) for count in counts])
 
     @property
     def verdict(self) -> str:
-        """Return the verdict, or how many factor points have which."""
+        """Return the verdict, or how many factor points have which, from the best to the worst."""
         if self.is_single:
-            return self.outcomes[0].verdict.value
-        counts = [(verdict, sum(o.verdict is verdict for o in self.outcomes)) for verdict in _ORDER]
-        return joined([f"{count} {verdict.value}" for verdict, count in counts if count])
+            return self.outcomes[0].verdict_text
+        found = sorted(self.outcomes, key=lambda outcome: _ORDER.index(outcome.verdict))
+        counts = Counter(outcome.verdict_text for outcome in found)
+        return joined([f"{count} {_agreeing(text, count)}" for text, count in counts.items()])
 
     @property
     def worst(self) -> Verdict:
         """Return the worst of the verdicts."""
         return max((outcome.verdict for outcome in self.outcomes), key=_ORDER.index)
+
+
+def _agreeing(verdict: str, count: int) -> str:
+    return verdict.replace("agrees", "agree") if count > 1 else verdict
 
 
 def rows_of(judged: list[Outcome]) -> list[ClaimRow]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from helpers.experiment_run import ROOT, run_experiment
 
-HELD = {"reproduced", "direction"}
+HELD = {"reproduced", "agrees"}
 EXPERIMENTS = {
     "storm": {"M-7", "M-7-switch", "M-7-nic"},
     "slow-receiver": {"slow-receiver", "slow-receiver-drops"},
@@ -27,8 +27,8 @@ EXPERIMENTS = {
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_claims_hold(tmp_path: Path, name: str) -> None:
     run = run_experiment(f"pfc-failures/{name}", tmp_path, "repetitions=1")
-    claims = json.loads((run.directory / "claims.json").read_text())
-    verdicts = {claim["id"]: claim["verdict"] for claim in claims if claim["verdict"] != "not run"}
+    claims = json.loads((run.directory / "claims.json").read_text())["outcomes"]
+    verdicts = {claim["id"]: claim["found"] for claim in claims if claim["found"] != "not run"}
     assert EXPERIMENTS[name] <= verdicts.keys()
     assert {claim: verdicts[claim] for claim in EXPERIMENTS[name] if verdicts[claim] not in HELD} == {}
 

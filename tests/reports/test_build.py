@@ -13,7 +13,7 @@ import pytest
 from helpers.sample_run import Sample, write_sample_run
 
 from reports import ReportError, build
-from reports.claims import read_claims
+from reports.claims import claims_sha256, read_claims
 
 Lines = dict[str, dict[str, str]]
 
@@ -52,7 +52,11 @@ def test_same_run_same_bytes(run: Path) -> None:
 
 def test_claims_are_written_beside(run: Path) -> None:
     build(run)
-    claims = json.loads((run / "claims.json").read_text())
+    content = json.loads((run / "claims.json").read_text())
+    assert (content["schema"], content["claims_sha256"]) == (1, claims_sha256())
+    assert content["run_id"] == "20261120T101500Z-3f9a1c"
+    assert content["commit"].startswith("e82d7a3c0ffee")
+    claims = content["outcomes"]
     assert [claim["id"] for claim in claims] == [claim.id for claim in read_claims()]
     for claim in claims:
         assert {"id", "source", "published", "measured", "interval", "n", "verdict", "sentence"} <= set(claim)

@@ -1,15 +1,17 @@
 """Contract of the claim files: complete, unique, measurable, sourced."""
 
+import re
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from reports.claims import VERDICT_MEANINGS, Claim, Verdict, read_claims
+from reports.claims import Claim, claims_sha256, read_claims
 from reports.claims.claim import ClaimKind, Condition, Direction, Reference
 from reports.metrics import METRICS
 from workloads.transports import parse_transport
 
+DOCS = Path(__file__).parents[3] / "docs"
 CLAIMS = {claim.id: claim for claim in read_claims()}
 
 
@@ -45,10 +47,6 @@ def test_published_numbers_are_those_of_the_paper() -> None:
     assert CLAIMS["R-16-p50"].tolerance == CLAIMS["R-16-p10"].tolerance == 0.03
     assert CLAIMS["R-21-rogue"].published == 0.9
     assert CLAIMS["R-21-rogue"].tolerance == 0
-
-
-def test_every_verdict_is_explained() -> None:
-    assert set(VERDICT_MEANINGS) == set(Verdict)
 
 
 GOOD: dict[str, object] = {
@@ -88,13 +86,45 @@ def test_direction_has_exactly_one_reference() -> None:
             Direction.model_validate({"sign": "above", **reference})
 
 
-def test_claim_file_adds_its_source(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(
-        "source: A paper, 2018\nclaims:\n- {id: X-1, statement: s., metric: jain, transport: rogue,"
-        " kind: simulated, published: 1, published_text: one, note: n.}\n"
-    )
-    (claim,) = read_claims(tmp_path)
-    assert claim.source == "A paper, 2018"
+FILE = (
+    "source: A paper, 2018\npaper: rogue\nexperiments: [a/b]\ndocs: DEVIATIONS.md\nclaims:\n"
+    "- {id: X-1, statement: s., metric: jain, transport: rogue, kind: simulated, published: 1,"
+    " published_text: one, note: n.}\n"
+    "- {id: X-2, statement: s., metric: jain, transport: rogue, kind: simulated, published: 1,"
+    " published_text: one, note: n., experiments: [a/c], docs: EQUATIONS.md}\n"
+)
+
+
+def test_claim_file_says_what_its_claims_do_not(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(FILE)
+    first, second = read_claims(tmp_path)
+    assert (first.source, first.paper, first.experiments) == ("A paper, 2018", "rogue", ("a/b",))
+    assert (second.source, second.paper, second.experiments) == ("A paper, 2018", "rogue", ("a/c",))
+    assert (first.docs, second.docs) == ("DEVIATIONS.md", "EQUATIONS.md")
+
+
+def test_digest_of_the_claims_changes_with_any_of_them(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(FILE)
+    first = claims_sha256(tmp_path)
+    assert first == claims_sha256(tmp_path)
+    (tmp_path / "a.yaml").write_text(FILE.replace("published: 1,", "published: 2,"))
+    assert claims_sha256(tmp_path) != first
+    (tmp_path / "a.yaml").rename(tmp_path / "b.yaml")
+    (tmp_path / "b.yaml").write_text(FILE)
+    assert claims_sha256(tmp_path) != first
+
+
+def anchors(page: Path) -> set[str]:
+    """What a page's headings are called in links, by GitHub's rule."""
+    heads = [line.lstrip("# ") for line in page.read_text().splitlines() if line.startswith("#")]
+    words = (re.sub(r"[^\w\- ]", "", head.lower()) for head in heads)
+    return {head.replace(" ", "-") for head in words}
+
+
+def test_places_in_the_docs_are_there() -> None:
+    for place in {claim.docs for claim in CLAIMS.values() if claim.docs}:
+        page, _, anchor = place.partition("#")
+        assert anchor in anchors(DOCS / page), place
 
 
 def test_claim_about_hardware_needs_no_metric() -> None:

@@ -1,5 +1,7 @@
 """Verdicts: each one reached, each one with its reason."""
 
+import importlib
+import math
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,24 @@ from reports.load import Run
 from reports.metrics.intervals import MeanInterval
 from reports.results import Results, Setting
 
+EVALUATE = importlib.import_module("reports.claims.evaluate")
+
 FIELDS: dict[str, object] = {
     "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
-    "published": 0.9, "published_text": "0.9", "tolerance": 0.02, "note": "n.",
+    "published": 0.9, "published_text": "0.9", "tolerance": 0.02, "note": "n.", "experiments": ("own",),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def own_conditions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run has the claim's own conditions, but where a test is about them."""
+    if "real_conditions" not in request.fixturenames:
+        monkeypatch.setattr(EVALUATE, "not_own_because", lambda _claim, _manifest: None)
+
+
+@pytest.fixture
+def real_conditions() -> None:
+    """Marks a test that asks for the conditions."""
 
 
 @pytest.fixture
@@ -67,7 +83,7 @@ def test_published_bound_without_tolerance_is_met_or_missed(
     assert judge(results, bound="at_least", tolerance=0).verdict is verdict
 
 
-@pytest.mark.parametrize(("rival", "verdict"), [(0.2, Verdict.DIRECTION), (0.6, Verdict.MISSED)])
+@pytest.mark.parametrize(("rival", "verdict"), [(0.2, Verdict.RIGHT_SIGN), (0.6, Verdict.MISSED)])
 def test_missed_number_may_have_the_right_order(
     results: Results, measured: dict[str, MeanInterval | None], rival: float, verdict: Verdict
 ) -> None:
@@ -78,9 +94,9 @@ def test_missed_number_may_have_the_right_order(
 @pytest.mark.parametrize(
     ("value", "sign", "verdict"),
     [
-        (0.3, "above", "direction"),
+        (0.3, "above", "agrees"),
         (0.0, "above", "missed"),
-        (-1.0, "below", "direction"),
+        (-1.0, "below", "agrees"),
         (0.0, "below", "missed"),
     ],
 )
@@ -118,7 +134,7 @@ def test_hardware_is_what_the_cells_say_whatever_the_testbed_is_called(
     measured["rogue"] = narrow(0.91)
     conditions = [{"parameter": "facts.nic_profile", "equals": "cx3pro"}]
     outcome = judge(Results(Run(tmp_path)), kind="hardware_only", conditions=conditions)
-    assert outcome.verdict is (Verdict.REPRODUCED if is_hardware else Verdict.NEEDS_HARDWARE)
+    assert outcome.found is (Verdict.REPRODUCED if is_hardware else Verdict.NEEDS_HARDWARE)
 
 
 @pytest.mark.parametrize("claim", [claim for claim in read_claims() if claim.kind == "hardware_only"])
@@ -159,19 +175,189 @@ def test_transport_that_did_not_finish(results: Results) -> None:
 def test_sentence_has_published_measured_interval_and_runs(
     results: Results, measured: dict[str, MeanInterval | None]
 ) -> None:
-    measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 3)
+    measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 5)
     assert judge(results).sentence == (
-        "Published: 0.900, tolerance 0.020. Measured: 0.910, mean of 3 runs, 95 % interval 0.905 to 0.915. n."
+        "Published: 0.900, tolerance 0.020. Measured: 0.910, mean of 5 runs, 95 % interval 0.905 to 0.915. n."
     )
+    measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 3, (0.91, 0.915, 0.905))
+    assert "mean of 3 runs, single values 0.905, 0.910 and 0.915. n." in judge(results).sentence
 
 
-def test_interval_that_reaches_into_another_verdict_is_said(
+@pytest.mark.parametrize(
+    ("low", "high", "n", "verdict", "said"),
+    [
+        (0.885, 0.918, 5, Verdict.REPRODUCED, ""),
+        (0.875, 0.918, 5, Verdict.CLOSE, "not all of the interval"),
+        (0.885, 0.925, 5, Verdict.CLOSE, "not all of the interval"),
+        (0.885, 0.925, 3, Verdict.CLOSE, "not all of the single values"),
+    ],
+)
+def test_interval_not_the_mean_reproduces(
+    results: Results,
+    measured: dict[str, MeanInterval | None],
+    low: float,
+    high: float,
+    n: int,
+    verdict: Verdict,
+    said: str,
+) -> None:
+    measured["rogue"] = MeanInterval(0.91, low, high, n)
+    outcome = judge(results)
+    assert outcome.verdict is verdict
+    caution = f" The mean lies within the tolerance, {said}: more runs may change the verdict."
+    assert (caution in outcome.sentence) is bool(said)
+    assert ("may change" in outcome.sentence) is bool(said)
+
+
+def test_missed_whose_interval_reaches_into_what_is_close_says_so(
     results: Results, measured: dict[str, MeanInterval | None]
 ) -> None:
-    measured["rogue"] = MeanInterval(0.91, 0.80, 1.0, 3)
+    measured["rogue"] = MeanInterval(0.95, 0.93, 0.97, 5)
     outcome = judge(results)
-    assert outcome.verdict is Verdict.REPRODUCED
-    assert "Not all of the interval has this verdict: more runs may change it." in outcome.sentence
+    assert outcome.verdict is Verdict.MISSED
+    assert "A part of the interval lies within twice the tolerance" in outcome.sentence
+    measured["rogue"] = MeanInterval(0.95, 0.945, 0.97, 5)
+    assert "may change" not in judge(results).sentence
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "verdict"),
+    [
+        (0.6, 0.55, 0.65, Verdict.AGREES),
+        (0.6, 0.45, 0.75, Verdict.UNDECIDED),
+        (0.6, 0.52, 0.65, Verdict.UNDECIDED),
+        (0.4, 0.30, 0.55, Verdict.MISSED),
+    ],
+)
+def test_order_of_two_settings_needs_intervals_apart(
+    results: Results,
+    measured: dict[str, MeanInterval | None],
+    mean: float,
+    low: float,
+    high: float,
+    verdict: Verdict,
+) -> None:
+    measured["rogue"], measured["roce"] = MeanInterval(mean, low, high, 5), MeanInterval(0.5, 0.47, 0.53, 5)
+    direction = {"sign": "above", "than": {"transport": "roce"}}
+    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    assert outcome.verdict is verdict
+    assert "Expected: above 0.500 (Native RoCE, 95 % interval 0.470 to 0.530)." in outcome.sentence
+    assert ("The intervals overlap: more runs may" in outcome.sentence) is (verdict is Verdict.UNDECIDED)
+    missed_number = judge(results, published=9.0, direction=direction)
+    expected = Verdict.RIGHT_SIGN if verdict is Verdict.AGREES else Verdict.MISSED
+    assert missed_number.verdict is expected
+
+
+def test_whole_interval_must_be_on_the_side_of_a_value(
+    results: Results, measured: dict[str, MeanInterval | None]
+) -> None:
+    direction = {"sign": "below", "value": 0.5}
+    for high, verdict in ((0.49, Verdict.AGREES), (0.51, Verdict.UNDECIDED)):
+        measured["rogue"] = MeanInterval(0.4, 0.3, high, 5)
+        outcome = judge(results, kind="direction_only", published=None, direction=direction)
+        assert outcome.verdict is verdict
+
+
+NEVER = MeanInterval(math.inf, 0.89, math.inf, 5, (0.89, 0.9, math.inf, 0.9, 0.9))
+
+
+@pytest.mark.parametrize("bound", ["equals", "at_least", "at_most"])
+def test_what_never_came_back_reproduces_no_number(
+    results: Results, measured: dict[str, MeanInterval | None], bound: str
+) -> None:
+    measured["rogue"] = NEVER
+    outcome = judge(results, bound=bound)
+    assert outcome.verdict is Verdict.MISSED
+    content = outcome.as_json()
+    assert (content["measured"], content["interval"]) == (None, [0.89, None])
+    assert content["values"] == [0.89, 0.9, None, 0.9, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("own", "rival", "sign", "verdict"),
+    [
+        (narrow(0.5), MeanInterval(math.inf, math.inf, math.inf, 3), "below", Verdict.AGREES),
+        (narrow(0.5), MeanInterval(math.inf, math.inf, math.inf, 3), "above", Verdict.MISSED),
+        (narrow(0.5), NEVER, "below", Verdict.AGREES),
+        (narrow(0.95), NEVER, "below", Verdict.UNDECIDED),
+        (NEVER, NEVER, "below", Verdict.MISSED),
+        (NEVER, NEVER, "above", Verdict.MISSED),
+        (MeanInterval(math.inf, math.inf, math.inf, 3), narrow(0.5), "above", Verdict.AGREES),
+    ],
+)
+def test_what_never_came_back_is_the_longest(
+    results: Results,
+    measured: dict[str, MeanInterval | None],
+    own: MeanInterval,
+    rival: MeanInterval,
+    sign: str,
+    verdict: Verdict,
+) -> None:
+    measured["rogue"], measured["roce"] = own, rival
+    direction = {"sign": sign, "than": {"transport": "roce"}}
+    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    assert outcome.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("n", "verdict", "text"), [(1, "few seeds", "agrees, n = 1"), (2, "few seeds", "agrees, n = 2")]
+)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"published": 0.93},
+        {"kind": "direction_only", "published": None, "direction": {"sign": "above", "value": 0.5}},
+    ],
+)
+def test_few_seeds_reproduce_nothing(
+    results: Results,
+    measured: dict[str, MeanInterval | None],
+    n: int,
+    verdict: str,
+    text: str,
+    changes: dict[str, object],
+) -> None:
+    measured["rogue"] = MeanInterval(0.9, 0.9 if n > 1 else None, 0.9 if n > 1 else None, n)
+    outcome = judge(results, **changes)
+    assert (outcome.verdict.value, outcome.verdict_text) == (verdict, text)
+    assert f"By the numbers alone: {outcome.found.value}; it takes 3 seeds to say so." in outcome.sentence
+    measured["rogue"] = narrow(0.9)
+    assert judge(results, **changes).verdict in {Verdict.REPRODUCED, Verdict.CLOSE, Verdict.AGREES}
+
+
+def test_smaller_side_of_a_comparison_counts(
+    results: Results, measured: dict[str, MeanInterval | None]
+) -> None:
+    measured["rogue"], measured["roce"] = narrow(0.9), MeanInterval(0.5, None, None, 1)
+    direction = {"sign": "above", "than": {"transport": "roce"}}
+    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    assert outcome.verdict_text == "agrees, n = 1"
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_missed_stays_missed(results: Results, measured: dict[str, MeanInterval | None], n: int) -> None:
+    measured["rogue"] = MeanInterval(0.5, None, None, n)
+    assert judge(results).verdict_text == "missed"
+    text = judge(results, direction={"sign": "below", "value": 0.8}).verdict_text
+    assert text == ("right sign" if n >= 3 else f"right sign, n = {n}")
+
+
+@pytest.mark.parametrize(("value", "alone"), [(0.9, "reproduced"), (0.5, "missed")])
+def test_other_conditions_come_before_any_number(
+    real_conditions: None,
+    results: Results,
+    measured: dict[str, MeanInterval | None],
+    value: float,
+    alone: str,
+) -> None:
+    measured["rogue"] = narrow(value)
+    outcome = judge(results)
+    assert outcome.verdict is Verdict.OTHER_CONDITIONS
+    assert outcome.verdict_text == "other conditions"
+    assert not outcome.has_own_conditions
+    assert "the claim’s own experiment is own." in outcome.sentence
+    assert f"By the numbers alone, n = 3: {alone}." in outcome.sentence
 
 
 def test_single_run_has_no_interval(results: Results, measured: dict[str, MeanInterval | None]) -> None:
@@ -197,7 +383,8 @@ def test_json_has_the_promised_fields(results: Results, measured: dict[str, Mean
     promised = {"id", "source", "metric", "published", "measured", "interval", "n", "verdict", "sentence"}
     assert promised <= set(content)
     assert (content["measured"], content["interval"], content["n"]) == (0.91, [0.90, 0.92], 3)
-    assert content["verdict"] == "reproduced"
+    assert (content["verdict"], content["verdict_text"], content["found"]) == ("reproduced",) * 3
+    assert (content["seeds"], content["own_conditions"], content["metric"]) == ([1, 2, 3], True, "jain")
 
 
 def test_every_claim_of_the_registry_gets_an_outcome(results: Results) -> None:
@@ -211,7 +398,7 @@ def test_sample_run_is_too_short_for_the_twenty_second_claims(results: Results) 
     outcomes = {outcome.claim.id: outcome for outcome in evaluate(read_claims(), results)}
     assert outcomes["R-16-p50"].verdict is Verdict.NOT_RUN
     assert "the claim needs at least 20" in outcomes["R-16-p50"].sentence
-    assert outcomes["R-21-roce-failures"].verdict is Verdict.DIRECTION
+    assert outcomes["R-21-roce-failures"].verdict_text == "agrees, n = 2"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +441,8 @@ def test_ratio_to_another_factor_point(pairs: Results) -> None:
     same, loaded = evaluate([claim], pairs)
     assert same.measured is not None
     assert (same.measured.mean, same.measured.n) == (1.0, 2)
-    assert loaded.verdict is Verdict.REPRODUCED
+    assert loaded.verdict_text == "agrees, n = 2"
+    assert loaded.found is Verdict.REPRODUCED
     assert "ratios to the same at load 0.1" in loaded.sentence
 
 
@@ -263,8 +451,8 @@ def test_direction_against_another_factor_point(pairs: Results) -> None:
     conditions = [{"parameter": "workload.load", "equals": 0.75}]
     claim = pairs_claim(kind="direction_only", published=None, direction=direction, conditions=conditions)
     (outcome,) = evaluate([claim], pairs)
-    assert outcome.verdict is Verdict.DIRECTION
-    assert "(the same at load 0.1)" in outcome.sentence
+    assert outcome.found is Verdict.AGREES
+    assert "(the same at load 0.1" in outcome.sentence
 
 
 @pytest.mark.parametrize("relative_to", [{"transport": "dctcp"}, {"at": {"workload.load": 0.5}}])
@@ -292,7 +480,7 @@ def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("value", "verdict"), [(0.995, Verdict.MISSED), (0.985, Verdict.DIRECTION), (1.0, Verdict.MISSED)]
+    ("value", "verdict"), [(0.995, Verdict.MISSED), (0.985, Verdict.AGREES), (1.0, Verdict.MISSED)]
 )
 def test_less_than_one_percent_is_no_direction(
     results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.claims import Claim, Outcome, Verdict, rows_of
+from reports.claims import Claim, Evidence, Outcome, Verdict, rows_of
 from reports.metrics.intervals import MeanInterval
 
 CLAIM = Claim.model_validate(
@@ -14,13 +14,19 @@ CLAIM = Claim.model_validate(
 
 
 def outcome(verdict: Verdict, mean: float, n: int = 5, claim: Claim = CLAIM) -> Outcome:
-    return Outcome(claim, verdict, "Numbers.", measured=MeanInterval(mean, mean - 0.1, mean + 0.1, n))
+    measured = MeanInterval(mean, mean - 0.1, mean + 0.1, n, (mean,) * n)
+    return Outcome(claim, verdict, "Numbers.", evidence=Evidence(measured))
 
 
 def test_single_outcome_stands_as_it_is() -> None:
     (row,) = rows_of([outcome(Verdict.CLOSE, 0.85)])
     assert (row.measured, row.interval, row.runs, row.verdict) == ("0.850", "0.750 to 0.950", "5", "close")
     assert row.worst is Verdict.CLOSE
+
+
+def test_up_to_three_runs_show_their_values() -> None:
+    (row,) = rows_of([outcome(Verdict.CLOSE, 0.85, n=3)])
+    assert row.interval == "0.850, 0.850 and 0.850"
 
 
 def test_several_outcomes_are_a_range_and_counts() -> None:
@@ -32,6 +38,13 @@ def test_several_outcomes_are_a_range_and_counts() -> None:
     assert row.runs == "4 and 5"
     assert row.verdict == "2 reproduced and 1 missed"
     assert row.worst is Verdict.MISSED
+
+
+def test_few_seeds_and_worse_verdicts_are_counted_apart() -> None:
+    (row,) = rows_of(
+        [outcome(Verdict.MISSED, 0.5, 1), *(outcome(Verdict.REPRODUCED, 0.9, n) for n in (1, 2, 1))]
+    )
+    assert row.verdict == "2 agree, n = 1, 1 agrees, n = 2 and 1 missed"
 
 
 def test_equal_means_are_no_range() -> None:
