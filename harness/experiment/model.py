@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Annotated, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from harness.experiment.choices import MeasureChoice, MeasureKind, Parameter, TrafficGroup, TransportChoice
 from harness.experiment.kinds import ByKind
+from harness.experiment.scale import PAPER, Scale
 from workloads.faults import FAULTS, Fault, Flooding, Misrouting
 from workloads.mistakes import mistake, mistakes_at
 from workloads.probes import PROBES, Probe
@@ -48,6 +49,10 @@ class Experiment(Specification):
     """How often each point is measured; repetition r has the seed `seed + r - 1`."""
     seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
     """Seed of the first repetition."""
+    scale: Scale = PAPER
+    """`paper`, or `quick` for the version of a few minutes or less that `scales` describes."""
+    scales: dict[Scale, dict[str, JsonValue]] = Field(default_factory=dict)
+    """What a scale changes, by dotted key; a file that does not say what `quick` is takes one repetition."""
     measure: Annotated[list[MeasureChoice], Field(min_length=1)] | None = None
     """What to record; by default everything that the testbed can."""
     time_limit_ns: Time | None = None

@@ -19,6 +19,7 @@ def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
     data["measure"] = {
         kind: {"interval_ns": experiment.interval_ns(kind)} for kind in MEASURES if experiment.measures(kind)
     }
+    del data["scales"]  # what the scale that was chosen says is in the data
     if experiment.workload is None:
         del data["workload"]
     return data

@@ -7,6 +7,7 @@ from typing import Final
 from harness.errors import ConfigError, Problem
 from harness.experiment import yaml_text
 from harness.experiment.document import Document, with_setting
+from harness.experiment.scale import SCALE, scaled_values
 from harness.experiment.yaml_text import YamlError, parse_yaml
 
 FACTORS: Final = "factors"
@@ -24,22 +25,42 @@ def parse_path(text: str) -> yaml_text.Path | None:
 
 
 def apply_settings(document: Document, settings: Sequence[str]) -> Document:
-    """Apply `--set key=value` one after the other; setting a factor's key replaces the factor's values."""
+    """Apply `--set key=value` one after the other; setting a factor's key replaces the factor's values.
+
+    The scale comes first, wherever it stands, so that it never undoes another setting.
+    """
     for setting in settings:
-        document = _apply(document, setting)
+        if _is_scale(setting):
+            document = _apply(document, setting)
+    for key, value, place in scaled_values(document):
+        document = _put(document, key, value, place)
+    for setting in settings:
+        if not _is_scale(setting):
+            document = _apply(document, setting)
     return document
+
+
+def _is_scale(setting: str) -> bool:
+    return setting.partition("=")[0] == SCALE
 
 
 def _apply(document: Document, setting: str) -> Document:
     place = f"--set {setting}"
     key, equals, text = setting.partition("=")
-    path = parse_path(key)
-    if not equals or path is None:
+    if not equals or parse_path(key) is None:
         raise _error(place, "", repr(setting), "key=value", "write for example --set workload.senders=4")
     try:
         value = parse_yaml(text).value
     except YamlError as error:
         raise _error(place, key, error.got, error.expected, error.advice) from error
+    return _put(document, key, value, place)
+
+
+def _put(document: Document, key: str, value: object, place: str) -> Document:
+    """Put a value where a dotted key says, into the list of its values if it is a factor."""
+    path = parse_path(key)
+    if path is None:
+        raise _error(place, "", repr(key), "a dotted key", "write for example workload.senders")
     factors = document.data.get(FACTORS)
     if isinstance(factors, dict) and key in factors:
         path, value = (FACTORS, key), value if isinstance(value, list) else [value]
