@@ -1,6 +1,6 @@
 """How many bytes a payload occupies: frame bytes count in queues, wire bytes take time on a link."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -29,6 +29,22 @@ class Framing:
         return Fraction(mtu_bytes, mtu_bytes + self.header_bytes + self.gap_bytes)
 
 
+TELEMETRY_BYTES: Final = 42
+"""In every packet of data and every acknowledgement, for five hops of 8 bytes and 2 bytes before them.
+
+Source: int-header.h of the repository alibaba-edu/High-Precision-Congestion-Control (9f4be2a).
+"""
+
+
+def with_telemetry(framing: Framing) -> Framing:
+    """Return a framing with room for what switches write into packets."""
+    return replace(
+        framing,
+        header_bytes=framing.header_bytes + TELEMETRY_BYTES,
+        acknowledgement_bytes=framing.acknowledgement_bytes + TELEMETRY_BYTES,
+    )
+
+
 # Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4 = 62; RETH 16; AETH 4; preamble 8 + gap 12.
 ROCEV2: Final = Framing("rocev2", 62, 16, 66, 4, 20)
 # Point-to-point header 2 + IPv4 20 + UDP 8, neither preamble nor gap: the packets of the papers' simulator.
@@ -40,8 +56,8 @@ IWARP: Final = Framing("iwarp", 78, 0, 64, 0, 20)
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
-    """The segments of a TCP whose IP packets have 1500 bytes at most."""
+class Packets:
+    """The full packets of a transport: a TCP's segments in IP packets of 1500 bytes, or those of an MTU."""
 
     framing: Framing
     payload_bytes: int
@@ -51,12 +67,17 @@ class Stream:
         """Share of a link's rate that is payload: .9493 for 1460 of 1538 bytes."""
         return self.framing.payload_fraction(self.payload_bytes)
 
+    @property
+    def frame_bytes(self) -> int:
+        """A full packet from link header to frame check sequence."""
+        return self.payload_bytes + self.framing.header_bytes
 
-STREAMS: Final[dict[str, Stream]] = {
-    "dctcp": Stream(TCP, 1460),
-    "cubic": Stream(TCP, 1460),
-    "reno": Stream(TCP, 1460),
-    "iwarp": Stream(IWARP, 1440),
+
+STREAMS: Final[dict[str, Packets]] = {
+    "dctcp": Packets(TCP, 1460),
+    "cubic": Packets(TCP, 1460),
+    "reno": Packets(TCP, 1460),
+    "iwarp": Packets(IWARP, 1440),
 }
 """Of the transports that are TCPs, without options."""
 

@@ -3,9 +3,11 @@
 The names are those of the experiment files; which of them a testbed can run is the testbed's to say.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from workloads.framing import STREAMS, Framing, Packets, with_telemetry
 from workloads.traffic.workload import Verb
 
 Service = Literal["rc", "uc", "tcp"]
@@ -107,3 +109,16 @@ def parse_transport(name: str) -> TransportName:
     if len(set(features) & set(NIC_CONTROLS)) > 1:
         raise TransportNameError(f"at most one of {', '.join(NIC_CONTROLS)}")
     return TransportName(base, tuple(features))
+
+
+def full_packets(
+    transport: TransportName, beside: Collection[TransportName], framing: Framing, mtu_bytes: int
+) -> Packets:
+    """Return the full packets of a transport in a network that it shares with others.
+
+    A TCP has packets of its own. Where any transport needs telemetry, all other packets have room for it.
+    """
+    if stream := STREAMS.get(transport.base):
+        return stream
+    has_telemetry = any("hpcc" in each.features for each in (transport, *beside))
+    return Packets(with_telemetry(framing) if has_telemetry else framing, mtu_bytes)

@@ -6,9 +6,8 @@ from fractions import Fraction
 from harness.plan.cells import Cell
 from harness.testbeds.base import Fact
 from harness.testbeds.traffic import cell_flows, group_transport, receivers
-from workloads.framing import STREAMS
 from workloads.topologies import Link
-from workloads.transports import parse_transport
+from workloads.transports import full_packets, parse_transport
 
 
 def bottleneck_facts(cell: Cell) -> dict[str, Fact]:
@@ -28,11 +27,12 @@ def bottleneck_facts(cell: Cell) -> dict[str, Fact]:
 
 
 def cell_payload_fraction(cell: Cell) -> Fraction:
-    """Share of a link's rate that is payload; TCP has packets of its own, if nothing else runs beside it."""
-    bases = {parse_transport(group_transport(cell, group)).base for group in cell.experiment.groups}
-    if len(bases) == 1 and (stream := STREAMS.get(bases.pop())):
-        return stream.payload_fraction
+    """Share of a link's rate that is payload; the network's own packets if transports differ in theirs."""
     topology = cell.experiment.topology
+    names = {parse_transport(group_transport(cell, group)) for group in cell.experiment.groups}
+    packets = {full_packets(name, names, topology.frames, topology.mtu_bytes) for name in names}
+    if len(packets) == 1:
+        return packets.pop().payload_fraction
     return topology.frames.payload_fraction(topology.mtu_bytes)
 
 

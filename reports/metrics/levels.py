@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.activity import Level
+from reports.framing import packets_of_flows
 from reports.metrics.fairness import jain_index
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
@@ -64,11 +65,14 @@ def over_levels(
 def flow_wire_bps(
     choose: Callable[[list[Rates]], Rates],
 ) -> Callable[[CellView, int], float | None]:
-    """Return a metric: the median wire rate of the flows of one level."""
+    """Return a metric: the median wire rate of the flows of one level, if all have packets alike."""
 
     def of_cell(view: CellView, interval_ns: int) -> float | None:
-        fraction, levels = view.entry.number("payload_fraction"), settled_rates(view, interval_ns)
-        return float(np.median(choose(levels).mean(axis=0))) / fraction if fraction and levels else None
+        packets, levels = packets_of_flows(view), settled_rates(view, interval_ns)
+        fractions = {each.payload_fraction for each in packets.values()}
+        if len(fractions) != 1 or not levels:
+            return None
+        return float(np.median(choose(levels).mean(axis=0))) / float(fractions.pop())
 
     return of_cell
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from reports.framing import packets_of_flows
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
 from reports.view import CellView
@@ -27,12 +28,15 @@ def dropped_share(view: CellView, interval_ns: int) -> float | None:
 
     Sent are those of all transfers, whether or not they ended, and what was sent again.
     """
-    flows, drops = view.table("flows"), dropped_packets(view, interval_ns)
-    mtu_bytes = view.entry.number("mtu_bytes")
-    if flows is None or drops is None or not mtu_bytes or flows["retransmitted_bytes"].isna().all():
+    flows, drops, packets = view.table("flows"), dropped_packets(view, interval_ns), packets_of_flows(view)
+    if flows is None or drops is None or not packets or flows["retransmitted_bytes"].isna().all():
         return None
-    packets = np.ceil(flows["size_bytes"].clip(lower=1) / mtu_bytes).sum()
-    return drops / float(packets + flows["retransmitted_bytes"].sum() / mtu_bytes)
+    network = next(iter(packets.values())).payload_bytes  # of flows that carry nothing: one packet each
+    payload = {flow_id: each.payload_bytes for flow_id, each in packets.items()}
+    payload_bytes = flows["flow_id"].astype(str).map(payload).fillna(network)
+    sent = np.ceil(flows["size_bytes"].clip(lower=1) / payload_bytes).sum()
+    again = (flows["retransmitted_bytes"] / payload_bytes).sum()
+    return drops / float(sent + again)
 
 
 def retransmitted_share(view: CellView, _interval_ns: int) -> float | None:

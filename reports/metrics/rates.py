@@ -1,7 +1,7 @@
 """Rates as the papers of hardware give them: frames per second, and bits on the wire.
 
-The wire rate of a flow is its goodput over the payload's share of a full packet, so that flows that share a
-link add up to the rate of the link.
+Each flow's goodput is divided by the payload's share of its own transport's full packets, so that flows that
+share a link add up to no more than the rate of the link.
 """
 
 from collections.abc import Callable
@@ -9,25 +9,39 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.metrics.goodput import aggregate_bps
+from reports.framing import packets_of_flows
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
 from reports.view import CellView
+from workloads.framing import Packets
 
-# Ethernet, IPv4, UDP, BTH, invariant CRC and frame check sequence of a packet of RoCEv2.
-HEADERS_BYTES = 62
+Rates = NDArray[np.float64]
 
 
-def frames_bps(view: CellView, interval_ns: int) -> float | None:
+def full_packet_rates(view: CellView) -> list[tuple[float, Packets]] | None:
+    """Return of each flow how many full packets per second arrive over the window, and what they are."""
+    rows, window, packets = view.deliveries, view.window, packets_of_flows(view)
+    if rows is None or window is None or not packets:
+        return None
+    inside = rows[(rows["t_ns"] > window.start_ns) & (rows["t_ns"] <= window.end_ns)]
+    delivered = inside.groupby("flow_id", observed=True)["delivered_bytes"].sum()
+    per_second = 1e9 / window.duration_ns
+    return [
+        (float(delivered.get(flow_id, 0)) * per_second / own.payload_bytes, own)
+        for flow_id, own in packets.items()
+    ]
+
+
+def frames_bps(view: CellView, _interval_ns: int) -> float | None:
     """Return the rate of all flows in frames of full packets, without preamble and gap."""
-    rate_bps, mtu_bytes = aggregate_bps(view, interval_ns), view.entry.number("mtu_bytes")
-    return rate_bps * (mtu_bytes + HEADERS_BYTES) / mtu_bytes if rate_bps is not None and mtu_bytes else None
+    rates = full_packet_rates(view)
+    return None if rates is None else sum(rate * 8 * packets.frame_bytes for rate, packets in rates)
 
 
-def frames_per_second(view: CellView, interval_ns: int) -> float | None:
+def frames_per_second(view: CellView, _interval_ns: int) -> float | None:
     """Return how many full packets arrive per second, of all flows together."""
-    rate_bps, mtu_bytes = aggregate_bps(view, interval_ns), view.entry.number("mtu_bytes")
-    return rate_bps / (8 * mtu_bytes) if rate_bps is not None and mtu_bytes else None
+    rates = full_packet_rates(view)
+    return None if rates is None else sum(rate for rate, _ in rates)
 
 
 def sender_frames_bps(view: CellView, interval_ns: int) -> float | None:
@@ -36,18 +50,21 @@ def sender_frames_bps(view: CellView, interval_ns: int) -> float | None:
     return None if rows is None or rate_bps is None else rate_bps / rows["src"].nunique()
 
 
-def wire_rates_bps(view: CellView) -> NDArray[np.float64] | None:
+def wire_rates_bps(view: CellView) -> Rates | None:
     """Return each flow's mean wire rate over the second half of the window; none where flows come and go."""
-    fraction, window = view.entry.number("payload_fraction"), view.window
-    if not fraction or window is None or not view.is_simultaneous:
+    packets, window = packets_of_flows(view), view.window
+    if not packets or window is None or not view.is_simultaneous:
         return None
-    half_ns = window.duration_ns // 2
-    goodput = view.goodput(half_ns)
-    return None if goodput is None else goodput.iloc[-1].to_numpy(dtype=np.float64) / fraction
+    goodput = view.goodput(window.duration_ns // 2)
+    if goodput is None:
+        return None
+    fractions = np.array([float(each.payload_fraction) for each in packets.values()])
+    rates: Rates = goodput.iloc[-1].to_numpy(dtype=np.float64) / fractions
+    return rates
 
 
 def over_flows(
-    choose: Callable[[NDArray[np.float64]], float],
+    choose: Callable[[Rates], float],
 ) -> Callable[[CellView, int], float | None]:
     """Return a metric: one number of the wire rates of all flows."""
 
@@ -63,7 +80,7 @@ METRICS = (
         "frames_bps",
         "Frames, all flows",
         Unit.RATE,
-        "Rate of all flows together in frames: payload and 62 bytes of headers per full packet.",
+        "Rate of all flows together in frames: payload and the headers of the transport’s full packets.",
         ("flows", "throughput"),
         frames_bps,
         better="higher",

@@ -67,6 +67,7 @@ MS = SECOND // 1000
 def short(tmp_path: Path) -> CellView:
     """Levels of 10 ms on the grid of 1 ms: A alone, A with B and C, then A alone again.
 
+    Packets carry 82 bytes and have as many around them.
     B and C come and go some microseconds after one another. A level's second half differs from its first.
     """
     spans = {0: (0, 30 * MS), 1: (10 * MS, 20 * MS), 2: (10 * MS + 5_000, 20 * MS + 7_000)}
@@ -81,7 +82,7 @@ def short(tmp_path: Path) -> CellView:
             delivered = levels[n // 10] if n % 10 >= 5 else 100 * (host == 0)
             rows.append(delivery(f"main/h{host}->h3", (n + 1) * MS, delivered, MS))
     return tiny_view(
-        tmp_path, {"flows": flows, "throughput": rows}, ideal_goodput_bps=1000 * 8e3, payload_fraction=0.5
+        tmp_path, {"flows": flows, "throughput": rows}, ideal_goodput_bps=1000 * 8e3, mtu_bytes=82
     )
 
 

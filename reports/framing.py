@@ -1,0 +1,37 @@
+"""The full packets of each flow: what its transport puts around its payload on the wire."""
+
+from reports.view import CellView
+from workloads.framing import FRAMINGS, ROCEV2, Packets
+from workloads.transports import TransportNameError, full_packets, parse_transport
+
+
+def packets_of_flows(view: CellView) -> dict[str, Packets]:
+    """Return the full packets of each flow of the traffic, in the order of `flow_ids`.
+
+    Empty where the cell does not say how large packets are, or has a transport that is not known here.
+    """
+    flows, mtu_bytes = view.table("flows"), view.entry.number("mtu_bytes")
+    if flows is None or not mtu_bytes:
+        return {}
+    framing = FRAMINGS.get(str(view.entry.facts.get("framing")), ROCEV2)
+    names = _transports_of_groups(view)
+    groups = flows.drop_duplicates("flow_id").set_index("flow_id")["group"].astype(str)
+    try:
+        parsed = {group: parse_transport(names.get(group, view.entry.registry_name)) for group in set(groups)}
+    except TransportNameError:
+        return {}
+    packets = {
+        group: full_packets(name, list(parsed.values()), framing, int(mtu_bytes))
+        for group, name in parsed.items()
+    }
+    return {flow_id: packets[groups[flow_id]] for flow_id in view.flow_ids}
+
+
+def _transports_of_groups(view: CellView) -> dict[str, str]:
+    """Return the transports of the groups of traffic that have one of their own."""
+    groups = view.run.manifest.experiment.get("traffic")
+    return {
+        str(group.get("name")): str(group["transport"])
+        for group in (groups if isinstance(groups, list) else [])
+        if isinstance(group, dict) and group.get("transport")
+    }
