@@ -1,5 +1,6 @@
 """Two runs held against each other, setting by setting and metric by metric."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -131,6 +132,8 @@ def _written(value: JsonValue) -> str:
 
 def _signed(value: float, compared: Compared) -> str:
     """A difference with its sign, and as a fraction of the first run's mean where that is not zero."""
+    if math.isnan(value):
+        return NO_VALUE
     mean = sum(compared.first) / len(compared.first)
     if mean:
         return f"{value / abs(mean):+.1%}".replace("-", "\u2212")

@@ -1,5 +1,6 @@
 """Why one experiment gives different numbers on two testbeds: what was recorded about each, in sentences."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -104,7 +105,7 @@ def _probes(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
         return
     for side in (one, other):
         low_ns, high_ns = side.mean("probe_p10_ns"), side.mean("probe_p90_ns")
-        if low_ns and high_ns and high_ns >= PROBES_APART * low_ns:
+        if low_ns and high_ns and math.inf > high_ns >= PROBES_APART * low_ns:
             ends = f"{readable(low_ns, Unit.TIME)} and one in ten more than {readable(high_ns, Unit.TIME)}"
             text = "the median depends on how often the port was idle"
             yield f"On {side.label} one probe in ten takes less than {ends}: {text}."

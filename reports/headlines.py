@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reports.manifest import Manifest
+from reports.metrics import METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,12 @@ class Headline:
     label: str | None = None
     phrase: str | None = None
     comparison: str | None = None
+
+    @property
+    def said(self) -> str:
+        """Return the label as it stands within a sentence."""
+        label = self.label or METRICS[self.metric].title
+        return label if label.startswith("Jain") else f"{label[0].lower()}{label[1:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +37,12 @@ class Headlines:
         return any(headline.metric == metric for headline in self.shown)
 
 
-_AGGREGATE: Final = Headline(
-    "aggregate_bps", "All flows together", comparison="all flows together carry {} instead of {}"
+_AGGREGATE: Final = Headline("aggregate_bps", "All flows together")
+# Compared as shares of what their own packets allow, so that no transport wins by its headers.
+_SHARE: Final = Headline(
+    "aggregate_share", comparison="all flows together carry {} of their ideal instead of {}"
 )
+_FRAMES: Final = Headline("frames_bps", comparison="all flows together carry {} in frames instead of {}")
 _INTERVALS: Final = Headline(
     "interval_goodput_p10_share",
     comparison="the slowest tenth of flow intervals gets {} of the ideal share instead of {}",
@@ -107,7 +117,7 @@ _DEADLOCK: Final = Headline("deadlock_ports", "Ports waiting in a circle")
 _ESTIMATE_ERROR: Final = Headline("rtt_error_p50_ns", "Estimate − truth", "it differs from the truth by {}")
 
 DEFAULT: Final = Headlines(
-    (_AGGREGATE, _INTERVALS, _JAIN, _PROBE, _QUEUE),
+    (_AGGREGATE, _SHARE, _INTERVALS, _JAIN, _PROBE, _QUEUE),
     (
         "aggregate_share",
         "first_completion_p10_share",
@@ -126,7 +136,7 @@ CUT: Final = Headlines(
 
 # Where pauses spread or packets go astray: who still gets anything through, and what stood still.
 STANDSTILL: Final = Headlines(
-    (_AGGREGATE, _SILENT, _PAUSED, _DEADLOCK),
+    (_AGGREGATE, _FRAMES, _SILENT, _PAUSED, _DEADLOCK),
     ("aggregate_bps", "silent_flows", "paused_sum_ns", "pauses"),
 )
 
@@ -144,7 +154,7 @@ PAUSING: Final = "topology.pause_"
 # By the kind of workload; any other kind has the default.
 HEADLINES: Final[dict[str, Headlines]] = {
     "staggered": Headlines(
-        (_AGGREGATE, _LEVEL_SHARE, _LEVEL_JAIN, _LEVEL_RATIO, _PROBE, _QUEUE),
+        (_AGGREGATE, _SHARE, _LEVEL_SHARE, _LEVEL_JAIN, _LEVEL_RATIO, _PROBE, _QUEUE),
         ("level_aggregate_share", "level_jain", "level_most_over_least", "probe_p50_ns", "queue_p50_bytes"),
     ),
     "many_pairs": Headlines(
@@ -158,7 +168,7 @@ HEADLINES: Final[dict[str, Headlines]] = {
     ),
     "ping": Headlines((_MEAN_TIME,), ("fct_mean_ns",)),
     "rtt_accuracy": Headlines(
-        (_AGGREGATE, _ESTIMATE, _ESTIMATE_ERROR, _PROBE),
+        (_AGGREGATE, _SHARE, _ESTIMATE, _ESTIMATE_ERROR, _PROBE),
         ("rtt_p10_ns", "rtt_p50_ns", "rtt_p90_ns", "rtt_error_p50_ns", "probe_p50_ns"),
     ),
 }

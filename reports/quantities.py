@@ -6,6 +6,8 @@ from enum import Enum
 
 NARROW_SPACE = "\u202f"
 NO_VALUE = "\u2013"
+NEVER = "none"
+"""What stands for an infinite value: the time of something that never came back."""
 SLOW_BPS = 1e8
 """Below this rate a sentence says Mb/s."""
 DECIMALS_MAX = 3
@@ -38,9 +40,9 @@ class Unit(Enum):
 
 
 def number_text(value: float | None, unit: Unit) -> str:
-    """Write a quantity, given in base units, without its symbol; a dash where there is none."""
+    """Write a quantity, given in base units, without its symbol; a dash where nothing was measured."""
     if value is None or not math.isfinite(value):
-        return NO_VALUE
+        return _not_a_number(value)
     scaled = value / unit.value.base_units
     decimals = unit.value.decimals
     if unit is Unit.COUNT:
@@ -59,13 +61,13 @@ def quantity_text(value: float | None, unit: Unit) -> str:
         scaled = value / 1e6
         return f"{scaled:.{_decimals_for_three_digits(scaled)}f}{NARROW_SPACE}Mb/s".replace("-", "\u2212")
     text = number_text(value, unit)
-    return f"{text}{NARROW_SPACE}{unit.symbol}" if unit.symbol and text != NO_VALUE else text
+    return f"{text}{NARROW_SPACE}{unit.symbol}" if unit.symbol and text not in {NO_VALUE, NEVER} else text
 
 
 def readable(value: float | None, unit: Unit) -> str:
     """Write a quantity for a sentence, in the multiple of its unit that suits its size."""
     if value is None or not math.isfinite(value):
-        return NO_VALUE
+        return _not_a_number(value)
     if unit is Unit.TIME:
         return duration_text(value)
     return size_text(value) if unit is Unit.BYTES else quantity_text(value, unit)
@@ -95,6 +97,11 @@ def counted(count: int, noun: str) -> str:
 def joined(words: list[str]) -> str:
     """Write a list as a sentence does: `a, b and c`."""
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _not_a_number(value: float | None) -> str:
+    """Write what was not measured, or never came."""
+    return NEVER if value == math.inf else NO_VALUE
 
 
 def _decimals_for_three_digits(scaled: float) -> int:

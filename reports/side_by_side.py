@@ -1,5 +1,6 @@
 """One experiment on several testbeds: each measure beside the others, and why some are far apart."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -188,7 +189,8 @@ def _is_large(own: float | None, its: float | None) -> bool:
 
 
 def _ratio(mean: float | None, first: float | None) -> float | None:
-    return mean / first if mean is not None and first else None
+    ratio = mean / first if mean is not None and first else math.inf
+    return ratio if math.isfinite(ratio) else None
 
 
 def _missing(labels: list[str], group: list[Results]) -> list[str]:

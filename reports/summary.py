@@ -1,13 +1,15 @@
 """The ten-second summary: how the transports compare, and one sentence about each."""
 
+import math
 from dataclasses import dataclass
 
-from reports.headlines import headlines_of
+from reports.headlines import Headline, headlines_of
 from reports.metrics import METRICS
 from reports.metrics.intervals import LEVEL_WITHIN, MeanInterval
-from reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text, readable
+from reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
 from reports.results import Results, Setting
 from reports.style import TransportStyle
+from reports.wording import value_text
 
 # Words for Jain's index, from the first that fits.
 EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
@@ -95,7 +97,8 @@ def _sentence(results: Results, setting: Setting) -> str:
     for headline in headlines.shown:
         mean = results.mean(setting, headline.metric)
         if mean and headline.phrase:
-            parts.append(headline.phrase.format(readable(mean.mean, METRICS[headline.metric].unit)))
+            text = value_text(results, setting, headline.metric)
+            parts.append(headline.phrase.format(text) if mean.exists else f"{headline.said}: {text}")
     failures = _failures(results, [setting])
     if failures != NO_VALUE:
         parts.append(
@@ -113,11 +116,12 @@ def _evenness(jain: MeanInterval | None) -> str:
 
 
 def _range(results: Results, settings: list[Setting], metric: str) -> str:
-    """Write the mean of a metric, or the least and the largest mean over the factor points."""
-    means = [mean.mean for setting in settings if (mean := results.mean(setting, metric))]
+    """Write the value of a metric, or the least and the largest one over the factor points."""
+    means = [(mean.mean, setting) for setting in settings if (mean := results.mean(setting, metric))]
     if not means:
         return NO_VALUE
-    low, high = (readable(value, METRICS[metric].unit) for value in (min(means), max(means)))
+    means.sort(key=lambda each: each[0])
+    low, high = (value_text(results, setting, metric) for _, setting in (means[0], means[-1]))
     return high if low == high else f"{low} to {high}"
 
 
@@ -152,9 +156,9 @@ def _compare(results: Results, points: list[tuple[Setting, Setting]]) -> str:
 def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
     """Say each measure of both transports at one factor point, and the queue pairs that failed."""
     parts = [
-        _difference(one, other, metric, pattern)
-        for metric, pattern in _compared(results)
-        if (one := results.mean(own, metric)) and (other := results.mean(rival, metric))
+        _difference(results, own, rival, headline)
+        for headline in _compared(results)
+        if results.mean(own, headline.metric) and results.mean(rival, headline.metric)
     ]
     failures = [_failures(results, [side]) for side in (own, rival)]
     if NO_VALUE not in failures and not all(text.startswith("0 ") for text in failures):
@@ -162,26 +166,29 @@ def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
     return parts
 
 
-def _compared(results: Results) -> list[tuple[str, str]]:
-    """Return the metrics that decide how transports compare, and how a sentence says them."""
-    shown = headlines_of(results.run.manifest).shown
-    return [(headline.metric, headline.comparison) for headline in shown if headline.comparison]
+def _compared(results: Results) -> list[Headline]:
+    """Return the measures that decide how transports compare."""
+    return [headline for headline in headlines_of(results.run.manifest).shown if headline.comparison]
 
 
 def _orders(results: Results, own: Setting, rival: Setting) -> list[int]:
     return [
-        _order(one, other, metric)
-        for metric, _ in _compared(results)
-        if (one := results.mean(own, metric)) and (other := results.mean(rival, metric))
+        _order(one, other, headline.metric)
+        for headline in _compared(results)
+        if (one := results.mean(own, headline.metric)) and (other := results.mean(rival, headline.metric))
     ]
 
 
 def _order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
     """Return 1 if the first mean is better, -1 if worse, 0 if both are level.
 
-    Level are means whose 95 % intervals touch, or which differ by less than LEVEL_WITHIN of the larger one.
+    Level are means whose 95 % intervals touch (the spans of their values, where runs are too few for an
+    interval), or which differ by less than LEVEL_WITHIN of the larger one. What never came is worse than any
+    time.
     """
-    if abs(own.mean - other.mean) < LEVEL_WITHIN * max(abs(own.mean), abs(other.mean)):
+    if own.mean == other.mean:
+        return 0
+    if abs(own.mean - other.mean) < LEVEL_WITHIN * max(abs(own.mean), abs(other.mean)) < math.inf:
         return 0
     own_low, own_high = (own.mean if bound is None else bound for bound in (own.low, own.high))
     other_low, other_high = (other.mean if bound is None else bound for bound in (other.low, other.high))
@@ -190,11 +197,15 @@ def _order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
     return 1 if (own.mean > other.mean) == (METRICS[metric].better == "higher") else -1
 
 
-def _difference(own: MeanInterval, other: MeanInterval, metric: str, pattern: str) -> str:
-    """Say both means, and how many times one is the other where that says more."""
-    unit = METRICS[metric].unit
-    text = pattern.format(readable(own.mean, unit), readable(other.mean, unit))
-    small, large = sorted((own.mean, other.mean))
+def _difference(results: Results, own: Setting, rival: Setting, headline: Headline) -> str:
+    """Say both values, and how many times one is the other where that says more."""
+    means = [results.mean(side, headline.metric) for side in (own, rival)]
+    texts = [value_text(results, side, headline.metric) for side in (own, rival)]
+    values = [mean.mean for mean in means if mean]
+    if not all(map(math.isfinite, values)):
+        return f"{headline.said}: {texts[0]} against {texts[1]}"
+    text = (headline.comparison or "").format(*texts)
+    small, large = sorted(values)
     if small <= 0 or not 1.5 <= large / small < RATIO_MAX:
         return text
-    return f"{text} ({float(f'{large / small:.2g}'):g} times {'more' if own.mean > other.mean else 'less'})"
+    return f"{text} ({float(f'{large / small:.2g}'):g} times {'more' if values[0] > values[1] else 'less'})"

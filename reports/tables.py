@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from reports.metrics import METRICS, TABLES
+from reports.metrics.intervals import SINGLE_VALUES_MAX
 from reports.metrics.metric import Metric
 from reports.quantities import number_text
 from reports.results import Results, Setting, factor_name
+from reports.wording import lost_text, values_text
 
 CsvRow = Sequence[str | float | int | None]
 
@@ -106,9 +108,14 @@ def _table_of_means(results: Results, title: str, metrics: list[Metric]) -> Repo
 def _caption(results: Results) -> str:
     counts = {len(results.views_of(setting)) for setting in results.measured_settings}
     if counts == {1}:
-        return "One run each: there is no interval."
-    text = "Mean over n runs; below it the 95 % interval of the mean (Student’s t over the runs)."
-    return f"{text} A single run has no interval." if 1 in counts else text
+        below = "One run each: there is no interval."
+    elif max(counts, default=0) <= SINGLE_VALUES_MAX:
+        below = "Mean over n runs; below it the value of each run, for so few have no interval."
+    else:
+        below = "Mean over n runs; below it the 95 % interval of the mean, by bootstrap over the runs."
+        if min(counts) <= SINGLE_VALUES_MAX:
+            below += f" Up to {SINGLE_VALUES_MAX} runs have no interval: the value of each stands there."
+    return below
 
 
 def _row_of_means(
@@ -128,13 +135,14 @@ def _mean_value(results: Results, setting: Setting, metric: Metric, runs: int) -
     mean = results.mean(setting, metric.name)
     if mean is None:
         return Value(number_text(None, metric.unit))
-    notes = []
-    if mean.low is not None and mean.high is not None:
-        low, high = number_text(mean.low, metric.unit), number_text(mean.high, metric.unit)
-        notes.append(f"{low} to {high}")
+    notes = [] if mean.exists else [lost_text(results, setting, metric.name)]
+    if mean.has_interval:
+        notes.append(" to ".join(number_text(end, metric.unit) for end in (mean.low, mean.high)))
+    elif 1 < mean.n <= SINGLE_VALUES_MAX:
+        notes.append(values_text(results, setting, metric.name))
     if mean.n != runs:
         notes.append(f"n = {mean.n}")
-    return Value(number_text(mean.mean, metric.unit), ", ".join(notes))
+    return Value(number_text(mean.mean, metric.unit), "; ".join(filter(None, notes)))
 
 
 def _line_of_means(
@@ -145,7 +153,8 @@ def _line_of_means(
     line.append(len(results.views_of(setting)))
     for metric in metrics:
         mean = results.mean(setting, metric.name)
-        line += [mean.mean, mean.low, mean.high, mean.n] if mean else [None, None, None, 0]
+        ends = (mean.low, mean.high) if mean and mean.has_interval else (None, None)
+        line += [mean.mean, *ends, mean.n] if mean else [None, *ends, 0]
     return line
 
 

@@ -12,9 +12,9 @@ from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval
 from reports.metrics.metric import Metric
-from reports.quantities import quantity_text, readable
 from reports.results import Results, Setting
 from reports.style import INK
+from reports.wording import value_text
 
 TRANSPORTS_MAX: Final = 20
 BAR_INCHES: Final = 0.26
@@ -80,16 +80,17 @@ class Bars(ReportFigure):
         settings = self.shown(results)
         sentences = []
         for metric in self._metrics(results, settings):
-            known = [(setting, results.mean(setting, metric.name)) for setting in settings]
             bars = [
-                f"{setting.title} {quantity_text(mean.mean, metric.unit)}" for setting, mean in known if mean
+                f"{setting.title} {value_text(results, setting, metric.name)}"
+                for setting in settings
+                if results.mean(setting, metric.name)
             ]
             sentences.append(f"{metric.title}: {', '.join(bars)}.")
         return " ".join(sentences)
 
     def _metrics(self, results: Results, settings: list[Setting]) -> list[Metric]:
         names = headlines_of(results.run.manifest).bars
-        return [METRICS[name] for name in names if any(results.per_run(each, name) for each in settings)]
+        return [METRICS[name] for name in names if any(results.mean(each, name) for each in settings)]
 
 
 def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Setting]) -> None:
@@ -98,12 +99,14 @@ def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Se
         mean = results.mean(setting, metric.name)
         if mean is None:
             continue
-        low, high = _interval(mean)
-        end = max(mean.mean, high)
-        axis.barh(place, mean.mean, color=setting.style.colour, height=0.72)
-        axis.plot([low, high], [place, place], color=INK, linewidth=0.9)
+        end = 0.0
+        if mean.exists:
+            low, high = _interval(mean)
+            end = max(mean.mean, high)
+            axis.barh(place, mean.mean, color=setting.style.colour, height=0.72)
+            axis.plot([low, high], [place, place], color=INK, linewidth=0.9)
         axis.annotate(
-            readable(mean.mean, metric.unit),
+            value_text(results, setting, metric.name),
             (end, place),
             xytext=(4, 0),
             textcoords="offset points",

@@ -108,9 +108,13 @@ class FactorSweep(ReportFigure):
 
     def _metrics(self, results: Results, settings: list[Setting]) -> list[Metric]:
         names = headlines_of(results.run.manifest).swept
-        return [
-            METRICS[name] for name in names if any(results.per_run(setting, name) for setting in settings)
-        ]
+        return [METRICS[name] for name in names if any(is_drawable(results, each, name) for each in settings)]
+
+
+def is_drawable(results: Results, setting: Setting, metric: str) -> bool:
+    """Return whether a setting has a place on an axis: a mean, and one that is not infinite."""
+    mean = results.mean(setting, metric)
+    return mean is not None and mean.exists
 
 
 def swept_factor(settings: Sequence[Setting]) -> str:
@@ -147,7 +151,7 @@ def _draw_metric(
     drawn: list[float] = []
     for series in lines:
         means = {value: results.mean(setting, metric.name) for value, setting in series.points.items()}
-        points = [(across.places[value], mean) for value, mean in means.items() if mean is not None]
+        points = [(across.places[value], mean) for value, mean in means.items() if mean and mean.exists]
         if not points:
             continue
         points.sort(key=lambda point: point[0])

@@ -1,7 +1,6 @@
 """How long transfers take, in all and by size class.
 
-A percentile counts a transfer that did not complete as longer than any that did; where the percentile falls
-on such a transfer there is no number. A mean is over the completed transfers.
+A transfer that did not complete counts as infinite, in a percentile and in a mean; its rate is zero.
 """
 
 from collections.abc import Callable
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reports.metrics.metric import Metric
+from reports.metrics.metric import Lost, Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
 from reports.view import CellView
@@ -18,6 +17,9 @@ from workloads.records import TransferStatus
 
 # The agent cuts larger transfers into segments of this size; smaller ones it leaves whole.
 LONG_FROM_BYTES = 65_536
+_LOST = Lost("unfinished_share", "not completed")
+
+Values = NDArray[np.float64]
 
 
 def transfers(view: CellView) -> pd.DataFrame | None:
@@ -30,21 +32,25 @@ def transfers(view: CellView) -> pd.DataFrame | None:
     return flows[flows["start_ns"] >= warm_up_ns] if warm_up_ns else flows
 
 
+def times_ns(rows: pd.DataFrame) -> Values:
+    """Return the completion time of each transfer; infinite for one that did not complete."""
+    done_ns = rows["fct_ns"].where(rows["status"] == TransferStatus.OK)
+    return done_ns.fillna(np.inf).to_numpy(dtype=np.float64)
+
+
 def mean_ns(view: CellView, _interval_ns: int) -> float | None:
-    """Return the mean over the transfers that completed."""
+    """Return the mean over all transfers; infinite if one did not complete."""
     rows = transfers(view)
-    if rows is None:
-        return None
-    done_ns = rows.loc[rows["status"] == TransferStatus.OK, "fct_ns"].dropna()
-    return float(done_ns.mean()) if len(done_ns) else None
+    return None if rows is None or rows.empty else float(times_ns(rows).mean())
 
 
 def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
-    """Return the mean of completion time over that in the empty network, of the transfers that completed."""
+    """Return the mean of completion time over that in the empty network; infinite if one did not complete."""
     rows = transfers(view)
     if rows is None:
         return None
-    slowdowns = rows.loc[rows["status"] == TransferStatus.OK, "slowdown"].dropna()
+    lost = rows["status"] != TransferStatus.OK
+    slowdowns = rows["slowdown"].mask(lost, np.inf).dropna()
     return float(slowdowns.mean()) if len(slowdowns) else None
 
 
@@ -57,20 +63,19 @@ def percentile_ns(*, is_long: bool | None, percent: float) -> Callable[[CellView
             return None
         if is_long is not None:
             rows = rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]
-        done_ns = rows["fct_ns"].where(rows["status"] == TransferStatus.OK)
-        value = nearest_rank(done_ns.fillna(np.inf).to_numpy(dtype=np.float64), percent)
-        return value if value is not None and np.isfinite(value) else None
+        return nearest_rank(times_ns(rows), percent)
 
     return of_cell
 
 
-def transfer_rates_bps(view: CellView) -> NDArray[np.float64] | None:
-    """Return size over completion time of every transfer that completed."""
+def transfer_rates_bps(view: CellView) -> Values | None:
+    """Return size over completion time of every transfer; zero for one that did not complete."""
     rows = transfers(view)
     if rows is None:
         return None
-    done = rows[(rows["status"] == TransferStatus.OK) & (rows["fct_ns"] > 0)]
-    rates = (done["size_bytes"] * 8e9 / done["fct_ns"]).to_numpy(dtype=np.float64)
+    taken_ns = times_ns(rows)
+    took_time = taken_ns > 0
+    rates = rows["size_bytes"].to_numpy(dtype=np.float64)[took_time] * 8e9 / taken_ns[took_time]
     return rates if len(rates) else None
 
 
@@ -83,7 +88,7 @@ def transfer_rate_mean_bps(view: CellView, _interval_ns: int) -> float | None:
 def transfer_rate_deviation_share(view: CellView, _interval_ns: int) -> float | None:
     """Return their standard deviation over their mean."""
     rates = transfer_rates_bps(view)
-    return None if rates is None else float(rates.std() / rates.mean())
+    return None if rates is None or not rates.any() else float(rates.std() / rates.mean())
 
 
 def unfinished_share(view: CellView, _interval_ns: int) -> float | None:
@@ -97,35 +102,41 @@ METRICS = (
         "fct_mean_ns",
         "Completion, mean",
         Unit.TIME,
-        "Mean time from handing a transfer over to its completion, over the transfers that completed.",
+        "Mean time from handing a transfer over to its completion; one that did not complete counts as"
+        " infinite.",
         ("flows",),
         mean_ns,
+        lost=_LOST,
     ),
     Metric(
         "fct_p99_ns",
         "Completion p99",
         Unit.TIME,
-        "One in a hundred of all transfers took longer than this; one that did not complete counts as longer"
-        " than any that did.",
+        "One in a hundred of all transfers took longer than this; one that did not complete counts as"
+        " infinite.",
         ("flows",),
         percentile_ns(is_long=None, percent=99),
+        lost=_LOST,
     ),
     Metric(
         "slowdown_mean",
         "Slowdown, mean",
         Unit.RATIO,
-        "Mean of a transfer’s completion time over that of the same transfer alone in the empty network.",
+        "Mean of a transfer’s completion time over that of the same transfer alone in the empty network; one"
+        " that did not complete counts as infinite.",
         ("flows",),
         slowdown_mean,
+        lost=_LOST,
     ),
     Metric(
         "long_fct_p50_ns",
         "Long transfers p50",
         Unit.TIME,
         "Median completion time of the transfers of at least 64 KiB; one that did not complete counts as"
-        " longer than any that did.",
+        " infinite.",
         ("flows",),
         percentile_ns(is_long=True, percent=50),
+        lost=_LOST,
     ),
     Metric(
         "long_fct_p90_ns",
@@ -134,6 +145,7 @@ METRICS = (
         "One in ten of the transfers of at least 64 KiB took longer than this.",
         ("flows",),
         percentile_ns(is_long=True, percent=90),
+        lost=_LOST,
     ),
     Metric(
         "short_fct_p50_ns",
@@ -142,6 +154,7 @@ METRICS = (
         "Median completion time of the transfers below 64 KiB.",
         ("flows",),
         percentile_ns(is_long=False, percent=50),
+        lost=_LOST,
     ),
     Metric(
         "short_fct_p90_ns",
@@ -150,12 +163,13 @@ METRICS = (
         "One in ten of the transfers below 64 KiB took longer than this.",
         ("flows",),
         percentile_ns(is_long=False, percent=90),
+        lost=_LOST,
     ),
     Metric(
         "transfer_rate_mean_bps",
         "Size / completion, mean",
         Unit.RATE,
-        "Mean over the transfers that completed of size over completion time.",
+        "Mean over all transfers of size over completion time; zero for one that did not complete.",
         ("flows",),
         transfer_rate_mean_bps,
         better="higher",

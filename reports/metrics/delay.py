@@ -1,9 +1,11 @@
 """Delay: what the probe saw, and what stood in the queue."""
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from reports.metrics.mesh import PROBE_GROUP
-from reports.metrics.metric import Metric
+from reports.metrics.metric import Lost, Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
 from reports.view import CellView
@@ -19,13 +21,18 @@ def own_probes(view: CellView) -> pd.DataFrame | None:
     return None if rows.empty else rows
 
 
-def probe_rtt_percentile(view: CellView, percent: float) -> float | None:
-    """Return a percentile (ns) over the probes that completed."""
+def probe_rtts_ns(view: CellView) -> NDArray[np.float64]:
+    """Return the time of each probe; infinite for one that did not complete."""
     probes = own_probes(view)
     if probes is None:
-        return None
-    done = probes.loc[probes["status"] == TransferStatus.OK, "rtt_ns"].dropna()
-    return nearest_rank(done.to_numpy(), percent)
+        return np.empty(0)
+    done_ns = probes["rtt_ns"].where(probes["status"] == TransferStatus.OK)
+    return done_ns.fillna(np.inf).to_numpy(dtype=np.float64)
+
+
+def probe_rtt_percentile(view: CellView, percent: float) -> float | None:
+    """Return a percentile (ns) over all probes; infinite where it falls on one that did not complete."""
+    return nearest_rank(probe_rtts_ns(view), percent)
 
 
 def probe_loss_share(view: CellView, _interval_ns: int) -> float | None:
@@ -56,45 +63,52 @@ def queue_deviation_share(view: CellView, _interval_ns: int) -> float | None:
     return float(late.std() / late.mean()) if late.mean() > 0 else None
 
 
+_LOST = Lost("probe_loss_share", "lost")
+
 METRICS = (
     Metric(
         "probe_p10_ns",
         "Probe p10",
         Unit.TIME,
-        "One probe in ten took at most this.",
+        "One probe in ten took at most this; one that did not complete counts as infinite.",
         ("latency",),
         lambda view, _interval_ns: probe_rtt_percentile(view, 10),
+        lost=_LOST,
     ),
     Metric(
         "probe_p50_ns",
         "Probe p50",
         Unit.TIME,
         "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port. Probes"
-        " are posted at every tick, also while the one before is still on its way.",
+        " are posted at every tick, also while the one before is still on its way; one that did not complete"
+        " counts as infinite.",
         ("latency",),
         lambda view, _interval_ns: probe_rtt_percentile(view, 50),
+        lost=_LOST,
     ),
     Metric(
         "probe_p90_ns",
         "Probe p90",
         Unit.TIME,
-        "One probe in ten took longer than this.",
+        "One probe in ten took longer than this; one that did not complete counts as infinite.",
         ("latency",),
         lambda view, _interval_ns: probe_rtt_percentile(view, 90),
+        lost=_LOST,
     ),
     Metric(
         "probe_p99_ns",
         "Probe p99",
         Unit.TIME,
-        "One probe in a hundred took longer than this.",
+        "One probe in a hundred took longer than this; one that did not complete counts as infinite.",
         ("latency",),
         lambda view, _interval_ns: probe_rtt_percentile(view, 99),
+        lost=_LOST,
     ),
     Metric(
         "probe_loss_share",
         "Probes lost",
         Unit.PERCENT,
-        "Probes that did not complete; they are not part of the percentiles.",
+        "Probes that did not complete, because they were lost or because the run ended.",
         ("latency",),
         probe_loss_share,
     ),

@@ -6,14 +6,14 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.stats import PermutationMethod, mannwhitneyu
+from scipy.stats import PermutationMethod, mannwhitneyu, rankdata
+
+from reports.metrics.intervals import interval_of, resampled_means
 
 ALPHA: Final = 0.05
 """How often runs that do not differ may be called different."""
-RESAMPLES: Final = 10_000
 _SPLITS_MAX: Final = 20_000
 """So many ways to split the runs are all looked at; beyond, the normal approximation is good."""
-_SEED: Final = 1
 
 
 class Verdict(StrEnum):
@@ -27,7 +27,10 @@ class Verdict(StrEnum):
 
 
 class Difference(NamedTuple):
-    """The mean of the second group minus that of the first, its 95 % interval, and what follows."""
+    """The mean of the second group minus that of the first, its 95 % interval, and what follows.
+
+    The mean is no number where a value is infinite: then ranks alone decide.
+    """
 
     mean: float
     low: float | None
@@ -44,9 +47,11 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     zero out. Values within a run are no samples: runs differ by more than what is in one of them.
     Source: Mann and Whitney, Annals of Mathematical Statistics 18, 1947.
     """
-    mean = float(np.mean(second) - np.mean(first))
     if list(first) == list(second):
         return Difference(0.0, None, None, None, Verdict.IDENTICAL)
+    if not np.isfinite([*first, *second]).all():
+        return _by_ranks(first, second)
+    mean = float(np.mean(second) - np.mean(first))
     if smallest_p(len(first), len(second)) > ALPHA:
         return Difference(mean, None, None, None, Verdict.TOO_FEW)
     low, high = _interval(first, second)
@@ -55,6 +60,18 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     if p <= ALPHA and (low > 0 or high < 0):
         verdict = Verdict.HIGHER if low > 0 else Verdict.LOWER
     return Difference(mean, low, high, p, verdict)
+
+
+def _by_ranks(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """Compare groups in which something never came: such a value ranks last, and has no mean to differ by."""
+    if smallest_p(len(first), len(second)) > ALPHA:
+        return Difference(math.nan, None, None, None, Verdict.TOO_FEW)
+    p, ranks = _mann_whitney(first, second), rankdata([*first, *second])
+    verdict = Verdict.NOT_FOUND
+    if p <= ALPHA:
+        is_higher = ranks[len(first) :].mean() > ranks[: len(first)].mean()
+        verdict = Verdict.HIGHER if is_higher else Verdict.LOWER
+    return Difference(math.nan, None, None, p, verdict)
 
 
 def smallest_p(first: int, second: int) -> float:
@@ -76,15 +93,8 @@ def _mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _interval(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """95 % interval of the difference of the means, by resampling the runs of each group.
-
-    Percentiles of the differences of RESAMPLES pairs of groups drawn with replacement, from a fixed seed.
-    Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
-    """
-    stream = np.random.default_rng(_SEED)
+    """95 % interval of the difference of the means, by resampling the runs of each group on their own."""
     means = [
-        stream.choice(np.asarray(group, np.float64), (RESAMPLES, len(group))).mean(axis=1)
-        for group in (first, second)
+        resampled_means(np.asarray(group, np.float64), stream) for stream, group in enumerate((first, second))
     ]
-    low, high = np.quantile(means[1] - means[0], [0.025, 0.975])
-    return float(low), float(high)
+    return interval_of(means[1] - means[0], min(len(first), len(second)))

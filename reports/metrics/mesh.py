@@ -1,8 +1,8 @@
 """Latency as a mesh of small requests between many hosts sees it, per service.
 
-A percentile counts a request that was lost as slower than any that came back; where it falls on such a
-request there is no number. Requests that were still on their way when the run ended, and no older than the
-slowest that came back, count for nothing: nobody knows how long they would have taken.
+A percentile counts a request that was lost as infinite. Requests that were still on their way when the run
+ended, and no older than the slowest that came back, count for nothing: nobody knows how long they would have
+taken.
 """
 
 from collections.abc import Callable
@@ -32,8 +32,7 @@ def percentile_ns(service: str, percent: float) -> Callable[[CellView, int], flo
         is_young = rows["t_ns"] > rows["t_ns"].max() - slowest_ns
         rows = rows[is_done | (rows["status"] == TransferStatus.ERROR) | ~is_young]
         rtt_ns = rows["rtt_ns"].where(rows["status"] == TransferStatus.OK).fillna(np.inf)
-        value = nearest_rank(rtt_ns.to_numpy(dtype=np.float64), percent)
-        return value if value is not None and np.isfinite(value) else None
+        return nearest_rank(rtt_ns.to_numpy(dtype=np.float64), percent)
 
     return of_cell
 

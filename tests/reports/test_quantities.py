@@ -38,7 +38,7 @@ from reports.quantities import (
         (0.648, Unit.RATIO, "0.65"),
         (None, Unit.RATE, NO_VALUE),
         (math.nan, Unit.RATE, NO_VALUE),
-        (math.inf, Unit.TIME, NO_VALUE),
+        (math.inf, Unit.TIME, "none"),
     ],
 )
 def test_number(value: float | None, unit: Unit, text: str) -> None:

@@ -1,5 +1,6 @@
 """The sentences of the summary."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transf
 from reports.load import Run
 from reports.metrics.intervals import MeanInterval
 from reports.results import Results
-from reports.summary import RIVALS_MAX, _difference, _order, cards, comparison
+from reports.summary import RIVALS_MAX, _order, cards, comparison
 
 
 def ascii_spaces(text: str) -> str:
@@ -49,6 +50,9 @@ def interval(mean: float, half: float) -> MeanInterval:
     return MeanInterval(mean, mean - half, mean + half, 3)
 
 
+NEVER_TWICE = MeanInterval(math.inf, 90, math.inf, 3, (90, math.inf, math.inf))
+
+
 @pytest.mark.parametrize(
     ("own", "other", "metric", "order"),
     [
@@ -59,6 +63,10 @@ def interval(mean: float, half: float) -> MeanInterval:
         (interval(100.0, 0.1), interval(100.9, 0.1), "probe_p50_ns", 0),  # apart, but by less than 1 %
         (MeanInterval(70, None, None, 1), MeanInterval(100, None, None, 1), "probe_p50_ns", 1),
         (interval(0, 0), interval(0, 0), "interval_goodput_p10_share", 0),
+        (interval(70, 5), NEVER_TWICE, "probe_p50_ns", 1),
+        (NEVER_TWICE, interval(70, 5), "probe_p50_ns", -1),
+        (NEVER_TWICE, NEVER_TWICE, "probe_p50_ns", 0),
+        (interval(95, 5), NEVER_TWICE, "probe_p50_ns", 0),  # the one that came back was as fast
     ],
 )
 def test_better_worse_or_level(own: MeanInterval, other: MeanInterval, metric: str, order: int) -> None:
@@ -149,12 +157,17 @@ def test_flow_that_dies_at_once_does_not_win_by_its_rate(tmp_path: Path) -> None
     (sentence,) = comparison(Results(Run(run)))
     text = ascii_spaces(sentence)
     assert text.startswith(
-        "Against Native RoCE, RoGUE is better on 1 of 1 measure: 0 % of the transfers do not"
+        "Against Native RoCE, RoGUE is better on 2 of 2 measures: 0 % of the transfers do not"
     )
-    assert "instead of 100.0 % and 0 of 1 queue pairs fail instead of 1 of 1" in text
+    assert "completion, mean: 4 s against none, 100.0 % not completed" in text
+    assert "and 0 of 1 queue pairs fail instead of 1 of 1" in text
 
 
 @pytest.mark.parametrize(("large", "times"), [(35e6, "350 times more"), (2e5, "2 times more")])
-def test_how_many_times_is_no_power_of_ten(large: float, times: str) -> None:
-    text = _difference(interval(large, 0), interval(1e5, 0), "probe_p50_ns", "{} instead of {}")
-    assert times in text
+def test_how_many_times_is_no_power_of_ten(tmp_path: Path, large: float, times: str) -> None:
+    cells = [
+        (cell("rogue-r1"), {"latency": [{"t_ns": 1, "rtt_ns": int(large), "status": "ok"}]}),
+        (cell("roce-r1", transport="roce"), {"latency": [{"t_ns": 1, "rtt_ns": 100_000, "status": "ok"}]}),
+    ]
+    (sentence,) = comparison(Results(Run(write_cells(tmp_path, cells, {"kind": "incast"}))))
+    assert times in sentence

@@ -28,7 +28,7 @@ def test_means_stand_with_runs_and_interval(results: Results) -> None:
     assert [head.text for head in table.head[:3]] == ["Transport", "n", "Probe p10"]
     rogue, roce = table.rows
     assert [value.text for value in rogue[:3]] == ["RoGUE", "3", "58.2"]
-    assert rogue[3].note == "70.7 to 71.4"
+    assert rogue[3].note == "71.2, 70.9, 71.1"
     assert roce[1].text == "2"
 
 
@@ -39,7 +39,7 @@ def test_csv_has_what_the_page_rounds(results: Results) -> None:
     assert mean is not None
     assert line["transport"] == "rogue"
     assert float(line["probe_p50_ns_mean"]) == mean.mean
-    assert float(line["probe_p50_ns_low95"]) == mean.low
+    assert line["probe_p50_ns_low95"] == ""  # three runs have no interval
     assert line["probe_p50_ns_n"] == "3"
 
 
@@ -48,7 +48,8 @@ def test_column_without_any_value_is_left_out(tmp_path: Path) -> None:
     tables = metric_tables(Results(Run(write_sample_run(tmp_path, sample))))
     assert "What the agent believes" not in [table.title for table in tables]
     assert all(table.caption == "One run each: there is no interval." for table in tables)
-    assert all(value.note == "" for table in tables for row in table.rows for value in row)
+    notes = {value.note for table in tables for row in table.rows for value in row}
+    assert all(note == "" or note.endswith(("lost", "not completed")) for note in notes)
 
 
 def test_value_that_another_transport_has_is_a_dash(results: Results) -> None:

@@ -15,9 +15,13 @@ from reports.style import figure_look
 def test_a_panel_per_measure_and_a_bar_per_transport(random_transfers: Results) -> None:
     with figure_look():
         axes = Bars().draw(random_transfers).axes
-    assert [axis.get_title(loc="left") for axis in axes] == ["Slowdown, mean", "Completion, mean"]
+    assert [axis.get_title(loc="left") for axis in axes] == [
+        "Slowdown, mean",
+        "Completion, mean",
+        "Completion p99",
+    ]
     assert [bar.get_width() for bar in axes[0].patches] == [1.5, 2.5, 3.5]
-    for axis, metric in zip(axes, ("slowdown_mean", "fct_mean_ns"), strict=True):
+    for axis, metric in zip(axes, ("slowdown_mean", "fct_mean_ns", "fct_p99_ns"), strict=True):
         means = [random_transfers.mean(each, metric) for each in random_transfers.measured_settings]
         assert [bar.get_width() for bar in axis.patches] == [mean.mean for mean in means if mean]
         assert len(axis.patches) == 3
@@ -44,7 +48,7 @@ def test_names_stay_within_the_figure(tmp_path: Path, transports: tuple[str, ...
 def test_every_bar_is_said(random_transfers: Results) -> None:
     text = Bars().describe(random_transfers)
     for setting in random_transfers.measured_settings:
-        assert text.count(f"{setting.title} ") == 2
+        assert text.count(f"{setting.title} ") == 3
     assert "Slowdown, mean: " in text
 
 

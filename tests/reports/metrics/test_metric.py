@@ -33,12 +33,21 @@ class TestEveryMetric:
     def test_stands_in_one_table(self, name: str) -> None:
         assert sum(name in names for _, names in TABLES) == 1
 
-    def test_is_a_finite_number_or_none_on_the_samples(
+    def test_is_a_number_or_none_on_the_samples(
         self, name: str, results: Results, staggered: Results, pairs: Results
     ) -> None:
         values = [cell[name] for run in (results, staggered, pairs) for cell in run.values.values()]
         assert any(value is not None for value in values)
-        assert all(value is None or math.isfinite(value) for value in values)
+        assert not any(value is not None and math.isnan(value) for value in values)
+
+    def test_says_what_is_lost_where_it_may_be_infinite(
+        self, name: str, results: Results, staggered: Results, pairs: Results
+    ) -> None:
+        values = [cell[name] for run in (results, staggered, pairs) for cell in run.values.values()]
+        if math.inf in values:
+            lost = METRICS[name].lost
+            assert lost is not None
+            assert METRICS[lost.metric].unit is Unit.PERCENT
 
 
 def test_tables_hold_only_known_metrics() -> None:

@@ -1,0 +1,30 @@
+"""The one text of a measured value: the same on a card, in a table, in a legend and in words."""
+
+from reports.metrics import METRICS
+from reports.quantities import NO_VALUE, Unit, number_text, quantity_text, readable
+from reports.results import Results, Setting
+
+
+def value_text(results: Results, setting: Setting, metric: str) -> str:
+    """Write the mean of a metric over the runs.
+
+    `71 µs`; `none, 61 % lost` where in a run what it is about never came back; a dash where nothing was
+    measured.
+    """
+    mean = results.mean(setting, metric)
+    if mean is None:
+        return NO_VALUE
+    text, lost = readable(mean.mean, METRICS[metric].unit), lost_text(results, setting, metric)
+    return text if mean.exists or not lost else f"{text}, {lost}"
+
+
+def lost_text(results: Results, setting: Setting, metric: str) -> str:
+    """Write how much of what a metric is about never came back: `61 % lost`; empty where nobody knows."""
+    lost = METRICS[metric].lost
+    share = results.mean(setting, lost.metric) if lost else None
+    return f"{quantity_text(share.mean, Unit.PERCENT)} {lost.word}" if lost and share else ""
+
+
+def values_text(results: Results, setting: Setting, metric: str) -> str:
+    """Write the value of each run without its unit: `71.0, 71.4, none`."""
+    return ", ".join(number_text(value, METRICS[metric].unit) for value in results.per_run(setting, metric))
