@@ -7,7 +7,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from reports import provenance, summary
+from reports import first_screen, provenance, summary
 from reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, counted_verdict, rows_of
 from reports.figures import FIGURES
 from reports.quantities import counted, duration_text, joined
@@ -119,6 +119,7 @@ def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable
     )
     environment.globals.update(
         summary=summary,
+        first_screen=first_screen,
         provenance=provenance,
         counted=counted,
         duration_text=duration_text,

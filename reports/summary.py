@@ -73,7 +73,7 @@ def _card(results: Results, settings: list[Setting]) -> Card:
     sentences = tuple(_sentence(results, setting) for setting in settings)
     if len(settings) == 1:
         return Card(settings[0].style, sentences[0], numbers)
-    whole = f"{len(settings)} settings; the numbers below are the least and the largest of their means."
+    whole = f"{len(settings)} settings; the numbers are the least and the largest of their means."
     return Card(settings[0].style, whole, numbers, sentences)
 
 

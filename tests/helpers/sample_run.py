@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from workloads.records import SCHEMA_VERSION, TABLES
 
+QUESTION = "Does RoGUE keep queues short without PFC?"
 IDEAL_BPS = 10e9 * 1024 / 1106
 ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 Columns = Mapping[str, Sequence[object]]
@@ -103,6 +104,7 @@ def _manifest(sample: Sample, cells: list[dict[str, object]]) -> dict[str, objec
         "experiment": {
             "name": "quickstart",
             "title": sample.title,
+            "question": QUESTION,
             "topology": {"kind": "star", "hosts": 10, "rate_bps": 10**10, "delay_ns": 1000, "mtu_bytes": 1024,
                          "framing": "rocev2", "nic": "cx3pro", "buffer_bytes": 9_000_000, "alpha": 1.0},
             "workload": workload,

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from helpers.sample_run import Sample, write_sample_run
+from helpers.sample_run import QUESTION, Sample, write_sample_run
 from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
 
 from reports import build
@@ -125,6 +125,27 @@ def test_can_be_used_with_the_keyboard(page: Page) -> None:
     assert all(a.get("tabindex") == "0" and a.get("aria-label") for a in scrolling)
 
 
+def test_first_screen_is_question_verdicts_trust_and_then_numbers(html: str, page: Page) -> None:
+    """In this order, before any figure."""
+    marks = (QUESTION, 'class="banner"', 'class="chips"', 'class="trust"', 'class="cards"', "<figure")
+    places = [html.index(mark) for mark in marks]
+    assert places == sorted(places)
+    chips = [a for a in page.all("a") if "chip" in (a.get("class") or "").split()]
+    assert chips
+    assert {chip["href"] for chip in chips} == {"#run1-claims"}
+    assert "Native RoCE failed in 1 of 3 cells (bug): ZeroDivisionError: division by zero." in page.text
+    assert "Not run: RoCE with DCQCN (the simulator has no roce+dcqcn yet). Status" in page.text
+
+
+def test_run_without_question_or_claims_says_so_quietly(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest([cell(status="pending")], status="running")))
+    text = build(tmp_path).read_text()
+    assert 'class="question"' not in text
+    assert 'class="chips"' not in text
+    assert "This run judges none of" in text
+    assert "Not run: 1 cell still pending." in text
+
+
 def test_says_what_is_missing_and_why(page: Page) -> None:
     assert "Partial: 5 of 9 cells have a result." in page.text
     assert "ZeroDivisionError: division by zero" in page.text
@@ -148,7 +169,7 @@ def test_text_has_no_exclamation_and_no_typewriter_quotes(page: Page) -> None:
 HOSTILE = '<script>alert("x")</script>'
 
 
-@pytest.mark.parametrize("place", ["title", "message", "transport", "flow", "factor", "commit"])
+@pytest.mark.parametrize("place", ["title", "question", "message", "transport", "flow", "factor", "commit"])
 def test_hostile_strings_are_text(tmp_path: Path, place: str) -> None:
     directory = write_sample_run(tmp_path, Sample(repetitions=1, seconds=1.0, failed=("roce-r1",)))
     path = directory / "manifest.json"
@@ -157,6 +178,8 @@ def test_hostile_strings_are_text(tmp_path: Path, place: str) -> None:
     match place:
         case "title":
             content["experiment"]["title"] = HOSTILE
+        case "question":
+            content["experiment"]["question"] = HOSTILE
         case "message":
             failed["message"] = HOSTILE
         case "transport":
@@ -215,6 +238,7 @@ def test_two_runs_on_one_page_do_not_clash(run: Path, tmp_path: Path) -> None:
     page = Page(text)
     counts = Counter(attributes["id"] for _, attributes in page.elements if "id" in attributes)
     assert max(counts.values()) == 1
-    assert page.text.count("Published beside measured .") == 2
+    assert text.count(f'<p class="question">{QUESTION}</p>') == 2
+    assert page.text.count("Against what was published:") == 2
     assert len(page.all("svg")) == 2 * DRAWN
     assert_headings_descend(page)
