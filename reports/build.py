@@ -31,13 +31,14 @@ def build(run_dirs: Path | Sequence[Path], output: Path | None = None) -> Path:
     runs, unreadable = _load(directories)
     if not runs:
         raise ReportError(" ".join(unreadable))
+    path = output or (directories[0] if len(directories) == 1 else directories[0].resolve().parent) / REPORT
     sections, measured = [], [Results(run) for run in runs]
     for number, results in enumerate(measured, start=1):
         run = results.run
         outcomes = evaluate(read_claims(), results)
         _write(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
-        sections.append(run_section(f"run{number}", 2 if len(runs) == 1 else 3, results, outcomes))
-    path = output or (directories[0] if len(directories) == 1 else directories[0].resolve().parent) / REPORT
+        level = 2 if len(runs) == 1 else 3
+        sections.append(run_section(f"run{number}", level, results, outcomes, path.parent))
     _write(path, render(sections, side_by_side(measured), unreadable))
     return path
 

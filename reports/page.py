@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from reports import first_screen, provenance, summary
 from reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, counted_verdict, rows_of
+from reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
 from reports.figures import FIGURES
 from reports.quantities import counted, duration_text, joined
 from reports.results import Results
@@ -44,6 +45,14 @@ class RunSection:
     tables: list[ReportTable]
     outcomes: list[Outcome]
     problems: list[str]
+    place: Path | None = None
+    """Directory of the report, for links to files beside it."""
+
+    @property
+    def anchors(self) -> set[str]:
+        """Return the anchors of what was drawn and tabulated, without the key."""
+        drawn = {figure_anchor(figure.name) for figure in self.figures if not figure.skipped}
+        return drawn | {table_anchor(table.title) for table in self.tables[:-1]}
 
     @property
     def judged(self) -> list[Outcome]:
@@ -56,14 +65,11 @@ class RunSection:
         return rows_of(self.judged)
 
     @property
-    def not_run(self) -> list[Outcome]:
-        """Return the claims that the run is not about."""
-        return [outcome for outcome in self.outcomes if outcome.verdict is Verdict.NOT_RUN]
-
-    @property
-    def needs_hardware(self) -> list[Outcome]:
-        """Return the claims about which no simulation can say anything."""
-        return [outcome for outcome in self.outcomes if outcome.verdict is Verdict.NEEDS_HARDWARE]
+    def unjudged(self) -> str:
+        """Return how many claims the run is not about, and how many need hardware, as a sentence or none."""
+        counts = [(verdict, sum(o.verdict is verdict for o in self.outcomes)) for verdict in Verdict]
+        parts = [counted_verdict(count, v) for v, count in counts if count and not v.is_judged]
+        return f"Of the other claims {joined(parts)}; claims.json says of each why." if parts else ""
 
     @property
     def verdicts(self) -> str:
@@ -82,13 +88,15 @@ class RunSection:
         return f"This run judges {about} of {counted(claims, 'claim')}{points}: {joined(parts)}."
 
 
-def run_section(key: str, level: int, results: Results, outcomes: list[Outcome]) -> RunSection:
+def run_section(
+    key: str, level: int, results: Results, outcomes: list[Outcome], place: Path | None = None
+) -> RunSection:
     """Measure, draw and tabulate one run; its headings start at `level`."""
     figures = figure_sections(key, results)
     tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
     problems = results.run.problems  # read last: by now every table that the page needs was asked for
     banner = provenance.partial_because(results.run.manifest, problems)
-    return RunSection(key, level, results, banner, figures, tables, outcomes, problems)
+    return RunSection(key, level, results, banner, figures, tables, outcomes, problems, place)
 
 
 def figure_sections(key: str, results: Results) -> list[FigureSection]:
@@ -124,6 +132,9 @@ def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable
         counted=counted,
         duration_text=duration_text,
         verdict_meanings=VERDICT_MEANINGS,
+        claim_anchor=claim_anchor,
+        claim_links=claim_links,
+        table_anchor=table_anchor,
         css_variable=css_variable,
     )
     style = Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))

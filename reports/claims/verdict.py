@@ -75,6 +75,7 @@ _COUNTED: Final = {
     Verdict.OTHER_CONDITIONS: ("under other conditions",) * 2,
     Verdict.RIGHT_SIGN: ("with the right sign",) * 2,
     Verdict.NEEDS_HARDWARE: ("needs hardware", "need hardware"),
+    Verdict.NOT_RUN: ("was not run", "were not run"),
 }
 
 

@@ -242,3 +242,19 @@ def test_two_runs_on_one_page_do_not_clash(run: Path, tmp_path: Path) -> None:
     assert page.text.count("Against what was published:") == 2
     assert len(page.all("svg")) == 2 * DRAWN
     assert_headings_descend(page)
+
+
+def test_each_claim_has_an_anchor_its_figure_and_its_command(html: str, page: Page) -> None:
+    identifiers = {attributes.get("id") or "" for _, attributes in page.elements}
+    claims = {name for name in identifiers if name.startswith("run1-claim-")}
+    assert "run1-claim-R-21-roce-failures" in claims
+    labels = [a.get("aria-label") or "" for a in page.all("a")]
+    for name in claims:
+        identifier = name.removeprefix("run1-claim-")
+        assert any(label.startswith(f"{identifier}: its ") for label in labels), name
+    assert "rogue run rogue-paper/figure-14a</code>" in html
+
+
+def test_what_was_not_run_is_one_line(html: str) -> None:
+    assert re.search(r"Of the other claims \d+ need hardware and \d+ were not run; claims.json says", html)
+    assert "Not run:" not in html
