@@ -9,6 +9,7 @@ from harness.commands.experiments import DIRECTORY, experiment_files, load_named
 from harness.errors import ConfigError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import load_experiment
+from harness.experiment.reference import REQUIRED, keys_of
 from harness.plan.cells import plan_cells
 from harness.plan.text import align
 from workloads.faults import FAULTS
@@ -17,7 +18,6 @@ from workloads.specification import Specification
 from workloads.topologies import TOPOLOGIES
 from workloads.traffic import WORKLOADS
 from workloads.transports import BASES, FEATURES
-from workloads.units import QUANTITY_OF_SUFFIX
 
 if TYPE_CHECKING:
     from harness.testbeds.base import Testbed
@@ -89,27 +89,10 @@ def _kinds(registry: Mapping[str, type[Specification]]) -> list[str]:
 
 
 def _parameters(kind: type[Specification]) -> list[tuple[str, str, str]]:
-    schema = kind.model_json_schema()["properties"]
-    rows = []
-    for name, field in kind.model_fields.items():
-        key = field.alias or name
-        if key != "kind":
-            has_unit = schema[key].get("type") == "string"
-            default = (
-                "required" if field.is_required() else f"default {_written(name, field.default, has_unit)}"
-            )
-            rows.append((key, default, " ".join((field.description or "").split())))
-    return rows
-
-
-def _written(name: str, value: object, has_unit: bool) -> str:
-    """A default as it would be written in an experiment file."""
-    if value is None:
-        return "none"
-    for suffix, quantity in QUANTITY_OF_SUFFIX.items():
-        if has_unit and name.endswith(suffix) and isinstance(value, int):
-            return quantity.format(value)
-    return str(value)
+    return [
+        (key.name, key.default if key.default == REQUIRED else f"default {key.default}", key.meaning)
+        for key in keys_of(kind)
+    ]
 
 
 LISTS: Mapping[str, Callable[[], list[str]]] = {

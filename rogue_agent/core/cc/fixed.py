@@ -12,7 +12,10 @@ from rogue_agent.core.parameters import at_least
 
 @dataclass(frozen=True, slots=True)
 class FixedParameters(CongestionControlParameters):
-    """`window_packets` is the constant window; the default is so small that the two-batch minimum rules."""
+    """Constants of a window that never changes.
+
+    window_packets: the window; the default is so small that the minimum of two batches rules.
+    """
 
     window_packets: float = field(default=1.0, metadata=at_least(1))
 
