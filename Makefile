@@ -8,7 +8,7 @@ INVENTORY ?= virtual
 JOBS ?= auto
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/rogue_agent/core
-CODE := workloads rogue_agent simulator harness reports virtual playbooks profile.py tests benchmarks
+CODE := workloads rogue_agent simulator harness reports virtual playbooks profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run-experiment provision report test test-long test-sanitize check format bench clean

@@ -14,8 +14,9 @@ class TransportSettings(Parameters):
 
     transport: the registry name it was made from.
     service: "rc" for a reliable connection, "uc" for an unreliable one.
-    cc, cc_parameters: the congestion control's registry name, and its own parameters.
-    estimator: registry name of the RTT estimator; None for none, then the congestion control sees no sample.
+    cc: the congestion control's registry name.
+    cc_parameters: the congestion control's own parameters.
+    estimator: the RTT estimator's registry name; None: the congestion control sees no sample.
     rtt_noise_ns: an ablation: each sample gets a uniform random time of up to this added.
     segment_bytes: length of a verb cut from a larger transfer, and the bytes that one signal covers.
     hold_off_bytes: bytes posted after a write of the limiter before samples count again.

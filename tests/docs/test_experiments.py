@@ -1,0 +1,42 @@
+"""The reference of experiment files says what the code does."""
+
+import re
+from pathlib import Path
+
+import pytest
+import write_reference
+
+from harness.experiment.load import load_experiment
+
+TEXT = write_reference.PAGE.read_text()
+YAML_BLOCKS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+
+
+def slug(heading: str) -> str:
+    """The anchor that a heading gets."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def test_the_tables_are_those_of_the_code() -> None:
+    advice = "docs/EXPERIMENTS.md is old; run: .venv/bin/python scripts/write_reference.py"
+    assert write_reference.page(TEXT) == TEXT, advice
+
+
+def test_every_link_leads_somewhere() -> None:
+    anchors = {slug(heading) for heading in re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)}
+    for target in re.findall(r"\]\(([^)]+)\)", TEXT):
+        page, _, anchor = target.partition("#")
+        assert not page or (write_reference.PAGE.parent / page).exists(), target
+        assert page or anchor in anchors, target
+
+
+@pytest.mark.parametrize("factors", ["", YAML_BLOCKS[1]], ids=["as it stands", "with the other factors"])
+def test_the_example_is_an_experiment(tmp_path: Path, factors: str) -> None:
+    example = YAML_BLOCKS[0]
+    if factors:
+        example = re.sub(r"factors:\n(  .*\n)+", factors, example)
+    file = tmp_path / "example.yaml"
+    file.write_text(example)
+    loaded = load_experiment(str(file))
+    assert len(loaded.points) == (4 if factors else 3)
+    assert loaded.experiment.repetitions * len(loaded.experiment.transports) == 15
