@@ -30,6 +30,14 @@ def test_every_link_leads_somewhere() -> None:
         assert page or anchor in anchors, target
 
 
+def test_the_quick_scale_is_what_the_page_shows(tmp_path: Path) -> None:
+    file = tmp_path / "example.yaml"
+    file.write_text(YAML_BLOCKS[0] + YAML_BLOCKS[2])
+    quick = load_experiment(str(file), ("scale=quick", "seed=7")).experiment
+    assert (quick.repetitions, quick.seed) == (1, 7)
+    assert quick.groups[0].workload.model_dump()["repeat_for_ns"] == 20_000_000
+
+
 @pytest.mark.parametrize("factors", ["", YAML_BLOCKS[1]], ids=["as it stands", "with the other factors"])
 def test_the_example_is_an_experiment(tmp_path: Path, factors: str) -> None:
     example = YAML_BLOCKS[0]
