@@ -193,6 +193,37 @@ def export(
 
 
 @app.command()
+def figures(  # noqa: PLR0913  (one parameter per option)
+    run: RunDirectory,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="A name of `rogue list figures`; repeatable."),
+    ] = None,
+    formats: Annotated[str, typer.Option("--format", help="Some of these, with commas.")] = "pdf,svg,png,csv",
+    width: Annotated[str, typer.Option(help="Width of each figure, in in, cm, mm or pt.")] = "3.3in",
+    style: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A matplotlib style sheet, put over the report's look."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A directory that is not there yet.")
+    ] = None,
+) -> ExitCode:
+    """Write a run's figures for a paper: as PDF, SVG, PNG, with their data and captions, beside the run.
+
+    Fonts are embedded, text in SVG is outlined. NAME.csv has what is drawn; NAME.tex is a caption for LaTeX,
+    NAME.txt the same as text. The last line on standard output is the directory.
+
+    \b
+      rogue figures results/quickstart/20261120T101500Z-3f9a1c
+      rogue figures results/quickstart/20261120T101500Z-3f9a1c --only throughput --width 84mm --format pdf
+    """
+    from harness.commands.figures import FigureOptions, write_run_figures
+
+    return write_run_figures(FigureOptions(run, tuple(only or ()), formats, width, style, out))
+
+
+@app.command()
 def verify(run: RunDirectory) -> ExitCode:
     """Compare every file of a run with the checksums in its manifest.
 

@@ -39,6 +39,25 @@ def to_svg(figure: Figure, prefix: str, title: str, description: str) -> Markup:
     return Markup(ET.tostring(root, encoding="unicode"))  # built by ElementTree, which escapes all text
 
 
+def standalone_svg(figure: Figure, title: str, description: str) -> str:
+    """Write a figure as a file of its own, with a name, literal colours and, on no paper, white paper."""
+    buffer = io.StringIO()
+    paper = figure.get_facecolor()
+    is_clear = isinstance(paper, tuple) and len(paper) == 4 and paper[3] == 0
+    metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    figure.savefig(
+        buffer, format="svg", metadata=metadata, facecolor="white" if is_clear else paper, edgecolor="none"
+    )
+    ET.register_namespace("", _SVG)
+    ET.register_namespace("xlink", _XLINK)
+    root = ET.fromstring(buffer.getvalue())
+    size = root.get("width", ""), root.get("height", "")
+    _name(root, "figure", title, description)
+    root.set("width", size[0])
+    root.set("height", size[1])
+    return f"{ET.tostring(root, encoding='unicode')}\n"
+
+
 def _adapt(element: ET.Element, prefix: str) -> None:
     """Make one element's ids unique, its colours variable and its numbers short."""
     for key, value in element.attrib.items():

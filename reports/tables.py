@@ -170,11 +170,11 @@ def csv_href(rows: Iterable[CsvRow]) -> str:
     """Return a link that holds the rows as a CSV file."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerows([_harmless(field) for field in row] for row in rows)
+    writer.writerows([harmless(field) for field in row] for row in rows)
     return "data:text/csv;charset=utf-8;base64," + base64.b64encode(buffer.getvalue().encode()).decode()
 
 
-def _harmless(field: str | float | int | None) -> str | float | int | None:
+def harmless(field: str | float | int | None) -> str | float | int | None:
     """Keep a spreadsheet from taking a name out of an experiment file for a formula."""
     return (
         f"'{field}"

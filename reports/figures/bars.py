@@ -5,8 +5,10 @@ from typing import ClassVar, Final
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reports.export import BASE_UNITS
 from reports.figures.factor_sweep import HEIGHTS, swept_factor
 from reports.figures.figure import ReportFigure
+from reports.figures.marks import ReadableTicks
 from reports.figures.panels import COLUMNS_MAX, columns_that_fit, panels, plain, widen_left
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
@@ -104,7 +106,7 @@ def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Se
             low, high = _interval(mean)
             end = max(mean.mean, high)
             axis.barh(place, mean.mean, color=setting.style.colour, height=0.72)
-            axis.plot([low, high], [place, place], color=INK, linewidth=0.9)
+            axis.hlines(place, low, high, color=INK, linewidth=0.9)
         axis.annotate(
             value_text(results, setting, metric.name),
             (end, place),
@@ -119,6 +121,8 @@ def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Se
     axis.set_ylim(len(settings) - 0.4, -0.6)
     axis.set_xlim(0, VALUE_ROOM * max(ends) or 1.0)
     axis.set_xticks([])
+    base_unit = BASE_UNITS[metric.unit]
+    axis.xaxis.set_major_formatter(ReadableTicks(lambda value: readable(value, metric.unit), base_unit))
     axis.set_xlabel(HEIGHTS.get(metric.unit, metric.unit.symbol))
     axis.grid(visible=False)
 

@@ -8,8 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from reports.export import BASE_UNITS
 from reports.figures.factor_axis import FactorAxis, apply, factor_axis
 from reports.figures.figure import ReportFigure
+from reports.figures.marks import ReadableTicks
 from reports.figures.panels import COLUMNS_MAX, legend_above, panels, plain
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
@@ -177,7 +179,8 @@ def _draw_metric(
     _height_axis(axis, drawn)
     if metric.unit is Unit.INDEX:
         axis.set_ylim(0, 1.05)
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _height_text(value, metric.unit)))
+    unit = BASE_UNITS[metric.unit] if metric.unit in READABLE else metric.unit.symbol
+    axis.yaxis.set_major_formatter(ReadableTicks(lambda height: _height_text(height, metric.unit), unit))
     axis.set_ylabel(HEIGHTS.get(metric.unit, metric.unit.symbol))
 
 

@@ -1,6 +1,7 @@
 """What panels are drawn with: cumulative lines, rules, and axes in readable units."""
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,14 @@ LONG_AXIS: Final = 100.0
 LINEAR_BELOW_BYTES: Final = 1000
 
 Values = NDArray[np.float64]
+
+
+class ReadableTicks(FuncFormatter):
+    """Writes each tick in the multiple of its unit that suits it; `unit` is that of the values themselves."""
+
+    def __init__(self, text: Callable[[float], str], unit: str) -> None:
+        super().__init__(lambda value, _: text(value))
+        self.unit = unit
 
 
 def draw_cdf(axis: Axes, values: Values, colour: str, line: str, label: str | None) -> None:
@@ -48,7 +57,7 @@ def time_axis(axis: Axes) -> None:
         low, high = middle / 2, 2 * middle
         axis.set_xlim(low, high)
     axis.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high > LONG_AXIS * low else (1.0, 2.0, 5.0)))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: duration_text(value)))
+    axis.xaxis.set_major_formatter(ReadableTicks(duration_text, "ns"))
     axis.xaxis.set_minor_formatter(FuncFormatter(lambda _value, _: ""))
 
 
@@ -65,4 +74,4 @@ def size_axis(axis: Axes, low_bytes: float, high_bytes: float, *, vertical: bool
     decades = [10.0**power for power in range(3, 13)]
     target.set_major_locator(FixedLocator([0.0, *decades]))
     target.set_minor_locator(FixedLocator([step * decade for decade in decades for step in range(2, 10)]))
-    target.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
+    target.set_major_formatter(ReadableTicks(size_text, "bytes"))

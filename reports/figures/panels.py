@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from matplotlib import rc_context, rcParams
@@ -58,8 +58,9 @@ def page_width(width_inches: float) -> Iterator[None]:
     To be entered inside `figure_look`. On anything narrower than the report's page the type is a paper's.
     """
     scale = PAPER_TYPE if width_inches < WIDTH_INCHES else 1.0
-    sizes = {key: rcParams[key] for key in _TYPE_SIZES}
-    scaled = {key: size * scale for key, size in sizes.items() if isinstance(size, int | float)}
+    current: Any = rcParams
+    sizes = {key: current[key] for key in _TYPE_SIZES}
+    scaled: Any = {key: size * scale for key, size in sizes.items() if isinstance(size, int | float)}
     token = _width_inches.set(width_inches)
     try:
         with rc_context(scaled):
@@ -184,9 +185,9 @@ def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
         figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(left, 1), ncols=columns)
 
 
-def _legend_characters() -> float:
+def _legend_characters() -> int:
     """Return how many characters of a legend fit beside each other."""
-    return LEGEND_CHARACTERS_MAX * figure_width_inches() / scaled_inches(WIDTH_INCHES)
+    return int(LEGEND_CHARACTERS_MAX * figure_width_inches() / scaled_inches(WIDTH_INCHES))
 
 
 def _legend_columns(labels: Sequence[str]) -> int:

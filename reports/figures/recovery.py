@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from reports.figures.figure import ReportFigure
+from reports.figures.marks import ReadableTicks
 from reports.figures.panels import panels, plain, widen_left
 from reports.figures.throughput import draw_flows
 from reports.quantities import counted, duration_text, size_text
@@ -125,7 +125,7 @@ def _draw_sent_again(axis: Axes, view: CellView, setting: Setting) -> None:
     times_s, total_bytes = total.index.to_numpy(dtype=np.float64) / 1e9, total.to_numpy(dtype=np.float64)
     axis.step([0.0, *times_s], [0.0, *total_bytes], where="post", color=setting.style.colour, linewidth=1.2)
     axis.set_ylim(0, 1.1 * float(total_bytes[-1]) or 1.0)
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
+    axis.yaxis.set_major_formatter(ReadableTicks(size_text, "bytes"))
     axis.set_ylabel("sent again")
     _same_time(axis, view)
 

@@ -105,6 +105,7 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
             "nowhere/manifest.json: got 'No such file or directory', expected a run's",
         ),
         (("export", "nowhere"), "expected a run's manifest"),
+        (("figures", "nowhere"), "expected a run's manifest"),
         (("compare", "nowhere"), "Missing argument 'RUN_B'"),
         (("list", "nothing"), "list: got 'nothing', expected one of transports"),
     ],

@@ -114,6 +114,8 @@ def _manifest(sample: Sample, cells: list[dict[str, object]]) -> dict[str, objec
             "factors": {"workload.senders": list(sample.senders)} if len(sample.senders) > 1 else {},
             "faults": [], "repetitions": sample.repetitions, "seed": 1,
         },
+        "source": {"file": "experiments/quickstart.yaml", "sha256": "0" * 64, "set": [], "data": {}},
+        "sessions": [],
         "git": {"commit": "e82d7a3c0ffee0c0ffee0c0ffee0c0ffee0c0ffe", "dirty": False},
         "versions": {"python": "3.11.7", "rogue-testbed": "0.1.0", "numpy": "2.4.6"},
         "host": {"cpu": "AMD EPYC", "cores": 2, "memory_bytes": 8_000_000_000, "kernel": "Linux 6.1.0"},

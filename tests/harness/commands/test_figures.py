@@ -1,0 +1,87 @@
+"""`rogue figures`: what it writes, and what each mistake costs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.sample_run import Sample, write_sample_run
+
+from harness.commands.figures import FigureOptions, parsed_formats, parsed_width, write_run_figures
+from harness.errors import HarnessError
+from harness.exit_codes import ExitCode
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("results") / "run"
+    return write_sample_run(directory, Sample(repetitions=1, seconds=1.0))
+
+
+@pytest.fixture
+def asked(run: Path, tmp_path: Path) -> FigureOptions:
+    return FigureOptions(run, ("throughput",), "csv", "3.3in", None, tmp_path / "out")
+
+
+def test_files_stand_beside_the_run_by_default(
+    run: Path, asked: FigureOptions, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(run.rglob("*"))
+    assert write_run_figures(replace(asked, formats="csv,pdf", out=None)) is ExitCode.OK
+    out, err = capsys.readouterr()
+    directory = Path(out.splitlines()[-1])
+    assert directory.parent == run.parent
+    assert directory.name.endswith("-figures")
+    assert {path.name for path in directory.iterdir()} == {
+        f"throughput.{kind}" for kind in ("csv", "pdf", "txt", "tex")
+    }
+    assert "[1/1] throughput: 3.30 x " in err
+    assert "text from 7.0 pt" in err
+    assert sorted(run.rglob("*")) == before
+
+
+def test_all_that_can_be_drawn_and_why_others_cannot(
+    asked: FigureOptions, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert write_run_figures(replace(asked, only=())) is ExitCode.OK
+    assert "cpu_load: not drawn. No finished cell has rows in cpu.parquet" in capsys.readouterr().err
+    assert asked.out is not None
+    assert (asked.out / "queue_over_time.csv").exists()
+    assert not (asked.out / "cpu_load.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"only": ("troughput",)}, "--only: got 'troughput', expected one of factor_sweep, bars,"),
+        ({"only": ("troughput",)}, "did you mean throughput?"),
+        ({"only": ("cpu_load",)}, "figures: the run cannot draw this figure; leave it out:\n  cpu_load: No"),
+        ({"formats": "pdf,eps"}, "--format: got 'eps', expected some of pdf,svg,png,csv; write them with"),
+        ({"formats": ""}, "--format: got '', expected some of"),
+        ({"width": "3.3"}, "--width: got '3.3', expected a number and one of in, cm, mm, pt; a column"),
+        ({"width": "wide"}, "--width: got 'wide', expected a number"),
+        ({"width": "-3in"}, "--width: got '-3in', expected a number"),
+        ({"width": "1mm"}, "--width: got 1mm, expected 1.5in to 30in; choose a width between."),
+        ({"style": Path("none.mplstyle")}, "--style: none.mplstyle: got no such file, expected a matplotlib"),
+        ({"run": Path("nowhere")}, "expected a run's manifest"),
+        ({"out": Path()}, "figures: . is there already, expected a new directory; name one with --out."),
+    ],
+)
+def test_mistakes_are_sentences_and_leave_nothing(
+    asked: FigureOptions, tmp_path: Path, changed: dict[str, object], words: str
+) -> None:
+    with pytest.raises(HarnessError) as caught:
+        write_run_figures(replace(asked, **changed))  # type: ignore[arg-type]
+    assert words in str(caught.value)
+    assert caught.value.exit_code is ExitCode.USAGE
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "inches"), [("3.3in", 3.3), ("84mm", 84 / 25.4), ("8.4 cm", 8.4 / 2.54), ("241.14pt", 3.3367)]
+)
+def test_widths(text: str, inches: float) -> None:
+    assert parsed_width(text) == pytest.approx(inches, rel=1e-4)
+
+
+def test_formats_in_any_order_and_once() -> None:
+    assert parsed_formats("PNG, pdf,png") == ("png", "pdf")
