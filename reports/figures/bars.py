@@ -14,6 +14,7 @@ from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval
 from reports.metrics.metric import Metric
+from reports.quantities import readable
 from reports.results import Results, Setting
 from reports.style import INK
 from reports.wording import value_text
