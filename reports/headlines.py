@@ -18,9 +18,9 @@ class Headline:
 
     @property
     def said(self) -> str:
-        """Return the label as it stands within a sentence."""
-        label = self.label or METRICS[self.metric].title
-        return label if label.startswith("Jain") else f"{label[0].lower()}{label[1:]}"
+        """Return what the value is of, within a sentence: `probe, median,` is `median probe`."""
+        what, _, which = (self.label or METRICS[self.metric].title).partition(", ")
+        return " ".join(filter(None, (which, f"{what[0].lower()}{what[1:]}")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from reports.metrics.intervals import LEVEL_WITHIN, MeanInterval
 from reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
 from reports.results import Results, Setting
 from reports.style import TransportStyle
-from reports.wording import value_text
+from reports.wording import spoken_text, value_text
 
 # Words for Jain's index, from the first that fits.
 EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
@@ -97,8 +97,8 @@ def _sentence(results: Results, setting: Setting) -> str:
     for headline in headlines.shown:
         mean = results.mean(setting, headline.metric)
         if mean and headline.phrase:
-            text = value_text(results, setting, headline.metric)
-            parts.append(headline.phrase.format(text) if mean.exists else f"{headline.said}: {text}")
+            text = spoken_text(results, setting, headline.metric)
+            parts.append(headline.phrase.format(text) if mean.exists else f"{headline.said} {text}")
     failures = _failures(results, [setting])
     if failures != NO_VALUE:
         parts.append(
@@ -200,10 +200,10 @@ def _order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
 def _difference(results: Results, own: Setting, rival: Setting, headline: Headline) -> str:
     """Say both values, and how many times one is the other where that says more."""
     means = [results.mean(side, headline.metric) for side in (own, rival)]
-    texts = [value_text(results, side, headline.metric) for side in (own, rival)]
+    texts = [spoken_text(results, side, headline.metric) for side in (own, rival)]
     values = [mean.mean for mean in means if mean]
     if not all(map(math.isfinite, values)):
-        return f"{headline.said}: {texts[0]} against {texts[1]}"
+        return f"{headline.said} {texts[0]} instead of {texts[1]}"
     text = (headline.comparison or "").format(*texts)
     small, large = sorted(values)
     if small <= 0 or not 1.5 <= large / small < RATIO_MAX:

@@ -11,11 +11,22 @@ def value_text(results: Results, setting: Setting, metric: str) -> str:
     `71 µs`; `none, 61 % lost` where in a run what it is about never came back; a dash where nothing was
     measured.
     """
+    return ", ".join(_parts(results, setting, metric))
+
+
+def spoken_text(results: Results, setting: Setting, metric: str) -> str:
+    """Write the same within a sentence that has commas of its own: `none (61 % lost)`."""
+    value, *lost = _parts(results, setting, metric)
+    return f"{value} ({lost[0]})" if lost else value
+
+
+def _parts(results: Results, setting: Setting, metric: str) -> list[str]:
+    """Return the value, and what was lost if the value is infinite and somebody knows."""
     mean = results.mean(setting, metric)
     if mean is None:
-        return NO_VALUE
+        return [NO_VALUE]
     text, lost = readable(mean.mean, METRICS[metric].unit), lost_text(results, setting, metric)
-    return text if mean.exists or not lost else f"{text}, {lost}"
+    return [text] if mean.exists or not lost else [text, lost]
 
 
 def lost_text(results: Results, setting: Setting, metric: str) -> str:

@@ -159,7 +159,7 @@ def test_flow_that_dies_at_once_does_not_win_by_its_rate(tmp_path: Path) -> None
     assert text.startswith(
         "Against Native RoCE, RoGUE is better on 2 of 2 measures: 0 % of the transfers do not"
     )
-    assert "completion, mean: 4 s against none, 100.0 % not completed" in text
+    assert "mean completion 4 s instead of none (100.0 % not completed)" in text
     assert "and 0 of 1 queue pairs fail instead of 1 of 1" in text
 
 

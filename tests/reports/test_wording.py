@@ -10,7 +10,7 @@ from reports.load import Run
 from reports.results import Results
 from reports.summary import cards, comparison
 from reports.tables import metric_tables
-from reports.wording import lost_text, value_text, values_text
+from reports.wording import lost_text, spoken_text, value_text, values_text
 
 
 @pytest.fixture
@@ -54,8 +54,10 @@ def test_card_table_and_words_say_the_same(results: Results) -> None:
     text = ascii_spaces(value_text(results, roce, "probe_p50_ns"))
     card = next(card for card in cards(results) if card.style == roce.style)
     assert ascii_spaces(dict(card.numbers)["Probe, median"]) == text
-    assert f"probe, median: {text}" in ascii_spaces(card.sentence).lower()
-    assert f"probe, median: 1 ms against {text}" in ascii_spaces(comparison(results)[0])
+    spoken = ascii_spaces(spoken_text(results, roce, "probe_p50_ns"))
+    assert spoken == "none (60.0 % lost)"
+    assert f"median probe {spoken}" in ascii_spaces(card.sentence).lower()
+    assert f"median probe 1 ms instead of {spoken}" in ascii_spaces(comparison(results)[0])
     (table,) = (table for table in metric_tables(results) if table.title == "Delay and queue")
     column = [head.text for head in table.head].index("Probe p50")
     value = next(row[column] for row in table.rows if row[0].text == roce.style.name)
