@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from reports.claims import Outcome, Verdict, counted_verdict
+from reports.claims.shipped import PAPER_SCALE
 from reports.manifest import CellEntry, Manifest
 from reports.provenance import Facts
 from reports.quantities import counted, joined
@@ -44,6 +45,9 @@ def trust(results: Results) -> Facts:
         ("Started", _minute(manifest.created_utc)),
         ("Run", manifest.run_id),
     ]
+    scale = manifest.experiment.get("scale")
+    if scale not in (None, PAPER_SCALE):
+        facts.insert(2, ("Scale", str(scale)))
     if manifest.source.set:
         facts.insert(2, ("Changed by --set", ", ".join(manifest.source.set)))
     return facts

@@ -7,7 +7,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from reports import first_screen, provenance, summary
+from reports import factor_spread, first_screen, provenance, summary
 from reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, counted_verdict, rows_of
 from reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
 from reports.figures import FIGURES
@@ -128,6 +128,7 @@ def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable
     environment.globals.update(
         summary=summary,
         first_screen=first_screen,
+        factor_spread=factor_spread,
         provenance=provenance,
         counted=counted,
         duration_text=duration_text,

@@ -50,7 +50,10 @@ def comparison(results: Results) -> list[str]:
             ):
                 pairs.setdefault(rival.transport, []).append((setting, rival))
     if not pairs:
-        return ["Only one transport finished, so there is nothing to compare."]
+        names = list(dict.fromkeys(setting.style.name for setting in settings))
+        if len(names) == 1:
+            return [f"Only {names[0]} finished, so there is nothing to compare it with."]
+        return [f"No factor point has results of {names[0]} and of another transport, to compare them."]
     compared = [_compare(results, points) for points in pairs.values()]
     if len(compared) <= RIVALS_MAX + 1:
         return compared
@@ -68,7 +71,7 @@ def _card(results: Results, settings: list[Setting]) -> Card:
             for headline in headlines_of(results.run.manifest).shown
             if headline.label and _is_measured(results, headline.metric)
         ),
-        ("Queue pairs failed", _failures(results, settings)),
+        ("Queue pairs failed", failed_queue_pairs(results, settings)),
     )
     sentences = tuple(_sentence(results, setting) for setting in settings)
     if len(settings) == 1:
@@ -99,7 +102,7 @@ def _sentence(results: Results, setting: Setting) -> str:
         if mean and headline.phrase:
             text = spoken_text(results, setting, headline.metric)
             parts.append(headline.phrase.format(text) if mean.exists else f"{headline.said} {text}")
-    failures = _failures(results, [setting])
+    failures = failed_queue_pairs(results, [setting])
     if failures != NO_VALUE:
         parts.append(
             "no queue pair failed" if failures.startswith("0 ") else f"{failures} queue pairs failed"
@@ -125,7 +128,7 @@ def _range(results: Results, settings: list[Setting], metric: str) -> str:
     return high if low == high else f"{low} to {high}"
 
 
-def _failures(results: Results, settings: list[Setting]) -> str:
+def failed_queue_pairs(results: Results, settings: list[Setting]) -> str:
     """Write how many queue pairs failed of how many, over all repetitions: `6 of 24`."""
     views = [view for setting in settings for view in results.views_of(setting)]
     total = sum(len(view.flow_ids) for view in views)
@@ -160,7 +163,7 @@ def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
         for headline in _compared(results)
         if results.mean(own, headline.metric) and results.mean(rival, headline.metric)
     ]
-    failures = [_failures(results, [side]) for side in (own, rival)]
+    failures = [failed_queue_pairs(results, [side]) for side in (own, rival)]
     if NO_VALUE not in failures and not all(text.startswith("0 ") for text in failures):
         parts.append(f"{failures[0]} queue pairs fail instead of {failures[1]}")
     return parts
@@ -173,13 +176,13 @@ def _compared(results: Results) -> list[Headline]:
 
 def _orders(results: Results, own: Setting, rival: Setting) -> list[int]:
     return [
-        _order(one, other, headline.metric)
+        order(one, other, headline.metric)
         for headline in _compared(results)
         if (one := results.mean(own, headline.metric)) and (other := results.mean(rival, headline.metric))
     ]
 
 
-def _order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
+def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
     """Return 1 if the first mean is better, -1 if worse, 0 if both are level.
 
     Level are means whose 95 % intervals touch (the spans of their values, where runs are too few for an

@@ -48,7 +48,7 @@ def test_trust_says_runs_seeds_cells_and_commit(results: Results) -> None:
     assert facts["Cells"] == "5 of 9 finished"
     assert facts["Commit"] == "e82d7a3c0ffe"
     assert facts["Started"] == "2026-11-20 10:15 UTC"
-    assert "Changed by --set" not in facts
+    assert not {"Changed by --set", "Scale"} & set(facts)
 
 
 def test_trust_says_what_weakens_it(tmp_path: Path) -> None:
@@ -60,12 +60,14 @@ def test_trust_says_what_weakens_it(tmp_path: Path) -> None:
         sessions=sessions,
         source={"set": ["repetitions=1", "seed=9"]},
         created_utc="soon",
+        experiment={"name": "tiny", "scale": "quick"},
     )
     facts = dict(trust(results))
     assert facts["Runs"] == "1 of each setting, seed 1"
     assert facts["Commit"] == "aaaaaaaaaaaa and 1 other, with uncommitted changes"
     assert facts["Changed by --set"] == "repetitions=1, seed=9"
     assert facts["Started"] == "soon"
+    assert facts["Scale"] == "quick"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transf
 from reports.load import Run
 from reports.metrics.intervals import MeanInterval
 from reports.results import Results
-from reports.summary import RIVALS_MAX, _order, cards, comparison
+from reports.summary import RIVALS_MAX, cards, comparison, order
 
 
 def ascii_spaces(text: str) -> str:
@@ -54,7 +54,7 @@ NEVER_TWICE = MeanInterval(math.inf, 90, math.inf, 3, (90, math.inf, math.inf))
 
 
 @pytest.mark.parametrize(
-    ("own", "other", "metric", "order"),
+    ("own", "other", "metric", "expected"),
     [
         (interval(70, 5), interval(100, 5), "probe_p50_ns", 1),
         (interval(100, 5), interval(70, 5), "probe_p50_ns", -1),
@@ -69,8 +69,8 @@ NEVER_TWICE = MeanInterval(math.inf, 90, math.inf, 3, (90, math.inf, math.inf))
         (interval(95, 5), NEVER_TWICE, "probe_p50_ns", 0),  # the one that came back was as fast
     ],
 )
-def test_better_worse_or_level(own: MeanInterval, other: MeanInterval, metric: str, order: int) -> None:
-    assert _order(own, other, metric) == order
+def test_better_worse_or_level(own: MeanInterval, other: MeanInterval, metric: str, expected: int) -> None:
+    assert order(own, other, metric) == expected
 
 
 def test_single_runs_are_called_so(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_single_runs_are_called_so(tmp_path: Path) -> None:
 def test_one_transport_has_nobody_to_compare_with(tmp_path: Path) -> None:
     sample = Sample(transports=("rogue",), repetitions=1, seconds=1.0)
     assert comparison(Results(Run(write_sample_run(tmp_path, sample)))) == [
-        "Only one transport finished, so there is nothing to compare."
+        "Only RoGUE finished, so there is nothing to compare it with."
     ]
 
 
