@@ -10,6 +10,7 @@ from markupsafe import Markup
 from reports import factor_spread, first_screen, provenance, summary
 from reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, counted_verdict, rows_of
 from reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
+from reports.columns import zero_in_every_run
 from reports.figures import FIGURES
 from reports.quantities import counted, duration_text, joined
 from reports.results import Results
@@ -129,6 +130,7 @@ def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable
         summary=summary,
         first_screen=first_screen,
         factor_spread=factor_spread,
+        zero_in_every_run=zero_in_every_run,
         provenance=provenance,
         counted=counted,
         duration_text=duration_text,

@@ -39,12 +39,16 @@ class Unit(Enum):
         return self.value.symbol
 
 
-def number_text(value: float | None, unit: Unit) -> str:
-    """Write a quantity, given in base units, without its symbol; a dash where nothing was measured."""
+def number_text(value: float | None, unit: Unit, scale: Scale | None = None) -> str:
+    """Write a quantity, given in base units, without its symbol; a dash where nothing was measured.
+
+    `scale` is another unit than the usual one, where a column of numbers has its own.
+    """
     if value is None or not math.isfinite(value):
         return _not_a_number(value)
-    scaled = value / unit.value.base_units
-    decimals = unit.value.decimals
+    scale = scale or unit.value
+    scaled = value / scale.base_units
+    decimals = scale.decimals
     if unit is Unit.COUNT:
         decimals = 0 if scaled.is_integer() or scaled >= 100 else 1
     elif decimals is None:

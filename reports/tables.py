@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from reports.columns import Column, columns_of
 from reports.metrics import METRICS, TABLES
 from reports.metrics.intervals import SINGLE_VALUES_MAX
 from reports.metrics.metric import Metric
@@ -48,27 +49,28 @@ class ReportTable:
 
 
 def metric_tables(results: Results) -> list[ReportTable]:
-    """Return the tables of means, one per family; columns and tables without any value are left out."""
+    """Return the tables of means, one per family; what holds nothing, or only zeros, is left out."""
     tables = []
     for title, names in TABLES:
-        metrics = [METRICS[name] for name in names if _has_values(results, name)]
-        if metrics:
-            tables.append(_table_of_means(results, title, metrics))
+        columns = columns_of(results, names)
+        if columns:
+            tables.append(_table_of_means(results, title, columns))
     return tables
 
 
 def table_of_runs(results: Results) -> ReportTable:
     """Return the table that has every metric of every finished cell, one row per cell."""
-    metrics = [metric for name, metric in METRICS.items() if _has_values(results, name)]
-    head = (Head("Cell"), Head("Seed"), *(_metric_head(metric) for metric in metrics))
+    columns = columns_of(results, METRICS)
+    names = [name for name in METRICS if _has_values(results, name)]
+    head = (Head("Cell"), Head("Seed"), *(_metric_head(column) for column in columns))
     rows, lines = [], []
     for cell_id, view in results.views.items():
-        values = [results.values[cell_id][metric.name] for metric in metrics]
-        numbers = [number_text(value, metric.unit) for value, metric in zip(values, metrics, strict=True)]
+        values = results.values[cell_id]
+        numbers = [number_text(values[each.metric.name], each.metric.unit, each.scale) for each in columns]
         seed = "" if view.entry.seed is None else str(view.entry.seed)
         rows.append((Value(cell_id), Value(seed), *(Value(number) for number in numbers)))
-        lines.append([cell_id, view.entry.seed, *values])
-    csv_head = ["cell", "seed", *(metric.name for metric in metrics)]
+        lines.append([cell_id, view.entry.seed, *(values[name] for name in names)])
+    csv_head = ["cell", "seed", *names]
     return ReportTable(
         "Every run",
         "One row per finished cell: the numbers of which the other tables show the means.",
@@ -80,16 +82,17 @@ def table_of_runs(results: Results) -> ReportTable:
     )
 
 
-def _table_of_means(results: Results, title: str, metrics: list[Metric]) -> ReportTable:
+def _table_of_means(results: Results, title: str, columns: list[Column]) -> ReportTable:
     settings = results.measured_settings
     factors = list(dict.fromkeys(key for setting in settings for key, _ in setting.factors))
     head = (
         Head("Transport"),
         *(Head(factor_name(key).capitalize()) for key in factors),
         Head("n", meaning="Runs: finished repetitions with different seeds."),
-        *(_metric_head(metric) for metric in metrics),
+        *(_metric_head(column) for column in columns),
     )
-    rows = [_row_of_means(results, setting, factors, metrics) for setting in settings]
+    metrics = [column.metric for column in columns]
+    rows = [_row_of_means(results, setting, factors, columns) for setting in settings]
     csv_head = ["transport", *factors, "n"]
     for metric in metrics:
         csv_head += [f"{metric.name}_{part}" for part in ("mean", "low95", "high95", "n")]
@@ -119,7 +122,7 @@ def _caption(results: Results) -> str:
 
 
 def _row_of_means(
-    results: Results, setting: Setting, factors: list[str], metrics: list[Metric]
+    results: Results, setting: Setting, factors: list[str], columns: list[Column]
 ) -> tuple[Value, ...]:
     runs = len(results.views_of(setting))
     point = dict(setting.factors)
@@ -127,22 +130,23 @@ def _row_of_means(
         Value(setting.style.name, colour=setting.style.colour),
         *(Value(point.get(key, "")) for key in factors),
         Value(str(runs)),
-        *(_mean_value(results, setting, metric, runs) for metric in metrics),
+        *(_mean_value(results, setting, column, runs) for column in columns),
     )
 
 
-def _mean_value(results: Results, setting: Setting, metric: Metric, runs: int) -> Value:
-    mean = results.mean(setting, metric.name)
+def _mean_value(results: Results, setting: Setting, column: Column, runs: int) -> Value:
+    name, unit, scale = column.metric.name, column.metric.unit, column.scale
+    mean = results.mean(setting, name)
     if mean is None:
-        return Value(number_text(None, metric.unit))
-    notes = [] if mean.exists else [lost_text(results, setting, metric.name)]
+        return Value(number_text(None, unit))
+    notes = [] if mean.exists else [lost_text(results, setting, name)]
     if mean.has_interval:
-        notes.append(" to ".join(number_text(end, metric.unit) for end in (mean.low, mean.high)))
+        notes.append(" to ".join(number_text(end, unit, scale) for end in (mean.low, mean.high)))
     elif 1 < mean.n <= SINGLE_VALUES_MAX:
-        notes.append(values_text(results, setting, metric.name))
+        notes.append(values_text(results, setting, name, scale))
     if mean.n != runs:
         notes.append(f"n = {mean.n}")
-    return Value(number_text(mean.mean, metric.unit), "; ".join(filter(None, notes)))
+    return Value(number_text(mean.mean, unit, scale), "; ".join(filter(None, notes)))
 
 
 def _line_of_means(
@@ -158,8 +162,8 @@ def _line_of_means(
     return line
 
 
-def _metric_head(metric: Metric) -> Head:
-    return Head(metric.title, metric.unit.symbol, metric.meaning)
+def _metric_head(column: Column) -> Head:
+    return Head(column.metric.title, column.scale.symbol, column.metric.meaning)
 
 
 def _has_values(results: Results, metric: str) -> bool:

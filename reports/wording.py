@@ -1,7 +1,7 @@
 """The one text of a measured value: the same on a card, in a table, in a legend and in words."""
 
 from reports.metrics import METRICS
-from reports.quantities import NO_VALUE, Unit, number_text, quantity_text, readable
+from reports.quantities import NO_VALUE, Scale, Unit, number_text, quantity_text, readable
 from reports.results import Results, Setting
 
 
@@ -36,6 +36,7 @@ def lost_text(results: Results, setting: Setting, metric: str) -> str:
     return f"{quantity_text(share.mean, Unit.PERCENT)} {lost.word}" if lost and share else ""
 
 
-def values_text(results: Results, setting: Setting, metric: str) -> str:
+def values_text(results: Results, setting: Setting, metric: str, scale: Scale | None = None) -> str:
     """Write the value of each run without its unit: `71.0, 71.4, none`."""
-    return ", ".join(number_text(value, METRICS[metric].unit) for value in results.per_run(setting, metric))
+    values = results.per_run(setting, metric)
+    return ", ".join(number_text(value, METRICS[metric].unit, scale) for value in values)

@@ -67,7 +67,7 @@ def test_worked_example_least_and_most_and_how_many_times(tmp_path: Path) -> Non
 def test_what_touches_is_level(tmp_path: Path) -> None:
     found = spread(pings(tmp_path, {"1KB": [10, 20, 30], "2KB": [12, 22, 32]}))
     assert found is not None
-    assert plain(found.sentences)[0] == "Level at all points: completion, mean (20 µs to 22 µs)."
+    assert plain(found.sentences)[0] == "Level at all points: mean completion (20 µs to 22 µs)."
 
 
 def test_what_never_came_is_most(tmp_path: Path) -> None:
