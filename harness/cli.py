@@ -8,8 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
-from harness import inventory_cli, node_cli, testbed_cli
-from harness.errors import HarnessError
+from harness import inventory_cli, node_cli, runs_cli, testbed_cli
+from harness.errors import HarnessError, UsageError
 from harness.exit_codes import ExitCode
 
 app: Final = typer.Typer(
@@ -91,6 +91,9 @@ def run(  # noqa: PLR0913  (one parameter per option)
         str | None,
         typer.Option(metavar="ADDRESS", help="Run cells on the workers of this Dask scheduler."),
     ] = None,
+    is_live: Annotated[
+        bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
+    ] = False,
 ) -> ExitCode:
     """Run an experiment, store what it measures and build the report.
 
@@ -118,6 +121,7 @@ def run(  # noqa: PLR0913  (one parameter per option)
         only_failed,
         only_cell,
         dask,
+        is_live,
         tuple(sys.argv[1:]),
     )
     return run_experiment(options)
@@ -143,15 +147,22 @@ def plan(
 @app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the page goes instead.", dir_okay=False)
+    ] = None,
 ) -> ExitCode:
     """Build report.html again, for one run or for several together.
 
+    The report of several runs stands in a directory of its own, below results/reports; that of a run that
+    is still going stands beside the run, and has the cells that are finished.
+
     \b
       rogue report results/quickstart/20261120T101500Z-3f9a1c
+      rogue report results/quickstart/* --out both.html
     """
     from harness.commands.report import build_report
 
-    return build_report(runs)
+    return build_report(runs, out)
 
 
 @app.command()
@@ -241,15 +252,31 @@ def list_(
         str,
         typer.Argument(
             metavar="WHAT",
-            help="transports, workloads, topologies, faults, probes, experiments or figures.",
+            help="transports, workloads, topologies, faults, probes, experiments, figures or runs.",
         ),
     ],
+    directory: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="Where the runs are.", show_default="results"),
+    ] = None,
+    experiment: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the runs only those of this experiment.")
+    ] = None,
 ) -> ExitCode:
-    """List what an experiment file can name, with its parameters.
+    """List what an experiment file can name, with its parameters; or the runs that are there.
 
     \b
       rogue list workloads
+      rogue list runs
+      rogue list runs elsewhere --experiment quickstart
     """
+    if what == "runs":
+        from harness.commands.runs import print_runs
+
+        return print_runs(directory, experiment)
+    if directory is not None or experiment is not None:
+        got = "a directory or --experiment"
+        raise UsageError(f"list {what}: got {got}, expected neither; `rogue list runs` takes them.")
     from harness.commands.listing import print_list
 
     return print_list(what)
@@ -258,6 +285,7 @@ def list_(
 app.add_typer(testbed_cli.app, name="testbed")
 app.add_typer(inventory_cli.app, name="inventory")
 node_cli.register(app)
+runs_cli.register(app)
 
 
 def main() -> None:

@@ -20,6 +20,10 @@ class UsageError(HarnessError):
     exit_code = ExitCode.USAGE
 
 
+class BusyRunError(UsageError):
+    """Another process works on the run."""
+
+
 class StorageError(HarnessError):
     """The run directory cannot be written or read."""
 

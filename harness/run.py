@@ -119,6 +119,13 @@ def reopen_run(directory: Path, command: Sequence[str]) -> Run:
     return run
 
 
+def present_manifest(directory: Path) -> Manifest:
+    """What a run has so far, whoever works on it: read from its files, nothing is written."""
+    run = Run(directory, read_manifest(directory))
+    run.note_stored()
+    return run.manifest
+
+
 def replan(manifest: Manifest, testbed: Testbed) -> Plan:
     """The plan of a run, made again from what its manifest says."""
     source = manifest.source

@@ -1,50 +1,69 @@
 """From run directories to one report."""
 
 import json
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from reports.claims import Outcome, claims_sha256, evaluate, read_claims
+from reports.combined import RUNS, combined_directory, make_combined_directory, runs_text
 from reports.errors import ReportError
-from reports.load import Run
-from reports.manifest import Manifest
-from reports.page import render, run_section
-from reports.results import Results
-from reports.side_by_side import side_by_side
+from reports.files import write_whole
+
+if TYPE_CHECKING:  # what reads and draws takes seconds to load, and the list of runs does without
+    from reports.claims import Outcome
+    from reports.load import Run
+    from reports.manifest import Manifest
 
 REPORT = "report.html"
 CLAIMS = "claims.json"
 CLAIMS_SCHEMA = 1
 
 
-def build(run_dirs: Path | Sequence[Path], output: Path | None = None) -> Path:
+def build(
+    run_dirs: Path | Sequence[Path],
+    output: Path | None = None,
+    going: Mapping[Path, Mapping[str, object]] | None = None,
+) -> Path:
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
 
-    The report of one run stands in its directory, that of several beside the first one, unless `output`
-    names a file. A run that cannot be read becomes a sentence in the report; if none can be read, that
-    sentence is the ReportError.
+    The report of one run stands in its directory, that of several in a directory of its own beside the
+    experiments, unless `output` names a file. `going` are those that another process still writes, with the
+    manifest of what they have so far: nothing is written into them. A run that cannot be read becomes a
+    sentence in the report; if none can be read, that sentence is the ReportError.
     """
+    from reports.claims import evaluate, read_claims
+    from reports.page import render, run_section
+    from reports.results import Results
+    from reports.side_by_side import side_by_side
+
     directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
     if not directories:
         raise ReportError("No run directory was given; give at least one, results/<experiment>/<time>-<id>.")
-    runs, unreadable = _load(directories)
+    runs, unreadable = _load(directories, going or {})
     if not runs:
         raise ReportError(" ".join(unreadable))
-    path = output or (directories[0] if len(directories) == 1 else directories[0].resolve().parent) / REPORT
+    is_combined = output is None and len(directories) > 1
+    path = output or (combined_directory(runs) if is_combined else directories[0]) / REPORT
     sections, measured = [], [Results(run) for run in runs]
     for number, results in enumerate(measured, start=1):
         run = results.run
         outcomes = evaluate(read_claims(), results)
-        _write(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
+        if run.directory not in (going or {}):
+            write_whole(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
         level = 2 if len(runs) == 1 else 3
         sections.append(run_section(f"run{number}", level, results, outcomes, path.parent))
-    _write(path, render(sections, side_by_side(measured), unreadable))
+    page = render(sections, side_by_side(measured), unreadable)
+    if is_combined:
+        make_combined_directory(runs)
+        write_whole(path.with_name(RUNS), runs_text(runs))
+    write_whole(path, page)
     return path
 
 
-def claims_text(manifest: Manifest, outcomes: Sequence[Outcome]) -> str:
+def claims_text(manifest: "Manifest", outcomes: Sequence["Outcome"]) -> str:
     """Return the content of `claims.json`: every claim, also those that the run is not about."""
+    from reports.claims import claims_sha256
+
     content = {
         "schema": CLAIMS_SCHEMA,
         "claims_sha256": claims_sha256(),
@@ -55,26 +74,17 @@ def claims_text(manifest: Manifest, outcomes: Sequence[Outcome]) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
 
-def _load(directories: list[Path]) -> tuple[list[Run], list[str]]:
+def _load(
+    directories: list[Path], going: Mapping[Path, Mapping[str, object]]
+) -> tuple[list["Run"], list[str]]:
+    from reports.load import Run
+    from reports.manifest import checked
+
     runs, unreadable = [], []
     for directory in directories:
         try:
-            runs.append(Run(directory))
+            told = going.get(directory)
+            runs.append(Run(directory, None if told is None else checked(told, directory)))
         except ReportError as error:
             unreadable.append(str(error))
     return runs, unreadable
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise ReportError(
-            f"{path}: the report cannot be written: {error.strerror}; free space or choose another place."
-        ) from error

@@ -18,11 +18,14 @@ _ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.strin
 
 
 class Run:
-    """A run directory: its manifest, and its tables on demand."""
+    """A run directory: its manifest, and its tables on demand.
 
-    def __init__(self, directory: Path) -> None:
+    `manifest` is what a run that is still going says of itself; otherwise it is read.
+    """
+
+    def __init__(self, directory: Path, manifest: Manifest | None = None) -> None:
         self.directory = directory
-        self.manifest: Manifest = read_manifest(directory)
+        self.manifest: Manifest = manifest or read_manifest(directory)
         self._problems: dict[Path, str] = {}
         self._cache: OrderedDict[Path, pd.DataFrame] = OrderedDict()
         self._cached_bytes = 0

@@ -1,6 +1,7 @@
 """What a run says about itself: `manifest.json`, checked."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -109,8 +110,12 @@ class Manifest(_Part):
 
 def read_manifest(directory: Path) -> Manifest:
     """Read and check the manifest of a run directory; a sentence in a ReportError if that is impossible."""
+    return checked(_content(directory / MANIFEST), directory)
+
+
+def checked(content: Mapping[str, object], directory: Path) -> Manifest:
+    """Check what a manifest says; a sentence in a ReportError if it is none."""
     path = directory / MANIFEST
-    content = _content(path)
     version = content.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise ReportError(

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from reports import factor_spread, first_screen, provenance, summary
@@ -18,8 +16,7 @@ from reports.side_by_side import SideBySide
 from reports.style import DARK_PARTNERS, figure_look
 from reports.svg import css_variable, to_svg
 from reports.tables import ReportTable, metric_tables, table_of_runs
-
-TEMPLATES: Final = Path(__file__).parent / "templates"
+from reports.template import environment, style
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +116,8 @@ def figure_sections(key: str, results: Results) -> list[FigureSection]:
 
 def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable: list[str]) -> str:
     """Return the page."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(
+    pages = environment()
+    pages.globals.update(
         summary=summary,
         first_screen=first_screen,
         factor_spread=factor_spread,
@@ -140,7 +131,10 @@ def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable
         table_anchor=table_anchor,
         css_variable=css_variable,
     )
-    style = Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))
-    return environment.get_template("report.html.j2").render(
-        sections=sections, comparisons=comparisons, unreadable=unreadable, style=style, colours=DARK_PARTNERS
+    return pages.get_template("report.html.j2").render(
+        sections=sections,
+        comparisons=comparisons,
+        unreadable=unreadable,
+        style=style(),
+        colours=DARK_PARTNERS,
     )

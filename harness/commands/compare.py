@@ -4,9 +4,9 @@ from pathlib import Path
 
 import typer
 
+from harness.columns import align
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
-from harness.plan.text import align
 from harness.results.manifest import read_manifest
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from harness.columns import align
 from harness.commands.testbed import inventory_of
 from harness.exit_codes import ExitCode
-from harness.plan.text import align
 from harness.program import call_again
 from harness.provisioning.doctor import look
 from harness.provisioning.findings import Examination, judge

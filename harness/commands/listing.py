@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from harness.columns import align
 from harness.commands.experiments import DIRECTORY, experiment_files, load_named
 from harness.errors import ConfigError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import load_experiment
 from harness.experiment.reference import REQUIRED, keys_of
 from harness.plan.cells import plan_cells
-from harness.plan.text import align
 from workloads.faults import FAULTS
 from workloads.probes import PROBES
 from workloads.specification import Specification
@@ -31,7 +31,8 @@ PROBE: Final = "quickstart"
 def print_list(what: str) -> ExitCode:
     """Print one of the lists."""
     if what not in LISTS:
-        raise UsageError(f"list: got {what!r}, expected one of {', '.join(LISTS)}; choose one of them.")
+        expected = ", ".join([*LISTS, "runs"])
+        raise UsageError(f"list: got {what!r}, expected one of {expected}; choose one of them.")
     typer.echo("\n".join(LISTS[what]()))
     return ExitCode.OK
 

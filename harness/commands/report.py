@@ -1,59 +1,106 @@
 """`rogue report`."""
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 import typer
 
+from harness.commands.index import update_index_of
+from harness.errors import BusyRunError
 from harness.exit_codes import ExitCode
 from harness.program import call_again
 from harness.results.files import checksum
-from harness.results.manifest import read_manifest, write_manifest
-from harness.results.run_directory import locked
+from harness.results.manifest import Manifest, read_manifest, write_manifest
+from harness.results.run_directory import locked, partial_report
+from workloads.records import CellStatus
 
 TRACEBACK: Final = "report-error.txt"
 REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
-"""All that a report adds to a run."""
+"""All that a report adds to a run. A report over several stands in a directory of its own."""
+
+Going = Mapping[Path, Manifest]
+"""Runs that another process works on, with what they have so far; nothing is written into them."""
 
 
-def build_report(runs: Sequence[Path]) -> ExitCode:
+def build_report(runs: Sequence[Path], out: Path | None = None) -> ExitCode:
     """Build the report of one or several runs, and print where it is."""
     for run in runs:
         read_manifest(run)
     with ExitStack() as locks:
-        for run in dict.fromkeys(run.resolve() for run in runs):
-            locks.enter_context(locked(run))
-        path = try_to_report(runs)
+        going = _lock(runs, locks)
+        if going and out is None and len(runs) == 1:
+            out = partial_report(runs[0])
+        path = try_to_report(runs, out, going)
     if path is None:
         return ExitCode.REPORT_FAILED
+    for run, manifest in going.items():
+        _tell_of(run, manifest)
     typer.echo(path)
     return ExitCode.OK
 
 
-def try_to_report(runs: Sequence[Path]) -> Path | None:
+def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
+    """Lock each run once; return those that are going. A whole run that is locked is being reported on."""
+    going: dict[Path, Manifest] = {}
+    taken: set[Path] = set()
+    for run in runs:
+        if run.resolve() in taken:
+            continue
+        try:
+            locks.enter_context(locked(run.resolve()))
+            taken.add(run.resolve())
+        except BusyRunError:
+            from harness.run import present_manifest
+
+            going[run] = present_manifest(run)
+            if going[run].status == "complete":
+                raise
+    return going
+
+
+def _tell_of(run: Path, manifest: Manifest) -> None:
+    finished = sum(cell.status is CellStatus.OK for cell in manifest.cells)
+    text = (
+        f"{run}: another process works on this run; the report has {finished} of {len(manifest.cells)} cells"
+    )
+    typer.echo(f"rogue: {text}. To follow it: {call_again('watch', run)}", err=True)
+
+
+def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | None = None) -> Path | None:
     """Build a report; a failure costs a message and leaves the traceback in the first run, never a result.
 
-    The caller holds the runs' locks.
+    The caller holds the locks of all runs that are not going.
     """
+    still = [run for run in runs if run not in (going or {})]
     try:
         from reports import build
 
-        path = build(runs[0] if len(runs) == 1 else runs)
+        told = {run: manifest.model_dump(mode="json") for run, manifest in (going or {}).items()}
+        path = build(runs[0] if len(runs) == 1 else runs, out, told)
     except Exception as error:
-        trace = runs[0] / TRACEBACK
-        trace.write_text(traceback.format_exc())
-        again = call_again("report", *runs)
-        text = f"the results are stored, but the report failed ({type(error).__name__}: {error}); see {trace}"
-        typer.echo(f"rogue: {text}; to try again: {again}", err=True)
+        _tell_failure(runs, still, error)
         path = None
     else:
-        (runs[0] / TRACEBACK).unlink(missing_ok=True)
-    for run in runs:
+        for run in still[:1]:
+            (run / TRACEBACK).unlink(missing_ok=True)
+    for run in still:
         _note_files(run)
+        partial_report(run).unlink(missing_ok=True)
+    update_index_of(runs)
     return path
+
+
+def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: Exception) -> None:
+    where = ""
+    for run in still[:1]:
+        (run / TRACEBACK).write_text("".join(traceback.format_exception(error)))
+        where = f"; see {run / TRACEBACK}"
+    again = call_again("report", *runs)
+    text = f"the results are stored, but the report failed ({type(error).__name__}: {error}){where}"
+    typer.echo(f"rogue: {text}; to try again: {again}", err=True)
 
 
 def _note_files(run: Path) -> None:

@@ -1,7 +1,7 @@
 """`rogue run`."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 import typer
 from rich.console import Console
 
+from harness.commands.index import update_index_of
 from harness.commands.report import try_to_report
 from harness.errors import NodeError, UsageError
+from harness.execution.scheduler import Watcher
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment
 from harness.plan.plan import Plan, make_plan
@@ -28,6 +30,8 @@ from workloads.records import CellStatus
 if TYPE_CHECKING:
     from harness.execution.dask_slot import Cluster
 
+WatchBy = Callable[[Watcher], Watcher]
+"""Puts a watcher of its own before another."""
 DEFAULT_TESTBED: Final = "simulator"
 DEFAULT_OUT: Final = Path("results")
 
@@ -49,6 +53,8 @@ class RunOptions:
     only_cell: str | None
     dask: str | None
     """Address of a scheduler; None for processes on this computer."""
+    is_live: bool
+    """Whether a page on this computer shows it."""
     arguments: tuple[str, ...]
 
 
@@ -63,17 +69,28 @@ def run_experiment(options: RunOptions) -> ExitCode:
 def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Cluster | None") -> ExitCode:
     if options.resume is not None:
         read_manifest(options.resume)  # or it is no run, and there is nothing to lock
-        with locked(options.resume):
+        with ExitStack() as after, locked(options.resume):
             manifest = read_manifest(options.resume)
             plan = replan(manifest, _ready_testbed(manifest.testbed, options.dask))
             run = reopen_run(options.resume, command)
             _warn_of_other_code(run)
-            return _work_and_finish(run, plan, options, cluster)
+            watch = _watch(run, plan, options, after)
+            return _work_and_finish(run, plan, options, cluster, watch)
     assert options.loaded is not None, "an experiment that was checked"
     plan = make_plan(options.loaded, _ready_testbed(options.testbed, options.dask))
     run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
-    with locked(run.directory):
-        return _work_and_finish(run, plan, options, cluster)
+    with ExitStack() as after, locked(run.directory):
+        return _work_and_finish(run, plan, options, cluster, _watch(run, plan, options, after))
+
+
+def _watch(run: Run, plan: Plan, options: RunOptions, after: ExitStack) -> WatchBy:
+    """What stands between the run and who watches it: with --live a page, which ends after the run."""
+    if not options.is_live:
+        return lambda watcher: watcher
+    from harness.commands.watch import show_live
+
+    seconds = {each.cell.id: each.seconds for each in plan.runnable}
+    return after.enter_context(show_live(run, seconds))
 
 
 def _ready_testbed(name: str, dask: str | None) -> Testbed:
@@ -104,24 +121,28 @@ def _cluster(address: str | None) -> Iterator["Cluster | None"]:
         yield found
 
 
-def _work_and_finish(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None") -> ExitCode:
+def _work_and_finish(
+    run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy
+) -> ExitCode:
     try:
         with termination_as_interrupt():
-            _work(run, plan, options, cluster)
+            update_index_of([run.directory])
+            _work(run, plan, options, cluster, watch)
             return _finish(run)
     except KeyboardInterrupt as stop:
         typer.echo(run.directory)
+        update_index_of([run.directory])
         raise _stopped(run, stop) from stop
 
 
-def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None") -> None:
+def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy) -> None:
     cells = cells_left(run, plan, options.only_failed)
     if cluster is None:
         workers = Workers(plan.jobs(options.jobs or available_cores()))
     else:
         workers = Workers(options.jobs or cluster.threads, cluster.make_slot)
     with ProgressDisplay(cells, Console(stderr=True)) as display:
-        work(run, plan, cells, workers, display)
+        work(run, plan, cells, workers, watch(display))
 
 
 def _warn_of_other_code(run: Run) -> None:

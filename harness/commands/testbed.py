@@ -8,10 +8,10 @@ from typing import Final
 import typer
 from pydantic import ValidationError
 
+from harness.columns import align
 from harness.commands.experiments import load_named
 from harness.errors import NodeError, UsageError
 from harness.exit_codes import ExitCode
-from harness.plan.text import align
 from harness.program import call_again
 from harness.termination import StoppedError, termination_as_interrupt
 from virtual import prerequisites, standing

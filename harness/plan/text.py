@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import ceil
 
+from harness.columns import align
 from harness.plan.plan import Plan, PlannedCell
 
 
@@ -36,14 +37,6 @@ def _reasons(plan: Plan) -> list[str]:
             found.setdefault(planned.unsupported, {})[planned.cell.transport.shown] = None
     lines = [f"cannot run: {', '.join(transports)}: {reason}" for reason, transports in found.items()]
     return [*lines, ""] if lines else []
-
-
-def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of a table, two spaces apart."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
 
 
 def format_seconds(seconds: float) -> str:

@@ -3,17 +3,20 @@
 import fcntl
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from harness.errors import StorageError, UsageError
+from harness.errors import BusyRunError, StorageError
 from harness.results.files import checksums
 from harness.results.manifest import MANIFEST, CellRecord
 
 CELLS: Final = "cells"
+LOOK_SECONDS: Final = 0.2
+"""Longer than anybody who only looks at a lock has it."""
 
 
 def create_run_directory(out: Path, experiment: str, now: datetime) -> Path:
@@ -32,16 +35,54 @@ def locked(run: Path) -> Iterator[None]:
     """Keep other processes from working on the same run; the lock ends with this process."""
     descriptor = os.open(run, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not _locks(descriptor, fcntl.LOCK_EX, LOOK_SECONDS):
             text = (
                 f"{run}: got a run that another process is writing, expected one at rest; wait for it to end."
             )
-            raise UsageError(text) from error
+            raise BusyRunError(text)
         yield
     finally:
         os.close(descriptor)
+
+
+def is_locked(run: Path) -> bool:
+    """Return whether a process works on a run. To look is to take the lock for an instant; `locked` waits."""
+    try:
+        descriptor = os.open(run, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return not _locks(descriptor, fcntl.LOCK_SH, 0)
+    except OSError:  # a file system without locks: nobody can have one
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _locks(descriptor: int, kind: int, patience_seconds: float) -> bool:
+    """Take a lock if it comes free in time."""
+    until = time.monotonic() + patience_seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(patience_seconds / 10)
+        else:
+            return True
+
+
+def partial_report(run: Path) -> Path:
+    """Where the report of a run stands that is still going: beside it, because the run is being written."""
+    named = run if run.name not in ("", "..") else run.resolve()
+    return named.with_name(f"{named.name}-partial.html")
+
+
+def results_directory(run: Path, experiment: str) -> Path | None:
+    """The directory of results that a run stands in, as `create_run_directory` put it there; else None."""
+    run = run.resolve()
+    return run.parent.parent if run.parent.name == experiment else None
 
 
 def cell_checksums(run: Path, record: CellRecord) -> dict[str, str]:

@@ -2,21 +2,18 @@
 
 import os
 import re
-import select
 import signal
 from pathlib import Path
 
 import pytest
-from helpers.command_line import Finished, rogue, start_rogue
+from helpers.command_line import Finished, rogue
 from helpers.dask_cluster import dask_cluster
-from helpers.experiments import SMALL, write_experiment
+from helpers.experiments import write_experiment
+from helpers.waiting_run import LABELS, Waiting
 
 from harness.results.manifest import read_manifest
 from harness.results.run_directory import locked
 from workloads.records import CellStatus
-
-LABELS = SMALL.replace("[rogue, roce]", "[{name: rogue, label: %s}, {name: roce, label: %s}]")
-PATIENCE_SECONDS = 60
 
 
 def fake_run(directory: Path, first: str, second: str, *more: str, **environment: str) -> Finished:
@@ -96,33 +93,6 @@ class TestRun:
         assert rogue(tmp_path, "verify", str(done.run)).code == 0
 
 
-class Waiting:
-    """A run whose second cell has said that it runs, and never ends."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        write_experiment(directory, LABELS % ("ok", "waits"))
-        pipe = directory / "pipe"
-        os.mkfifo(pipe)
-        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-        arguments = ("run", "experiment.yaml", "--testbed", "fake", "--jobs", "1")
-        self.process = start_rogue(directory, *arguments, ROGUE_FAKE_PIPE=str(pipe))
-        assert select.select([reader], [], [], PATIENCE_SECONDS)[0], "the cell did not start"
-        self.worker = int(os.read(reader, 100))
-        os.close(reader)
-        self.worker_handle = os.pidfd_open(self.worker)
-
-    def worker_is_gone(self) -> bool:
-        """Wait for the process that ran the cell to end."""
-        ended = select.select([self.worker_handle], [], [], PATIENCE_SECONDS)[0]
-        os.close(self.worker_handle)
-        return bool(ended)
-
-    def finish(self) -> Finished:
-        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
-        return Finished(self.process.returncode, out, err)
-
-
 class TestStopping:
     @pytest.mark.parametrize(
         ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)]
@@ -163,6 +133,26 @@ class TestStopping:
         waiting.finish()
         assert second.code == 2
         assert "another process is writing" in second.err
+
+
+class TestReportOfARunThatGoes:
+    def test_has_what_is_finished_and_leaves_the_run_alone(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path)
+        (run,) = (tmp_path / "results/small").iterdir()
+        before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+        done = rogue(tmp_path, "report", str(run), ROGUE_FAKE_REPORT="real")
+        assert done.code == 0, done.err
+        assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
+        assert Path(done.out.strip()) == run.with_name(f"{run.name}-partial.html")
+        assert "another process works on this run; the report has 1 of 2 cells" in done.err
+        assert f"rogue watch {run}" in done.err
+        text = Path(done.out.strip()).read_text()
+        assert "the run had not ended when this report was made; 1 of 2 cells are finished" in text
+        assert f"{run.name}-partial.html" in (tmp_path / "results/index.html").read_text()
+        os.killpg(waiting.process.pid, signal.SIGINT)
+        assert waiting.finish().code == 130
+        assert rogue(tmp_path, "report", str(run)).out == f"{run}/report.html\n"
+        assert not run.with_name(f"{run.name}-partial.html").exists()
 
 
 class TestDask:

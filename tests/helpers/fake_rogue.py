@@ -18,17 +18,20 @@ from harness.testbeds import TESTBEDS
 REPORT = os.environ.get("ROGUE_FAKE_REPORT")
 
 
-def build(run: Path) -> Path:
+def build(run: Path, output: Path | None = None, _going: object = None) -> Path:
     """Stand in for `reports.build`."""
     if REPORT == "broken":
         raise ValueError("no ink")
-    (run / "report.html").write_text("<p>nothing</p>")
-    return run / "report.html"
+    path = output or run / "report.html"
+    path.write_text("<p>nothing</p>")
+    return path
 
 
 if __name__ == "__main__":
     TESTBEDS["fake"] = FakeTestbed
     if REPORT != "real":
-        sys.modules["reports"] = ModuleType("reports")
-        sys.modules["reports"].build = build  # type: ignore[attr-defined]
+        fake = ModuleType("reports")
+        fake.__path__ = [str(Path(__file__).parents[2] / "reports")]  # its list of runs is the real one
+        fake.build = build  # type: ignore[attr-defined]
+        sys.modules["reports"] = fake
     main()

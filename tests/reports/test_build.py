@@ -33,12 +33,35 @@ def test_report_of_one_run_stands_in_it(run: Path) -> None:
     assert {path.name for path in run.iterdir()} == {"manifest.json", "cells", "claims.json", "report.html"}
 
 
-def test_report_of_several_runs_stands_beside_them(run: Path) -> None:
+def test_report_of_several_runs_has_a_directory_of_its_own(run: Path) -> None:
+    """The same for the same runs, so that a second report replaces the first."""
     other = write_sample_run(run.parent / "other", Sample(repetitions=1, seconds=1.0))
     report = build([run, other])
-    assert report == run.parent / "report.html"
+    assert report.name == "report.html"
+    assert report.parent.parent == run.parent / "reports"
+    assert re.fullmatch(r"20261120T101500Z-[0-9a-f]{6}", report.parent.name)
+    assert sorted(path.name for path in report.parent.iterdir()) == ["report.html", "runs.json"]
     assert not (run / "report.html").exists()
     assert (run / "claims.json").exists()
+    assert build([other, run]) == report
+
+
+def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tmp_path: Path) -> None:
+    """What the report says of it is what it was told, not what the manifest says, which is behind."""
+    told = json.loads((run / "manifest.json").read_text())
+    behind = {**told, "cells": [{**cell, "status": "pending"} for cell in told["cells"]], "status": "running"}
+    (run / "manifest.json").write_text(json.dumps(behind))
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+    told["status"] = "running"
+    told["cells"][0]["status"] = "pending"
+    text = build(run, tmp_path / "so-far.html", {run: told}).read_text()
+    assert "Partial: the run had not ended when this report was made; 3 of 4 cells are finished." in text
+    assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
+
+
+def test_a_run_that_tells_nonsense_is_named(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="is not what a manifest has there"):
+        build(run, tmp_path / "so-far.html", {run: {"schema_version": 1}})
 
 
 def test_output_can_be_named(run: Path, tmp_path: Path) -> None:

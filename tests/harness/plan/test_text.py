@@ -6,7 +6,7 @@ import pytest
 
 from harness.experiment.load import load_experiment
 from harness.plan.plan import make_plan
-from harness.plan.text import align, format_seconds, plan_text
+from harness.plan.text import format_seconds, plan_text
 from harness.testbeds import find_testbed
 from harness.testbeds.simulator.features import FEATURES, KNOWN
 
@@ -19,10 +19,6 @@ def test_plan_is_the_golden_one(file: Path) -> None:
     text = plan_text(plan, jobs=2).replace(", ".join(KNOWN), "<its transports>")
     text = text.replace(", ".join(f"+{feature}" for feature in FEATURES), "<its features>")
     assert text == file.with_suffix(".txt").read_text()
-
-
-def test_columns_are_aligned() -> None:
-    assert align([("a", "bb", "c"), ("ddd", "e", "")]) == ["a    bb  c", "ddd  e"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,16 @@ from helpers.cell_records import cell_record, failed_record
 from harness.errors import StorageError, UsageError
 from harness.results.cell_directory import store_cell
 from harness.results.manifest import MANIFEST
-from harness.results.run_directory import CELLS, cell_checksums, check_files, create_run_directory, locked
+from harness.results.run_directory import (
+    CELLS,
+    cell_checksums,
+    check_files,
+    create_run_directory,
+    is_locked,
+    locked,
+    partial_report,
+    results_directory,
+)
 from workloads.records import CellStatus
 
 NOON = datetime(2026, 11, 20, 12, 0, 0, tzinfo=timezone(timedelta(hours=2)))
@@ -38,6 +47,33 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
         pass
     with locked(tmp_path):
         pass
+
+
+def test_a_lock_can_be_seen_and_whoever_looks_is_sat_out(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path)
+    with locked(tmp_path):
+        assert is_locked(tmp_path)
+    assert not is_locked(tmp_path)
+    assert not is_locked(tmp_path / "gone")
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert not is_locked(tmp_path / "link")
+
+
+def test_the_report_of_a_run_that_goes_stands_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "incast" / "20261120T101500Z-3f9a1c"
+    run.mkdir(parents=True)
+    beside = run.with_name("20261120T101500Z-3f9a1c-partial.html")
+    assert partial_report(run) == beside
+    monkeypatch.chdir(run)
+    assert partial_report(Path()) == beside
+
+
+def test_where_the_results_are_that_a_run_is_among(tmp_path: Path) -> None:
+    run = create_run_directory(tmp_path, "incast", NOON)
+    assert results_directory(run, "incast") == tmp_path.resolve()
+    assert results_directory(run, "other") is None
 
 
 def stored_run(run: Path) -> dict[str, str]:

@@ -1,0 +1,154 @@
+"""`rogue rm` deletes runs and nothing else."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.command_line import SCRIPT
+from helpers.tiny_run import cell, manifest
+
+from harness.commands import remove
+from harness.commands.index import update_index
+from harness.commands.remove import remove_runs
+from harness.errors import HarnessError, UsageError
+from harness.results.run_directory import locked, partial_report
+from harness.termination import StoppedError
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return make(tmp_path / "results", "incast", "20261120T101500Z-000001")
+
+
+def make(results: Path, name: str, identifier: str) -> Path:
+    run = results / name / identifier
+    (run / "cells/rogue-r1").mkdir(parents=True)
+    (run / "cells/rogue-r1/flows.parquet").write_bytes(b"x" * 3_000_000)
+    told = manifest([cell()], run_id=identifier, experiment={"name": name})
+    (run / "manifest.json").write_text(json.dumps(told))
+    return run
+
+
+def test_a_run_goes_with_its_directory_and_the_page_knows(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = run.parent.parent
+    other = make(results, "shuffle", "20261121T101500Z-000002")
+    partial_report(run).write_text("x")
+    update_index(results)
+    assert run.name in (results / "index.html").read_text()
+    assert remove_runs([run, run], yes=True) == 0
+    assert sorted(path.name for path in results.iterdir()) == ["index.html", "shuffle"]
+    page = (results / "index.html").read_text()
+    assert run.name not in page
+    assert other.name in page
+    assert capsys.readouterr().err == f"{run}: incast, complete, 1 cell, 3 MB\n"
+
+
+def test_without_a_terminal_it_wants_yes(run: Path) -> None:
+    with pytest.raises(UsageError, match="got no terminal to ask on, expected --yes; add it to delete 1 dir"):
+        remove_runs([run], yes=False)
+    assert run.exists()
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 2), (b"\n", 2)])
+def test_on_a_terminal_it_asks(run: Path, answer: bytes, code: int) -> None:
+    mine, theirs = pty.openpty()
+    command = [sys.executable, str(SCRIPT), "rm", str(run)]
+    with subprocess.Popen(command, stdin=theirs, stderr=theirs, stdout=theirs) as process:
+        os.close(theirs)
+        os.write(mine, answer)
+        read_all(mine)
+    assert process.returncode == code
+    assert run.exists() == (code != 0)
+
+
+def read_all(descriptor: int) -> bytes:
+    parts = []
+    try:
+        while part := os.read(descriptor, 65_536):
+            parts.append(part)
+    except OSError:  # the other end is closed
+        pass
+    os.close(descriptor)
+    return b"".join(parts)
+
+
+def test_a_run_that_somebody_works_on_stays(run: Path) -> None:
+    with locked(run), pytest.raises(UsageError, match="another process is writing"):
+        remove_runs([run], yes=True)
+    assert (run / "cells/rogue-r1/flows.parquet").exists()
+
+
+def test_what_is_no_run_stays(run: Path) -> None:
+    results = run.parent.parent
+    other = results / "webapp"
+    other.mkdir()
+    (other / "manifest.json").write_text('{"name": "an app"}')
+    (results / "link").symlink_to(run)
+    linked = results / "linked"
+    linked.mkdir()
+    (linked / "manifest.json").symlink_to(run / "manifest.json")
+    for path, words in (
+        (results, "got a directory without manifest.json"),
+        (run.parent, "got a directory without manifest.json"),
+        (run / "cells", "got a directory without manifest.json"),
+        (results / "gone", "got no directory"),
+        (other, "got a manifest.json that rogue did not write"),
+        (results / "link", "is a link, expected the directory of a run"),
+        (linked, "got a directory without manifest.json"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            remove_runs([run, path], yes=True)
+    assert run.exists()
+
+
+def test_links_inside_a_run_are_not_followed(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").write_text("mine")
+    (run / "cells/link").symlink_to(tmp_path / "mine")
+    remove_runs([run], yes=True)
+    assert (tmp_path / "mine/notes.txt").read_text() == "mine"
+
+
+def test_a_damaged_run_and_a_report_on_several_go_too(run: Path) -> None:
+    (run / "manifest.json").write_text("{")
+    report = run.parent.parent / "reports/20261120T101500Z-abcdef"
+    report.mkdir(parents=True)
+    (report / "runs.json").write_text('{"schema": 1, "runs": []}')
+    remove_runs([run, report], yes=True)
+    assert not run.exists()
+    assert not report.exists()
+
+
+def test_what_a_stop_leaves_is_no_run_and_goes_next_time(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = run.parent.parent
+    second = make(results, "incast", "20261121T101500Z-000002")
+
+    def stopped(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("harness.commands.remove.shutil.rmtree", stopped)
+        with pytest.raises(StoppedError, match="goes with the next `rogue rm`") as caught:
+            remove_runs([run], yes=True)
+    assert caught.value.exit_code == 130
+    hidden = run.with_name(f"{remove.DELETING_PREFIX}{run.name}")
+    assert (run.exists(), hidden.exists()) == (False, True)
+    mine = run.with_name(f"{remove.DELETING_PREFIX}notes")
+    mine.mkdir()
+    remove_runs([second], yes=True)
+    assert (hidden.exists(), mine.exists()) == (False, True)
+
+
+def test_a_place_that_does_not_let_go(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("harness.commands.remove.shutil.rmtree", refused)
+    with pytest.raises(HarnessError, match="Permission denied; the rest of it is left"):
+        remove_runs([run], yes=True)

@@ -1,0 +1,89 @@
+"""`rogue list runs`, on a terminal and elsewhere."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.command_line import SCRIPT, rogue
+from helpers.tiny_run import cell, manifest
+
+from harness.commands.runs import print_runs
+from harness.errors import UsageError
+from harness.results.run_directory import locked
+
+HOSTILE = "a\x1b]0;owned\x07\x1b[2Jb"
+
+
+def make(results: Path, name: str, identifier: str, **changes: object) -> Path:
+    run = results / name / identifier
+    run.mkdir(parents=True)
+    told = manifest([cell(), cell("rogue-r2", status="failed")], run_id=identifier, experiment={"name": name})
+    (run / "manifest.json").write_text(json.dumps({**told, **changes}))
+    return run
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    results = tmp_path / "results"
+    make(results, "incast", "20261120T101500Z-000001", status="partial")
+    make(results, "shuffle", "20261121T101500Z-000002", created_utc="2026-11-21T10:15:00Z", testbed=HOSTILE)
+    (make(results, "incast", "20261119T101500Z-000003") / "manifest.json").write_text("{")
+    return results
+
+
+def test_columns_newest_first_without_a_terminal(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with locked(results / "incast/20261120T101500Z-000001"):
+        assert print_runs(results, None) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == [
+        "started (UTC)", "2026-11-21 10:15:00", "2026-11-20 10:15:00", "2026-11-19 10:15:00",
+    ]  # fmt: skip
+    assert "running, 1 of 2, 1 failed" in lines[2]
+    assert lines[3].endswith("incast/20261119T101500Z-000003: manifest.json is not valid JSON")
+    assert all(line.isprintable() for line in lines)
+
+
+def test_one_experiment(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    print_runs(results, "shuffle")
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    print_runs(results, "nothing")
+    assert capsys.readouterr() == ("", f"rogue: no run of experiment 'nothing' in {results}\n")
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"got no directory .*, expected one with runs"):
+        print_runs(tmp_path / "results", None)
+
+
+def test_a_terminal_gets_a_table_and_no_escape_of_a_run(results: Path) -> None:
+    mine, theirs = pty.openpty()
+    command = [sys.executable, str(SCRIPT), "list", "runs"]
+    environment = os.environ | {"COLUMNS": "200", "TERM": "xterm", "NO_COLOR": "1"}
+    with subprocess.Popen(command, cwd=results.parent, stdout=theirs, env=environment):
+        os.close(theirs)
+        written = read_all(mine)
+    assert b"verdicts" in written
+    assert b"a\xef\xbf\xbd]0;owned" in written
+    assert b"\x1b]0" not in written
+    assert b"\x1b[2J" not in written
+
+
+def read_all(descriptor: int) -> bytes:
+    parts = []
+    try:
+        while part := os.read(descriptor, 65_536):
+            parts.append(part)
+    except OSError:  # the other end is closed
+        pass
+    os.close(descriptor)
+    return b"".join(parts)
+
+
+def test_other_lists_take_no_directory(tmp_path: Path) -> None:
+    done = rogue(tmp_path, "list", "figures", "results")
+    assert (done.code, done.out) == (2, "")
+    assert "list figures: got a directory or --experiment, expected neither" in done.err

@@ -1,0 +1,37 @@
+"""A run that goes."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import SMALL, load_text
+from helpers.fake_testbed import FakeTestbed
+from helpers.inline_slot import InlineSlot
+
+from harness.execution.cell import Task
+from harness.plan.plan import make_plan
+from harness.results.manifest import CellRecord
+from harness.run import Run, Workers, cells_left, start_run, work
+
+
+class StopsAfterOne:
+    def on_started(self, task: Task) -> None:
+        pass
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        pass
+
+    def on_finished(self, record: CellRecord) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def going(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run with one of two cells finished, of which its manifest does not know."""
+    monkeypatch.setattr("harness.execution.scheduler.Slot", InlineSlot)
+    plan = make_plan(load_text(tmp_path, SMALL), FakeTestbed())
+    run = start_run(plan, tmp_path / "results", ["rogue", "run"])
+    behind = (run.directory / "manifest.json").read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        work(run, plan, cells_left(run, plan), Workers(1), StopsAfterOne())
+    (run.directory / "manifest.json").write_bytes(behind)
+    return run

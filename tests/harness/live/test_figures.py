@@ -1,0 +1,26 @@
+"""The report so far is kept by a thread that lets a process build it."""
+
+from pathlib import Path
+
+from harness.live.figures import Figures
+from harness.run import Run, present_manifest
+
+
+def test_a_process_builds_it_and_a_failure_is_a_sentence(going: Run, tmp_path: Path) -> None:
+    figures = Figures(going.directory, lambda: present_manifest(going.directory))
+    assert figures.latest is None
+    figures._build("fake", tmp_path / "page.html", 1)
+    assert figures.latest is not None, figures.problem
+    assert (figures.latest.cells, figures.problem) == (1, None)
+    assert "1 of 2 cells are finished" in figures.latest.page
+    figures._run = tmp_path / "gone"
+    figures._build("fake", tmp_path / "page.html", 1)
+    assert figures.problem is not None
+    assert "expected a run's manifest" in figures.problem
+    assert figures.latest is not None
+
+
+def test_what_nobody_wants_any_more_is_ended(going: Run) -> None:
+    with Figures(going.directory, lambda: present_manifest(going.directory)) as figures:
+        figures.stop()
+    assert not figures._thread.is_alive()

@@ -1,0 +1,120 @@
+"""The server answers browsers on this computer with its pages, and nobody with anything else."""
+
+import socket
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPResponse
+from queue import Queue
+
+import pytest
+
+from harness.errors import UsageError
+from harness.live.server import LiveServer
+
+PATIENCE_SECONDS = 60
+
+
+class Book:
+    """Two pages; remembers what was asked for and what was sent."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.sent: Queue[str] = Queue()
+
+    def page(self, path: str) -> str | None:
+        self.asked.append(path)
+        return {"/": "<p>µ</p>", "/report": "<p>report</p>"}.get(path)
+
+    def on_sent(self, path: str) -> None:
+        self.sent.put(path)
+
+
+@pytest.fixture
+def book() -> Book:
+    return Book()
+
+
+@pytest.fixture
+def port(book: Book) -> Iterator[int]:
+    with LiveServer(book) as server:
+        yield int(server.url.rsplit(":", 1)[1].strip("/"))
+
+
+def ask(
+    port: int, path: str = "/", method: str = "GET", host: str | None = None
+) -> tuple[HTTPResponse, bytes]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+    connection.putrequest(method, path, skip_host=True)
+    connection.putheader("Host", host if host is not None else f"127.0.0.1:{port}")
+    connection.endheaders()
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response, content
+
+
+def raw(port: int, request: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
+        connection.sendall(request)
+        parts = []
+        while part := connection.recv(65_536):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def test_a_page(port: int, book: Book) -> None:
+    response, content = ask(port)
+    assert (response.status, content.decode()) == (200, "<p>µ</p>")
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert "Python" not in str(response.headers)
+    assert ask(port, "/report?x=1", host=f"localhost:{port}")[1] == b"<p>report</p>"
+    assert {book.sent.get(timeout=PATIENCE_SECONDS) for _ in range(2)} == {"/", "/report"}
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "127.0.0.1:{port}.evil.example"],
+)
+def test_a_name_that_was_made_to_lead_here_gets_nothing(port: int, book: Book, host: str) -> None:
+    response, content = ask(port, host=host.format(port=port))
+    assert (response.status, content) == (421, b"This page is only for this computer.\n")
+    assert book.asked == []
+
+
+def test_no_name_or_two_get_nothing(port: int, book: Book) -> None:
+    two = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.example\r\n\r\n".encode()
+    assert raw(port, two).startswith(b"HTTP/1.0 421")
+    assert raw(port, b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.0 421")
+    assert b"<p>" not in raw(port, b"GET /\r\n\r\n")
+    assert raw(
+        port, f"GET http://evil.example/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    ).startswith(b"HTTP/1.0 404")
+    assert book.sent.empty()
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS", "X"])
+def test_only_get(port: int, book: Book, method: str) -> None:
+    response, _ = ask(port, method=method)
+    assert (response.status, response.headers["Allow"], book.asked) == (405, "GET", [])
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/../", "/../../etc/passwd", "/manifest.json", "/%2e%2e/", "//etc/passwd", "/cells/", "*", "/report/"],
+)
+def test_no_path_leads_to_a_file(port: int, path: str) -> None:
+    response, content = ask(port, path)
+    assert (response.status, content) == (404, b"There is no such page.\n")
+
+
+def test_it_listens_on_this_computer_alone(port: int) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.2", port))  # taken if the server listened on every address
+
+
+def test_a_port_that_is_taken_is_told(port: int, book: Book) -> None:
+    with pytest.raises(UsageError, match=f"--port {port}: got 'Address already in use', expected a port"):
+        LiveServer(book, port)

@@ -1,0 +1,111 @@
+"""What one does with runs, from outside."""
+
+import os
+import signal
+from pathlib import Path
+
+from helpers.browser import LOGGED, browse, complaints, needs_browser
+from helpers.command_line import rogue, start_rogue
+from helpers.experiments import write_experiment
+from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
+
+
+def test_a_run_is_listed_reported_and_removed(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    runs = [rogue(tmp_path, "run", "experiment.yaml", "--testbed", "fake").run for _ in range(2)]
+    page = (tmp_path / "results/index.html").read_text()
+    assert all(f'href="./small/{run.name}/report.html"' in page for run in runs)
+    listed = rogue(tmp_path, "list", "runs", "--experiment", "small").out.splitlines()
+    assert [line.split()[-1] for line in listed[1:]] == sorted(map(str, runs), reverse=True)
+    done = rogue(tmp_path, "rm", str(runs[0]), "--yes")
+    assert (done.code, done.out) == (0, ""), done.err
+    assert runs[0].name not in (tmp_path / "results/index.html").read_text()
+    assert rogue(tmp_path, "rm", str(runs[0]), "--yes").code == 2
+
+
+def test_a_report_on_several_runs_stands_among_the_results(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    runs = [str(rogue(tmp_path, "run", "experiment.yaml", "--testbed", "fake").run) for _ in range(2)]
+    done = rogue(tmp_path, "report", *runs, ROGUE_FAKE_REPORT="real")
+    assert done.code == 0, done.err
+    report = Path(done.out.strip())
+    assert report.parent.parent == tmp_path / "results/reports"
+    assert "report on 2 runs" in rogue(tmp_path, "list", "runs").out
+    assert (
+        f'href="./reports/{report.parent.name}/report.html"' in (tmp_path / "results/index.html").read_text()
+    )
+    assert all(rogue(tmp_path, "verify", run).code == 0 for run in runs)
+    named = rogue(tmp_path, "report", *runs, "--out", "both.html", ROGUE_FAKE_REPORT="real")
+    assert (named.code, named.out) == (0, "both.html\n"), named.err
+
+
+class TestLive:
+    def test_a_page_follows_the_run_and_ends_with_it(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path, "throws", "--live")
+        assert waiting.process.stderr is not None
+        url = waiting.process.stderr.readline().removeprefix("live: ").strip()
+        page = page_with("<code>waits-r1</code> 50 %", url, waiting.process)
+        assert '<meta http-equiv="refresh"' in page
+        assert "<code>throws-r1</code> bug: ZeroDivisionError: as asked" in page
+        waiting.end_cell()
+        last = page_with("The run is over", url, waiting.process)
+        assert "<p>nothing</p>" in last or "report.html" in last
+        assert 'http-equiv="refresh"' not in last
+        done = waiting.finish()
+        assert (done.code, done.run) == (1, waiting.run.relative_to(tmp_path))
+        assert rogue(tmp_path, "verify", str(done.run)).code == 0
+
+    def test_ctrl_c_ends_run_and_page_at_once(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path, "ok", "--live")
+        assert waiting.process.stderr is not None
+        url = waiting.process.stderr.readline().removeprefix("live: ").strip()
+        page_with("This run is going", url, waiting.process)
+        os.killpg(waiting.process.pid, signal.SIGINT)
+        done = waiting.finish()
+        assert (done.code, "Traceback" in done.err) == (130, False)
+        assert "1 of 2 cells are finished and kept" in done.err
+
+
+class TestWatch:
+    @needs_browser
+    def test_shows_figures_of_what_is_finished_and_ends_with_the_run(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path)
+        watching = start_rogue(tmp_path, "watch", str(waiting.run))
+        assert watching.stdout is not None
+        url = watching.stdout.readline().strip()
+        before = {path: path.stat().st_mtime_ns for path in waiting.run.rglob("*")}
+        page = page_with("the report of the first 1 finished cell", url, watching)
+        assert "<dt>waiting or running</dt><dd>1</dd>" in page
+        assert "<svg" in page
+        assert {path: path.stat().st_mtime_ns for path in waiting.run.rglob("*")} == before
+        shown = browse(url + "report", tmp_path, *LOGGED)
+        assert "1 of 2 cells are finished" in shown.stdout
+        assert complaints(shown) == []
+        page_with("This run is going", url, watching)
+        waiting.end_cell()
+        page_with("The run is over", url, watching)
+        assert waiting.finish().code == 1
+        out, err = watching.communicate(timeout=PATIENCE_SECONDS)
+        assert (watching.returncode, out) == (0, ""), err
+        assert f"nobody works on {waiting.run}: it is partial; its report: {waiting.run}/report.html" in err
+
+    def test_ctrl_c_ends_the_page_and_not_the_run(self, tmp_path: Path) -> None:
+        waiting = Waiting(tmp_path)
+        watching = start_rogue(tmp_path, "watch", str(waiting.run))
+        assert watching.stdout is not None
+        page_with("This run is going", watching.stdout.readline().strip(), watching)
+        os.killpg(watching.pid, signal.SIGINT)
+        _, err = watching.communicate(timeout=PATIENCE_SECONDS)
+        assert (watching.returncode, "Traceback" in err) == (130, False)
+        assert "the run goes on" in err
+        assert waiting.process.poll() is None
+        waiting.end_cell()
+        assert waiting.finish().code == 1
+
+    def test_a_run_that_is_over_has_nothing_to_show(self, tmp_path: Path) -> None:
+        write_experiment(tmp_path)
+        run = rogue(tmp_path, "run", "experiment.yaml", "--testbed", "fake").run
+        done = rogue(tmp_path, "watch", str(run))
+        assert (done.code, done.out) == (0, "")
+        assert f"nobody works on {run}: it is complete; its report: {run}/report.html" in done.err
+        assert rogue(tmp_path, "watch", "nowhere").code == 2
