@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from harness.counting import Counted, in_silence
 from harness.errors import NothingToRunError, UsageError
 from harness.execution.cell import Task
 from harness.execution.scheduler import CellSlot, Watcher, run_tasks
@@ -126,11 +127,11 @@ def present_manifest(directory: Path) -> Manifest:
     return run.manifest
 
 
-def replan(manifest: Manifest, testbed: Testbed) -> Plan:
+def replan(manifest: Manifest, testbed: Testbed, counted: Counted = in_silence) -> Plan:
     """The plan of a run, made again from what its manifest says."""
     source = manifest.source
     document = Document(source.file, source.sha256, source.data, {})
-    plan = make_plan(check_document(document, source.set), testbed)
+    plan = make_plan(check_document(document, source.set), testbed, counted)
     identifiers = {cell.id for cell in manifest.cells}
     cells = tuple(planned for planned in plan.cells if planned.cell.id in identifiers)
     if len(cells) != len(identifiers):
@@ -173,8 +174,7 @@ def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], workers: Workers, w
 def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:
     record = _new_record(planned, plan)
     record.session = len(run.manifest.sessions) - 1
-    limit_seconds = plan.testbed.limit_seconds(planned.cell)
-    return Task(planned.cell, plan.testbed, run.cells, record, limit_seconds)
+    return Task(planned.cell, plan.testbed, run.cells, record, planned.limit_seconds)
 
 
 def _only(cells: Sequence[PlannedCell], identifier: str | None) -> Sequence[PlannedCell]:

@@ -1,6 +1,7 @@
 """What the empty network could do: the yardsticks of goodput and completion time."""
 
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
 from workloads.framing import STREAMS, Framing
@@ -47,6 +48,7 @@ def ideal_transfer_ns(  # noqa: PLR0913 - a transfer has that many independent p
     return ceil(bytes_over_rate * 8 * 10**9) + 2 * sum(link.delay_ns for link in links)
 
 
+@lru_cache(maxsize=64)
 def longest_round_trip_ns(topology: Topology, there_bytes: int, back_bytes: int) -> int:
     """Longest that a packet and its answer take in the empty network, of so many bytes on the wire.
 

@@ -32,6 +32,7 @@ class Specification(BaseModel):
         alias_generator=_name_in_file,
         validate_by_name=False,
         use_attribute_docstrings=True,
+        defer_build=True,  # most kinds of a registry are never asked for
     )
 
     @model_validator(mode="before")

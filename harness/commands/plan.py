@@ -1,7 +1,10 @@
 """`rogue plan`."""
 
+import sys
+
 import typer
 
+from harness.counting import CountDisplay
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment
 from harness.plan.plan import make_plan
@@ -12,6 +15,7 @@ from harness.testbeds import find_testbed
 
 def print_plan(loaded: LoadedExperiment, testbed: str, jobs: int | None) -> ExitCode:
     """Print what would be run."""
-    plan = make_plan(loaded, find_testbed(testbed))
+    with CountDisplay(sys.stderr) as counted:
+        plan = make_plan(loaded, find_testbed(testbed), counted)
     typer.echo(plan_text(plan, jobs or available_cores()), nl=False)
     return ExitCode.OK

@@ -1,5 +1,6 @@
 """`rogue run`."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from harness.commands.index import update_index_of
 from harness.commands.report import try_to_report
+from harness.counting import CountDisplay
 from harness.errors import NodeError, UsageError
 from harness.execution.scheduler import Watcher
 from harness.exit_codes import ExitCode
@@ -71,13 +73,17 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
         read_manifest(options.resume)  # or it is no run, and there is nothing to lock
         with ExitStack() as after, locked(options.resume):
             manifest = read_manifest(options.resume)
-            plan = replan(manifest, _ready_testbed(manifest.testbed, options.dask))
+            testbed = _ready_testbed(manifest.testbed, options.dask)
+            with CountDisplay(sys.stderr) as counted:
+                plan = replan(manifest, testbed, counted)
             run = reopen_run(options.resume, command)
             _warn_of_other_code(run)
             watch = _watch(run, plan, options, after)
             return _work_and_finish(run, plan, options, cluster, watch)
     assert options.loaded is not None, "an experiment that was checked"
-    plan = make_plan(options.loaded, _ready_testbed(options.testbed, options.dask))
+    testbed = _ready_testbed(options.testbed, options.dask)
+    with CountDisplay(sys.stderr) as counted:
+        plan = make_plan(options.loaded, testbed, counted)
     run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
     with ExitStack() as after, locked(run.directory):
         return _work_and_finish(run, plan, options, cluster, _watch(run, plan, options, after))

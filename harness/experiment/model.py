@@ -1,6 +1,7 @@
 """What an experiment file says: the pydantic model behind it."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Annotated, Final, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -122,7 +123,7 @@ class Experiment(Specification):
                     got = f"{before} and {rule} of what is for {fault.destination}"
                     raise mistakes_at({"faults": mistake(expected, "take one of them away", got)})
 
-    @property
+    @cached_property
     def groups(self) -> tuple[TrafficGroup, ...]:
         """Traffic in its general form."""
         if self.traffic is not None:

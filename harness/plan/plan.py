@@ -1,8 +1,10 @@
 """The plan: every cell, whether it can run here, and how long it should take."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
+from harness.counting import Counted, in_silence
 from harness.errors import ConfigError, Problem
 from harness.experiment.choices import Scalar
 from harness.experiment.document import show
@@ -10,6 +12,9 @@ from harness.experiment.load import LoadedExperiment
 from harness.experiment.yaml_text import format_path
 from harness.plan.cells import Cell, plan_cells
 from harness.testbeds.base import ParameterMistake, Testbed
+
+LIMIT_SECONDS_MIN: Final = 600.0
+LIMIT_FACTOR: Final = 50.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,11 @@ class PlannedCell:
     """Why it cannot run here; None if it can."""
     seconds: float
     """Expected time; 0 if it cannot run."""
+
+    @property
+    def limit_seconds(self) -> float:
+        """How long it may take before it counts as hanging: generous, for machines may be busy."""
+        return LIMIT_SECONDS_MIN + LIMIT_FACTOR * self.seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +56,24 @@ class Plan:
         return max(sum(each) / self.jobs(jobs), *each) if each else 0.0
 
 
-def make_plan(loaded: LoadedExperiment, testbed: Testbed) -> Plan:
-    """Ask the testbed about every cell; ConfigError if a transport has a parameter that cannot be."""
+def make_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_silence) -> Plan:
+    """Ask the testbed about every cell; ConfigError if a transport has a parameter that cannot be.
+
+    What one seed is told holds for all repetitions if the testbed says so.
+    """
     cells = plan_cells(loaded)
     problems = {str(problem): problem for problem in _parameter_problems(loaded, cells, testbed)}
     if problems:
         raise ConfigError(tuple(problems.values()))
-    return Plan(loaded, testbed, tuple(_planned(cell, testbed) for cell in cells))
+    planned: list[PlannedCell] = []
+    first: dict[tuple[str, tuple[Scalar, ...]], PlannedCell] = {}
+    for cell in cells:
+        alike = cell.transport.shown, tuple(cell.factors.values())
+        if alike not in first or not testbed.is_same_for_every_seed(cell):
+            first[alike] = _planned(cell, testbed)
+        planned.append(replace(first[alike], cell=cell))
+        counted(len(planned), len(cells), "planning cells")
+    return Plan(loaded, testbed, tuple(planned))
 
 
 def _parameter_problems(

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
 from harness.plan.cells import Cell
@@ -16,9 +16,6 @@ Columns = Mapping[str, "Sequence[object] | np.ndarray"]
 Fact = str | int | float | bool | None
 Progress = Callable[[float], None]
 """Called with the fraction of a cell that is done, 0 to 1."""
-
-LIMIT_SECONDS_MIN: Final = 600.0
-LIMIT_FACTOR: Final = 50.0
 
 
 class TestbedError(HarnessError):
@@ -87,6 +84,13 @@ class Testbed(ABC):
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run here, naming what could; None if it can."""
 
+    def is_same_for_every_seed(self, cell: Cell) -> bool:
+        """Whether the repetitions of a cell, which differ in their seeds alone, have one answer here.
+
+        Then a plan asks about the first one only: whether it can run, and how long it should take.
+        """
+        return False
+
     @abstractmethod
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter of the cell's transport that cannot be; None if there is none."""
@@ -94,10 +98,6 @@ class Testbed(ABC):
     @abstractmethod
     def estimate_seconds(self, cell: Cell) -> float:
         """How long the cell should take."""
-
-    def limit_seconds(self, cell: Cell) -> float:
-        """How long the cell may take before it counts as hanging: generous, for machines may be busy."""
-        return LIMIT_SECONDS_MIN + LIMIT_FACTOR * self.estimate_seconds(cell)
 
     @abstractmethod
     def run(self, cell: Cell, progress: Progress) -> CellResult:

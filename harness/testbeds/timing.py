@@ -1,15 +1,16 @@
 """How long a cell lasts in the time of its network, and how often it is sampled."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from harness.plan.cells import Cell
-from harness.testbeds.traffic import cell_flows
+from harness.testbeds.traffic import Demand, cell_demands
 from workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
-from workloads.topologies import Topology
-from workloads.traffic import Flow
+from workloads.topologies import PathShape, Topology
+from workloads.traffic import Flow, Verb
 
 SECOND_NS: Final = 1_000_000_000
 TIME_LIMIT_FACTOR: Final = 10
@@ -41,7 +42,7 @@ def cell_timing(cell: Cell) -> Timing:
     experiment = cell.experiment
     durations = [group.workload.duration_ns for group in experiment.groups]
     repeating = [duration for duration in durations if duration is not None]
-    finite_ns = _finite_traffic_ns(experiment.topology, tuple(cell_flows(cell).values()))
+    finite_ns = _finite_traffic_ns(experiment.topology, tuple(cell_demands(cell).values()))
     traffic_ns = max(1, finite_ns, *repeating)
     is_open_ended = len(repeating) == len(durations)
     limit_ns = traffic_ns if is_open_ended else max(TIME_LIMIT_FACTOR * traffic_ns, TIME_LIMIT_NS_MIN)
@@ -73,22 +74,42 @@ def _chosen(intervals: tuple[tuple[int, int], ...], traffic_ns: int) -> int:
 
 
 @lru_cache(maxsize=8)
-def _finite_traffic_ns(topology: Topology, groups: tuple[tuple[Flow, ...], ...]) -> int:
+def _finite_traffic_ns(topology: Topology, demands: tuple[Demand, ...]) -> int:
     """How long the transfers that do not repeat take if the busiest receiver never idles.
 
     Nor can it be over before the last transfer arrives, nor before one flow's transfers have followed each
     other.
     """
+    flows = [flow for demand in demands for flow in demand.flows]
+    last_arrival_ns = max((flow.arrivals[-1].start_ns for flow in flows if flow.arrivals), default=0)
+    return max(last_arrival_ns, _following_ns(topology, flows), int(_receiving_ns(topology, flows)))
+
+
+def _following_ns(topology: Topology, flows: Sequence[Flow]) -> int:
+    """The longest that a flow's transfers take one after the other.
+
+    Of flows over paths that are alike, the one with the largest transfers decides.
+    """
+    largest: dict[tuple[PathShape, Verb, int], Flow] = {}
+    for flow in flows:
+        if flow.count is not None and not flow.arrivals:
+            alike = topology.path_shape(flow.source, flow.destination), flow.verb, flow.count
+            if alike not in largest or largest[alike].size_bytes < flow.size_bytes:
+                largest[alike] = flow
+    following_ns = (
+        count * ideal_transfer_ns(topology, flow.source, flow.destination, verb, flow.size_bytes)
+        for (_, verb, count), flow in largest.items()
+    )
+    return max(following_ns, default=0)
+
+
+def _receiving_ns(topology: Topology, flows: Sequence[Flow]) -> float:
+    """How long the busiest receiver takes for everything."""
+    goodputs_bps: dict[PathShape, float] = {}
     receiving_ns: dict[str, float] = defaultdict(float)
-    alone_ns = 0
-    for flow in (flow for flows in groups for flow in flows):
-        ends = flow.source, flow.destination
-        goodput_bps = ideal_goodput_bps(topology, *ends)
-        receiving_ns[flow.destination] += flow.finite_bytes * 8 * SECOND_NS / goodput_bps
-        if flow.arrivals:
-            alone_ns = max(alone_ns, flow.arrivals[-1].start_ns)
-        elif flow.count is not None:
-            alone_ns = max(
-                alone_ns, flow.count * ideal_transfer_ns(topology, *ends, flow.verb, flow.size_bytes)
-            )
-    return max(alone_ns, int(max(receiving_ns.values(), default=0.0)))
+    for flow in flows:
+        shape = topology.path_shape(flow.source, flow.destination)
+        if shape not in goodputs_bps:
+            goodputs_bps[shape] = ideal_goodput_bps(topology, flow.source, flow.destination)
+        receiving_ns[flow.destination] += flow.finite_bytes * 8 * SECOND_NS / goodputs_bps[shape]
+    return max(receiving_ns.values(), default=0.0)

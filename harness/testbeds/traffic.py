@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from harness.experiment.choices import Scalar, TrafficGroup
 from harness.plan.cells import Cell
@@ -21,22 +21,47 @@ def group_parameters(cell: Cell, group: TrafficGroup) -> dict[str, Scalar]:
     return {**({} if group.transport else cell.transport.parameters), **group.parameters}
 
 
-def cell_flows(cell: Cell) -> dict[str, tuple[Flow, ...]]:
-    """Flows of each group, without the probe's; a verb that its transport lacks is replaced."""
+class Demand(NamedTuple):
+    """All that decides the flows of a group: what is worked out from these is looked up by it."""
+
+    workload: Workload
+    placement: Placement
+    seed: int
+    verbs: tuple[tuple[Verb, Verb], ...]
+    """Each verb that may be asked for, with the one that moves the bytes."""
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows; drawn once, because a hundred thousand arrivals take a while."""
+        return _carried(self)
+
+
+def cell_demands(cell: Cell) -> dict[str, Demand]:
+    """What is asked of the network by each group, without the probe."""
     placement = cell.experiment.placement
     return {
-        group.name: _carried(group.workload, placement, cell.seed, _verbs(group_transport(cell, group)))
+        group.name: Demand(group.workload, placement, cell.seed, _verbs(group_transport(cell, group)))
         for group in cell.experiment.groups
     }
 
 
+def cell_flows(cell: Cell) -> dict[str, tuple[Flow, ...]]:
+    """Flows of each group, without the probe's; a verb that its transport lacks is replaced."""
+    return {name: demand.flows for name, demand in cell_demands(cell).items()}
+
+
 @lru_cache(maxsize=8)
-def _carried(
-    workload: Workload, placement: Placement, seed: int, verbs: tuple[tuple[Verb, Verb], ...]
-) -> tuple[Flow, ...]:
-    """Flows of a workload; kept, because drawing a hundred thousand arrivals takes a while."""
-    carried = dict(verbs)
-    return tuple(replace(flow, verb=carried[flow.verb]) for flow in workload.flows(placement, seed))
+def _drawn(workload: Workload, placement: Placement, seed: int) -> tuple[Flow, ...]:
+    return workload.flows(placement, seed)
+
+
+@lru_cache(maxsize=8)
+def _carried(demand: Demand) -> tuple[Flow, ...]:
+    carried = dict(demand.verbs)
+    return tuple(
+        flow if carried[flow.verb] == flow.verb else replace(flow, verb=carried[flow.verb])
+        for flow in _drawn(demand.workload, demand.placement, demand.seed)
+    )
 
 
 def _verbs(transport: str) -> tuple[tuple[Verb, Verb], ...]:
@@ -51,7 +76,7 @@ def replaced_verbs(cell: Cell) -> str | None:
     for group in cell.experiment.groups:
         name = group_transport(cell, group)
         carried = {flow.verb for flow in cell_flows(cell)[group.name]}
-        for flow in group.workload.flows(cell.experiment.placement, cell.seed):
+        for flow in _drawn(group.workload, cell.experiment.placement, cell.seed):
             if flow.verb not in carried:
                 instead = parse_transport(name).carried(flow.verb)
                 sentences.add(f"{name} has no {flow.verb}: {instead} in the same direction of data")

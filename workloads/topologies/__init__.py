@@ -11,6 +11,7 @@ from workloads.topologies.multi_bottleneck import MultiBottleneck
 from workloads.topologies.paper_testbed import PaperTestbed
 from workloads.topologies.parking_lot import ParkingLot
 from workloads.topologies.ring import Ring
+from workloads.topologies.shortest_paths import PathShape
 from workloads.topologies.star import Star
 from workloads.topologies.topology import Placement, Switch, Topology
 from workloads.topologies.two_tier import TwoTier
@@ -28,4 +29,4 @@ TOPOLOGIES: Final[dict[str, type[Topology]]] = {
     "ring": Ring,
 }
 
-__all__ = ["TOPOLOGIES", "Link", "Placement", "Switch", "Topology"]
+__all__ = ["TOPOLOGIES", "Link", "PathShape", "Placement", "Switch", "Topology"]

@@ -7,6 +7,8 @@ from workloads.topologies.link import Link
 
 LinksOf = Mapping[str, Mapping[str, Link]]
 """Per node its neighbours, each with the link that leads there."""
+PathShape = tuple[tuple[int, int], ...]
+"""Rate (bit/s) and delay (ns) of each link of a path."""
 
 
 class NoPathError(ValueError):
@@ -20,6 +22,8 @@ class ShortestPaths:
         self._links_of = links_of
         self._hops_to: dict[str, dict[str, int]] = {}
         self._first: dict[tuple[str, str], tuple[Link, ...]] = {}
+        self._shapes: dict[tuple[str, str], PathShape] = {}
+        self._certain: dict[tuple[str, str], tuple[Link, ...]] = {}
 
     def first(self, source: str, destination: str) -> tuple[Link, ...]:
         """Links from source to destination; of equally short paths the one whose links come first."""
@@ -33,8 +37,28 @@ class ShortestPaths:
             self._first[ends] = tuple(links)
         return self._first[ends]
 
+    def shape(self, source: str, destination: str) -> PathShape:
+        """Rates and delays of that path's links, in order."""
+        ends = source, destination
+        if ends not in self._shapes:
+            self._shapes[ends] = tuple((link.rate_bps, link.delay_ns) for link in self.first(*ends))
+        return self._shapes[ends]
+
     def certain(self, source: str, destination: str) -> tuple[Link, ...]:
-        """Links that every shortest path takes, whatever a hash chooses elsewhere, in order."""
+        """Links that every shortest path takes, whatever a hash chooses elsewhere, in order.
+
+        Between the switches of two hosts they are those of all hosts there.
+        """
+        (switch, own), *others = self._links_of[source].items()
+        (last_switch, theirs), *other_ends = self._links_of[destination].items()
+        if others or other_ends or switch == destination:
+            return self._every_path_takes(source, destination)
+        between = switch, last_switch
+        if between not in self._certain:
+            self._certain[between] = self._every_path_takes(source, destination)[1:-1]
+        return own, *self._certain[between], theirs
+
+    def _every_path_takes(self, source: str, destination: str) -> tuple[Link, ...]:
         links, nodes = [], {source: None}
         while destination not in nodes:
             ways = [(node, link) for node in nodes for link in self._next_links(node, destination)]

@@ -11,7 +11,7 @@ from workloads.framing import FRAMINGS, Framing
 from workloads.mistakes import mistake, mistakes_at
 from workloads.specification import Delay, Size, SizeOrUnbounded, Specification, Time
 from workloads.topologies.link import Link
-from workloads.topologies.shortest_paths import ShortestPaths
+from workloads.topologies.shortest_paths import PathShape, ShortestPaths
 from workloads.units import RATE
 
 HOSTS_MAX: Final = 4096
@@ -171,6 +171,10 @@ class Topology(Specification, ABC):
     def path(self, source: str, destination: str) -> tuple[Link, ...]:
         """Links from source to destination; of equally short paths the one whose links come first."""
         return self.shortest_paths.first(source, destination)
+
+    def path_shape(self, source: str, destination: str) -> PathShape:
+        """What that path is like: an empty network treats packets alike on all paths of one shape."""
+        return self.shortest_paths.shape(source, destination)
 
     def described(self) -> str:
         """What it is and how large, in a line."""

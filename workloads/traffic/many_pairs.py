@@ -58,6 +58,11 @@ class ManyPairs(Workload):
             flows += [self._flow(source, host, tuple(to[host])) for host in hosts if host in to]
         return tuple(flows)
 
+    @property
+    def is_drawn(self) -> bool:
+        """Times and destinations."""
+        return True
+
     def scheduled_transfers(self, placement: Placement) -> float:
         """The mean of what the hosts' processes bring, large and small."""
         large = self.hosts * self.arrive_for_ns / self._mean_gap_ns(placement)

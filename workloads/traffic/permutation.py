@@ -25,6 +25,11 @@ class Permutation(Greedy):
         """More than the shift."""
         return (self.shift or 1) + 1
 
+    @property
+    def is_drawn(self) -> bool:
+        """Unless there is a shift."""
+        return self.shift is None
+
     def ends(self, hosts: tuple[str, ...], seed: int) -> Iterable[tuple[str, str]]:
         """By source; drawn as one cycle through all hosts, so that nobody sends to itself."""
         if self.shift is not None:

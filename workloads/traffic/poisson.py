@@ -83,6 +83,11 @@ class Poisson(Workload):
                 flows += self._flows_between(source, host, to[host]) if host in to else ()
         return tuple(flows)
 
+    @property
+    def is_drawn(self) -> bool:
+        """Times, destinations and sizes."""
+        return True
+
     def scheduled_transfers(self, placement: Placement) -> float:
         """The mean of what the senders' processes bring."""
         return len(self._senders(placement)) * self.arrive_for_ns / self._mean_gap_ns(placement)

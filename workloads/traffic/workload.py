@@ -88,6 +88,11 @@ class Workload(Specification, ABC):
         return 0.0
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether the seed decides who sends to whom, or how much: not only when."""
+        return False
+
+    @property
     def warm_up_ns(self) -> int:
         """What starts before this counts for nothing in the results."""
         return 0

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, log10
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from harness.experiment.choices import TrafficGroup
 from harness.plan.cells import Cell
@@ -12,7 +13,7 @@ from harness.testbeds.parameters import agent_settings
 from harness.testbeds.simulator.features import Feature, agent_transport, features_of, has_pauses
 from harness.testbeds.simulator.tcp import WRITE_BYTES
 from harness.testbeds.timing import SECOND_NS, cell_timing
-from harness.testbeds.traffic import cell_flows, group_parameters, group_transport
+from harness.testbeds.traffic import Demand, cell_demands, group_parameters, group_transport
 from simulator import CONTROLS, PROFILES, RELIABILITIES, NicProfile
 from workloads.framing import STREAMS
 from workloads.topologies import Link, Topology
@@ -55,55 +56,65 @@ class _Carrier:
     segment_bytes: int
 
 
+class _Work(NamedTuple):
+    """What takes time of a group."""
+
+    flows: int
+    segments: float
+    packet_hops: float
+    """Packets times the links that they take."""
+
+
 def estimate_seconds(cell: Cell) -> float:
     """Expected time on an ordinary core that does nothing else."""
-    flows, segments = 0, 0.0
-    for carrier, moved in _moved(cell):
-        flows += len(moved)
-        segments += (
-            sum(size * count for _, transfers in moved for size, count in transfers) / carrier.segment_bytes
-        )
+    work = [_work(*asked) for asked in _asked(cell)]
     hosts = len(cell.experiment.topology.host_names())
     hop_seconds = HOP_SECONDS + HOP_SECONDS_PER_DECADE * log10(max(1.0, hosts / SMALL_HOSTS))
-    hops_seconds = hop_seconds * expected_packet_hops(cell)
-    return START_SECONDS + FLOW_SECONDS * flows + SEGMENT_SECONDS * segments + hops_seconds
+    return (
+        START_SECONDS
+        + FLOW_SECONDS * sum(each.flows for each in work)
+        + SEGMENT_SECONDS * sum(each.segments for each in work)
+        + hop_seconds * sum(each.packet_hops for each in work)
+    )
 
 
 def expected_packet_hops(cell: Cell) -> float:
     """Packets, with those that answer them, times the links that they take."""
-    topology, hops = cell.experiment.topology, 0.0
-    for carrier, moved in _moved(cell):
-        for flow, transfers in moved:
-            links = len(topology.path(flow.source, flow.destination))
-            packets = sum(_packets(carrier, size) * count for size, count in transfers)
-            hops += packets * links * carrier.repeats
-    return hops
+    return sum(_work(*asked).packet_hops for asked in _asked(cell))
+
+
+def _asked(cell: Cell) -> Iterator[tuple[Topology, tuple[Demand, ...], int, int, _Carrier]]:
+    """Per group all that decides its work: the network, what moves in it, for how long, whose, and how."""
+    demands, traffic_ns = tuple(cell_demands(cell).values()), cell_timing(cell).traffic_ns
+    for index, group in enumerate(cell.experiment.groups):
+        yield cell.experiment.topology, demands, traffic_ns, index, _carrier(cell, group)
+
+
+@lru_cache(maxsize=64)
+def _work(
+    topology: Topology, demands: tuple[Demand, ...], traffic_ns: int, index: int, carrier: _Carrier
+) -> _Work:
+    """What one group of the demands costs; transports that move bytes alike share it."""
+    shares_bps = _shares_bps(topology, demands)
+    packet_hops = moved_bytes = 0.0
+    for flow in demands[index].flows:
+        links = len(topology.path_shape(flow.source, flow.destination))
+        for size_bytes, count in _transfers(
+            flow, traffic_ns, shares_bps.get(_ends(flow), 0.0) * carrier.payload_fraction
+        ):
+            packet_hops += _packets(carrier, size_bytes) * count * links
+            moved_bytes += size_bytes * count
+    return _Work(
+        len(demands[index].flows),
+        moved_bytes / carrier.segment_bytes,
+        packet_hops * carrier.repeats,
+    )
 
 
 def _packets(carrier: _Carrier, size_bytes: int) -> int:
     """Those of a transfer, and their answers, of which the last packet always has one."""
     packets = max(1, ceil(size_bytes / carrier.packet_bytes))
     return packets + (ceil(packets / carrier.answered_every) if carrier.answered_every else 0)
-
-
-def _moved(cell: Cell) -> Iterator[tuple[_Carrier, list[tuple[Flow, _Transfers]]]]:
-    """Per group how it moves bytes, and what each of its flows will have moved."""
-    traffic_ns, flows_of = cell_timing(cell).traffic_ns, cell_flows(cell)
-    shares_bps = _shares_bps(
-        cell.experiment.topology, [flow for flows in flows_of.values() for flow in flows]
-    )
-    for group in cell.experiment.groups:
-        carrier = _carrier(cell, group)
-        yield (
-            carrier,
-            [
-                (
-                    flow,
-                    _transfers(flow, traffic_ns, shares_bps.get(_ends(flow), 0.0) * carrier.payload_fraction),
-                )
-                for flow in flows_of[group.name]
-            ],
-        )
 
 
 def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> _Transfers:
@@ -117,10 +128,13 @@ def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> _Transfers:
     return [(flow.size_bytes, lasting_ns / interval_ns)]
 
 
-def _shares_bps(topology: Topology, flows: Sequence[Flow]) -> dict[tuple[str, str], float]:
+@lru_cache(maxsize=8)
+def _shares_bps(topology: Topology, demands: tuple[Demand, ...]) -> dict[tuple[str, str], float]:
     """By its ends the rate of a greedy flow: a fair share of the busiest link that it cannot avoid."""
-    greedy = [flow for flow in flows if flow.count is None and flow.interval_ns is None]
-    ways = {_ends(flow): _certain_way(topology, flow) for flow in greedy}
+    greedy = [
+        flow for demand in demands for flow in demand.flows if flow.count is None and flow.interval_ns is None
+    ]
+    ways = {ends: _certain_way(topology, *ends) for ends in map(_ends, greedy)}
     crowd = Counter(entry for flow in greedy for entry in ways[_ends(flow)])
     return {ends: min(entry[1].rate_bps / crowd[entry] for entry in way) for ends, way in ways.items()}
 
@@ -129,10 +143,10 @@ def _ends(flow: Flow) -> tuple[str, str]:
     return flow.source, flow.destination
 
 
-def _certain_way(topology: Topology, flow: Flow) -> list[tuple[str, Link]]:
+def _certain_way(topology: Topology, source: str, destination: str) -> list[tuple[str, Link]]:
     """Links that a flow takes whatever a hash chooses elsewhere, each with the node that sends into it."""
-    certain, node, way = set(topology.shortest_paths.certain(*_ends(flow))), flow.source, []
-    for link in topology.path(*_ends(flow)):
+    certain, node, way = set(topology.shortest_paths.certain(source, destination)), source, []
+    for link in topology.path(source, destination):
         if link in certain:
             way.append((node, link))
         node = link.other_end(node)

@@ -20,6 +20,8 @@ def lacking_limiters(cell: Cell) -> str | None:
     rates are never set, and one at least those that take turns.
     """
     topology = cell.experiment.topology
+    if not any(flow.verb == "read" for flows in cell_flows(cell).values() for flow in flows):
+        return None
     kept, turns, unlimited = Counter[str](), set[str](), set[str]()
     for flow, settings in _flows(cell):
         is_paced, is_read = settings.estimator is not None, flow.verb == "read"

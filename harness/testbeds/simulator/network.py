@@ -1,7 +1,7 @@
 """From a cell to a simulation: hosts, switches, links, queue pairs and the agent on each sender."""
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -25,6 +25,7 @@ from harness.testbeds.traffic import busiest_receiver, cell_flows, group_paramet
 from rogue_agent.core.settings import TransportSettings
 from simulator import PROFILES, Simulation
 from workloads.streams import random_stream
+from workloads.traffic import Flow
 
 PICOSECONDS = 1_000
 PROBE_GROUP = "probe"
@@ -75,9 +76,9 @@ def build_network(cell: Cell, timing: Timing) -> Network:
     return Network(simulation, tuple(flows), tuple(probes))
 
 
-def planned_flows(cell: Cell) -> Iterator[PlannedFlow]:
-    """The flows of all groups, each with the transport of its group."""
-    topology, flows_of = cell.experiment.topology, cell_flows(cell)
+def planned_flows(cell: Cell, flows_of: Mapping[str, Sequence[Flow]] | None = None) -> Iterator[PlannedFlow]:
+    """The flows of all groups, or some of them by group, each with the transport of its group."""
+    topology, flows_of = cell.experiment.topology, cell_flows(cell) if flows_of is None else flows_of
     for group in cell.experiment.groups:
         name = group_transport(cell, group)
         label = group.transport or cell.transport.shown

@@ -1,14 +1,21 @@
 """Whether a cell's network can be built: tried before the run, so that a plan knows what it cannot be."""
 
 from collections.abc import Iterator
-from itertools import chain
+from functools import lru_cache
+from typing import Final
 
 from harness.plan.cells import Cell
 from harness.testbeds.simulator.faults import arrange_faults
 from harness.testbeds.simulator.flows import PlannedFlow, connect_flow
 from harness.testbeds.simulator.network import build_links, planned_flows, planned_probes
+from harness.testbeds.traffic import Demand, cell_demands
 from simulator import SimulationError
-from workloads.faults import Misrouting
+from workloads.faults import Flooding, Misrouting
+from workloads.topologies import PathShape, Topology
+from workloads.traffic import Flow
+
+DRAWN_FEW: Final = 1000
+"""Of more drawn transfers there are some of every kind, whatever the seed."""
 
 
 def unbuildable(cell: Cell) -> str | None:
@@ -23,12 +30,42 @@ def unbuildable(cell: Cell) -> str | None:
     return None
 
 
+def is_same_for_every_seed(cell: Cell) -> bool:
+    """Whether the engine refuses all repetitions or none.
+
+    Not where what a hash chooses decides which way packets go, nor where so little is drawn that another
+    seed may leave out a kind of transfer or have the first one of it.
+    """
+    experiment = cell.experiment
+    is_small = any(
+        group.workload.is_drawn and group.workload.scheduled_transfers(experiment.placement) < DRAWN_FEW
+        for group in experiment.groups
+    )
+    return not is_small and not _is_told_otherwise(cell)
+
+
+def _is_told_otherwise(cell: Cell) -> bool:
+    """Whether a switch forwards otherwise than by shortest paths."""
+    return any(isinstance(fault, Misrouting | Flooding) for fault in cell.experiment.faults)
+
+
 def _different(cell: Cell) -> Iterator[PlannedFlow]:
-    """One flow of each group between two hosts; all where what a hash chooses decides if it gets there."""
-    is_misrouted = any(isinstance(fault, Misrouting) for fault in cell.experiment.faults)
-    seen = set()
-    for planned in chain(planned_flows(cell), planned_probes(cell)):
-        ends = planned.group, planned.flow.initiator, planned.flow.responder
-        if is_misrouted or ends not in seen:
-            seen.add(ends)
-            yield planned
+    """Flows that the engine may judge differently.
+
+    All of them where a hash decides what gets there; else one of each group, on each shape of path.
+    """
+    topology, is_told = cell.experiment.topology, _is_told_otherwise(cell)
+    flows_of = {
+        name: demand.flows if is_told else _one_of_each_shape(topology, demand)
+        for name, demand in cell_demands(cell).items()
+    }
+    yield from planned_flows(cell, flows_of)
+    yield from planned_probes(cell)
+
+
+@lru_cache(maxsize=8)
+def _one_of_each_shape(topology: Topology, demand: Demand) -> tuple[Flow, ...]:
+    first: dict[PathShape, Flow] = {}
+    for flow in demand.flows:
+        first.setdefault(topology.path_shape(flow.initiator, flow.responder), flow)
+    return tuple(first.values())

@@ -1,5 +1,6 @@
 """What the simulator cannot do, said before the run."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from harness.experiment.choices import MeasureKind
@@ -58,20 +59,17 @@ def _unsupported_traffic(cell: Cell) -> str | None:
             return (
                 f"nothing happens in {name}: its first transfer would come after its end; let it run longer"
             )
-        for flow in flows:
-            if reason := _unsupported_flow(flow) or (_too_large(flow) if is_tcp else None):
-                return reason
+        missing = sorted({flow.verb for flow in flows} - set(VERBS))
+        if missing:
+            return f"the simulator's NICs have no verb {missing[0]}; they have {', '.join(VERBS)}"
+        if is_tcp and (reason := _too_large(flows)):
+            return reason
     return None
 
 
-def _unsupported_flow(flow: Flow) -> str | None:
-    if flow.verb not in VERBS:
-        return f"the simulator's NICs have no verb {flow.verb}; they have {', '.join(VERBS)}"
-    return None
-
-
-def _too_large(flow: Flow) -> str | None:
-    largest_bytes = max([flow.size_bytes, *(arrival.size_bytes for arrival in flow.arrivals)])
+def _too_large(flows: Sequence[Flow]) -> str | None:
+    sizes = ((flow.size_bytes, *(arrival.size_bytes for arrival in flow.arrivals)) for flow in flows)
+    largest_bytes = max(max(each) for each in sizes)
     if largest_bytes > TRANSFER_BYTES_MAX:
         most = f"expected at most {TRANSFER_BYTES_MAX} over TCP"
         return f"a transfer has {largest_bytes} bytes, {most}; lower its size"

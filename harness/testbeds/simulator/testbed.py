@@ -12,6 +12,7 @@ from harness.testbeds.simulator.estimate import estimate_seconds
 from harness.testbeds.simulator.features import feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import Network, build_network
+from harness.testbeds.simulator.rehearsal import is_same_for_every_seed
 from harness.testbeds.simulator.reliability import reliability_facts
 from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.simulator.stall import StallWatch
@@ -38,6 +39,10 @@ class SimulatorTestbed(Testbed):
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run here."""
         return support.unsupported(cell)
+
+    def is_same_for_every_seed(self, cell: Cell) -> bool:
+        """Unless a hash or a few draws decide what the engine refuses; estimates are means over seeds."""
+        return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that neither the agent nor TCP, NICs and switches take."""

@@ -7,6 +7,7 @@ from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import FakeTestbed
 
 from harness.errors import ConfigError
+from harness.plan.cells import Cell
 from harness.plan.plan import Plan, make_plan
 from harness.testbeds.simulator import SimulatorTestbed
 
@@ -38,6 +39,44 @@ def test_a_testbed_may_have_room_for_one_cell_only(tmp_path: Path) -> None:
     narrow = make_plan(load_text(tmp_path, SMALL, "repetitions=3"), Narrow())
     assert (narrow.jobs(8), narrow.seconds(8)) == (1, 9.0)
     assert plan(tmp_path, "[rogue, roce]").jobs(8) == 8
+
+
+class Counting(FakeTestbed):
+    """A testbed that notes which cells it was asked about, and refuses every other one."""
+
+    def __init__(self, *, is_same: bool) -> None:
+        self.is_same = is_same
+        self.asked: list[str] = []
+
+    def is_same_for_every_seed(self, cell: Cell) -> bool:
+        return self.is_same
+
+    def unsupported(self, cell: Cell) -> str | None:
+        self.asked.append(cell.id)
+        return "refused" if len(self.asked) % 2 else None
+
+
+@pytest.mark.parametrize(
+    ("is_same", "asked"),
+    [
+        (True, ["rogue-senders1-r1", "rogue-senders2-r1"]),
+        (False, [f"rogue-senders{senders}-r{repetition}" for repetition in (1, 2, 3) for senders in (1, 2)]),
+    ],
+)
+def test_repetitions_have_the_answer_of_the_first_if_seeds_do_not_matter(
+    tmp_path: Path, is_same: bool, asked: list[str]
+) -> None:
+    testbed, counts = Counting(is_same=is_same), list[tuple[int, int, str]]()
+    settings = "transports=[rogue]", "factors={workload.senders: [1, 2]}", "repetitions=3"
+    made = make_plan(load_text(tmp_path, SMALL, *settings), testbed, lambda *count: counts.append(count))
+    assert testbed.asked == asked
+    assert [each.cell.id for each in made.runnable] == [f"rogue-senders2-r{index}" for index in (1, 2, 3)]
+    assert {each.seconds for each in made.cells if each.unsupported} == {0.0}
+    assert counts == [(done, 6, "planning cells") for done in range(1, 7)]
+
+
+def test_a_cell_hangs_only_when_it_takes_far_longer_than_expected(tmp_path: Path) -> None:
+    assert [each.limit_seconds for each in plan(tmp_path, "[rogue]").cells] == [600 + 50 * 1.5]
 
 
 def test_nothing_to_run_takes_no_time(tmp_path: Path) -> None:

@@ -75,7 +75,3 @@ def test_a_testbed_must_be_whole() -> None:
 
     with pytest.raises(TypeError, match="abstract"):
         Half()  # type: ignore[abstract]
-
-
-def test_a_cell_hangs_only_when_it_takes_far_longer_than_expected(tmp_path: Path) -> None:
-    assert FakeTestbed().limit_seconds(cell_of(tmp_path)) == 600 + 50 * 1.5

@@ -33,6 +33,27 @@ def test_what_both_of_them_take() -> None:
     assert names(ShortestPaths(DIAMOND).certain("a", "b")) == ["a-s", "t-u", "u-b"]
 
 
+def test_hosts_of_two_switches_share_what_lies_between() -> None:
+    """Both ways, and for hosts of one switch; each has its own cables."""
+    paths = ShortestPaths(joined(("a", "s"), ("c", "s"), ("s", "t"), ("b", "t"), ("d", "t")))
+    for source, destination, links in [
+        ("a", "b", ["a-s", "s-t", "b-t"]),
+        ("c", "d", ["c-s", "s-t", "d-t"]),
+        ("d", "c", ["d-t", "s-t", "c-s"]),
+        ("a", "c", ["a-s", "c-s"]),
+    ]:
+        assert names(paths.certain(source, destination)) == links
+        assert paths.certain(source, destination) == paths.first(source, destination)
+    assert names(ShortestPaths(joined(("a", "b"))).certain("b", "a")) == ["a-b"]
+
+
+def test_the_shape_of_a_path_is_its_rates_and_delays() -> None:
+    links = Link("a", "s", 10, 1), Link("s", "b", 5, 2)
+    paths = ShortestPaths({"a": {"s": links[0]}, "s": {"a": links[0], "b": links[1]}, "b": {"s": links[1]}})
+    assert paths.shape("a", "b") == ((10, 1), (5, 2))
+    assert paths.shape("b", "a") == ((5, 2), (10, 1))
+
+
 def test_two_hosts_on_one_cable() -> None:
     assert names(ShortestPaths(joined(("a", "b"))).first("b", "a")) == ["a-b"]
 

@@ -67,6 +67,16 @@ def test_of_the_others_none_starts_by_the_clock(workload: Workload) -> None:
         assert workload.scheduled_transfers(hosts_for(workload)) == 0
 
 
+def test_the_seed_changes_more_than_times_where_it_is_drawn(workload: Workload) -> None:
+    """Who sends to whom and how much: three seeds agree on that, or the workload says that it is drawn."""
+
+    def asked(seed: int) -> list[tuple[str, str, int, int | None]]:
+        flows = workload.flows(hosts_for(workload), seed)
+        return [(flow.source, flow.destination, flow.size_bytes, flow.count) for flow in flows]
+
+    assert (asked(1) == asked(2) == asked(3)) is not workload.is_drawn
+
+
 def test_it_can_be_looked_up(workload: Workload) -> None:
     assert hash(workload) == hash(workload.model_copy())
 

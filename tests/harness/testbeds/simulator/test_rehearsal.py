@@ -3,13 +3,17 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import SMALL, cell_of, load_text
 
-from harness.testbeds.simulator.network import build_network
-from harness.testbeds.simulator.rehearsal import unbuildable
+from harness.plan.cells import Cell
+from harness.plan.plan import make_plan
+from harness.testbeds.simulator import SimulatorTestbed, rehearsal
+from harness.testbeds.simulator.flows import PlannedFlow, connect_flow
+from harness.testbeds.simulator.network import build_links, build_network
+from harness.testbeds.simulator.rehearsal import is_same_for_every_seed, unbuildable
 from harness.testbeds.simulator.support import unsupported
 from harness.testbeds.timing import cell_timing
-from simulator import SimulationError
+from simulator import Simulation, SimulationError
 
 PFC = "transports=[roce+pfc]"
 RING = "topology={kind: ring, switch_count: 4, rate: 10Gbps}"
@@ -72,6 +76,48 @@ def test_the_probe_is_tried_too(tmp_path: Path) -> None:
     probe = "probe={kind: write0, interval: 1ms, target: h1}"
     refusal = unbuildable(cell_of(tmp_path, RING, traffic, probe, f"faults=[{', '.join(ways)}]"))
     assert str(refusal).startswith("connect h3-h1: packets from 'h3' to 'h1' go in a circle: s3, s2, s3")
+
+
+POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_for: 1ms}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_same"),
+    [
+        ([], True),
+        ([POISSON % "10ms", NO_PROBE], True),
+        ([POISSON % "100us", NO_PROBE], False),
+        (["workload={kind: permutation, size: 1MB}", NO_PROBE], False),
+        ([RING, ACROSS, NO_PROBE], True),
+        ([RING, ACROSS, NO_PROBE, "topology.ttl_hops=9", f"faults=[{TWO_WAYS}]"], False),
+        ([RING, ACROSS, NO_PROBE, "faults=[{kind: flooding, target: s0, destination: h2}]"], False),
+    ],
+)
+def test_each_seed_is_tried_where_it_may_decide(tmp_path: Path, settings: list[str], is_same: bool) -> None:
+    """Where a hash sends packets in a circle or not, and where few transfers are drawn."""
+    assert is_same_for_every_seed(cell_of(tmp_path, *settings)) is is_same
+
+
+def test_a_network_is_built_once_for_all_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And of its flows one of each group is connected on each shape of path."""
+    built, connected = list[str](), list[str]()
+
+    def build(cell: Cell) -> Simulation:
+        built.append(cell.id)
+        return build_links(cell)
+
+    def connect(simulation: Simulation, limiters: object, cell: Cell, planned: PlannedFlow) -> object:
+        connected.append(planned.flow_id)
+        return connect_flow(simulation, {}, cell, planned)
+
+    monkeypatch.setattr(rehearsal, "build_links", build)
+    monkeypatch.setattr(rehearsal, "connect_flow", connect)
+    fat_tree = "topology={kind: fat_tree, k: 4, rate: 10Gbps}"
+    settings = fat_tree, POISSON % "2ms", NO_PROBE, "transports=[irn, roce-lossy]", "repetitions=5"
+    plan = make_plan(load_text(tmp_path, SMALL, *settings), SimulatorTestbed())
+    assert len(plan.runnable) == 10
+    assert built == ["irn-r1", "roce-lossy-r1"]
+    assert len(connected) == 2 * 3  # two, four or six links
 
 
 def test_what_can_be_built_is_not_refused(tmp_path: Path) -> None:

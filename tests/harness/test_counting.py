@@ -1,0 +1,37 @@
+"""How far something got, where somebody looks and waits."""
+
+import io
+import itertools
+
+from harness.counting import CountDisplay, in_silence
+
+
+class Terminal(io.StringIO):
+    """A stream that somebody looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(stream: io.StringIO, *, seconds_each: float) -> str:
+    clock = itertools.count(0.0, seconds_each)
+    with CountDisplay(stream, lambda: next(clock)) as counted:
+        for done in range(1, 4):
+            counted(done, 3, "planning cells")
+        counted(1, 13, "drawing figures")
+    return stream.getvalue()
+
+
+def test_a_terminal_shows_how_many_of_how_many() -> None:
+    text = shown(Terminal(), seconds_each=2.0)
+    assert "planning cells" in text
+    assert "1 of 13" in text
+
+
+def test_what_is_over_within_a_second_shows_nothing() -> None:
+    assert shown(Terminal(), seconds_each=0.1) == ""
+
+
+def test_without_a_terminal_nothing_is_shown() -> None:
+    assert shown(io.StringIO(), seconds_each=2.0) == ""
+    in_silence(1, 2, "planning cells")
