@@ -130,9 +130,8 @@ def agent_parameters() -> list[str]:
     parts = []
     described: list[tuple[str, type, tuple[str, ...]]] = [("", TransportSettings, tuple(TRANSPORTS))]
     for cc in sorted({settings_for(name, SLOW_BPS, {}).cc for name in TRANSPORTS}):
-        having = [name for name in TRANSPORTS if settings_for(name, SLOW_BPS, {}).cc == cc]
-        kind = type(settings_for(having[0], SLOW_BPS, {}).cc_parameters)
-        described.append((cc, kind, tuple(having)))
+        users = tuple(name for name in TRANSPORTS if settings_for(name, SLOW_BPS, {}).cc == cc)
+        described.append((cc, type(settings_for(users[0], SLOW_BPS, {}).cc_parameters), users))
     for cc, kind, having in described:
         title = f"With `cc: {cc}`, the default of {quoted(having)}, also:" if cc else ""
         rows = [
