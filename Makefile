@@ -11,7 +11,7 @@ FAST_TESTS := tests/test_tidy.py tests/workloads tests/rogue_agent/core
 CODE := workloads rogue_agent simulator harness reports virtual playbooks profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run-experiment provision report test test-long test-sanitize check format bench clean
+.PHONY: help setup run-experiment provision report reproduce test test-long test-sanitize check format bench clean
 
 help: ## print the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ provision: setup ## bring the nodes of INVENTORY=virtual into the state that exp
 
 report: setup ## rebuild the report of RUN=results/...
 	@$(BIN)/rogue report $(RUN)
+
+reproduce: setup ## run the experiments of PAPER=rogue|irn|rocc|rdma-at-scale|all [SET=scale=quick], write the claims board
+	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(foreach each,$(SET),--set $(each))
 
 test: setup ## run the test suite
 	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from harness import inventory_cli, node_cli, runs_cli, testbed_cli
+from harness import claims_cli, inventory_cli, node_cli, runs_cli, testbed_cli
 from harness.errors import HarnessError, UsageError
 from harness.exit_codes import ExitCode
 
@@ -286,6 +286,7 @@ app.add_typer(testbed_cli.app, name="testbed")
 app.add_typer(inventory_cli.app, name="inventory")
 node_cli.register(app)
 runs_cli.register(app)
+claims_cli.register(app)
 
 
 def main() -> None:

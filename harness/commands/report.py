@@ -87,7 +87,7 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
         for run in still[:1]:
             (run / TRACEBACK).unlink(missing_ok=True)
     for run in still:
-        _note_files(run)
+        note_report_files(run)
         partial_report(run).unlink(missing_ok=True)
     update_index_of(runs)
     return path
@@ -103,7 +103,7 @@ def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: Exception)
     typer.echo(f"rogue: {text}; to try again: {again}", err=True)
 
 
-def _note_files(run: Path) -> None:
+def note_report_files(run: Path) -> None:
     """Put the files that a report adds to a run into its manifest."""
     manifest = read_manifest(run)
     others = {path: digest for path, digest in manifest.files.items() if path not in REPORT_FILES}

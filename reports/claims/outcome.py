@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from reports.claims.claim import Claim
 from reports.claims.verdict import GOOD, SEEDS_MIN, Verdict
+from reports.claims.words import interval_text, mean_text
 from reports.metrics.intervals import MeanInterval
 from reports.results import Setting
 
@@ -110,12 +111,15 @@ class Outcome:
             "measured": _finite(measured.mean) if measured else None,
             "interval": [_finite(end) for end in interval] if interval else None,
             "values": [_finite(value) for value in measured.values] if measured else [],
+            "measured_text": mean_text(self.claim, measured) if measured else "",
+            "interval_text": interval_text(self.claim, measured) if measured else "",
             "n": self.n,
             "seeds": list(self.evidence.seeds) if self.evidence else [],
             "own_conditions": self.has_own_conditions,
             "found": self.found.value,
             "verdict": self.verdict.value,
             "verdict_text": self.verdict_text,
+            "reasons": self.reasons,
             "sentence": self.sentence,
         }
 

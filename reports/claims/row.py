@@ -1,6 +1,7 @@
 """One claim on the page: what was measured at each factor point, and the verdicts together."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.claims.claim import Claim
@@ -47,16 +48,21 @@ class ClaimRow:
     @property
     def verdict(self) -> str:
         """Return the verdict, or how many factor points have which, from the best to the worst."""
-        if self.is_single:
-            return self.outcomes[0].verdict_text
-        found = sorted(self.outcomes, key=lambda outcome: _ORDER.index(outcome.verdict))
-        counts = Counter(outcome.verdict_text for outcome in found)
-        return joined([f"{count} {_agreeing(text, count)}" for text, count in counts.items()])
+        return verdict_counts([(outcome.verdict, outcome.verdict_text) for outcome in self.outcomes])
 
     @property
     def worst(self) -> Verdict:
         """Return the worst of the verdicts."""
         return max((outcome.verdict for outcome in self.outcomes), key=_ORDER.index)
+
+
+def verdict_counts(verdicts: Sequence[tuple[Verdict, str]]) -> str:
+    """Write how many factor points have which verdict, from the best to the worst; a single one alone."""
+    if len(verdicts) == 1:
+        return verdicts[0][1]
+    found = sorted(verdicts, key=lambda each: _ORDER.index(each[0]))
+    counts = Counter(text for _, text in found)
+    return joined([f"{count} {_agreeing(text, count)}" for text, count in counts.items()])
 
 
 def _agreeing(verdict: str, count: int) -> str:

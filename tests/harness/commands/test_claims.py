@@ -1,0 +1,104 @@
+"""`rogue claims`, as a user calls it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from helpers.board_runs import outcome, write_run
+from helpers.sample_run import Sample, write_sample_run
+
+from harness.commands.claims import find_runs, write_board
+from harness.errors import UsageError
+from reports.board.tally import BEGIN, END
+
+
+def test_board_is_written_below_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(tmp_path / "x" / "a", outcome())
+    write_board((tmp_path,), None)
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == str(tmp_path / "claims.html")
+    assert said[0].split()[:3] == ["paper", "claims", "reproduced"]
+    assert "1 reproduced" in said[-2]
+    content = json.loads((tmp_path / "claims.json").read_text())
+    assert content["tally"]["rogue"]["reproduced"] == 1
+    assert "claim-R-16-p50" in (tmp_path / "claims.html").read_text()
+    write_board((tmp_path,), None)  # its own files are no run
+    assert json.loads((tmp_path / "claims.json").read_text()) == content
+
+
+def test_page_and_readme_may_stand_elsewhere(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "results" / "x" / "a", outcome())
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{BEGIN}\n{END}\n")
+    write_board((run,), tmp_path / "docs" / "index.html", readme)
+    assert (tmp_path / "docs" / "claims.json").exists()
+    assert "1 reproduced" in readme.read_text()
+
+
+def test_a_run_alone_keeps_its_own_verdicts(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "results" / "a", outcome())
+    before = (run / "claims.json").read_text()
+    write_board((run,), None)
+    assert (run / "claims.json").read_text() == before
+    assert (tmp_path / "results" / "claims.html").exists()
+    with pytest.raises(UsageError, match="in the directory of a run"):
+        write_board((run,), run / "claims.html")
+
+
+@pytest.fixture
+def old_run(tmp_path: Path) -> Path:
+    sample = Sample(transports=("rogue",), repetitions=1, seconds=1.0)
+    return write_sample_run(tmp_path / "results" / "old", sample)
+
+
+def test_an_old_run_is_judged_again_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, old_run: Path
+) -> None:
+    monkeypatch.setattr("harness.commands.claims.note_report_files", lambda run: None)
+    write_board((tmp_path / "results",), None)
+    assert f"run 1 of 1: {old_run} is held against the claims" in capsys.readouterr().err
+    assert json.loads((old_run / "claims.json").read_text())["schema"] == 1
+    write_board((tmp_path / "results",), None)
+    assert "is held" not in capsys.readouterr().err
+
+
+def test_a_run_that_may_not_be_written_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old_run: Path
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("harness.commands.claims.locked", refuse)
+    write_board((tmp_path / "results",), tmp_path / "claims.html")
+    assert not (old_run / "claims.json").exists()
+    content = json.loads((tmp_path / "claims.json").read_text())
+    assert any(claim["run"] for claim in content["claims"])
+
+
+def test_a_damaged_run_is_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(tmp_path / "a", outcome())
+    damaged = write_run(tmp_path / "b", outcome())
+    (damaged / "manifest.json").write_text("{")
+    write_board((tmp_path,), None)
+    assert f"rogue: left out: {damaged}" in capsys.readouterr().err
+
+
+def test_runs_are_found_once_and_not_inside_of_others(tmp_path: Path) -> None:
+    first, second = write_run(tmp_path / "b" / "2", outcome()), write_run(tmp_path / "a", outcome())
+    shutil.copytree(second, first / "cells" / "inner")
+    assert find_runs((tmp_path, tmp_path / "b")) == [second, first]
+
+
+def test_nothing_to_show_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="without any run"):
+        write_board((tmp_path,), None)
+    with pytest.raises(UsageError, match="expected a directory with runs"):
+        write_board((tmp_path / "gone",), None)
+
+
+def test_readme_without_marks_is_a_sentence(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", outcome())
+    (tmp_path / "README.md").write_text("# Title\n")
+    with pytest.raises(UsageError, match="add them where the tally belongs"):
+        write_board((tmp_path,), None, tmp_path / "README.md")

@@ -1,0 +1,36 @@
+"""Arguments of `rogue claims` and `rogue reproduce`."""
+
+from pathlib import Path
+
+import pytest
+from helpers.board_runs import outcome, write_run
+from typer.testing import CliRunner
+
+from harness.cli import app
+
+
+def test_claims_takes_directories_and_a_place(tmp_path: Path) -> None:
+    write_run(tmp_path / "results" / "a", outcome())
+    arguments = ["claims", str(tmp_path / "results"), "--out", str(tmp_path / "board.html")]
+    done = CliRunner().invoke(app, arguments)
+    assert done.stdout.splitlines()[-1] == str(tmp_path / "board.html")
+    assert (tmp_path / "board.html").exists()
+
+
+def test_reproduce_hands_its_options_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    got: list[object] = []
+    monkeypatch.setattr("harness.commands.reproduce.reproduce_paper", lambda *options: got.extend(options))
+    arguments = [
+        "reproduce",
+        "irn",
+        "--set",
+        "scale=quick",
+        "--set",
+        "seed=2",
+        "--out",
+        str(tmp_path),
+        "-j",
+        "2",
+    ]
+    CliRunner().invoke(app, arguments)
+    assert got == ["irn", ("scale=quick", "seed=2"), tmp_path, 2]

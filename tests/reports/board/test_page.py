@@ -1,0 +1,83 @@
+"""The board's page and its data."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from helpers.board_runs import outcome, write_run
+
+from reports.board import BoardClaim, BoardRun, best_evidence, board_content, board_page, stored_outcomes
+from reports.board.page import report_href
+from reports.claims import read_claims
+from reports.manifest import read_manifest
+
+
+class Elements(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> list[BoardClaim]:
+    points = [outcome("R-21-rogue", factors={"workload.senders": str(n)}) for n in (2, 4)]
+    run = write_run(tmp_path / "results/x/a", outcome(reasons="Said <so>."), *points)
+    (run / "report.html").write_text("")
+    outcomes = stored_outcomes(run)
+    assert outcomes is not None
+    return best_evidence(read_claims(), [(BoardRun.of(run, read_manifest(run)), outcomes)])
+
+
+def test_every_claim_has_a_row_with_an_anchor(board: list[BoardClaim], tmp_path: Path) -> None:
+    text = board_page(board, tmp_path / "results")
+    elements = Elements(text).found
+    identifiers = [attributes["id"] for _, attributes in elements if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+    assert {f"claim-{claim.id}" for claim in read_claims()} <= set(identifiers)
+    targets = {
+        (a.get("href") or "")[1:]
+        for tag, a in elements
+        if tag == "a" and (a.get("href") or "").startswith("#")
+    }
+    assert targets <= set(identifiers)
+    assert "Said &lt;so&gt;." in text
+    assert "Each of 2 factor points" in text
+    assert "best evidence among 1 run:" in text
+
+
+def test_page_needs_nothing_from_outside(board: list[BoardClaim], tmp_path: Path) -> None:
+    text = board_page(board, tmp_path)
+    assert "<script" not in text
+    for _, attributes in Elements(text).found:
+        for key in ("src", "href"):
+            assert not re.match(r"(https?:)?//", attributes.get(key) or "")
+    levels = [int(tag[1]) for tag, _ in Elements(text).found if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1 and set(levels[1:]) == {2}
+
+
+def test_runs_below_the_board_are_linked_and_others_named(board: list[BoardClaim], tmp_path: Path) -> None:
+    judged = next(each for each in board if each.claim.id == "R-16-p50")
+    assert report_href(judged, tmp_path / "results") == "x/a/report.html#run1-claim-R-16-p50"
+    assert report_href(judged, tmp_path) == "results/x/a/report.html#run1-claim-R-16-p50"
+    assert report_href(judged, tmp_path / "docs" / "claims") is None
+    assert str(tmp_path) not in board_page(board, tmp_path / "docs" / "claims")
+
+
+def test_data_name_no_place_of_this_machine(board: list[BoardClaim], tmp_path: Path) -> None:
+    text = json.dumps(board_content(board))
+    assert str(tmp_path) not in text
+    content = json.loads(text)
+    claim = next(each for each in content["claims"] if each["id"] == "R-16-p50")
+    assert (claim["verdict"], claim["n"], claim["run"]["experiment"]) == (
+        "reproduced",
+        5,
+        "rogue-paper/incast",
+    )
+    assert claim["outcomes"][0]["seeds"] == [1, 2, 3, 4, 5]
+    assert sum(sum(counts.values()) for counts in content["tally"].values()) == len(read_claims())
