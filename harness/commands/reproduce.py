@@ -108,5 +108,6 @@ def _options(step: Step, settings: tuple[str, ...], place: Path, jobs: int | Non
         only_failed=False,
         only_cell=None,
         dask=None,
+        is_live=False,
         arguments=tuple(words),
     )

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 from pydantic import JsonValue
 
 from reports.board.evidence import BoardClaim, evidence_text
@@ -15,8 +13,8 @@ from reports.board.tally import tally_of, tally_sentence, tally_table
 from reports.build import REPORT
 from reports.claims import VERDICT_MEANINGS, claims_sha256
 from reports.claims.links import claim_anchor, docs_href
-from reports.page import TEMPLATES
 from reports.quantities import counted
+from reports.template import environment, style
 
 BOARD_SCHEMA = 1
 
@@ -32,30 +30,27 @@ class PaperSection:
 
 def board_page(board: Sequence[BoardClaim], place: Path) -> str:
     """Return the page; `place` is the directory in which it will stand."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     tally, papers = tally_of(board), papers_of(each.claim for each in board)
     sections = [
         PaperSection(paper, title, tuple(each for each in board if each.claim.paper == paper))
         for paper, title in papers.items()
     ]
-    return environment.get_template("board.html.j2").render(
-        sections=sections,
-        papers=papers,
-        sentence=tally_sentence(tally),
-        table=tally_table(tally, papers),
-        runs=counted(len({each.run.directory for each in board if each.run}), "run"),
-        meanings=VERDICT_MEANINGS,
-        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
-        claim_anchor=claim_anchor,
-        evidence_text=evidence_text,
-        report_href=lambda each: report_href(each, place),
-        docs_href=lambda each: docs_href(each.claim, place),
+    return (
+        environment()
+        .get_template("board.html.j2")
+        .render(
+            sections=sections,
+            papers=papers,
+            sentence=tally_sentence(tally),
+            table=tally_table(tally, papers),
+            runs=counted(len({each.run.directory for each in board if each.run}), "run"),
+            meanings=VERDICT_MEANINGS,
+            style=style(),
+            claim_anchor=claim_anchor,
+            evidence_text=evidence_text,
+            report_href=lambda each: report_href(each, place),
+            docs_href=lambda each: docs_href(each.claim, place),
+        )
     )
 
 
