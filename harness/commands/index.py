@@ -19,7 +19,7 @@ PATIENCE_SECONDS: Final = 5.0
 
 def update_index_of(runs: Iterable[Path]) -> None:
     """Write the page of each results directory that has one of these runs."""
-    places = {}
+    places: dict[Path | None, None] = {}
     for run in runs:
         with contextlib.suppress(Exception):  # what is wrong with a run is told elsewhere
             experiment = read_manifest(run).experiment.get("name")

@@ -34,8 +34,8 @@ class Pages(Protocol):
     def page(self, path: str) -> str | None:
         """Return the page of a path, None if there is none."""
 
-    def on_sent(self, path: str) -> None:
-        """A browser has its page."""
+    def on_sent(self, page: str) -> None:
+        """A browser has this page."""
 
 
 class LiveServer:
@@ -96,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.NOT_FOUND, "There is no such page.\n")
         else:
             self._answer(HTTPStatus.OK, page, {"Content-Type": "text/html; charset=utf-8"})
-            self.pages.on_sent(path)
+            self.pages.on_sent(page)
 
     def _answer(self, status: HTTPStatus, text: str, more: dict[str, str] | None = None) -> None:
         content = text.encode("utf-8", "replace")

@@ -35,7 +35,7 @@ class LiveSession:
         self._standing = standing
         self._figures = Figures(run, lambda: standing().manifest)
         self._server = LiveServer(self, port)
-        self._is_over = False
+        self._last: str | None = None
         self._last_page_fetched = Event()
         self._fetched_at: float | None = None
         self._stack = ExitStack()
@@ -66,7 +66,7 @@ class LiveSession:
         """The run is over: show that to who has been looking, and come back."""
         self._figures.stop()
         patience = self.refresh_seconds + GRACE_SECONDS
-        self._is_over = True
+        self._last = self._last_page()
         if self._fetched_at is not None and time.monotonic() - self._fetched_at < patience:
             self._last_page_fetched.wait(patience)
 
@@ -74,8 +74,8 @@ class LiveSession:
         """Return the live page, the report so far, or at the end the last page."""
         if path not in ("/", "/report"):
             return None
-        if self._is_over:
-            return self._last_page()
+        if self._last is not None:
+            return self._last
         latest = self._figures.latest
         if path == "/report":
             return latest.page if latest else None
@@ -83,12 +83,11 @@ class LiveSession:
 
         return live_page(self._shown(), latest.page if latest else None)
 
-    def on_sent(self, path: str) -> None:
+    def on_sent(self, page: str) -> None:
         """Remember that somebody looks, and whether the last page was seen."""
-        if path == "/":
-            self._fetched_at = time.monotonic()
-            if self._is_over:
-                self._last_page_fetched.set()
+        self._fetched_at = time.monotonic()
+        if page is self._last:
+            self._last_page_fetched.set()
 
     def _shown(self) -> "LivePage":
         from reports.live import LivePage
@@ -116,7 +115,7 @@ class LiveSession:
         manifest = present_manifest(self._run)
         standing = Standing(manifest, None, 0.0, {})
         file = self._run / "report.html"
-        report = file.read_text(encoding="utf-8") if file.is_file() else None
+        report = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
         return last_page(_title(standing), str(self._run), _counts(standing), report)
 
 

@@ -110,6 +110,22 @@ def test_the_last_page_is_the_report_and_is_waited_for(live: LiveSession) -> Non
     assert "refresh" not in page
 
 
+def test_a_page_from_before_the_end_is_not_the_last_one(live: LiveSession) -> None:
+    """A slow browser may get the live page when the run is over already; the last one is still waited for."""
+    page = live.page("/")
+    assert page is not None
+    ending = threading.Thread(target=live.over)
+    live.on_sent(page)
+    ending.start()
+    while live.page("/") == page:  # until it is over
+        live.on_sent(page)
+    live.on_sent(page)
+    assert not live._last_page_fetched.is_set()
+    get(live.url)
+    ending.join(PATIENCE_SECONDS)
+    assert live._last_page_fetched.is_set()
+
+
 def test_a_run_without_a_report_says_how_to_build_one(live: LiveSession) -> None:
     live.over()
     page = get(live.url)
