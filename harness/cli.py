@@ -37,6 +37,10 @@ Settings = Annotated[
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core.")
 ]
+ResumedRun = Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")]
+IsLive = Annotated[
+    bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
+]
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
 
 
@@ -80,9 +84,7 @@ def run(  # noqa: PLR0913  (one parameter per option)
     ] = None,
     settings: Settings = None,
     jobs: Jobs = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")
-    ] = None,
+    resume: ResumedRun = None,
     only_failed: Annotated[
         bool, typer.Option("--only-failed", help="With --resume: only what failed.")
     ] = False,
@@ -91,9 +93,7 @@ def run(  # noqa: PLR0913  (one parameter per option)
         str | None,
         typer.Option(metavar="ADDRESS", help="Run cells on the workers of this Dask scheduler."),
     ] = None,
-    is_live: Annotated[
-        bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
-    ] = False,
+    is_live: IsLive = False,
 ) -> ExitCode:
     """Run an experiment, store what it measures and build the report.
 
