@@ -76,7 +76,7 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     """
     still = [run for run in runs if run not in (going or {})]
     try:
-        from reports import build
+        from reports.build import build
 
         told = {run: manifest.model_dump(mode="json") for run, manifest in (going or {}).items()}
         path = build(runs[0] if len(runs) == 1 else runs, out, told)

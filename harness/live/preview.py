@@ -17,7 +17,7 @@ NICENESS_ON_THE_SIMULATOR: Final = 10
 
 def preview(run: Path, page: Path) -> None:
     """Build a report of the cells that are finished, as the page named."""
-    from reports import build
+    from reports.build import build
 
     manifest = present_manifest(run)
     build(run, page, {run: manifest.model_dump(mode="json")})

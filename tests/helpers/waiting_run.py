@@ -13,7 +13,7 @@ from helpers.command_line import Finished, start_rogue
 from helpers.experiments import SMALL, write_experiment
 
 LABELS = SMALL.replace("[rogue, roce]", "[{name: rogue, label: %s}, {name: roce, label: %s}]")
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 180
 FIGURES_SECONDS = 300
 """A report is built by a process that stands back."""
 
