@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from harness.columns import align
 from harness.commands.report import note_report_files
 from harness.errors import HarnessError, StorageError, UsageError
 from harness.exit_codes import ExitCode
-from harness.plan.text import align
 from harness.results.files import write_whole
 from harness.results.manifest import MANIFEST
 from harness.results.run_directory import locked
