@@ -76,7 +76,7 @@ class TestWatch:
         before = {path: path.stat().st_mtime_ns for path in waiting.run.rglob("*")}
         page = page_with("the report of the first 1 finished cell", url, watching)
         assert "<dt>waiting or running</dt><dd>1</dd>" in page
-        assert "<svg" in page
+        assert "1 of 2 cells are finished" in page
         assert {path: path.stat().st_mtime_ns for path in waiting.run.rglob("*")} == before
         shown = browse(url + "report", tmp_path, *LOGGED)
         assert "1 of 2 cells are finished" in shown.stdout
