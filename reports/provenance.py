@@ -46,6 +46,18 @@ def status_rows(manifest: Manifest) -> list[StatusRow]:
     return [StatusRow(_some(cells), *what) for what, cells in alike.items()]
 
 
+def ways_on(manifest: Manifest, directory: str) -> Facts:
+    """Return what can be done about cells without a result, with the command; nothing where nothing can."""
+    statuses = {cell.status for cell in manifest.cells}
+    again = f"rogue run --resume {shlex.quote(directory)}"
+    ways = []
+    if CellStatus.PENDING in statuses:
+        ways.append(("What was not run yet can be run", again))
+    if CellStatus.FAILED in statuses:
+        ways.append(("What failed can be run again", f"{again} --only-failed"))
+    return ways
+
+
 def _some(cells: list[str]) -> str:
     """Write the names of cells, the first ones if there are many."""
     shown, rest = cells[:CELLS_NAMED_MAX], len(cells) - CELLS_NAMED_MAX

@@ -143,6 +143,8 @@ def _work_and_finish(
 
 def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy) -> None:
     cells = cells_left(run, plan, options.only_failed)
+    if options.only_failed and not cells:
+        typer.echo("rogue: no cell of this run failed; without --only-failed the others go on.", err=True)
     if cluster is None:
         workers = Workers(plan.jobs(options.jobs or available_cores()))
     else:

@@ -135,10 +135,13 @@ class ClaimFile(_Part):
         ]
 
 
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where libyaml is
+
+
 def read_claims(directory: Path = CLAIMS_DIRECTORY) -> list[Claim]:
     """Read all claim files of a directory, in the order of their names."""
     files = (
-        ClaimFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        ClaimFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader))
         for path in _claim_files(directory)
     )
     return [claim for file in files for claim in file.complete()]

@@ -39,6 +39,27 @@ def test_failed_attempt_before_a_good_one_is_not_hidden(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("statuses", "commands"),
+    [
+        (["ok", "unsupported"], []),
+        (["ok", "pending", "unsupported"], ["rogue run --resume 'my results/x'"]),
+        (["ok", "failed"], ["rogue run --resume 'my results/x' --only-failed"]),
+        (
+            ["failed", "pending"],
+            ["rogue run --resume 'my results/x'", "rogue run --resume 'my results/x' --only-failed"],
+        ),
+    ],
+)
+def test_what_is_offered_is_what_can_be_done(
+    tmp_path: Path, statuses: list[str], commands: list[str]
+) -> None:
+    """Failed cells alone are tried again by --only-failed, and what cannot run is not offered at all."""
+    cells = [cell(f"c{n}", status=status) for n, status in enumerate(statuses)]
+    ways = provenance.ways_on(read(tmp_path, *cells), "my results/x")
+    assert [command for _, command in ways] == commands
+
+
+@pytest.mark.parametrize(
     ("statuses", "run_status", "problems", "words"),
     [
         (["ok", "ok"], "complete", [], None),
