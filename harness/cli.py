@@ -8,13 +8,13 @@ from typing import Annotated, Final
 
 import typer
 
-from harness import claims_cli, inventory_cli, node_cli, runs_cli, testbed_cli
+from harness import claims_cli, completion, inventory_cli, node_cli, runs_cli, testbed_cli
 from harness.errors import HarnessError, UsageError
 from harness.exit_codes import ExitCode
 
 app: Final = typer.Typer(
     name="rogue",
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
@@ -22,12 +22,22 @@ app: Final = typer.Typer(
 )
 
 Experiment = Annotated[
-    str, typer.Argument(help="File of the experiment, or the name of one in experiments/.")
+    str,
+    typer.Argument(
+        help="File of the experiment, or the name of one in experiments/.",
+        autocompletion=completion.experiments,
+    ),
 ]
 OptionalExperiment = Annotated[
-    str, typer.Argument(help="File or name of the experiment; left out with --resume.")
+    str,
+    typer.Argument(
+        help="File or name of the experiment; left out with --resume.",
+        autocompletion=completion.experiments,
+    ),
 ]
-TestbedName = Annotated[str, typer.Option("--testbed", help="Where to run it.")]
+TestbedName = Annotated[
+    str, typer.Option("--testbed", help="Where to run it.", autocompletion=completion.testbeds)
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -37,11 +47,16 @@ Settings = Annotated[
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core.")
 ]
-ResumedRun = Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")]
+ResumedRun = Annotated[
+    Path | None,
+    typer.Option(metavar="RUN", help="Go on with a run that was stopped.", autocompletion=completion.runs),
+]
 IsLive = Annotated[
     bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
 ]
-RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
+RunDirectory = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Directory of a run.", autocompletion=completion.runs)
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -146,7 +161,10 @@ def plan(
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Directories of runs.", autocompletion=completion.runs),
+    ],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where the page goes instead.", dir_okay=False)
     ] = None,
@@ -167,8 +185,14 @@ def report(
 
 @app.command()
 def compare(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="Directory of a run.")],
-    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Directory of another.")],
+    run_a: Annotated[
+        Path,
+        typer.Argument(metavar="RUN_A", help="Directory of a run.", autocompletion=completion.runs),
+    ],
+    run_b: Annotated[
+        Path,
+        typer.Argument(metavar="RUN_B", help="Directory of another.", autocompletion=completion.runs),
+    ],
     everything: Annotated[bool, typer.Option("--all", help="Also what does not differ.")] = False,
 ) -> ExitCode:
     """Say how two runs differ, measure by measure, and whether that is more than chance.
@@ -208,7 +232,12 @@ def figures(  # noqa: PLR0913  (one parameter per option)
     run: RunDirectory,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAME", help="A name of `rogue list figures`; repeatable."),
+        typer.Option(
+            "--only",
+            metavar="NAME",
+            help="A name of `rogue list figures`; repeatable.",
+            autocompletion=completion.figures,
+        ),
     ] = None,
     formats: Annotated[str, typer.Option("--format", help="Some of these, with commas.")] = "pdf,svg,png,csv",
     width: Annotated[str, typer.Option(help="Width of each figure, in in, cm, mm or pt.")] = "3.3in",
@@ -253,6 +282,7 @@ def list_(
         typer.Argument(
             metavar="WHAT",
             help="transports, workloads, topologies, faults, probes, experiments, figures or runs.",
+            autocompletion=completion.lists,
         ),
     ],
     directory: Annotated[

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +22,7 @@ from harness.results.provenance import git_facts, host_facts, versions
 from harness.results.run_directory import CELLS, cell_checksums, create_run_directory
 from harness.testbeds.base import Testbed
 from workloads.records import SCHEMA_VERSION, CellStatus
+from workloads.spelling import meant
 
 MANIFEST_SECONDS: Final = 1.0
 """The manifest is rewritten at most this often while cells finish."""
@@ -182,8 +182,7 @@ def _only(cells: Sequence[PlannedCell], identifier: str | None) -> Sequence[Plan
         return cells
     chosen = [planned for planned in cells if planned.cell.id == identifier]
     if not chosen:
-        close = get_close_matches(identifier, [planned.cell.id for planned in cells], n=3)
-        advice = f"perhaps {' or '.join(close)}" if close else "`rogue plan` lists them"
+        advice = meant(identifier, [planned.cell.id for planned in cells], "`rogue plan` lists them")
         raise UsageError(f"--only-cell: got {identifier!r}, expected a cell of the plan; {advice}.")
     return chosen
 

@@ -4,12 +4,12 @@ A field is named with its unit (``rate_bps``); in the file it is written without
 """
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from workloads.mistakes import mistake, mistakes_at
+from workloads.spelling import meant
 from workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity, UnitError
 
 
@@ -46,14 +46,9 @@ class Specification(BaseModel):
         if unknown:
             expected = f"one of the keys {', '.join(known)}"
             raise mistakes_at(
-                {key: mistake(expected, _advice(key, known), "an unknown key") for key in unknown}
+                {key: mistake(expected, meant(key, known, "remove it"), "an unknown key") for key in unknown}
             )
         return value
-
-
-def _advice(key: str, known: list[str]) -> str:
-    close = get_close_matches(key, known, n=1)
-    return f"write {close[0]} if that is meant" if close else "remove it"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,21 +1,30 @@
 """Experiments by file or by name."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import harness
+from harness.errors import ConfigError
 from harness.experiment.load import LoadedExperiment, load_experiment
+from workloads.spelling import meant
 
 DIRECTORY: Final = Path(harness.__file__).parent.parent / "experiments"
 """Experiments that come with this checkout."""
+SUFFIX: Final = ".yaml"
 
 
 def find_experiment(named: str) -> str:
-    """The file meant: one that exists, else the experiment of that name that comes with this checkout."""
-    if Path(named).exists() or "\0" in named:
+    """The file meant: one that exists, else the experiment of that name that comes with this checkout.
+
+    Wherever one is, `irn-paper/figure-7`, `irn-paper/figure-7.yaml` and `experiments/irn-paper/figure-7.yaml`
+    mean the same one.
+    """
+    if "\0" in named or Path(named).exists():
         return named
-    own = DIRECTORY / f"{named}.yaml"
-    if not own.is_relative_to(DIRECTORY) or not own.is_file():
+    inside = named.removeprefix(f"{DIRECTORY.name}/").removesuffix(SUFFIX)
+    own = DIRECTORY / f"{inside}{SUFFIX}"
+    if ".." in own.parts or not own.is_relative_to(DIRECTORY) or not own.is_file():
         return named
     working_directory = Path.cwd()
     return str(own.relative_to(working_directory) if own.is_relative_to(working_directory) else own)
@@ -23,9 +32,20 @@ def find_experiment(named: str) -> str:
 
 def load_named(named: str, settings: tuple[str, ...]) -> LoadedExperiment:
     """Find, read and check an experiment."""
-    return load_experiment(find_experiment(named), settings)
+    try:
+        return load_experiment(find_experiment(named), settings)
+    except ConfigError as error:
+        close = meant(named.removesuffix(SUFFIX), experiment_names(), otherwise="")
+        if not close or not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        raise ConfigError([replace(error.problems[0], advice=close)]) from error
+
+
+def experiment_names() -> list[str]:
+    """What the experiments that come with this checkout are called here."""
+    return [file.relative_to(DIRECTORY).with_suffix("").as_posix() for file in experiment_files()]
 
 
 def experiment_files() -> list[Path]:
     """Every experiment that comes with this checkout."""
-    return sorted(DIRECTORY.rglob("*.yaml"))
+    return sorted(DIRECTORY.rglob(f"*{SUFFIX}"))

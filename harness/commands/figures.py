@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Final
@@ -14,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
 from harness.results.manifest import read_manifest
+from workloads.spelling import meant
 
 if TYPE_CHECKING:
     from reports.figure_files import FilesWanted, Outcome
@@ -104,9 +104,8 @@ def _known_names(only: Sequence[str], known: list[str]) -> list[str]:
     """Return the names that were asked for, in the report's order; all without any."""
     for name in only:
         if name not in known:
-            close = get_close_matches(name, known, 1)
-            meant = f"did you mean {close[0]}?" if close else "`rogue list figures` says what each is."
-            raise UsageError(f"--only: got {name!r}, expected one of {', '.join(known)}; {meant}")
+            advice = meant(name, known, "`rogue list figures` says what each is")
+            raise UsageError(f"--only: got {name!r}, expected one of {', '.join(known)}; {advice}.")
     return [name for name in known if name in only] if only else known
 
 

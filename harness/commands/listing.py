@@ -15,6 +15,7 @@ from harness.plan.cells import plan_cells
 from workloads.faults import FAULTS
 from workloads.probes import PROBES
 from workloads.specification import Specification
+from workloads.spelling import meant
 from workloads.topologies import TOPOLOGIES
 from workloads.traffic import WORKLOADS
 from workloads.transports import BASES, FEATURES
@@ -31,8 +32,9 @@ PROBE: Final = "quickstart"
 def print_list(what: str) -> ExitCode:
     """Print one of the lists."""
     if what not in LISTS:
-        expected = ", ".join([*LISTS, "runs"])
-        raise UsageError(f"list: got {what!r}, expected one of {expected}; choose one of them.")
+        known = [*LISTS, "runs"]
+        got = f"list: got {what!r}, expected one of {', '.join(known)}"
+        raise UsageError(f"{got}; {meant(what, known)}.")
     typer.echo("\n".join(LISTS[what]()))
     return ExitCode.OK
 

@@ -19,6 +19,7 @@ from virtual.errors import VirtualTestbedError
 from virtual.image.cache import cache_directory, obtain
 from virtual.machines.accelerator import choose
 from virtual.network import Network, network
+from workloads.spelling import meant
 from workloads.topologies import TOPOLOGIES, Topology
 
 VIRTUAL: Final = "virtual"
@@ -59,7 +60,7 @@ def network_of(topology: Topology) -> Network:
 def _topology(kind: str, hosts: int | None) -> Topology:
     if kind not in TOPOLOGIES:
         known = ", ".join(TOPOLOGIES)
-        raise UsageError(f"--topology: got {kind!r}, expected one of {known}; choose one of them.")
+        raise UsageError(f"--topology: got {kind!r}, expected one of {known}; {meant(kind, TOPOLOGIES)}.")
     fields = TOPOLOGIES[kind].model_fields
     settings: dict[str, object] = {
         field.alias or name: _ANY_RATE for name, field in fields.items() if name.endswith("rate_bps")

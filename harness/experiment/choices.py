@@ -1,5 +1,6 @@
 """The parts of an experiment that have a short form: transports, measures, traffic groups."""
 
+from collections.abc import Iterable
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
@@ -8,8 +9,9 @@ from pydantic.config import JsonDict
 from harness.experiment.kinds import ByKind
 from workloads.mistakes import mistake
 from workloads.specification import Name, Specification, Time
+from workloads.spelling import meant
 from workloads.traffic import WORKLOADS, Workload
-from workloads.transports import TransportName, TransportNameError, parse_transport
+from workloads.transports import BASES, TransportName, TransportNameError, parse_transport
 
 MeasureKind = Literal["throughput", "latency", "queues", "pauses", "cpu", "rtt"]
 MEASURES: Final[dict[MeasureKind, str]] = {
@@ -33,11 +35,17 @@ def _only_scalar(value: object) -> object:
 Parameter = Annotated[Scalar, BeforeValidator(_only_scalar)]
 
 
+def _added(features: Iterable[str]) -> list[str]:
+    return [f"+{feature}" for feature in features]
+
+
 def _known_transport(name: str) -> str:
     try:
         parse_transport(name)
     except TransportNameError as error:
-        raise mistake(error.expected, "`rogue list transports` explains them") from error
+        known = [name + feature for name, base in BASES.items() for feature in ("", *_added(base.features))]
+        advice = meant(name, known, "`rogue list transports` explains them")
+        raise mistake(error.expected, advice) from error
     return name
 
 

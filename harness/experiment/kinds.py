@@ -9,6 +9,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from workloads.mistakes import mistake, mistakes_at
 from workloads.specification import Specification
+from workloads.spelling import meant
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -24,7 +25,7 @@ class ByKind:
             raise mistake("a mapping with a kind", f"write {{kind: {first}, ...}}")
         kind = value.get("kind")
         if not isinstance(kind, str) or kind not in self.registry:
-            found = mistake(f"one of the kinds {', '.join(self.registry)}", "choose one of them")
+            found = mistake(f"one of the kinds {', '.join(self.registry)}", meant(kind, self.registry))
             raise mistakes_at({"kind": found})
         return self.registry[kind].model_validate(value)
 

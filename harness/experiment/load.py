@@ -15,6 +15,7 @@ from harness.experiment.model import Experiment
 from harness.experiment.problems import find_problems
 from harness.experiment.settings import FACTORS, apply_settings, parse_path
 from harness.experiment.yaml_text import format_path
+from workloads.spelling import meant
 
 FACTOR_ROOTS: Final = ("topology", "workload", "traffic", "probe", "transports", "faults")
 POINTS_MAX: Final = 10_000
@@ -76,7 +77,8 @@ def _check_point(document: Document, chosen: Mapping[str, Scalar]) -> Experiment
         try:
             document = with_setting(document, path or (), value, document.place((FACTORS, key)))
         except LookupError as error:
-            advice = f"the file has no {error.args[0]}"
+            known = () if path and path[0] in document.data else map(format_path, document.places)
+            advice = meant(key, known, f"the file has no {error.args[0]}")
             raise _factor_error(
                 document, key, "a path that leads nowhere", "a key of the file", advice
             ) from error

@@ -8,7 +8,8 @@ from harness.errors import ConfigError, Problem
 from harness.experiment import yaml_text
 from harness.experiment.document import Document, with_setting
 from harness.experiment.scale import SCALE, scaled_values
-from harness.experiment.yaml_text import YamlError, parse_yaml
+from harness.experiment.yaml_text import YamlError, format_path, parse_yaml
+from workloads.spelling import meant
 
 FACTORS: Final = "factors"
 
@@ -67,7 +68,9 @@ def _put(document: Document, key: str, value: object, place: str) -> Document:
     try:
         return with_setting(document, path, value, place)
     except LookupError as error:
-        advice = f"{document.file} has no {error.args[0]} to set it in"
+        otherwise = f"{document.file} has no {error.args[0]} to set it in"
+        known = () if path[0] in document.data else map(format_path, document.places)
+        advice = meant(key, known, otherwise)
         raise _error(place, key, "a path that leads nowhere", "a key of the experiment", advice) from error
 
 

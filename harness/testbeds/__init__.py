@@ -6,6 +6,7 @@ from typing import Final
 from harness.errors import UsageError
 from harness.testbeds.base import Testbed
 from harness.testbeds.simulator import SimulatorTestbed
+from workloads.spelling import meant
 
 VIRTUAL: Final = "virtual"
 
@@ -20,8 +21,9 @@ def find_testbed(name: str) -> Testbed:
         return TESTBEDS[name]()
     is_virtual = name.partition(":")[0] == VIRTUAL
     if not is_virtual and not Path(name).is_file():
-        expected = f"{', '.join(TESTBEDS)}, {VIRTUAL}, or the file of an inventory"
-        raise UsageError(f"--testbed: got {name!r}, expected {expected}; choose one of them.")
+        known = [*TESTBEDS, VIRTUAL]
+        expected = f"{', '.join(known)}, or the file of an inventory"
+        raise UsageError(f"--testbed: got {name!r}, expected {expected}; {meant(name, known)}.")
     from harness.commands.testbed import inventory_of
     from harness.testbeds.ssh import SshTestbed
 

@@ -9,6 +9,7 @@ from harness.testbeds.driver_options import option_mistake, without_options
 from rogue_agent.core.errors import ContradictionError, SettingsError
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.transports import TRANSPORTS, parameter_names, settings_for
+from workloads.spelling import meant
 from workloads.transports import parse_transport
 from workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
@@ -87,8 +88,9 @@ def translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, Sc
             except UnitError as error:
                 raise ParameterError(ParameterMistake(key, error.expected, error.advice)) from error
     if key not in known or as_written(key) != key:
-        names = ", ".join(as_written(name) for name in known)
-        raise ParameterError(ParameterMistake(key, f"one of the parameters {names}", "choose one of them"))
+        names = [as_written(name) for name in known]
+        expected = f"one of the parameters {', '.join(names)}"
+        raise ParameterError(ParameterMistake(key, expected, meant(key, names)))
     return key, value
 
 

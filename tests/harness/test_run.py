@@ -94,7 +94,7 @@ def test_only_one_cell(tmp_path: Path) -> None:
     run = start(tmp_path, made, only_cell="ok-r2")
     finish(run, made)
     assert statuses(run) == {"ok-r2": CellStatus.OK}
-    with pytest.raises(UsageError, match="got 'ok-r3', expected a cell of the plan; perhaps ok-r"):
+    with pytest.raises(UsageError, match="got 'ok-r3', expected a cell of the plan; write ok-r"):
         start(tmp_path, made, only_cell="ok-r3")
 
 

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from workloads.flow_sizes import FLOW_SIZES
 from workloads.mistakes import mistake, mistakes_at
 from workloads.specification import Delay, Size, Time
+from workloads.spelling import meant
 from workloads.streams import random_stream
 from workloads.topologies.topology import HOSTS_MAX, Placement
 from workloads.traffic.workload import Arrival, Flow, Verb, Workload
@@ -18,7 +19,7 @@ SECOND_NS = 1_000_000_000
 
 def _known(name: str) -> str:
     if name not in FLOW_SIZES:
-        raise mistake(f"one of the distributions {', '.join(FLOW_SIZES)}", "choose one of them")
+        raise mistake(f"one of the distributions {', '.join(FLOW_SIZES)}", meant(name, FLOW_SIZES))
     return name
 
 

@@ -53,7 +53,7 @@ def test_all_that_can_be_drawn_and_why_others_cannot(
     ("changed", "words"),
     [
         ({"only": ("troughput",)}, "--only: got 'troughput', expected one of factor_sweep, bars,"),
-        ({"only": ("troughput",)}, "did you mean throughput?"),
+        ({"only": ("troughput",)}, "write throughput if that is meant"),
         ({"only": ("cpu_load",)}, "figures: the run cannot draw this figure; leave it out:\n  cpu_load: No"),
         ({"formats": "pdf,eps"}, "--format: got 'eps', expected some of pdf,svg,png,csv; write them with"),
         ({"formats": ""}, "--format: got '', expected some of"),
