@@ -80,13 +80,14 @@ def figure_data(figure: Figure) -> pd.DataFrame:
     return frame.drop(columns=[name for name in COLUMNS if name in frame and _is_empty(frame[name])])
 
 
-def thinned(frame: pd.DataFrame, rows_max: int) -> pd.DataFrame:
-    """Return every k-th row of each line, with its first and its last, so that about so many rows remain."""
-    if len(frame) <= rows_max:
-        return frame
+def thinned(frame: pd.DataFrame, rows_max: int, line_max: int) -> pd.DataFrame:
+    """Return every k-th row of each line, with its first and its last: about so many rows, and per line."""
     keys = [name for name in ("panel", "series", "line", "mark") if name in frame]
-    groups = frame.groupby(keys, sort=False).indices.values() if keys else [np.arange(len(frame))]
-    step = -(-len(frame) // rows_max)
+    groups = list(frame.groupby(keys, sort=False, dropna=False).indices.values())
+    longest = max((len(group) for group in groups), default=0)
+    step = max(-(-len(frame) // rows_max), -(-longest // line_max))
+    if step <= 1:
+        return frame
     kept = [rows for group in groups for rows in (group[::step], group[-1:])]
     return frame.iloc[np.unique(np.concatenate(kept))]
 

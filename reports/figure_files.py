@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import pandas as pd
 from matplotlib import rc_context, rcParams
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from reports.captions import caption_of
+from reports.downloads import csv_text
 from reports.figure_data import figure_data
 from reports.figures import FIGURES
 from reports.figures.figure import ReportFigure
@@ -23,7 +23,6 @@ from reports.results import Results
 from reports.style import figure_look
 from reports.style_sheet import NO_SHEET, StyleSheet
 from reports.svg import standalone_svg
-from reports.tables import harmless
 
 FORMATS: Final = ("pdf", "svg", "png", "csv")
 PNG_DOTS_PER_INCH: Final = 300
@@ -119,11 +118,6 @@ def _content(kind: str, drawn: Figure, figure: ReportFigure, results: Results) -
             facecolor="white" if paper == "none" else paper,
         )
     return buffer.getvalue()
-
-
-def csv_text(frame: pd.DataFrame) -> str:
-    """Write a figure's data as CSV; no name out of an experiment file is taken for a formula."""
-    return frame.map(harmless).to_csv(index=False, lineterminator="\n")
 
 
 def smallest_type_points(figure: Figure) -> float:

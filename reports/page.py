@@ -6,15 +6,19 @@ from pathlib import Path
 from markupsafe import Markup
 
 from reports import factor_spread, first_screen, provenance, summary
+from reports.captions import Caption, caption_of
 from reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, counted_verdict, rows_of
 from reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
 from reports.columns import zero_in_every_run
+from reports.downloads import Download, downloads
+from reports.figure_data import figure_data
 from reports.figures import FIGURES
+from reports.figures.figure import ReportFigure
 from reports.quantities import counted, duration_text, joined
 from reports.results import Results
 from reports.side_by_side import SideBySide
 from reports.style import DARK_PARTNERS, figure_look
-from reports.svg import css_variable, to_svg
+from reports.svg import css_variable, page_pictures
 from reports.tables import ReportTable, metric_tables, table_of_runs
 from reports.template import environment, style
 
@@ -29,6 +33,8 @@ class FigureSection:
     description: str = ""
     picture: Markup | None = None
     skipped: str | None = None
+    downloads: tuple[Download, ...] = ()
+    paste: Caption | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +112,26 @@ def figure_sections(key: str, results: Results) -> list[FigureSection]:
         if reason:
             sections.append(FigureSection(name, figure.title, skipped=reason))
             continue
-        description = figure.describe(results)
-        with figure_look():
-            picture = to_svg(figure.draw(results), f"{key}-{name}", figure.title, description)
-        caption = figure.caption + figure.omission(results)
-        sections.append(FigureSection(name, figure.title, caption, description, picture))
+        sections.append(_drawn(key, name, figure, results))
     return sections
+
+
+def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> FigureSection:
+    """Draw one figure, and hold what can be taken away from it."""
+    description = figure.describe(results)
+    with figure_look():
+        drawn = figure.draw(results)
+        pictures = page_pictures(drawn, f"{key}-{name}", figure.title, description)
+    files = downloads(f"{results.run.manifest.name}-{name}", pictures.standalone, figure_data(drawn))
+    return FigureSection(
+        name,
+        figure.title,
+        figure.caption + figure.omission(results),
+        description,
+        pictures.inline,
+        downloads=files,
+        paste=caption_of(figure, results),
+    )
 
 
 def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable: list[str]) -> str:

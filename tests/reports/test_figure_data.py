@@ -165,7 +165,8 @@ def test_thinning_keeps_both_ends_of_each_line() -> None:
     figure, axis = one_panel()
     for name in ("a", "b"):
         axis.plot(range(100), range(100), label=name)
-    frame = thinned(figure_data(figure), 20)
+    frame = thinned(figure_data(figure), 20, 80)
+    assert len(thinned(figure_data(figure), 1000, 5)) <= 14
     assert len(frame) <= 24
     for _, line in frame.groupby("series"):
         assert (line["time_s"].min(), line["time_s"].max()) == (0, 99)
