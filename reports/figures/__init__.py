@@ -8,21 +8,25 @@ from reports.figures.cpu_load import CpuLoad
 from reports.figures.factor_sweep import FactorSweep
 from reports.figures.figure import ReportFigure
 from reports.figures.flow_shares import FlowShares
+from reports.figures.flow_spread import FlowSpread
 from reports.figures.probe_latency import ProbeLatency
 from reports.figures.queue_depth import QueueDistribution, QueueOverTime
 from reports.figures.rate_estimate import RateEstimate
 from reports.figures.recovery import RecoveryTimeline
 from reports.figures.rtt_estimate import RttEstimate
 from reports.figures.throughput import ThroughputOverTime
+from reports.figures.two_factors import TwoFactors
 from reports.figures.window import WindowOverTime
 
 FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "factor_sweep": FactorSweep,
+    "two_factors": TwoFactors,
     "bars": Bars,
     "throughput": ThroughputOverTime,
     "recovery": RecoveryTimeline,
     "completion_times": CompletionTimes,
     "flow_shares": FlowShares,
+    "flow_spread": FlowSpread,
     "probe_latency": ProbeLatency,
     "queue_over_time": QueueOverTime,
     "queue_distribution": QueueDistribution,

@@ -1,15 +1,19 @@
 """Figure: the measures that matter for the traffic, a bar per transport."""
 
+import math
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.export import BASE_UNITS
-from reports.figures.factor_sweep import HEIGHTS, swept_factor
+from reports.figures.factor_sweep import HEIGHTS
 from reports.figures.figure import ReportFigure
 from reports.figures.marks import ReadableTicks
 from reports.figures.panels import COLUMNS_MAX, columns_that_fit, panels, plain, widen_left
+from reports.figures.points import swept_factor
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval
@@ -19,7 +23,6 @@ from reports.results import Results, Setting
 from reports.style import INK
 from reports.wording import value_text
 
-TRANSPORTS_MAX: Final = 20
 BAR_INCHES: Final = 0.26
 NAME_CHARACTERS_MAX: Final = 34
 NAME_CHARACTER_INCHES: Final = 0.066
@@ -35,7 +38,8 @@ class Bars(ReportFigure):
     title: ClassVar = "The measures side by side"
     needs: ClassVar = ("flows",)
     caption: ClassVar = (
-        "Each bar is the mean over the repetitions, the line at its end the 95 % interval. Shorter is better."
+        "Each bar is the mean over the repetitions, the line at its end the 95 % interval, each point one"
+        " repetition. Shorter is better."
         " A bar is missing where the measure has no value: a percentile that falls on transfers which did not"
         " complete, for example."
     )
@@ -47,8 +51,8 @@ class Bars(ReportFigure):
         return settings if is_plain and self._metrics(results, settings) else []
 
     def shown(self, results: Results) -> list[Setting]:
-        """Return as many as fit: a bar takes no panel of its own."""
-        return self.settings(results)[:TRANSPORTS_MAX]
+        """Return all transports: a bar takes no panel of its own, and the figure grows with them."""
+        return self.settings(results)
 
     @property
     def missing(self) -> str:
@@ -105,7 +109,7 @@ def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Se
         end = 0.0
         if mean.exists:
             low, high = _interval(mean)
-            end = max(mean.mean, high)
+            end = max(mean.mean, high, *results.per_run(setting, metric.name))
             axis.barh(place, mean.mean, color=setting.style.colour, height=0.72)
             axis.hlines(place, low, high, color=INK, linewidth=0.9)
         axis.annotate(
@@ -118,6 +122,7 @@ def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Se
             color=INK,
         )
         ends.append(end)
+    _draw_repetitions(axis, [results.per_run(setting, metric.name) for setting in settings])
     axis.set_yticks(range(len(settings)), [_name(setting) for setting in settings])
     axis.set_ylim(len(settings) - 0.4, -0.6)
     axis.set_xlim(0, VALUE_ROOM * max(ends) or 1.0)
@@ -126,6 +131,27 @@ def _draw_metric(axis: Axes, results: Results, metric: Metric, settings: list[Se
     axis.xaxis.set_major_formatter(ReadableTicks(lambda value: readable(value, metric.unit), base_unit))
     axis.set_xlabel(HEIGHTS.get(metric.unit, metric.unit.symbol))
     axis.grid(visible=False)
+
+
+def _draw_repetitions(axis: Axes, runs: Sequence[Sequence[float]]) -> None:
+    """Draw a point per repetition over the bar at each place; none where there is one run, or no bar."""
+    drawn = [
+        (values, place) for place, values in enumerate(runs) if len(values) > 1 and max(values) < math.inf
+    ]
+    points = [(value, place) for values, place in drawn for value in values]
+    if points:
+        values, places = zip(*points, strict=True)
+        sns.stripplot(
+            x=values,
+            y=places,
+            orient="h",
+            native_scale=True,
+            jitter=False,
+            color=INK,
+            size=2.6,
+            alpha=0.6,
+            ax=axis,
+        )
 
 
 def _name(setting: Setting) -> str:

@@ -6,14 +6,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reports.figures.figure import ReportFigure
-from reports.figures.marks import Values, draw_cdf, time_axis
+from reports.figures.marks import Values, draw_cdf, line_look, time_axis
 from reports.figures.panels import legend_above, panels, plain
-from reports.metrics.completion import LONG_FROM_BYTES, transfers
-from reports.metrics.percentiles import nearest_rank
-from reports.quantities import duration_text
+from reports.metrics.completion import LONG_FROM_BYTES, times_ns, transfers
 from reports.results import Results, Setting, settings_by_point
 from reports.view import CellView
-from workloads.records import TransferStatus
+from reports.wording import spoken_text, value_text
 
 # Fewer transfers than this are too few for a distribution; the tables have their percentiles.
 TRANSFERS_MIN: Final = 200
@@ -24,6 +22,7 @@ class CompletionTimes(ReportFigure):
 
     title: ClassVar = "Completion times of the transfers"
     needs: ClassVar = ("flows",)
+    panels_per_setting: ClassVar = 0
     caption: ClassVar = (
         "Height: fraction of the transfers that completed within the time below; further left is better. Long"
         " transfers have at least 64 KiB, short ones less. A line that ends below 1 shows transfers that did"
@@ -54,9 +53,11 @@ class CompletionTimes(ReportFigure):
         figure, axes = panels(titles, len(classes), share="none")
         for axis, (point, is_long) in zip(axes, kinds, strict=True):
             for setting in points[point]:
-                times_ns, style = self._times(results, setting, is_long=is_long), setting.style
-                if np.isfinite(times_ns).any():
-                    draw_cdf(axis, times_ns, style.colour, style.line, plain(style.name))
+                values, style = self._times(results, setting, is_long=is_long), setting.style
+                if len(values):
+                    median = value_text(results, setting, _metric(is_long, 50))
+                    label = f"{style.name} (median {median})" if len(axes) == 1 else style.name
+                    draw_cdf(axis, values, plain(label), **line_look(style, len(points[point])))
             time_axis(axis)
             axis.set_xlabel("completion time")
             axis.set_ylabel("fraction of transfers")
@@ -68,20 +69,21 @@ class CompletionTimes(ReportFigure):
         sentences = []
         for setting in self.shown(results):
             for is_long in (True, False):
-                times_ns = self._times(results, setting, is_long=is_long)
-                done_ns = times_ns[np.isfinite(times_ns)]
-                if len(done_ns):
-                    median, tail = (nearest_rank(done_ns, percent) or 0 for percent in (50, 90))
-                    sentences.append(
-                        f"{setting.title}: {len(done_ns)} of {len(times_ns)} {_class_name(is_long)}"
-                        f" completed, half of them within {duration_text(median)}, nine in ten within"
-                        f" {duration_text(tail)}."
-                    )
+                values = self._times(results, setting, is_long=is_long)
+                if not len(values):
+                    continue
+                median, tail = (
+                    spoken_text(results, setting, _metric(is_long, percent)) for percent in (50, 90)
+                )
+                sentences.append(
+                    f"{setting.title}: {np.isfinite(values).sum()} of {len(values)} {_class_name(is_long)}"
+                    f" completed; median {median}; 90th percentile {tail}."
+                )
         return " ".join(sentences)
 
     def _has(self, results: Results, is_long: bool) -> bool:
         times = [self._times(results, setting, is_long=is_long) for setting in self.shown(results)]
-        return any(np.isfinite(times_ns).any() for times_ns in times)
+        return any(np.isfinite(values).any() for values in times)
 
     def _times(self, results: Results, setting: Setting, *, is_long: bool) -> Values:
         """Return the completion times (ns) of a size class, infinite where a transfer did not complete."""
@@ -89,11 +91,14 @@ class CompletionTimes(ReportFigure):
         for view in self.views(results, setting):
             rows = transfers(view)
             if rows is not None:
-                rows = rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]
-                done_ns = rows["fct_ns"].where(rows["status"] == TransferStatus.OK)
-                parts.append(done_ns.fillna(np.inf).to_numpy(dtype=np.float64))
+                parts.append(times_ns(rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]))
         return np.concatenate(parts)
 
 
 def _class_name(is_long: bool) -> str:
     return "long transfers" if is_long else "short transfers"
+
+
+def _metric(is_long: bool, percent: int) -> str:
+    """Return the name of the metric of the tables and cards that a line's words quote."""
+    return f"{'long' if is_long else 'short'}_fct_p{percent}_ns"

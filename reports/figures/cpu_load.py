@@ -24,6 +24,7 @@ class CpuLoad(ReportFigure):
 
     title: ClassVar = "Processor time at both ends"
     needs: ClassVar = ("cpu", "flows")
+    panels_per_setting: ClassVar = 0
     caption: ClassVar = (
         "Processor time of a host while the traffic lasts, all processes together, as a percentage of one"
         " core: mean over the hosts of each kind and over the repetitions; the line spans the repetitions. A"

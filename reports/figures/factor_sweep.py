@@ -13,13 +13,15 @@ from reports.figures.factor_axis import FactorAxis, apply, factor_axis
 from reports.figures.figure import ReportFigure
 from reports.figures.marks import ReadableTicks
 from reports.figures.panels import COLUMNS_MAX, legend_above, panels, plain
+from reports.figures.points import quoted_points, swept_factor
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.metric import Metric
 from reports.quantities import Unit, number_text, quantity_text, readable
 from reports.results import Results, Setting, factor_name
 
-LINES_MAX: Final = 8
+# Of more lines than this those at other factors are left out, never a transport.
+LINES_MAX: Final = 12
 # From this ratio of the largest to the smallest value a linear axis would hide the small ones.
 LOG_FROM_RATIO: Final = 30.0
 # Units of which each tick is written in the multiple that suits it, and what stands beside an axis.
@@ -66,8 +68,17 @@ class FactorSweep(ReportFigure):
         return settings if swept_factor(settings) and self._metrics(results, settings) else []
 
     def shown(self, results: Results) -> list[Setting]:
-        """Return all of them: a point takes no panel of its own."""
-        return self.settings(results)
+        """Return all of them: a point takes no panel of its own.
+
+        Of too many lines only those that cross the point which the summary quotes are drawn.
+        """
+        settings = self.settings(results)
+        key = swept_factor(settings)
+        if len(series_of(settings, key)) <= LINES_MAX:
+            return settings
+        quoted = quoted_points(settings)[-1]
+        crossing = {_others(setting, key) for setting in settings if setting.factor_text == quoted}
+        return [setting for setting in settings if _others(setting, key) in crossing]
 
     @property
     def missing(self) -> str:
@@ -76,9 +87,9 @@ class FactorSweep(ReportFigure):
 
     def draw(self, results: Results) -> Figure:
         """Draw a panel per measure."""
-        settings = self.settings(results)
+        settings = self.shown(results)
         key = swept_factor(settings)
-        metrics, lines = self._metrics(results, settings), series_of(settings, key)[:LINES_MAX]
+        metrics, lines = self._metrics(results, settings), series_of(settings, key)
         across = factor_axis(key, list(dict.fromkeys(dict(setting.factors)[key] for setting in settings)))
         titles = [metric.title for metric in metrics]
         figure, axes = panels(
@@ -92,10 +103,10 @@ class FactorSweep(ReportFigure):
 
     def describe(self, results: Results) -> str:
         """Say each measure at both ends of each line."""
-        settings = self.settings(results)
+        settings = self.shown(results)
         key = swept_factor(settings)
         sentences = []
-        for series in series_of(settings, key)[:LINES_MAX]:
+        for series in series_of(settings, key):
             ends = (next(iter(series.points)), list(series.points)[-1])
             parts = []
             for metric in self._metrics(results, settings):
@@ -119,22 +130,11 @@ def is_drawable(results: Results, setting: Setting, metric: str) -> bool:
     return mean is not None and mean.exists
 
 
-def swept_factor(settings: Sequence[Setting]) -> str:
-    """Return the factor with most values, empty if none has two."""
-    values: dict[str, set[str]] = {}
-    for setting in settings:
-        for key, value in setting.factors:
-            values.setdefault(key, set()).add(value)
-    key = max(values, key=lambda name: len(values[name]), default="")
-    return key if len(values.get(key, ())) > 1 else ""
-
-
 def series_of(settings: Sequence[Setting], key: str) -> list[Series]:
     """Return the lines: settings that differ only in this factor belong to one."""
     found: dict[tuple[str, str], dict[str, Setting]] = {}
     for setting in settings:
-        others = ", ".join(f"{factor_name(name)} {value}" for name, value in setting.factors if name != key)
-        found.setdefault((setting.transport, others), {})[dict(setting.factors)[key]] = setting
+        found.setdefault((setting.transport, _others(setting, key)), {})[dict(setting.factors)[key]] = setting
     names = list(dict.fromkeys(others for _, others in found))
     return [
         Series(
@@ -145,6 +145,11 @@ def series_of(settings: Sequence[Setting], key: str) -> list[Series]:
         )
         for (_, others), points in found.items()
     ]
+
+
+def _others(setting: Setting, key: str) -> str:
+    """Return the values of all factors but one in words."""
+    return ", ".join(f"{factor_name(name)} {value}" for name, value in setting.factors if name != key)
 
 
 def _draw_metric(

@@ -1,16 +1,13 @@
 """What a figure of the report is."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from matplotlib.figure import Figure
 
+from reports.figures.points import chosen_points, points_text, quoted_points
 from reports.results import Results, Setting, settings_by_point
 from reports.view import CellView
-
-PANELS_MAX: Final = 12
-# Of more factor points than this only some are drawn: the first, one in the middle and the last.
-POINTS_MAX: Final = 4
 
 
 class ReportFigure(ABC):
@@ -19,26 +16,24 @@ class ReportFigure(ABC):
     title: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
     caption: ClassVar[str]
-    settings_max: ClassVar[int] = PANELS_MAX
+    panels_per_setting: ClassVar[int] = 1
+    """How many panels a transport takes at each factor point; 0 where the transports share one."""
 
     def settings(self, results: Results) -> list[Setting]:
         """Return the settings that have what the figure needs."""
         return [setting for setting in results.measured_settings if self.views(results, setting)]
 
     def shown(self, results: Results) -> list[Setting]:
-        """Return the settings that are drawn: those of some factor points, if there are too many."""
+        """Return the settings that are drawn: all transports of every factor point, or of some of many."""
         points = settings_by_point(self.settings(results))
-        names = list(points)
-        if len(names) > POINTS_MAX:
-            names = [names[0], names[len(names) // 2], names[-1]]
-        return [setting for name in names for setting in points[name]][: self.settings_max]
+        chosen = chosen_points(points, quoted_points(results.measured_settings), self.panels_per_setting)
+        return [setting for name in chosen for setting in points[name]]
 
     def omission(self, results: Results) -> str:
-        """Return what the caption must add where settings are left out, empty where none is."""
-        hidden = len(self.settings(results)) - len(self.shown(results))
-        if hidden <= 0:
-            return ""
-        return f" Only some factor points are drawn; the tables have the other {hidden} settings as well."
+        """Return what the caption must add where factor points are left out, empty where none is."""
+        drawn = {setting.title for setting in self.shown(results)}
+        hidden = [setting for setting in self.settings(results) if setting.title not in drawn]
+        return f" Not drawn: {points_text(hidden)}; the tables have all points." if hidden else ""
 
     def views(self, results: Results, setting: Setting) -> list[CellView]:
         """Return the cells of a setting that have what the figure needs, in order of repetition."""

@@ -13,7 +13,7 @@ from reports.quantities import Unit, quantity_text
 from reports.results import Results, Setting
 from reports.view import CellView
 
-# More flows than this cannot be named along an axis.
+# More flows than this cannot be named along an axis; `flow_spread` has them.
 NAMES_MAX = 16
 
 
@@ -29,20 +29,15 @@ class FlowShares(ReportFigure):
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether there are flows to compare, their goodput and one ideal share for all of them."""
-        return (
-            super().usable(view)
-            and len(view.flow_ids) > 1
-            and view.ideal_share_bps is not None
-            and view.is_simultaneous
-            and bool(view.window)
-        )
+        """Return whether there are flows to compare, and few enough to name their hosts."""
+        return super().usable(view) and have_shares(view) and len(view.flow_ids) <= NAMES_MAX
 
     @property
     def missing(self) -> str:
         """Return the sentence that stands in the figure’s place if no cell can be drawn."""
         return (
-            "No finished cell has flows that share a port from the start (flows.parquet, throughput.parquet)."
+            f"No finished cell has at most {NAMES_MAX} flows that share a port from the start"
+            " (flows.parquet, throughput.parquet)."
         )
 
     def draw(self, results: Results) -> Figure:
@@ -57,7 +52,7 @@ class FlowShares(ReportFigure):
                 places = np.arange(len(view.flow_ids))
                 axis.scatter(
                     places,
-                    100 * _shares(view),
+                    100 * shares(view),
                     s=24,
                     color=style.colour,
                     marker=style.marker,
@@ -87,27 +82,37 @@ class FlowShares(ReportFigure):
         return " ".join(sentences)
 
     def _means(self, results: Results, setting: Setting) -> dict[str, float]:
-        shares: dict[str, list[float]] = {}
+        found: dict[str, list[float]] = {}
         for view in self.views(results, setting):
-            for flow_id, share in zip(view.flow_ids, _shares(view), strict=True):
-                shares.setdefault(flow_id, []).append(float(share))
-        return {flow_id: sum(values) / len(values) for flow_id, values in shares.items()}
+            for flow_id, share in zip(view.flow_ids, shares(view), strict=True):
+                found.setdefault(flow_id, []).append(float(share))
+        return {flow_id: sum(values) / len(values) for flow_id, values in found.items()}
 
 
-def _shares(view: CellView) -> Values:
+def have_shares(view: CellView) -> bool:
+    """Return whether a cell has several flows, their goodput, and one ideal share for all of them."""
+    return (
+        len(view.flow_ids) > 1
+        and view.ideal_share_bps is not None
+        and view.is_simultaneous
+        and bool(view.window)
+    )
+
+
+def shares(view: CellView) -> Values:
     """Return the goodput of each flow over the window as a fraction of the ideal share."""
     assert view.window is not None, "only cells with a window are drawn"
     assert view.ideal_share_bps is not None, "only cells with an ideal share are drawn"
     goodput = view.goodput(view.window.duration_ns)
     assert goodput is not None, "a window is at least one sample long"
-    shares: Values = goodput.to_numpy(dtype=np.float64)[0] / view.ideal_share_bps
-    return shares
+    fractions: Values = goodput.to_numpy(dtype=np.float64)[0] / view.ideal_share_bps
+    return fractions
 
 
 def _name_hosts(axis: Axes, view: CellView) -> None:
     """Write the source host under each mark; the flow's name if it does not tell the host."""
     flows = view.table("flows")
-    if flows is None or len(view.flow_ids) > NAMES_MAX:
+    if flows is None:
         return
     sources = dict(zip(flows["flow_id"].astype(str), flows["src"].astype(str), strict=True))
     names = [plain(sources.get(flow_id) or flow_id, 12) for flow_id in view.flow_ids]

@@ -5,18 +5,23 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator
 from numpy.typing import NDArray
 
 from reports.quantities import duration_text, size_text
-from reports.style import INK
+from reports.style import INK, TransportStyle
 
 # More points than this per line add bytes to the page and nothing to the eye. Statistics use every sample.
 POINTS_MAX: Final = 240
 # A logarithmic axis that spans more than this has room for powers of ten only.
 LONG_AXIS: Final = 100.0
 LINEAR_BELOW_BYTES: Final = 1000
+# Instants of a median and its band: seaborn reckons each of them on its own, and the eye needs no more.
+INSTANTS: Final = 60
+# From so many lines in a panel on colours and dashes alone are hard to follow.
+MARKED_FROM_LINES: Final = 5
 
 Values = NDArray[np.float64]
 
@@ -29,14 +34,46 @@ class ReadableTicks(FuncFormatter):
         self.unit = unit
 
 
-def draw_cdf(axis: Axes, values: Values, colour: str, line: str, label: str | None) -> None:
-    """Draw an empirical CDF, thinned to the values of equally spaced ranks; it ends before infinite ones."""
-    ordered = np.sort(values)
-    count = len(ordered)
-    ranks = np.unique(np.linspace(1, count, min(count, POINTS_MAX)).astype(int))
-    across, up = [ordered[0], *ordered[ranks - 1]], [0.0, *(ranks / count)]
-    axis.step(across, up, where="post", color=colour, linestyle=line, label=label)
+def line_look(style: TransportStyle, lines: int) -> dict[str, object]:
+    """Return what matplotlib must know to draw a transport as one of so many lines; many have markers."""
+    look: dict[str, object] = {"color": style.colour, "linestyle": style.line}
+    if lines >= MARKED_FROM_LINES:
+        look |= {"marker": style.marker, "markersize": 4.5, "markevery": 0.25}
+    return look
+
+
+def draw_cdf(axis: Axes, values: Values, label: str | None, **look: object) -> None:
+    """Draw an empirical cumulative distribution, thinned to the values of equally spaced ranks.
+
+    Infinite values never came back: they are in the total, and the line ends below 1. seaborn's ecdfplot
+    leaves them out and draws every sample, so it is told how many samples each drawn value stands for.
+    """
+    finite = np.sort(values[np.isfinite(values)])
     axis.set_ylim(0, 1.02)
+    if not len(finite):
+        axis.plot([], [], label=label, **look)  # type: ignore[arg-type]  # a line of the legend, and no other
+        return
+    ranks = np.unique(np.linspace(1, len(finite), min(len(finite), POINTS_MAX)).astype(int))
+    share = np.diff(ranks, prepend=0) / len(values)
+    sns.ecdfplot(x=finite[ranks - 1], weights=share, stat="count", ax=axis, label=label, **look)
+    axis.set_ylim(0, 1.02)
+
+
+def draw_spread(axis: Axes, times_s: Values, heights: Values, colour: str, label: str | None = None) -> None:
+    """Draw the median of the heights around each instant, and a band from the least to the largest."""
+    end_s = float(times_s.max()) or 1.0
+    middles_s = (np.minimum(times_s // (end_s / INSTANTS), INSTANTS - 1) + 0.5) * end_s / INSTANTS
+    sns.lineplot(
+        x=middles_s,
+        y=heights,
+        estimator="median",
+        errorbar=("pi", 100),
+        color=colour,
+        label=label,
+        legend=False,
+        err_kws={"alpha": 0.18, "linewidth": 0},
+        ax=axis,
+    )
 
 
 def rule(axis: Axes, value: float, label: str, *, vertical: bool = False) -> None:

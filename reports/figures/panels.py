@@ -175,14 +175,14 @@ def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
     handles, labels = list(explained.values()), list(explained)
     if handles:
         columns = _legend_columns(labels)
-        room = _legend_characters() - LEGEND_LINE_CHARACTERS
-        labels = [textwrap.fill(label, max(room, 12)) for label in labels] if columns == 1 else labels
+        left, room = scaled_inches(LEFT_INCHES - 0.08), _legend_characters() - LEGEND_LINE_CHARACTERS
+        if columns == 1 and max(len(label) for label in labels) > room - LEGEND_LINE_CHARACTERS:
+            left = min(left, scaled_inches(0.1))
+            labels = [textwrap.fill(label, max(int(room), 12)) for label in labels]
         rows = -(-len(labels) // columns) + sum(label.count("\n") for label in labels)
         _make_room(figure, scaled_inches(LEGEND_ROW_INCHES) * (rows - 1))
-        left = scaled_inches(LEFT_INCHES - 0.08) / figure.get_figwidth()
-        if columns == 1:
-            left = min(left, scaled_inches(0.1) / figure.get_figwidth())
-        figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(left, 1), ncols=columns)
+        place = (left / figure.get_figwidth(), 1)
+        figure.legend(handles, labels, loc="upper left", bbox_to_anchor=place, ncols=columns)
 
 
 def _legend_characters() -> int:

@@ -6,14 +6,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reports.figures.figure import ReportFigure
-from reports.figures.marks import Values, draw_cdf, time_axis
+from reports.figures.marks import Values, draw_cdf, line_look, time_axis
 from reports.figures.panels import legend_above, panels, plain
-from reports.metrics.delay import own_probes
-from reports.metrics.percentiles import nearest_rank
-from reports.quantities import counted, duration_text
+from reports.metrics.delay import own_probes, probe_rtts_ns
+from reports.quantities import counted
 from reports.results import Results, Setting, settings_by_point
 from reports.view import CellView
-from workloads.records import TransferStatus
+from reports.wording import spoken_text, value_text
 
 
 class ProbeLatency(ReportFigure):
@@ -21,17 +20,18 @@ class ProbeLatency(ReportFigure):
 
     title: ClassVar = "Latency of a probe beside the traffic"
     needs: ClassVar = ("latency",)
+    panels_per_setting: ClassVar = 0
     caption: ClassVar = (
         "A host that sends no bulk traffic posts a WRITE of 0 bytes to the receiver at regular instants, also"
         " while earlier ones are on their way. So it feels the queue that the traffic builds, and the"
         " timeouts of probes that were dropped. Height: fraction of probes that took at most the time below;"
-        " further left is better. The time axis is logarithmic. All repetitions together; probes that did"
-        " not complete are not part of the line."
+        " further left is better. A line that ends below 1 shows probes that did not complete. The time axis"
+        " is logarithmic. All repetitions together."
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether a probe of the cell completed."""
-        return super().usable(view) and len(_probe_ns(view)) > 0
+        """Return whether the cell has probes of its own."""
+        return super().usable(view) and own_probes(view) is not None
 
     def draw(self, results: Results) -> Figure:
         """Draw the cumulative distributions."""
@@ -40,9 +40,9 @@ class ProbeLatency(ReportFigure):
         for axis, settings in zip(axes, points.values(), strict=True):
             for setting in settings:
                 values = self._values(results, setting)
-                median = f" (median {duration_text(nearest_rank(values, 50) or 0)})" if len(axes) == 1 else ""
+                median = f" (median {value_text(results, setting, 'probe_p50_ns')})" if len(axes) == 1 else ""
                 label = plain(f"{setting.style.name}{median}")
-                draw_cdf(axis, values, setting.style.colour, setting.style.line, label)
+                draw_cdf(axis, values, label, **line_look(setting.style, len(settings)))
             time_axis(axis)
             axis.set_xlabel("probe: posted to completion")
             axis.set_ylabel("fraction of probes")
@@ -54,20 +54,11 @@ class ProbeLatency(ReportFigure):
         sentences = []
         for setting in self.shown(results):
             values = self._values(results, setting)
-            median, tail = nearest_rank(values, 50) or 0, nearest_rank(values, 99) or 0
+            median, tail = (spoken_text(results, setting, f"probe_p{percent}_ns") for percent in (50, 99))
             sentences.append(
-                f"{setting.title}: {counted(len(values), 'probe')}, median {duration_text(median)},"
-                f" 99 % within {duration_text(tail)}."
+                f"{setting.title}: {counted(len(values), 'probe')}, median {median}; 99th percentile {tail}."
             )
         return " ".join(sentences)
 
     def _values(self, results: Results, setting: Setting) -> Values:
-        return np.concatenate([_probe_ns(view) for view in self.views(results, setting)])
-
-
-def _probe_ns(view: CellView) -> Values:
-    probes = own_probes(view)
-    if probes is None:
-        return np.empty(0)
-    done = probes.loc[probes["status"] == TransferStatus.OK, "rtt_ns"].dropna()
-    return done.to_numpy(dtype=np.float64)
+        return np.concatenate([probe_rtts_ns(view) for view in self.views(results, setting)])

@@ -1,30 +1,39 @@
 """Figures: how many bytes wait at the bottleneck, over time and as a distribution."""
 
 import math
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.figures.figure import ReportFigure
-from reports.figures.marks import POINTS_MAX, Values, draw_cdf, size_axis
+from reports.figures.marks import POINTS_MAX, Values, draw_cdf, line_look, size_axis
 from reports.figures.panels import compared_panels, legend_above, panels, plain
 from reports.metrics.percentiles import nearest_rank
-from reports.quantities import size_text
+from reports.quantities import joined, size_text
 from reports.results import Results, Setting, settings_by_point
 from reports.view import CellView
+from reports.wording import value_text
+
+# The metric of tables and cards that the words of both figures quote.
+MEDIAN: Final = "queue_p50_bytes"
 
 
 class QueueOverTime(ReportFigure):
-    """Small multiples: one panel per transport and factor point, the first repetition."""
+    """Small multiples: one panel per transport and factor point, all repetitions together.
+
+    Band and line are of two columns, the longest queue between samples and the samples, so that seaborn's
+    lineplot, which knows one, does not draw them.
+    """
 
     title: ClassVar = "Queue at the bottleneck over time"
     needs: ClassVar = ("queues",)
     caption: ClassVar = (
-        "Bytes waiting at the switch port with the longest average queue. Line: median of neighbouring"
-        " samples; band: the shortest sample to the longest queue between samples. The axis is logarithmic"
-        " above 1 KB and the same in all panels. The first repetition of each panel is drawn."
+        "Bytes waiting at the switch port with the longest average queue, all repetitions together. Line:"
+        " median of neighbouring samples; band: the shortest sample to the longest queue between samples."
+        " The axis is logarithmic above 1 KB and the same in all panels."
     )
 
     def usable(self, view: CellView) -> bool:
@@ -32,16 +41,16 @@ class QueueOverTime(ReportFigure):
         return super().usable(view) and view.bottleneck_queue is not None
 
     def draw(self, results: Results) -> Figure:
-        """Draw the first repetition of each setting."""
+        """Draw the queue of each setting."""
         settings, columns, _ = compared_panels(self.shown(results))
         figure, axes = panels([setting.title for setting in settings], columns, legend=False)
         for axis, setting in zip(axes, settings, strict=True):
-            _draw_queue(axis, self.views(results, setting)[0], setting.style.colour)
+            _draw_queue(axis, self._queue(results, setting), setting.style.colour)
             axis.set_xlabel("time (s)")
             axis.set_ylabel("bytes queued")
-        queues = [self.views(results, setting)[0].bottleneck_queue for setting in settings]
-        lowest = min(float(queue["bytes"].min()) for queue in queues if queue is not None)
-        highest = max(float(queue["max_bytes"].max()) for queue in queues if queue is not None)
+        queues = [self._queue(results, setting) for setting in settings]
+        lowest = min(float(queue["bytes"].min()) for queue in queues)
+        highest = max(float(queue["max_bytes"].max()) for queue in queues)
         for axis in axes:  # the axes are shared: the limits are those of all panels together
             size_axis(axis, lowest, highest, vertical=True)
         return figure
@@ -50,15 +59,20 @@ class QueueOverTime(ReportFigure):
         """Say median and maximum of each panel."""
         sentences = []
         for setting in self.shown(results):
-            view = self.views(results, setting)[0]
-            if view.bottleneck_queue is not None and view.bottleneck_port is not None:
-                median = nearest_rank(view.bottleneck_queue["bytes"].to_numpy(), 50) or 0
-                longest = float(view.bottleneck_queue["max_bytes"].max())
-                sentences.append(
-                    f"{setting.title}: port {view.bottleneck_port[0]}, median {size_text(median)},"
-                    f" longest {size_text(longest)}."
-                )
+            queue = self._queue(results, setting)
+            ports = dict.fromkeys(
+                view.bottleneck_port[0] for view in self.views(results, setting) if view.bottleneck_port
+            )
+            longest = float(queue["max_bytes"].max())
+            sentences.append(
+                f"{setting.title}: port {joined(list(ports))}, median {value_text(results, setting, MEDIAN)},"
+                f" longest of all repetitions {size_text(longest)}."
+            )
         return " ".join(sentences)
+
+    def _queue(self, results: Results, setting: Setting) -> pd.DataFrame:
+        queues = [view.bottleneck_queue for view in self.views(results, setting)]
+        return pd.concat([queue for queue in queues if queue is not None])
 
 
 class QueueDistribution(ReportFigure):
@@ -66,6 +80,7 @@ class QueueDistribution(ReportFigure):
 
     title: ClassVar = "Queue at the bottleneck, distribution"
     needs: ClassVar = ("queues",)
+    panels_per_setting: ClassVar = 0
     caption: ClassVar = (
         "Height: fraction of samples with at most so many bytes waiting; further left is better. Samples"
         " are taken at fixed instants while all flows have work, all repetitions together. The axis is"
@@ -85,9 +100,9 @@ class QueueDistribution(ReportFigure):
             for setting in settings:
                 values = self._values(results, setting)
                 low, high = min(low, float(values.min())), max(high, float(values.max()))
-                median = f" (median {size_text(nearest_rank(values, 50) or 0)})" if len(axes) == 1 else ""
+                median = f" (median {value_text(results, setting, MEDIAN)})" if len(axes) == 1 else ""
                 label = plain(f"{setting.style.name}{median}")
-                draw_cdf(axis, values, setting.style.colour, setting.style.line, label)
+                draw_cdf(axis, values, label, **line_look(setting.style, len(settings)))
             axis.set_xlabel("bytes queued")
             axis.set_ylabel("fraction of samples")
         for axis in axes:
@@ -100,10 +115,8 @@ class QueueDistribution(ReportFigure):
         sentences = []
         for setting in self.shown(results):
             values = self._values(results, setting)
-            median, tail = nearest_rank(values, 50) or 0, nearest_rank(values, 99) or 0
-            sentences.append(
-                f"{setting.title}: median {size_text(median)}, 99 % of samples at most {size_text(tail)}."
-            )
+            median, tail = value_text(results, setting, MEDIAN), nearest_rank(values, 99) or 0
+            sentences.append(f"{setting.title}: median {median}, 99 % of samples at most {size_text(tail)}.")
         return " ".join(sentences)
 
     def _values(self, results: Results, setting: Setting) -> Values:
@@ -113,15 +126,15 @@ class QueueDistribution(ReportFigure):
         )
 
 
-def _draw_queue(axis: Axes, view: CellView, colour: str) -> None:
-    """Draw median and band of at most POINTS_MAX groups of neighbouring samples."""
-    queue = view.bottleneck_queue
-    if queue is None:
-        return
-    parts = np.array_split(np.arange(len(queue)), min(POINTS_MAX, len(queue)))
-    times, sizes, longest = (queue[name].to_numpy() for name in ("t_ns", "bytes", "max_bytes"))
-    middles_s = [float(times[part].mean()) / 1e9 for part in parts]
-    low, high = [sizes[part].min() for part in parts], [longest[part].max() for part in parts]
+def _draw_queue(axis: Axes, queue: pd.DataFrame, colour: str) -> None:
+    """Draw median and band of at most POINTS_MAX groups of samples at neighbouring instants."""
+    start_ns, end_ns = float(queue["t_ns"].min()), float(queue["t_ns"].max())
+    count = min(POINTS_MAX, queue["t_ns"].nunique())
+    width_ns = (end_ns - start_ns) / count or 1.0
+    number = np.minimum((queue["t_ns"] - start_ns) // width_ns, count - 1)
+    groups = queue.groupby(number)
+    middles_s = groups["t_ns"].mean() / 1e9
+    low, high = groups["bytes"].min(), groups["max_bytes"].max()
     axis.fill_between(middles_s, low, high, color=colour, alpha=0.25, linewidth=0)
-    axis.plot(middles_s, [float(np.median(sizes[part])) for part in parts], color=colour)
-    axis.set_xlim(0, float(times.max()) / 1e9)
+    axis.plot(middles_s, groups["bytes"].median(), color=colour)
+    axis.set_xlim(0, end_ns / 1e9)

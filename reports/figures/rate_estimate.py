@@ -52,7 +52,7 @@ class RateEstimate(ReportFigure):
             for (column, label, line), colour in zip(LINES, (setting.style.colour, INK, MUTED), strict=True):
                 values = self._values(results, setting, column)
                 if len(values):
-                    draw_cdf(axis, values / 1e9, colour, line, label)
+                    draw_cdf(axis, values / 1e9, label, color=colour, linestyle=line)
             view = self.views(results, setting)[0]
             share_bps = view.ideal_share_bps if view.is_simultaneous else None
             if share_bps:

@@ -29,7 +29,7 @@ class RecoveryTimeline(ReportFigure):
 
     title: ClassVar = "Failures and recovery over time"
     needs: ClassVar = ("flows", "throughput", "events")
-    settings_max: ClassVar = 4
+    panels_per_setting: ClassVar = 3
     caption: ClassVar = (
         "On one time axis: payload delivered in order, one line per flow; payload that NIC and software have"
         " sent again so far, all flows together; and the events, a row per kind, where crosses are harm and"

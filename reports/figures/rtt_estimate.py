@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.figures.figure import PANELS_MAX, ReportFigure
+from reports.figures.figure import ReportFigure
 from reports.figures.marks import Values, draw_cdf, rule
 from reports.figures.panels import panels
 from reports.metrics.percentiles import nearest_rank
@@ -21,7 +21,7 @@ class RttEstimate(ReportFigure):
 
     title: ClassVar = "Round-trip time: what the agent estimates and what is true"
     needs: ClassVar = ("rtt",)
-    settings_max: ClassVar = PANELS_MAX // 2
+    panels_per_setting: ClassVar = 2
     caption: ClassVar = (
         "Left: cumulative distributions of the agent’s accepted estimates and of the simulator’s truth"
         " for the same batches (completion minus the moment at which the last byte left the NIC), which"
@@ -80,8 +80,8 @@ def _known(view: CellView) -> Values:
 
 
 def _draw_pair(axis: Axes, pairs: Values, setting: Setting) -> None:
-    draw_cdf(axis, pairs[:, 1] / 1e3, MUTED, "--", "truth")
-    draw_cdf(axis, pairs[:, 0] / 1e3, setting.style.colour, "-", "estimate")
+    draw_cdf(axis, pairs[:, 1] / 1e3, "truth", color=MUTED, linestyle="--")
+    draw_cdf(axis, pairs[:, 0] / 1e3, "estimate", color=setting.style.colour)
     low, high = np.percentile(pairs / 1e3, [0.2, 99.8])
     axis.set_xlim(low - 0.05 * (high - low) - 1, high + 0.05 * (high - low) + 1)
     axis.set_xlabel("round-trip time (µs)")
@@ -91,7 +91,7 @@ def _draw_pair(axis: Axes, pairs: Values, setting: Setting) -> None:
 
 def _draw_difference(axis: Axes, pairs: Values, setting: Setting) -> None:
     difference_us = (pairs[:, 0] - pairs[:, 1]) / 1e3
-    draw_cdf(axis, difference_us, setting.style.colour, "-", None)
+    draw_cdf(axis, difference_us, None, color=setting.style.colour)
     rule(axis, 0.0, "no error", vertical=True)
     low, high = np.percentile(difference_us, [0.5, 99.5])
     margin = max(1.0, 0.1 * (high - low))

@@ -1,13 +1,15 @@
 """Figure: the agents' congestion windows and rate limits over time."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.figures.figure import PANELS_MAX, ReportFigure
-from reports.figures.marks import POINTS_MAX
+from reports.figures.figure import ReportFigure
+from reports.figures.marks import POINTS_MAX, draw_spread
 from reports.figures.panels import panels
 from reports.quantities import counted
 from reports.results import Results
@@ -15,15 +17,16 @@ from reports.view import CellView
 
 
 class WindowOverTime(ReportFigure):
-    """Per setting two panels, the first repetition: window of each flow, rate limit of each flow."""
+    """Per setting two panels, window and rate limit: flows of the first repetition, spread of all."""
 
     title: ClassVar = "Congestion window and rate limit over time"
     needs: ClassVar = ("rtt",)
-    settings_max: ClassVar = PANELS_MAX // 2
+    panels_per_setting: ClassVar = 2
     caption: ClassVar = (
-        "Each line is one flow of the first repetition, after each RTT sample that the agent accepted."
-        " Left: the congestion window in packets. Right: the rate that the NIC’s limiter enforces, after"
-        " rounding up to the limiter’s step."
+        "The congestion window in packets, and the rate that the NIC’s limiter enforces, after rounding up to"
+        " the limiter’s step; both after each RTT sample that the agent accepted. Each thin line is one flow"
+        " of the first repetition. The thick line is the median of all flows of all repetitions around that"
+        " time, the band reaches from the least to the largest of them."
     )
 
     def usable(self, view: CellView) -> bool:
@@ -37,9 +40,9 @@ class WindowOverTime(ReportFigure):
         titles = [f"{setting.title}: {part}" for setting in settings for part in ("window", "rate limit")]
         figure, axes = panels(titles, share="none", legend=False)
         for row, setting in enumerate(settings):
-            view = self.views(results, setting)[0]
-            _draw_samples(axes[2 * row], view, "cwnd_packets", 1.0, setting.style.colour)
-            _draw_samples(axes[2 * row + 1], view, "limiter_bps", 1e9, setting.style.colour)
+            views = self.views(results, setting)
+            _draw_samples(axes[2 * row], views, "cwnd_packets", 1.0, setting.style.colour)
+            _draw_samples(axes[2 * row + 1], views, "limiter_bps", 1e9, setting.style.colour)
             axes[2 * row].set_ylabel("window (packets)")
             axes[2 * row + 1].set_ylabel("limit (Gb/s)")
         return figure
@@ -48,35 +51,40 @@ class WindowOverTime(ReportFigure):
         """Say between which windows eight in ten samples lie."""
         sentences = []
         for setting in self.shown(results):
-            view = self.views(results, setting)[0]
-            samples = view.table("rtt")
-            if samples is None:
-                continue
-            windows = samples.loc[samples["accepted"], "cwnd_packets"]
-            low, high = float(windows.quantile(0.1)), float(windows.quantile(0.9))
+            views = self.views(results, setting)
+            windows = np.concatenate([_accepted(view, "cwnd_packets")["cwnd_packets"] for view in views])
+            low, high = np.quantile(windows, (0.1, 0.9))
             sentences.append(
-                f"{setting.title}: {counted(len(windows), 'sample')}, eight in ten windows between"
-                f" {low:.1f} and {high:.1f} packets."
+                f"{setting.title}: {counted(len(windows), 'sample')} in {counted(len(views), 'repetition')},"
+                f" eight in ten windows between {low:.1f} and {high:.1f} packets."
             )
         return " ".join(sentences)
 
 
-def _draw_samples(axis: Axes, view: CellView, column: str, unit: float, colour: str) -> None:
-    """Draw one thin line per flow; of too many samples equally spaced ones are drawn."""
-    samples = view.table("rtt")
-    if samples is None:
-        return
-    accepted = samples[samples["accepted"] & samples[column].notna()]
-    for _, flow in accepted.groupby("flow_id", observed=True):
+def _draw_samples(axis: Axes, views: Sequence[CellView], column: str, unit: float, colour: str) -> None:
+    """Draw one thin line per flow of the first repetition, and the spread over all flows and repetitions."""
+    samples = [_accepted(view, column) for view in views]
+    together = pd.concat(samples)
+    if together.groupby(together["flow_id"].astype(str)).ngroups * len(views) > 1:
+        times_s = together["t_ns"].to_numpy(dtype=np.float64) / 1e9
+        draw_spread(axis, times_s, together[column].to_numpy(dtype=np.float64) / unit, colour)
+    for _, flow in samples[0].groupby("flow_id", observed=True):
         kept = np.unique(np.linspace(0, len(flow) - 1, min(POINTS_MAX, len(flow))).astype(int))
         axis.plot(
             flow["t_ns"].to_numpy()[kept] / 1e9,
             flow[column].to_numpy()[kept] / unit,
             color=colour,
-            linewidth=0.8,
-            alpha=0.7,
+            linewidth=0.7,
+            alpha=0.6,
             drawstyle="steps-post",
         )
     axis.set_ylim(bottom=0)
     axis.set_xlim(left=0)
     axis.set_xlabel("time (s)")
+
+
+def _accepted(view: CellView, column: str) -> pd.DataFrame:
+    """Return the samples that the agent accepted and for which it had a value."""
+    samples = view.table("rtt")
+    assert samples is not None, "only cells with samples are drawn"
+    return samples.loc[samples["accepted"] & samples[column].notna(), ["flow_id", "t_ns", column]]

@@ -51,7 +51,7 @@ def test_labels_become_names(label: str, column: str) -> None:
 
 def test_axis_that_writes_readable_units_tells_the_unit_of_its_values() -> None:
     figure, axis = one_panel()
-    draw_cdf(axis, np.array([1000.0, 2000.0]), "#000000", "-", "a")
+    draw_cdf(axis, np.array([1000.0, 2000.0]), "a", color="#000000")
     time_axis(axis)
     axis.set_xlabel("completion time")
     assert list(figure_data(figure)["completion_time_ns"]) == [1000, 1000, 2000]

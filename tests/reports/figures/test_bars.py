@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from helpers.sample_kinds import write_random_run
+from helpers.sample_kinds import write_cells, write_random_run
+from helpers.tiny_run import cell, transfer
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
 
 from reports.figures.bars import Bars
 from reports.load import Run
@@ -56,3 +59,23 @@ def test_every_bar_is_said(random_transfers: Results) -> None:
 def test_only_where_nothing_else_varies(other: str, request: pytest.FixtureRequest) -> None:
     """One has a factor, the other another kind of traffic."""
     assert Bars().skipped_because(request.getfixturevalue(other)) == Bars().missing
+
+
+def test_single_repetitions_stand_over_their_bars(tmp_path: Path) -> None:
+    """Three runs of one transport and a single one of the other, which is its own bar."""
+    runs = [("rogue", 1_000), ("rogue", 3_000), ("rogue", 5_000), ("irn", 2_000)]
+    cells = [
+        (
+            cell(f"{transport}-r{n}", transport=transport, repetition=n),
+            {"flows": [transfer("main/h0->h1", fct_ns=fct_ns, slowdown=1.0)]},
+        )
+        for n, (transport, fct_ns) in enumerate(runs, start=1)
+    ]
+    results = Results(Run(write_cells(tmp_path, cells, {"kind": "poisson"})))
+    with figure_look():
+        axis = next(
+            each for each in Bars().draw(results).axes if "Completion, mean" in each.get_title(loc="left")
+        )
+    marks = [each for each in axis.collections if isinstance(each, PathCollection)]
+    points = [tuple(point) for each in marks for point in np.asarray(each.get_offsets()).tolist()]
+    assert sorted(points) == [(1_000, 0), (3_000, 0), (5_000, 0)]
