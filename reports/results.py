@@ -41,6 +41,7 @@ class Results:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.settings = settings_of(run.manifest.cells)
+        self._means: dict[tuple[str, tuple[tuple[str, str], ...], str], MeanInterval | None] = {}
 
     @cached_property
     def views(self) -> dict[str, CellView]:
@@ -64,8 +65,8 @@ class Results:
 
     def views_of(self, setting: Setting) -> list[CellView]:
         """Return the finished cells of a setting, in order of repetition."""
-        members = {entry.id for entry in setting.entries}
-        return [view for cell_id, view in self.views.items() if cell_id in members]
+        views = [self.views[entry.id] for entry in setting.entries if entry.id in self.views]
+        return sorted(views, key=lambda view: view.entry.repetition)
 
     def per_run(self, setting: Setting, metric: str) -> list[float]:
         """Return a metric's values, one per finished cell that has it."""
@@ -81,7 +82,10 @@ class Results:
 
     def mean(self, setting: Setting, metric: str) -> MeanInterval | None:
         """Return a metric's mean over the runs of a setting with its 95 % interval."""
-        return mean_interval(self.per_run(setting, metric))
+        asked = setting.transport, setting.factors, metric
+        if asked not in self._means:
+            self._means[asked] = mean_interval(self.per_run(setting, metric))
+        return self._means[asked]
 
     @property
     def measured_settings(self) -> list[Setting]:
