@@ -53,12 +53,21 @@ window.addEventListener("load", () => {
     found.push([Math.round(100 * (pair[0] + 0.05) / (pair[1] + 0.05)) / 100, node.data.trim().slice(0, 40)]);
   }
   found.sort((a, b) => a[0] - b[0]);
+  const links = [...document.querySelectorAll("a[href]")].map(a => a.getAttribute("href"));
+  const anchors = links.filter(href => href.startsWith("#")).map(href => href.slice(1));
+  const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+  const downloads = links.filter(href => href.startsWith("data:")).map(href => {
+    const [kind, body] = [href.slice(0, href.indexOf(",")), href.slice(href.indexOf(",") + 1)];
+    return [kind, (kind.endsWith(";base64") ? atob(body) : decodeURIComponent(body)).length];
+  });
   const out = document.createElement("pre");
   out.id = "measured";
   out.textContent = JSON.stringify({
     worst: found.slice(0, 5), count: found.length,
     paper: channels(getComputedStyle(document.body).backgroundColor).slice(0, 3),
     loaded: performance.getEntriesByType("resource").map(entry => entry.name),
+    anchors: anchors.length, dangling: anchors.filter(id => !document.getElementById(id)),
+    twice: ids.filter((id, n) => ids.indexOf(id) !== n), downloads,
     wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   });
   document.body.append(out);

@@ -41,6 +41,18 @@ def test_every_text_can_be_read(probe: Path, tmp_path: Path, options: tuple[str,
     assert found["loaded"] == []
 
 
+def test_links_lead_somewhere_and_downloads_can_be_read(probe: Path, tmp_path: Path) -> None:
+    found = measured(probe, tmp_path)
+    assert found["dangling"] == []
+    assert found["twice"] == []
+    assert isinstance(found["anchors"], int)
+    assert found["anchors"] > 7
+    downloads = found["downloads"]
+    assert isinstance(downloads, list)
+    assert len(downloads) > 3
+    assert all(size > 0 for _, size in downloads)
+
+
 def test_narrow_page_does_not_scroll_sideways(probe: Path, tmp_path: Path) -> None:
     assert measured(probe, tmp_path, "--window-size=400,900")["wide"] == 0
 
