@@ -26,7 +26,7 @@ def test_says_what_it_shows_conditions_runs_and_origin(results: Results) -> None
         ("\\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
         ("$x^2$ ~", r"\$x\textasciicircum{}2\$ \textasciitilde{}"),
         ("5\u202fµs ≤ 3 ×", r"5\,\ensuremath{\mu}s \ensuremath{\le} 3 \ensuremath{\times}"),
-        ("“agent’s”", "``agent's''"),
+        ("“agent’s”", r"\textquotedblleft{}agent\textquoteright{}s\textquotedblright{}"),
         ("Müller, Åsa, Łukasz, 北", "M\\\"{u}ller, \\r{A}sa, ?ukasz, ?"),
         ("a\tb\x07", "a b "),
         ("½", "1/2"),
