@@ -85,7 +85,7 @@ METRICS = (
     ),
     Metric(
         "dropped_share",
-        "Packets dropped",
+        "Packets dropped, share",
         Unit.PERCENT,
         "Packets that switches dropped, as a fraction of the data packets that hosts sent, again or not.",
         ("flows",),

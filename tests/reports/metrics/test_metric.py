@@ -52,3 +52,7 @@ class TestEveryMetric:
 
 def test_tables_hold_only_known_metrics() -> None:
     assert {name for _, names in TABLES for name in names} == set(METRICS)
+
+
+def test_titles_tell_metrics_apart() -> None:
+    assert len({metric.title for metric in METRICS.values()}) == len(METRICS)

@@ -1,0 +1,197 @@
+"""A number that stands twice in the quickstart's report stands there once in truth.
+
+A short quickstart is run as a user runs it; then every card, table, claim and legend is held against the
+tables' CSV files and claims.json, which have all digits.
+"""
+
+import base64
+import csv
+import io
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+import pytest
+from helpers.experiment_run import run_experiment
+
+from reports.claims import read_claims
+from reports.claims.words import mean_text
+from reports.metrics import METRICS
+from reports.metrics.intervals import MeanInterval
+
+SYMBOLS = {
+    "Gb/s": 1e9,
+    "Mb/s": 1e6,
+    "s": 1e9,
+    "ms": 1e6,
+    "µs": 1e3,
+    "ns": 1.0,
+    "MB": 1e6,
+    "KB": 1e3,
+    "B": 1.0,
+    "%": 0.01,
+    "": 1.0,
+}
+QUANTITY = re.compile(r"^([\d.\u202f]+)\u202f?([A-Za-zµ/%]*)$")
+CARD_OF_METRIC = {
+    "All flows together": "aggregate_bps",
+    "Jain’s index": "jain",
+    "Probe, median": "probe_p50_ns",
+    "Queue, median": "queue_p50_bytes",
+}
+
+
+@dataclass
+class Element:
+    """A node of the page; `text` is all that stands in it."""
+
+    tag: str
+    attributes: dict[str, str | None]
+    children: list["Element"] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join([*self.words, *(child.text for child in self.children)]).strip()
+
+    def all(self, tag: str, css_class: str = "") -> list["Element"]:
+        own = [
+            child
+            for child in self.children
+            if child.tag == tag and css_class in str(child.attributes.get("class"))
+        ]
+        return [*own, *(found for child in self.children for found in child.all(tag, css_class))]
+
+
+class Page(HTMLParser):
+    """Reads a page into elements."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.root = Element("page", {})
+        self._open = [self.root]
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, dict(attrs))
+        self._open[-1].children.append(element)
+        if tag not in {"meta", "link", "br", "hr", "img", "input"}:
+            self._open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._open[-1].children.append(Element(tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        while len(self._open) > 1 and self._open.pop().tag != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        self._open[-1].words.append(data)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The page of the quickstart, what its CSV files say, and its claims."""
+
+    page: Element
+    means: dict[str, dict[str, float | None]]
+    """Metric by metric, of each transport."""
+    claims: list[dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    out = tmp_path_factory.mktemp("quickstart")
+    run = run_experiment("quickstart", out, "workload.repeat_for=300ms", "repetitions=3").directory
+    page = Page((run / "report.html").read_text(encoding="utf-8")).root
+    means: dict[str, dict[str, float | None]] = {}
+    for link in page.all("a"):
+        name, href = str(link.attributes.get("download")), str(link.attributes.get("href"))
+        if href.startswith("data:text/csv") and not name.endswith("-runs.csv"):
+            for row in csv.DictReader(io.StringIO(base64.b64decode(href.partition(",")[2]).decode())):
+                for column, value in row.items():
+                    if (metric := column.removesuffix("_mean")) in METRICS and column != metric:
+                        means.setdefault(metric, {})[row["transport"]] = float(value) if value else None
+    return Report(page, means, json.loads((run / "claims.json").read_text())["outcomes"])
+
+
+def is_rounded(text: str, value: float | None, symbol: str = "") -> bool:
+    """Whether the page wrote this value, in base units, and rounded it to the digits that stand there."""
+    if text.startswith("none"):
+        return value == math.inf
+    match = QUANTITY.match(text)
+    assert match and value is not None, text
+    number, unit = match[1].replace("\u202f", ""), SYMBOLS[match[2] or symbol]
+    digits = len(number.partition(".")[2])
+    return abs(float(number) - value / unit) <= 0.51 * 10**-digits
+
+
+def transports(report: Report) -> list[str]:
+    return list(report.means["aggregate_bps"])
+
+
+def test_the_short_run_loses_probes_beside_native_roce(report: Report) -> None:
+    """Otherwise the tests below would not see what never came back."""
+    assert report.means["probe_p50_ns"]["roce"] == math.inf
+
+
+def test_cards_say_what_the_tables_say(report: Report) -> None:
+    cards = report.page.all("section", "card")
+    assert len(cards) == len(transports(report)) == 3
+    for card, transport in zip(cards, transports(report), strict=True):
+        labels, values = card.all("dt"), card.all("dd")
+        numbers = {label.text: value.text for label, value in zip(labels, values, strict=True)}
+        for label, metric in CARD_OF_METRIC.items():
+            assert is_rounded(numbers[label], report.means[metric][transport]), (label, transport)
+
+
+def test_tables_round_what_their_files_have(report: Report) -> None:
+    titles = {metric.title: name for name, metric in METRICS.items()}
+    compared = 0
+    for table in report.page.all("table"):
+        heads = table.all("thead")[0].all("th") if table.all("thead") else []
+        if not heads or not heads[0].text.startswith("Transport"):
+            continue
+        for row, transport in zip(table.all("tbody")[0].all("tr"), transports(report), strict=True):
+            fields = [child for child in row.children if child.tag in {"th", "td"}]
+            for head, value in zip(heads, fields, strict=True):
+                unit = "".join(each.text for each in head.all("span", "unit"))
+                metric = titles.get(head.text.removesuffix(unit))
+                number = "".join(value.words).strip()
+                if metric is None or number == "–" or metric not in report.means:
+                    continue
+                assert is_rounded(number, report.means[metric][transport], unit), (metric, transport)
+                compared += 1
+    assert compared > 60
+
+
+def test_claims_say_what_the_json_says(report: Report) -> None:
+    claims = {claim.id: claim for claim in read_claims()}
+    measured = [outcome for outcome in report.claims if outcome["measured"] is not None]
+    by_claim: dict[str, list[dict[str, object]]] = {}
+    for outcome in measured:
+        by_claim.setdefault(str(outcome["id"]), []).append(outcome)
+    assert by_claim
+    for row in report.page.all("tr", "claim"):
+        claim = claims[row.all("a", "claim-id")[0].text]
+        (outcome,) = by_claim[claim.id]
+        value = outcome["measured"]
+        mean = MeanInterval(math.inf if value == "none" else float(str(value)), None, None, 1)
+        cells = [child.text for child in row.children if child.tag == "td"]
+        assert cells[1] == mean_text(claim, mean)
+        assert cells[3] == str(outcome["n"])
+        assert cells[4] == outcome["verdict_text"]
+
+
+def test_legends_and_words_say_what_the_cards_say(report: Report) -> None:
+    figure = next(each for each in report.page.all("figure") if "probe_latency" in str(each.attributes))
+    legend = [element.text for element in figure.all("text")]
+    words = figure.all("details")[0].text
+    for card in report.page.all("section", "card"):
+        name = card.all("h3")[0].text
+        numbers = dict(zip((e.text for e in card.all("dt")), (e.text for e in card.all("dd")), strict=True))
+        median = numbers["Probe, median"]
+        assert f"{name} (median {median})" in legend
+        assert f"median {median}" in words
