@@ -1,6 +1,6 @@
 """The finished cells of a run, grouped and measured."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,6 +35,25 @@ class Setting:
         return f"{self.style.name}, {self.factor_text}" if self.factors else self.style.name
 
 
+class CellValues(Mapping[str, float | None]):
+    """Every metric of a cell by name, in base units; each is measured when it is first asked for."""
+
+    def __init__(self, view: CellView, interval_ns: int) -> None:
+        self._view, self._interval_ns = view, interval_ns
+        self._known: dict[str, float | None] = {}
+
+    def __getitem__(self, metric: str) -> float | None:
+        if metric not in self._known:
+            self._known[metric] = METRICS[metric].of(self._view, self._interval_ns)
+        return self._known[metric]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(METRICS)
+
+    def __len__(self) -> int:
+        return len(METRICS)
+
+
 class Results:
     """A run with its settings, the values that were measured in each cell, and their means."""
 
@@ -56,12 +75,9 @@ class Results:
         return common_interval_ns(list(self.views.values()))
 
     @cached_property
-    def values(self) -> dict[str, dict[str, float | None]]:
+    def values(self) -> dict[str, CellValues]:
         """Return every metric of every finished cell: cell id, metric name, value in base units."""
-        return {
-            cell_id: {name: metric.of(view, self.interval_ns) for name, metric in METRICS.items()}
-            for cell_id, view in self.views.items()
-        }
+        return {cell_id: CellValues(view, self.interval_ns) for cell_id, view in self.views.items()}
 
     def views_of(self, setting: Setting) -> list[CellView]:
         """Return the finished cells of a setting, in order of repetition."""

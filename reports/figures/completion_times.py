@@ -30,9 +30,12 @@ class CompletionTimes(ReportFigure):
     )
 
     def usable(self, view: CellView) -> bool:
-        """Return whether the cell has enough transfers, which start whether or not others are done."""
+        """Return whether the cell has enough transfers, which start whether or not others are done.
+
+        Some of them must complete: otherwise there is no line.
+        """
         rows = transfers(view)
-        if rows is None or len(rows) < TRANSFERS_MIN:
+        if rows is None or len(rows) < TRANSFERS_MIN or not np.isfinite(times_ns(rows)).any():
             return False
         has_connection_each = rows["flow_id"].nunique() == len(rows)
         return has_connection_each or not view.is_always_busy
@@ -41,7 +44,8 @@ class CompletionTimes(ReportFigure):
     def missing(self) -> str:
         """Return the sentence that stands in the figure’s place if no cell can be drawn."""
         return (
-            f"No finished cell has {TRANSFERS_MIN} transfers that start at their own times (flows.parquet)."
+            f"No finished cell has {TRANSFERS_MIN} transfers that start at their own times and complete"
+            " (flows.parquet)."
         )
 
     def draw(self, results: Results) -> Figure:

@@ -109,7 +109,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     means: dict[str, dict[str, float | None]] = {}
     for link in page.all("a"):
         name, href = str(link.attributes.get("download")), str(link.attributes.get("href"))
-        if href.startswith("data:text/csv") and not name.endswith("-runs.csv"):
+        if href.startswith("data:text/csv;charset=utf-8;base64") and not name.endswith("-runs.csv"):
             for row in csv.DictReader(io.StringIO(base64.b64decode(href.partition(",")[2]).decode())):
                 for column, value in row.items():
                     if (metric := column.removesuffix("_mean")) in METRICS and column != metric:
@@ -187,11 +187,16 @@ def test_claims_say_what_the_json_says(report: Report) -> None:
 
 def test_legends_and_words_say_what_the_cards_say(report: Report) -> None:
     figure = next(each for each in report.page.all("figure") if "probe_latency" in str(each.attributes))
-    legend = [element.text for element in figure.all("text")]
-    words = figure.all("details")[0].text
+    legend = [spaced(element.text) for element in figure.all("text")]
+    words = next(each for each in figure.all("details") if "in words" in each.text).text
     for card in report.page.all("section", "card"):
         name = card.all("h3")[0].text
         numbers = dict(zip((e.text for e in card.all("dt")), (e.text for e in card.all("dd")), strict=True))
-        median = numbers["Probe, median"]
-        assert f"{name} (median {median})" in legend
-        assert f"median {median}" in words
+        value, *lost = spaced(numbers["Probe, median"]).split(", ")
+        assert f"{name} (median {', '.join([value, *lost])})" in legend
+        assert f"median {' '.join([value, *(f'({each})' for each in lost)])};" in spaced(words)
+
+
+def spaced(text: str) -> str:
+    """Write narrow spaces as wide ones."""
+    return text.replace("\u202f", " ")

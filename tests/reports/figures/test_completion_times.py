@@ -1,7 +1,10 @@
 """Distributions of completion times."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from helpers.tiny_run import tiny_view, transfer
 
 from reports.figures.completion_times import CompletionTimes
 from reports.results import Results
@@ -35,3 +38,12 @@ def test_line_ends_where_transfers_did_not_complete(pairs: Results) -> None:
 def test_transfers_back_to_back_are_told_by_goodput_instead(results: Results, staggered: Results) -> None:
     for run in (results, staggered):
         assert CompletionTimes().skipped_because(run) is not None
+
+
+def test_where_nothing_completes_there_is_no_line(tmp_path: Path) -> None:
+    flows = [
+        transfer(f"main/h{n}->h1", start_ns=n, size_bytes=10**6, end_ns=None, status="unfinished")
+        for n in range(300)
+    ]
+    results = Results(tiny_view(tmp_path, {"flows": flows}).run)
+    assert CompletionTimes().skipped_because(results) == CompletionTimes().missing
