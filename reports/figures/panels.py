@@ -30,6 +30,8 @@ ABOVE_INCHES: Final = 0.3
 TITLE_LINE_INCHES: Final = 0.16
 TITLE_CHARACTER_INCHES: Final = 0.083
 BELOW_INCHES: Final = 0.52
+# How far left of the panels a legend begins.
+LEGEND_LEFT_INCHES: Final = 0.08
 LEGEND_INCHES: Final = 0.3
 LEGEND_COLUMNS: Final = 4
 LEGEND_ROW_INCHES: Final = 0.22
@@ -175,7 +177,10 @@ def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
     handles, labels = list(explained.values()), list(explained)
     if handles:
         columns = _legend_columns(labels)
-        left, room = scaled_inches(LEFT_INCHES - 0.08), _legend_characters() - LEGEND_LINE_CHARACTERS
+        left, room = (
+            scaled_inches(LEFT_INCHES - LEGEND_LEFT_INCHES),
+            _legend_characters() - LEGEND_LINE_CHARACTERS,
+        )
         if columns == 1 and max(len(label) for label in labels) > room - LEGEND_LINE_CHARACTERS:
             left = min(left, scaled_inches(0.1))
             labels = [textwrap.fill(label, max(int(room), 12)) for label in labels]
@@ -187,7 +192,9 @@ def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
 
 def _legend_characters() -> int:
     """Return how many characters of a legend fit beside each other."""
-    return int(LEGEND_CHARACTERS_MAX * figure_width_inches() / scaled_inches(WIDTH_INCHES))
+    beside = LEFT_INCHES - LEGEND_LEFT_INCHES
+    room = figure_width_inches() - scaled_inches(beside)
+    return int(LEGEND_CHARACTERS_MAX * room / scaled_inches(WIDTH_INCHES - beside))
 
 
 def _legend_columns(labels: Sequence[str]) -> int:

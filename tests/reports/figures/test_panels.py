@@ -41,10 +41,16 @@ def test_a_row_keeps_its_scale_when_its_panels_go_below_each_other() -> None:
     assert [axis.get_ylim()[1] for axis in axes] == [5, 5, 7, 7]
 
 
-def test_a_long_legend_stays_on_a_narrow_page() -> None:
-    with figure_look(), page_width(3.3):
+@pytest.mark.parametrize(
+    "labels",
+    [["word " * 30], ["RoGUE", "Native RoCE", "RoCE with DCQCN", "DCTCP"], ["goodput", "limit", "share"]],
+)
+@pytest.mark.parametrize("width", [3.3, 7.0, WIDTH_INCHES])
+def test_a_legend_stays_on_the_page(labels: list[str], width: float) -> None:
+    with figure_look(), page_width(width):
         figure, axes = panels(["a"], 1)
-        axes[0].plot([0, 1], [0, 1], label="word " * 30)
+        for label in labels:
+            axes[0].plot([0, 1], [0, 1], label=label)
         legend_above(figure, axes)
         figure.draw_without_rendering()
         box = figure.legends[0].get_window_extent()
