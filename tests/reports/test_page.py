@@ -257,4 +257,5 @@ def test_each_claim_has_an_anchor_its_figure_and_its_command(html: str, page: Pa
 
 def test_what_was_not_run_is_one_line(html: str) -> None:
     assert re.search(r"Of the other claims \d+ need hardware and \d+ were not run; claims.json says", html)
-    assert "Not run:" not in html
+    claims = html[html.index('id="run1-claims"') : html.index('id="run1-tables"')]
+    assert "Not run:" not in claims
