@@ -108,7 +108,7 @@ def size_axis(axis: Axes, low_bytes: float, high_bytes: float, *, vertical: bool
     target = axis.yaxis if vertical else axis.xaxis
     (axis.set_yscale if vertical else axis.set_xscale)("symlog", linthresh=LINEAR_BELOW_BYTES, linscale=0.4)
     (axis.set_ylim if vertical else axis.set_xlim)(low, high)
-    decades = [10.0**power for power in range(3, 13)]
+    decades = [10.0**power for power in range(3, 13) if 10.0**power <= high]
     target.set_major_locator(FixedLocator([0.0, *decades]))
     target.set_minor_locator(FixedLocator([step * decade for decade in decades for step in range(2, 10)]))
     target.set_major_formatter(ReadableTicks(size_text, "bytes"))

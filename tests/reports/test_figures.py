@@ -276,6 +276,17 @@ def test_a_legend_of_long_words_has_fewer_columns_and_stays_inside(labels: list[
     assert legend.get_window_extent().x1 <= figure.bbox.x1
 
 
+@pytest.mark.parametrize("width_inches", [3.3, 5.0, 7.0])
+def test_a_legend_stays_inside_a_narrow_page(width_inches: float) -> None:
+    with figure_look(), page_width(width_inches):
+        figure, axes = panels([""], 1)
+        for label in ("RoGUE", "Native RoCE", "RoCE with DCQCN", "DCTCP"):
+            axes[0].plot([0, 1], [0, 1], label=label)
+        legend_above(figure, axes)
+        figure.draw_without_rendering()
+    assert figure.legends[0].get_window_extent().x1 <= figure.bbox.x1
+
+
 def test_a_legend_explains_what_any_panel_has() -> None:
     with figure_look():
         figure, axes = panels(["a", "b"])
