@@ -38,10 +38,9 @@ class Bars(ReportFigure):
     title: ClassVar = "The measures side by side"
     needs: ClassVar = ("flows",)
     caption: ClassVar = (
-        "Each bar is the mean over the repetitions, the line at its end the 95 % interval, each point one"
-        " repetition. Shorter is better."
-        " A bar is missing where the measure has no value: a percentile that falls on transfers which did not"
-        " complete, for example."
+        "Each bar is the mean over the repetitions, each point one of them. The line at its end is the 95 %"
+        " interval, or the span of up to three repetitions. Shorter is better. A bar is missing where the"
+        " measure has no value: a percentile that falls on transfers which did not complete, for example."
     )
 
     def settings(self, results: Results) -> list[Setting]:

@@ -57,9 +57,10 @@ class FactorSweep(ReportFigure):
     title: ClassVar = "How the measures depend on the factor"
     needs: ClassVar = ("flows",)
     caption: ClassVar = (
-        "Each point is the mean over the repetitions, the bar its 95 % interval. Measures are those that"
-        " matter for this kind of traffic; percentages are of the ideal share or of the bottleneck’s payload"
-        " rate. A point is missing where no cell finished or the measure has no value."
+        "Each point is the mean over the repetitions. The bar is its 95 % interval; up to three repetitions"
+        " have none, and it reaches from the least to the largest value. Measures are those that matter for"
+        " this kind of traffic; percentages are of the ideal share or of the bottleneck’s payload rate. A"
+        " point is missing where no cell finished, and where what is measured never came back."
     )
 
     def settings(self, results: Results) -> list[Setting]:
