@@ -14,8 +14,9 @@ LISTS: Final = (
 )  # fmt: skip
 TESTBEDS: Final = ("simulator", "virtual")
 FIGURES: Final = (
-    "factor_sweep", "bars", "throughput", "recovery", "completion_times", "flow_shares", "probe_latency",
-    "queue_over_time", "queue_distribution", "cpu_load", "rtt_estimate", "rate_estimate", "window",
+    "factor_sweep", "two_factors", "bars", "throughput", "recovery", "completion_times",
+    "flow_shares", "flow_spread", "probe_latency", "queue_over_time", "queue_distribution",
+    "cpu_load", "rtt_estimate", "rate_estimate", "window",
 )  # fmt: skip
 """These three as the modules have them that take long to import; a test compares them."""
 

@@ -7,7 +7,7 @@ from typing import Final
 from harness.errors import ConfigError, Problem
 from harness.experiment import yaml_text
 from harness.experiment.document import Document, with_setting
-from harness.experiment.scale import SCALE, scaled_values
+from harness.experiment.scale import SCALE, SCALES, scaled_values
 from harness.experiment.yaml_text import YamlError, format_path, parse_yaml
 from workloads.spelling import meant
 
@@ -69,7 +69,8 @@ def _put(document: Document, key: str, value: object, place: str) -> Document:
         return with_setting(document, path, value, place)
     except LookupError as error:
         otherwise = f"{document.file} has no {error.args[0]} to set it in"
-        known = () if path[0] in document.data else map(format_path, document.places)
+        keys = (each for each in document.places if each[:1] != (SCALES,))
+        known = () if path[0] in document.data else map(format_path, keys)
         advice = meant(key, known, otherwise)
         raise _error(place, key, "a path that leads nowhere", "a key of the experiment", advice) from error
 

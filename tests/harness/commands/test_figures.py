@@ -52,7 +52,10 @@ def test_all_that_can_be_drawn_and_why_others_cannot(
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"only": ("troughput",)}, "--only: got 'troughput', expected one of factor_sweep, bars,"),
+        (
+            {"only": ("troughput",)},
+            "--only: got 'troughput', expected one of factor_sweep, two_factors, bars,",
+        ),
         ({"only": ("troughput",)}, "write throughput if that is meant"),
         ({"only": ("cpu_load",)}, "figures: the run cannot draw this figure; leave it out:\n  cpu_load: No"),
         ({"formats": "pdf,eps"}, "--format: got 'eps', expected some of pdf,svg,png,csv; write them with"),
