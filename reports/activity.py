@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from workloads.records import TransferStatus
 
@@ -23,31 +25,39 @@ class Level:
     flow_ids: tuple[str, ...]
 
 
+def ends_of_flows(flows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the first and the last transfer of each flow, both in the order in which the flows start."""
+    ordered = flows.iloc[np.argsort(flows["start_ns"].to_numpy(), kind="stable")]
+    numbers, _ = pd.factorize(ordered["flow_id"])
+    first = np.unique(numbers, return_index=True)[1]
+    last = len(numbers) - 1 - np.unique(numbers[::-1], return_index=True)[1]
+    return ordered.iloc[first], ordered.iloc[last]
+
+
 def spans_of(flows: pd.DataFrame, end_ns: int) -> dict[str, tuple[int, int]]:
     """Return first start and last end (ns) of each flow.
 
     A flow whose last transfer failed or never ended counts as one that still has work at `end_ns`: its
     silence is a failure and must not look like a departure.
     """
-    ordered = flows.sort_values("start_ns", kind="stable")
-    grouped = ordered.groupby(ordered["flow_id"].astype(str), sort=False)
-    starts, last = grouped["start_ns"].min(), grouped.tail(1)
-    ends = {
-        str(flow_id): int(end) if status == TransferStatus.OK and pd.notna(end) else end_ns
-        for flow_id, status, end in zip(last["flow_id"], last["status"], last["end_ns"], strict=True)
+    first, last = ends_of_flows(flows)
+    return {
+        str(flow_id): (int(start), int(end) if status == TransferStatus.OK and pd.notna(end) else end_ns)
+        for flow_id, start, status, end in zip(
+            first["flow_id"], first["start_ns"], last["status"], last["end_ns"], strict=True
+        )
     }
-    return {str(flow_id): (int(start), ends[str(flow_id)]) for flow_id, start in starts.items()}
 
 
 def always_busy(flows: pd.DataFrame, spans: Spans) -> bool:
     """Return whether every flow's transfers fill its span, back to back or nearly so."""
-    failed = flows["status"] != TransferStatus.OK
-    span_ends = flows["flow_id"].astype(str).map({flow_id: end for flow_id, (_, end) in spans.items()})
-    ends = flows["end_ns"].mask(failed, span_ends).fillna(span_ends)
-    busy_ns = (ends - flows["start_ns"]).groupby(flows["flow_id"].astype(str)).sum()
-    return all(
-        busy_ns[flow_id] >= BUSY_FRACTION_MIN * (end - start) for flow_id, (start, end) in spans.items()
-    )
+    numbers, flow_ids = pd.factorize(flows["flow_id"])
+    starts_ns, last_ns = np.array([spans[str(flow_id)] for flow_id in flow_ids], dtype=np.float64).T
+    ends_ns = flows["end_ns"].to_numpy(dtype=np.float64, na_value=np.nan)
+    is_open = (flows["status"] != TransferStatus.OK).to_numpy() | np.isnan(ends_ns)
+    ends_ns = np.where(is_open, last_ns[numbers], ends_ns)
+    busy_ns: NDArray[np.float64] = np.bincount(numbers, ends_ns - flows["start_ns"].to_numpy())
+    return bool((busy_ns >= BUSY_FRACTION_MIN * (last_ns - starts_ns)).all())
 
 
 def levels_of(spans: Spans) -> list[Level]:

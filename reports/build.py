@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # what reads and draws takes seconds to load, and the list of
     from reports.claims import Outcome
     from reports.load import Run
     from reports.manifest import Manifest
+    from reports.results import Counted
 
 REPORT = "report.html"
 CLAIMS = "claims.json"
@@ -23,17 +24,19 @@ def build(
     run_dirs: Path | Sequence[Path],
     output: Path | None = None,
     going: Mapping[Path, Mapping[str, object]] | None = None,
+    counted: "Counted | None" = None,
 ) -> Path:
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
 
     The report of one run stands in its directory, that of several in a directory of its own beside the
     experiments, unless `output` names a file. `going` are those that another process still writes, with the
-    manifest of what they have so far: nothing is written into them. A run that cannot be read becomes a
+    manifest of what they have so far: nothing is written into them. `counted` is told how many cells are
+    measured and how many figures drawn. A run that cannot be read becomes a
     sentence in the report; if none can be read, that sentence is the ReportError.
     """
     from reports.claims import evaluate, read_claims
     from reports.page import render, run_section
-    from reports.results import Results
+    from reports.results import Results, in_silence
     from reports.side_by_side import side_by_side
 
     directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
@@ -44,9 +47,10 @@ def build(
         raise ReportError(" ".join(unreadable))
     is_combined = output is None and len(directories) > 1
     path = output or (combined_directory(runs) if is_combined else directories[0]) / REPORT
-    sections, measured = [], [Results(run) for run in runs]
+    sections, measured = [], [Results(run, counted or in_silence) for run in runs]
     for number, results in enumerate(measured, start=1):
         run = results.run
+        results.measure_all()
         outcomes = evaluate(read_claims(), results)
         if run.directory not in (going or {}):
             write_whole(run.directory / CLAIMS, claims_text(run.manifest, outcomes))

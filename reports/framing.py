@@ -1,10 +1,11 @@
 """The full packets of each flow: what its transport puts around its payload on the wire."""
 
-from reports.view import CellView
+from reports.view import CellView, once_per_cell
 from workloads.framing import FRAMINGS, ROCEV2, Packets
 from workloads.transports import TransportNameError, full_packets, parse_transport
 
 
+@once_per_cell
 def packets_of_flows(view: CellView) -> dict[str, Packets]:
     """Return the full packets of each flow of the traffic, in the order of `flow_ids`.
 

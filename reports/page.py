@@ -106,7 +106,8 @@ def run_section(
 def figure_sections(key: str, results: Results) -> list[FigureSection]:
     """Draw all figures of the registry; one that cannot be drawn keeps its place and says why."""
     sections = []
-    for name, kind in FIGURES.items():
+    for done, (name, kind) in enumerate(FIGURES.items()):
+        results.counted(done, len(FIGURES), "drawing figures")
         figure = kind()
         reason = figure.skipped_because(results)
         if reason:

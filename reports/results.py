@@ -1,6 +1,6 @@
 """The finished cells of a run, grouped and measured."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,13 @@ from reports.metrics.intervals import MeanInterval, mean_interval
 from reports.style import TransportStyle, styles_of
 from reports.view import CellView, common_interval_ns
 from workloads.records import CellStatus
+
+Counted = Callable[[int, int, str], None]
+"""Called with how many are done, of how many, and of what: `measuring cells`."""
+
+
+def in_silence(_done: int, _total: int, _what: str) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +62,14 @@ class CellValues(Mapping[str, float | None]):
 
 
 class Results:
-    """A run with its settings, the values that were measured in each cell, and their means."""
+    """A run with its settings, the values that were measured in each cell, and their means.
 
-    def __init__(self, run: Run) -> None:
+    `counted` is told how far those got who work on it for long.
+    """
+
+    def __init__(self, run: Run, counted: Counted = in_silence) -> None:
         self.run = run
+        self.counted = counted
         self.settings = settings_of(run.manifest.cells)
         self._means: dict[tuple[str, tuple[tuple[str, str], ...], str], MeanInterval | None] = {}
 
@@ -78,6 +89,15 @@ class Results:
     def values(self) -> dict[str, CellValues]:
         """Return every metric of every finished cell: cell id, metric name, value in base units."""
         return {cell_id: CellValues(view, self.interval_ns) for cell_id, view in self.views.items()}
+
+    def measure_all(self) -> None:
+        """Measure every metric, cell by cell: each table is read once for it, however many there are."""
+        for done, view in enumerate(self.views.values(), start=1):
+            _ = view.window  # of all cells, before the first is measured: they share one interval
+            self.counted(done, len(self.views), "reading cells")
+        for done, values in enumerate(self.values.values(), start=1):
+            dict(values)
+            self.counted(done, len(self.values), "measuring cells")
 
     def views_of(self, setting: Setting) -> list[CellView]:
         """Return the finished cells of a setting, in order of repetition."""

@@ -166,6 +166,7 @@ def figure_look() -> Iterator[None]:
             "axes.titlesize": 9.5,
             "axes.titleweight": "bold",
             "axes.titlelocation": "left",
+            "axes.titley": 1.0,  # no ticks stand above a panel: where a title goes need not be searched
             "axes.labelsize": 9.0,
             "axes.labelcolor": INK,
             "axes.titlecolor": INK,

@@ -1,13 +1,16 @@
 """One finished cell, with what several metrics and figures derive from its tables."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from reports.activity import Level, always_busy, levels_of, spans_of
+from reports.activity import Level, always_busy, ends_of_flows, levels_of, spans_of
 from reports.load import Run
 from reports.manifest import CellEntry
 from workloads.records import TransferStatus
@@ -15,6 +18,8 @@ from workloads.records import TransferStatus
 # Goodput is read over the longest of these that fits at least INTERVALS_MIN times into the traffic.
 INTERVALS_NS = (1_000_000_000, 100_000_000, 10_000_000, 1_000_000)
 INTERVALS_MIN = 5
+P = ParamSpec("P")
+T = TypeVar("T")
 # The event of a queue pair that went to the error state.
 QP_FAILED = "qp_failed"
 
@@ -37,12 +42,30 @@ class Window:
         return self.end_ns - self.start_ns
 
 
+def once_per_cell(
+    derive: Callable[Concatenate["CellView", P], T],
+) -> Callable[Concatenate["CellView", P], T]:
+    """Let a function of a cell be worked out once for each cell and arguments: many metrics share it."""
+
+    @wraps(derive)
+    def of_cell(view: "CellView", *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (derive, *args, *kwargs.items())
+        if key not in view.derived:
+            view.derived[key] = derive(view, *args, **kwargs)
+        value: T = view.derived[key]
+        return value
+
+    return of_cell
+
+
 class CellView:
     """The tables of one cell and the few facts derived from them that must mean the same everywhere."""
 
     def __init__(self, run: Run, entry: CellEntry) -> None:
         self.run = run
         self.entry = entry
+        self.derived: dict[tuple[object, ...], Any] = {}
+        """What `once_per_cell` keeps."""
 
     def table(self, name: str) -> pd.DataFrame | None:
         """Return a table of the cell; None if it is missing, unusable or empty."""
@@ -59,7 +82,8 @@ class CellView:
         flows = self.table("flows")
         if flows is None:
             return ()
-        return tuple(sorted(flows.loc[flows["size_bytes"] > 0, "flow_id"].astype(str).unique(), key=_natural))
+        carrying = flows["flow_id"].array[flows["size_bytes"].to_numpy() > 0]
+        return tuple(sorted(map(str, carrying.unique()), key=_natural))
 
     @cached_property
     def failed_flow_ids(self) -> tuple[str, ...]:
@@ -86,6 +110,35 @@ class CellView:
             return None
         rows = rows[rows["flow_id"].isin(self.flow_ids) & (rows["interval_ns"] > 0)]
         return None if rows.empty else rows
+
+    @cached_property
+    def delivered(self) -> pd.DataFrame | None:
+        """Return those of these rows that lie inside the window."""
+        rows, window = self.deliveries, self.window
+        if rows is None or window is None:
+            return None
+        t_ns = rows["t_ns"].to_numpy()
+        return rows[(t_ns > window.start_ns) & (t_ns <= window.end_ns)]
+
+    @cached_property
+    def delivered_bytes_of_flows(self) -> NDArray[np.float64] | None:
+        """Return the sum of them of each flow, in the order of `flow_ids`."""
+        rows, window = self.deliveries, self.window
+        if rows is None or window is None:
+            return None
+        t_ns = rows["t_ns"].to_numpy()
+        inside = (t_ns > window.start_ns) & (t_ns <= window.end_ns)
+        payload_bytes = rows["delivered_bytes"].to_numpy()[inside]
+        return np.bincount(self._flow_numbers[inside], payload_bytes, minlength=len(self.flow_ids))
+
+    @cached_property
+    def _flow_numbers(self) -> NDArray[np.int64]:
+        """Return for each row of `deliveries` the place of its flow in `flow_ids`."""
+        assert self.deliveries is not None, "asked only where there are rows"
+        flows = self.deliveries["flow_id"].cat
+        places = {flow_id: place for place, flow_id in enumerate(self.flow_ids)}
+        of_codes = np.array([places.get(str(flow_id), -1) for flow_id in flows.categories], dtype=np.int64)
+        return of_codes[flows.codes.to_numpy()]
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
@@ -137,8 +190,7 @@ class CellView:
         flows = self.table("flows")
         if flows is None:
             return set()
-        last = flows[flows["size_bytes"] > 0].sort_values("start_ns")
-        last = last.groupby("flow_id", observed=True).tail(1)
+        _, last = ends_of_flows(flows[flows["size_bytes"] > 0])
         done = (last["status"] == TransferStatus.OK) & last["end_ns"].notna()
         return set(last.loc[done, "flow_id"].astype(str))
 
@@ -150,6 +202,7 @@ class CellView:
         """
         return None if self.window is None else self.goodput_within(self.window, interval_ns)
 
+    @once_per_cell
     def goodput_within(self, window: Window, interval_ns: int) -> pd.DataFrame | None:
         """Return the same for any window whose start falls between samples."""
         rows = self.deliveries
@@ -160,10 +213,11 @@ class CellView:
             return None
         number = (rows["t_ns"].to_numpy() - window.start_ns - 1) // interval_ns
         inside = (number >= 0) & (number < count)
-        flow_number = pd.Categorical(rows["flow_id"].astype(str), categories=list(self.flow_ids)).codes
         delivered = np.zeros((count, len(self.flow_ids)))
         np.add.at(
-            delivered, (number[inside], flow_number[inside]), rows["delivered_bytes"].to_numpy()[inside]
+            delivered,
+            (number[inside], self._flow_numbers[inside]),
+            rows["delivered_bytes"].to_numpy()[inside],
         )
         ends_ns = window.start_ns + interval_ns * np.arange(1, count + 1)
         return pd.DataFrame(delivered * 8e9 / interval_ns, index=ends_ns, columns=list(self.flow_ids))
@@ -180,6 +234,8 @@ class CellView:
             return None
         named = queues[queues["port"] == self.entry.facts.get("bottleneck_port")]
         queues = queues if named.empty else named
+        if not named.empty and named["priority"].nunique() == 1:
+            return str(named["port"].iloc[0]), int(named["priority"].iloc[0])
         means = queues.groupby(["port", "priority"], observed=True, as_index=False)["bytes"].mean()
         longest = means.iloc[int(means["bytes"].to_numpy().argmax())]
         return str(longest["port"]), int(longest["priority"])

@@ -1,5 +1,6 @@
 """`rogue report`."""
 
+import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -9,6 +10,7 @@ from typing import Final
 import typer
 
 from harness.commands.index import update_index_of
+from harness.counting import CountDisplay
 from harness.errors import BusyRunError
 from harness.exit_codes import ExitCode
 from harness.program import call_again
@@ -79,7 +81,8 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
         from reports.build import build
 
         told = {run: manifest.model_dump(mode="json") for run, manifest in (going or {}).items()}
-        path = build(runs[0] if len(runs) == 1 else runs, out, told)
+        with CountDisplay(sys.stderr) as counted:
+            path = build(runs[0] if len(runs) == 1 else runs, out, told, counted)
     except Exception as error:
         _tell_failure(runs, still, error)
         path = None

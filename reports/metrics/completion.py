@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reports.metrics.metric import Lost, Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
-from reports.view import CellView
+from reports.view import CellView, once_per_cell
 from workloads.records import TransferStatus
 
 # The agent cuts larger transfers into segments of this size; smaller ones it leaves whole.
@@ -22,6 +22,7 @@ _LOST = Lost("unfinished_share", "not completed")
 Values = NDArray[np.float64]
 
 
+@once_per_cell
 def transfers(view: CellView) -> pd.DataFrame | None:
     """Return the rows of `flows` that carry payload and started after the warm-up, where there is one."""
     flows = view.table("flows")
@@ -38,10 +39,21 @@ def times_ns(rows: pd.DataFrame) -> Values:
     return done_ns.fillna(np.inf).to_numpy(dtype=np.float64)
 
 
+@once_per_cell
+def transfer_times_ns(view: CellView, is_long: bool | None) -> Values | None:
+    """Return these times of the transfers of one size class, or of all."""
+    rows = transfers(view)
+    if rows is None:
+        return None
+    if is_long is not None:
+        rows = rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]
+    return times_ns(rows)
+
+
 def mean_ns(view: CellView, _interval_ns: int) -> float | None:
     """Return the mean over all transfers; infinite if one did not complete."""
-    rows = transfers(view)
-    return None if rows is None or rows.empty else float(times_ns(rows).mean())
+    taken_ns = transfer_times_ns(view, None)
+    return None if taken_ns is None or not len(taken_ns) else float(taken_ns.mean())
 
 
 def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
@@ -58,22 +70,20 @@ def percentile_ns(*, is_long: bool | None, percent: float) -> Callable[[CellView
     """Return a metric: a percentile over the transfers of one size class, or of all."""
 
     def of_cell(view: CellView, _interval_ns: int) -> float | None:
-        rows = transfers(view)
-        if rows is None:
-            return None
-        if is_long is not None:
-            rows = rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]
-        return nearest_rank(times_ns(rows), percent)
+        taken_ns = transfer_times_ns(view, is_long)
+        return None if taken_ns is None else nearest_rank(taken_ns, percent)
 
     return of_cell
 
 
+@once_per_cell
 def transfer_rates_bps(view: CellView) -> Values | None:
     """Return size over completion time of every transfer; zero for one that did not complete."""
     rows = transfers(view)
     if rows is None:
         return None
-    taken_ns = times_ns(rows)
+    taken_ns = transfer_times_ns(view, None)
+    assert taken_ns is not None, "there are rows"
     took_time = taken_ns > 0
     rates = rows["size_bytes"].to_numpy(dtype=np.float64)[took_time] * 8e9 / taken_ns[took_time]
     return rates if len(rates) else None

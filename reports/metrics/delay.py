@@ -8,10 +8,11 @@ from reports.metrics.mesh import PROBE_GROUP
 from reports.metrics.metric import Lost, Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
-from reports.view import CellView
+from reports.view import CellView, once_per_cell
 from workloads.records import TransferStatus
 
 
+@once_per_cell
 def own_probes(view: CellView) -> pd.DataFrame | None:
     """Return the rows of the experiment's own probe; older runs know of no other."""
     rows = view.table("latency")
@@ -21,6 +22,7 @@ def own_probes(view: CellView) -> pd.DataFrame | None:
     return None if rows.empty else rows
 
 
+@once_per_cell
 def probe_rtts_ns(view: CellView) -> NDArray[np.float64]:
     """Return the time of each probe; infinite for one that did not complete."""
     probes = own_probes(view)

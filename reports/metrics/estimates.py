@@ -25,10 +25,9 @@ def rtt_ns(view: CellView, percent: float) -> float | None:
 
 def window_rate_over_goodput(view: CellView, _interval_ns: int) -> float | None:
     """Return the median of cwnd / RTT as a fraction of the median goodput over the same intervals."""
-    rows, window = view.deliveries, view.window
-    if rows is None or window is None:
+    inside = view.delivered
+    if inside is None:
         return None
-    inside = rows[(rows["t_ns"] > window.start_ns) & (rows["t_ns"] <= window.end_ns)]
     inside = inside[inside["cwnd_over_rtt_bps"].notna()]
     estimate_bps = nearest_rank(inside["cwnd_over_rtt_bps"].to_numpy(), 50)
     goodput_bps = nearest_rank(inside["goodput_bps"].to_numpy(), 50)

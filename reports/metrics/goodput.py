@@ -7,23 +7,24 @@ headers, preamble and gap) divided by the number of flows.
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.activity import ends_of_flows
 from reports.metrics.fairness import jain_index
 from reports.metrics.metric import Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
-from reports.view import CellView
+from reports.view import CellView, once_per_cell
 from workloads.records import TransferStatus
 
 # First transfers start together if their starts lie within this fraction of the longest one.
 START_SPREAD_MAX = 0.1
 
 
+@once_per_cell
 def aggregate_bps(view: CellView, _interval_ns: int) -> float | None:
     """Return the payload rate of all flows together over the whole window."""
-    rows, window = view.deliveries, view.window
-    if rows is None or window is None:
+    inside, window = view.delivered, view.window
+    if inside is None or window is None:
         return None
-    inside = rows[(rows["t_ns"] > window.start_ns) & (rows["t_ns"] <= window.end_ns)]
     return float(inside["delivered_bytes"].sum()) * 8e9 / window.duration_ns
 
 
@@ -33,6 +34,7 @@ def aggregate_share(view: CellView, interval_ns: int) -> float | None:
     return rate_bps / ideal_bps if rate_bps is not None and ideal_bps else None
 
 
+@once_per_cell
 def flow_shares(view: CellView) -> NDArray[np.float64] | None:
     """Return each flow's goodput over the window as a fraction of its ideal share.
 
@@ -88,8 +90,7 @@ def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
     flows, share_bps = view.table("flows"), view.ideal_share_bps
     if flows is None or share_bps is None:
         return None
-    first = flows[flows["size_bytes"] > 0].sort_values("start_ns")
-    first = first.groupby("flow_id", observed=True).head(1)
+    first, _ = ends_of_flows(flows[flows["size_bytes"] > 0])
     spread_ns = float(first["start_ns"].max() - first["start_ns"].min())
     end_ns = view.entry.number("simulated_ns")
     needed_ns = first["start_ns"] + first["size_bytes"] * 8e9 / share_bps

@@ -15,13 +15,14 @@ from reports.framing import packets_of_flows
 from reports.metrics.fairness import jain_index
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
-from reports.view import CellView, Window
+from reports.view import CellView, Window, once_per_cell
 
 SETTLE_NS = 1_000_000_000
 
 Rates = NDArray[np.float64]
 
 
+@once_per_cell
 def settled_rates(view: CellView, interval_ns: int) -> list[Rates]:
     """Return for each level the goodput (bit/s) of its flows: a row per whole interval, a column per flow.
 

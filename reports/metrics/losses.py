@@ -5,18 +5,20 @@ import numpy as np
 from reports.framing import packets_of_flows
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
-from reports.view import CellView
+from reports.view import CellView, once_per_cell
 from workloads.records import TransferStatus
 
 # The counters of switches whose queues are not sampled, on nodes and on the simulator.
 DROPS_COUNTERS = ("dropped_packets", "drops")
 
 
+@once_per_cell
 def dropped_packets(view: CellView, _interval_ns: int) -> float | None:
     """Return the packets that switches dropped, all ports together; as sampled, or as they were counted."""
-    queues, counters = view.table("queues"), view.table("counters")
+    queues = view.table("queues")
     if queues is not None:
         return float(queues["drops"].sum())
+    counters = view.table("counters")
     if counters is None:
         return None
     drops = counters[counters["name"].isin(DROPS_COUNTERS)]

@@ -12,23 +12,22 @@ from numpy.typing import NDArray
 from reports.framing import packets_of_flows
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
-from reports.view import CellView
+from reports.view import CellView, once_per_cell
 from workloads.framing import Packets
 
 Rates = NDArray[np.float64]
 
 
+@once_per_cell
 def full_packet_rates(view: CellView) -> list[tuple[float, Packets]] | None:
     """Return of each flow how many full packets per second arrive over the window, and what they are."""
-    rows, window, packets = view.deliveries, view.window, packets_of_flows(view)
-    if rows is None or window is None or not packets:
+    delivered_bytes, window, packets = view.delivered_bytes_of_flows, view.window, packets_of_flows(view)
+    if delivered_bytes is None or window is None or not packets:
         return None
-    inside = rows[(rows["t_ns"] > window.start_ns) & (rows["t_ns"] <= window.end_ns)]
-    delivered = inside.groupby("flow_id", observed=True)["delivered_bytes"].sum()
     per_second = 1e9 / window.duration_ns
     return [
-        (float(delivered.get(flow_id, 0)) * per_second / own.payload_bytes, own)
-        for flow_id, own in packets.items()
+        (float(payload_bytes) * per_second / own.payload_bytes, own)
+        for payload_bytes, own in zip(delivered_bytes, packets.values(), strict=True)
     ]
 
 
@@ -50,6 +49,7 @@ def sender_frames_bps(view: CellView, interval_ns: int) -> float | None:
     return None if rows is None or rate_bps is None else rate_bps / rows["src"].nunique()
 
 
+@once_per_cell
 def wire_rates_bps(view: CellView) -> Rates | None:
     """Return each flow's mean wire rate over the second half of the window; none where flows come and go."""
     packets, window = packets_of_flows(view), view.window

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from reports.metrics.metric import Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
-from reports.view import CellView
+from reports.view import CellView, once_per_cell
 
 LOW_PERCENT, HIGH_PERCENT = 1, 99
 
 
+@once_per_cell
 def _late_percentile(view: CellView, percent: float) -> float | None:
     queue = view.bottleneck_queue
     if queue is None:

@@ -6,7 +6,7 @@ from helpers.tiny_run import filled, transfer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.activity import Level, always_busy, levels_of, spans_of
+from reports.activity import Level, always_busy, ends_of_flows, levels_of, spans_of
 
 
 def flows(*rows: dict[str, object]) -> pd.DataFrame:
@@ -18,6 +18,17 @@ def test_span_is_first_start_to_last_end() -> None:
         transfer("a", start_ns=50, end_ns=90), transfer("a", start_ns=10, end_ns=50), transfer("b", end_ns=70)
     )
     assert spans_of(table, 100) == {"a": (10, 90), "b": (0, 70)}
+
+
+def test_first_and_last_transfer_are_those_by_start() -> None:
+    table = flows(
+        transfer("a", start_ns=50, end_ns=90),
+        transfer("b", start_ns=20, end_ns=70),
+        transfer("a", start_ns=10, end_ns=50),
+    )
+    first, last = ends_of_flows(table)
+    assert list(first["start_ns"]) == [10, 20]
+    assert list(last["start_ns"]) == [50, 20]
 
 
 @pytest.mark.parametrize(("status", "end_ns"), [("error", 40), ("unfinished", None)])

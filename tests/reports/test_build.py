@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sample_run import Sample, write_sample_run
+from matplotlib.figure import Figure
 
-from reports import ReportError, build
+from reports import ReportError, build, load
 from reports.claims import claims_sha256, read_claims
+from reports.figures import FIGURES
 
 Lines = dict[str, dict[str, str]]
 
@@ -62,6 +64,41 @@ def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tm
 def test_a_run_that_tells_nonsense_is_named(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="is not what a manifest has there"):
         build(run, tmp_path / "so-far.html", {run: {"schema_version": 1}})
+
+
+def test_each_file_is_read_once_and_each_figure_drawn_once(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, drawn = [], []
+    parse, save = load.parse_table, Figure.savefig
+
+    def parsed(content: bytes, name: str) -> object:
+        read.append((name, content))
+        return parse(content, name)
+
+    def saved(figure: Figure, *args: object, **kwargs: object) -> None:
+        drawn.append(figure)
+        save(figure, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(load, "parse_table", parsed)
+    monkeypatch.setattr(Figure, "savefig", saved)
+    page = build(run).read_text()
+    stored = [(path.stem, path.read_bytes()) for path in run.glob("cells/*/*.parquet")]
+    assert all(read.count(file) <= stored.count(file) for file in read)
+    assert len(drawn) == page.count('.svg" aria-label=') > 0
+
+
+def test_who_asks_is_told_how_far_it_got(run: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+    build(run, counted=lambda *count: told.append(count))
+    cells = len([count for count in told if count[2] == "measuring cells"])
+    assert cells > 1
+    assert [count for count in told if count[2] == "measuring cells"] == [
+        (done, cells, "measuring cells") for done in range(1, cells + 1)
+    ]
+    assert [count for count in told if count[2] == "drawing figures"] == [
+        (done, len(FIGURES), "drawing figures") for done in range(len(FIGURES))
+    ]
 
 
 def test_output_can_be_named(run: Path, tmp_path: Path) -> None:

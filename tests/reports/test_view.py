@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
-from reports.view import Window, common_interval_ns
+from reports.view import CellView, Window, common_interval_ns, once_per_cell
 
 
 def test_window_ends_with_the_first_flow_that_is_done(tmp_path: Path) -> None:
@@ -157,3 +157,35 @@ def test_cell_without_tables_has_nothing(tmp_path: Path) -> None:
     assert view.goodput(SECOND) is None
     assert view.bottleneck_queue is None
     assert view.ideal_share_bps is None
+
+
+def test_a_function_of_a_cell_is_worked_out_once_per_cell_and_argument(tmp_path: Path) -> None:
+    calls: list[tuple[str, int]] = []
+
+    @once_per_cell
+    def derived(view: CellView, number: int) -> None:
+        calls.append((view.entry.id, number))
+
+    for name in ("one", "two"):
+        view = tiny_view(tmp_path / name, {"flows": [transfer("main/h0->h2", end_ns=SECOND)]})
+        for number in (1, 2, 1):
+            derived(view, number)
+    assert [number for _, number in calls] == [1, 2, 1, 2]
+
+
+def test_payload_of_each_flow_is_that_inside_the_window(tmp_path: Path) -> None:
+    """The second flow goes on after the first is done; what it gets then does not count."""
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [
+                transfer("main/h0->h2", end_ns=2 * SECOND),
+                transfer("main/h1->h2", end_ns=4 * SECOND),
+            ],
+            "throughput": [
+                delivery(f"main/h{n}->h2", t * SECOND, 10 + n) for t in (1, 2, 3, 4) for n in (1, 0)
+            ],
+        },
+    )
+    assert view.delivered_bytes_of_flows is not None
+    assert list(view.delivered_bytes_of_flows) == [20, 22]
