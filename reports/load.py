@@ -96,9 +96,11 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
     Strings are read as the numbers that stand for them in the file. Threads would cost more than so small a
     file takes.
     """
-    strings = [column.name for column in TABLES[name].columns if column.type == "string"]
+    strings = {column.name for column in TABLES[name].columns if column.type == "string"}
     try:
-        file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=strings)
+        metadata = pq.ParquetFile(pa.BufferReader(content)).metadata
+        stored = [column for column in metadata.schema.names if column in strings]
+        file = pq.ParquetFile(pa.BufferReader(content), metadata=metadata, read_dictionary=stored)
         table = file.read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         return None, f"is not a readable Parquet file ({str(error).splitlines()[0]:.120})"
@@ -107,9 +109,9 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
             if not column.nullable:
                 return None, f"has no column {column.name}"
             table = table.append_column(column.name, pa.nulls(len(table), _ARROW_TYPES[column.type]))
-        stored = table.schema.field(column.name).type
-        if not _holds(stored, column.type):
-            return None, f"has the column {column.name} as {stored}, expected {column.type}"
+        kind = table.schema.field(column.name).type
+        if not _holds(kind, column.type):
+            return None, f"has the column {column.name} as {kind}, expected {column.type}"
         if not column.nullable and table.column(column.name).null_count:
             return None, f"has empty values in the column {column.name}"
     wanted = table.select(list(TABLES[name].column_names()))
