@@ -18,7 +18,7 @@ from harness.testbeds import TESTBEDS
 REPORT = os.environ.get("ROGUE_FAKE_REPORT")
 
 
-def build(run: Path, output: Path | None = None, _going: object = None) -> Path:
+def build(run: Path, output: Path | None = None, *_: object) -> Path:
     """Stand in for `reports.build`."""
     if REPORT == "broken":
         raise ValueError("no ink")
