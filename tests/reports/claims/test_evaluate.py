@@ -1,57 +1,19 @@
 """Verdicts: each one reached, each one with its reason."""
 
-import importlib
 import math
 from pathlib import Path
 
 import pytest
+from helpers.judged_claims import FIELDS, judge, narrow
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
-from reports.claims import Claim, Outcome, Verdict, evaluate, read_claims
+from reports.claims import Claim, Verdict, evaluate, read_claims
 from reports.load import Run
 from reports.metrics.intervals import MeanInterval
-from reports.results import Results, Setting
+from reports.results import Results
 
-EVALUATE = importlib.import_module("reports.claims.evaluate")
-
-FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
-    "published": 0.9, "published_text": "0.9", "tolerance": 0.02, "note": "n.", "experiments": ("own",),
-}  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def own_conditions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every run has the claim's own conditions, but where a test is about them."""
-    if "real_conditions" not in request.fixturenames:
-        monkeypatch.setattr(EVALUATE, "not_own_because", lambda _claim, _manifest: None)
-
-
-@pytest.fixture
-def real_conditions() -> None:
-    """Marks a test that asks for the conditions."""
-
-
-@pytest.fixture
-def measured(results: Results, monkeypatch: pytest.MonkeyPatch) -> dict[str, MeanInterval | None]:
-    """What the run is made to have measured, by transport."""
-    values: dict[str, MeanInterval | None] = {}
-
-    def mean(_self: Results, setting: Setting, _metric: str) -> MeanInterval | None:
-        return values.get(setting.transport)
-
-    monkeypatch.setattr(Results, "mean", mean)
-    return values
-
-
-def judge(results: Results, **changes: object) -> Outcome:
-    (outcome,) = evaluate([Claim.model_validate({**FIELDS, **changes})], results)
-    return outcome
-
-
-def narrow(mean: float) -> MeanInterval:
-    return MeanInterval(mean, mean, mean, 3)
+pytestmark = pytest.mark.usefixtures("own_conditions")
 
 
 @pytest.mark.parametrize(
@@ -172,17 +134,6 @@ def test_transport_that_did_not_finish(results: Results) -> None:
     )
 
 
-def test_sentence_has_published_measured_interval_and_runs(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
-    measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 5)
-    assert judge(results).sentence == (
-        "Published: 0.900, tolerance 0.020. Measured: 0.910, mean of 5 runs, 95 % interval 0.905 to 0.915. n."
-    )
-    measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 3, (0.91, 0.915, 0.905))
-    assert "mean of 3 runs, single values 0.905, 0.910 and 0.915. n." in judge(results).sentence
-
-
 @pytest.mark.parametrize(
     ("low", "high", "n", "verdict", "said"),
     [
@@ -299,74 +250,6 @@ def test_what_never_came_back_is_the_longest(
     assert outcome.verdict is verdict
 
 
-@pytest.mark.parametrize(
-    ("n", "verdict", "text"), [(1, "few seeds", "agrees, n = 1"), (2, "few seeds", "agrees, n = 2")]
-)
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"published": 0.93},
-        {"kind": "direction_only", "published": None, "direction": {"sign": "above", "value": 0.5}},
-    ],
-)
-def test_few_seeds_reproduce_nothing(
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    n: int,
-    verdict: str,
-    text: str,
-    changes: dict[str, object],
-) -> None:
-    measured["rogue"] = MeanInterval(0.9, 0.9 if n > 1 else None, 0.9 if n > 1 else None, n)
-    outcome = judge(results, **changes)
-    assert (outcome.verdict.value, outcome.verdict_text) == (verdict, text)
-    assert f"By the numbers alone: {outcome.found.value}; it takes 3 seeds to say so." in outcome.sentence
-    measured["rogue"] = narrow(0.9)
-    assert judge(results, **changes).verdict in {Verdict.REPRODUCED, Verdict.CLOSE, Verdict.AGREES}
-
-
-def test_smaller_side_of_a_comparison_counts(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
-    measured["rogue"], measured["roce"] = narrow(0.9), MeanInterval(0.5, None, None, 1)
-    direction = {"sign": "above", "than": {"transport": "roce"}}
-    outcome = judge(results, kind="direction_only", published=None, direction=direction)
-    assert outcome.verdict_text == "agrees, n = 1"
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_missed_stays_missed(results: Results, measured: dict[str, MeanInterval | None], n: int) -> None:
-    measured["rogue"] = MeanInterval(0.5, None, None, n)
-    assert judge(results).verdict_text == "missed"
-    text = judge(results, direction={"sign": "below", "value": 0.8}).verdict_text
-    assert text == ("right sign" if n >= 3 else f"right sign, n = {n}")
-
-
-@pytest.mark.parametrize(("value", "alone"), [(0.9, "reproduced"), (0.5, "missed")])
-def test_other_conditions_come_before_any_number(
-    real_conditions: None,
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    value: float,
-    alone: str,
-) -> None:
-    measured["rogue"] = narrow(value)
-    outcome = judge(results)
-    assert outcome.verdict is Verdict.OTHER_CONDITIONS
-    assert outcome.verdict_text == "other conditions"
-    assert not outcome.has_own_conditions
-    assert "the claim’s own experiment is own." in outcome.sentence
-    assert f"By the numbers alone, n = 3: {alone}." in outcome.sentence
-
-
-def test_single_run_has_no_interval(results: Results, measured: dict[str, MeanInterval | None]) -> None:
-    measured["rogue"] = MeanInterval(0.91, None, None, 1)
-    outcome = judge(results)
-    assert "mean of 1 run, which gives no interval" in outcome.sentence
-    assert outcome.as_json()["interval"] is None
-
-
 def test_claim_is_judged_at_each_factor_point(sweep: Results) -> None:
     condition = {"parameter": "workload.senders", "at_least": 2}
     claims = [Claim.model_validate({**FIELDS, "conditions": [condition]})]
@@ -375,16 +258,6 @@ def test_claim_is_judged_at_each_factor_point(sweep: Results) -> None:
         {"workload.senders": "2"},
         {"workload.senders": "4"},
     ]
-
-
-def test_json_has_the_promised_fields(results: Results, measured: dict[str, MeanInterval | None]) -> None:
-    measured["rogue"] = MeanInterval(0.91, 0.90, 0.92, 3)
-    content = judge(results).as_json()
-    promised = {"id", "source", "metric", "published", "measured", "interval", "n", "verdict", "sentence"}
-    assert promised <= set(content)
-    assert (content["measured"], content["interval"], content["n"]) == (0.91, [0.90, 0.92], 3)
-    assert (content["verdict"], content["verdict_text"], content["found"]) == ("reproduced",) * 3
-    assert (content["seeds"], content["own_conditions"], content["metric"]) == ([1, 2, 3], True, "jain")
 
 
 def test_every_claim_of_the_registry_gets_an_outcome(results: Results) -> None:

@@ -1,0 +1,81 @@
+"""What an outcome says of a claim: the verdict that its evidence allows, and its JSON."""
+
+import pytest
+from helpers.judged_claims import judge, narrow
+
+from reports.claims import Verdict
+from reports.metrics.intervals import MeanInterval
+from reports.results import Results
+
+pytestmark = pytest.mark.usefixtures("own_conditions")
+
+
+@pytest.mark.parametrize(
+    ("n", "verdict", "text"), [(1, "few seeds", "agrees, n = 1"), (2, "few seeds", "agrees, n = 2")]
+)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"published": 0.93},
+        {"kind": "direction_only", "published": None, "direction": {"sign": "above", "value": 0.5}},
+    ],
+)
+def test_few_seeds_reproduce_nothing(
+    results: Results,
+    measured: dict[str, MeanInterval | None],
+    n: int,
+    verdict: str,
+    text: str,
+    changes: dict[str, object],
+) -> None:
+    measured["rogue"] = MeanInterval(0.9, 0.9 if n > 1 else None, 0.9 if n > 1 else None, n)
+    outcome = judge(results, **changes)
+    assert (outcome.verdict.value, outcome.verdict_text) == (verdict, text)
+    assert f"By the numbers alone: {outcome.found.value}; it takes 3 seeds to say so." in outcome.sentence
+    measured["rogue"] = narrow(0.9)
+    assert judge(results, **changes).verdict in {Verdict.REPRODUCED, Verdict.CLOSE, Verdict.AGREES}
+
+
+def test_smaller_side_of_a_comparison_counts(
+    results: Results, measured: dict[str, MeanInterval | None]
+) -> None:
+    measured["rogue"], measured["roce"] = narrow(0.9), MeanInterval(0.5, None, None, 1)
+    direction = {"sign": "above", "than": {"transport": "roce"}}
+    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    assert outcome.verdict_text == "agrees, n = 1"
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_missed_stays_missed(results: Results, measured: dict[str, MeanInterval | None], n: int) -> None:
+    measured["rogue"] = MeanInterval(0.5, None, None, n)
+    assert judge(results).verdict_text == "missed"
+    text = judge(results, direction={"sign": "below", "value": 0.8}).verdict_text
+    assert text == ("right sign" if n >= 3 else f"right sign, n = {n}")
+
+
+@pytest.mark.parametrize(("value", "alone"), [(0.9, "reproduced"), (0.5, "missed")])
+def test_other_conditions_come_before_any_number(
+    real_conditions: None,
+    results: Results,
+    measured: dict[str, MeanInterval | None],
+    value: float,
+    alone: str,
+) -> None:
+    measured["rogue"] = narrow(value)
+    outcome = judge(results)
+    assert outcome.verdict is Verdict.OTHER_CONDITIONS
+    assert outcome.verdict_text == "other conditions"
+    assert not outcome.has_own_conditions
+    assert "the claim’s own experiment is own." in outcome.sentence
+    assert f"By the numbers alone, n = 3: {alone}." in outcome.sentence
+
+
+def test_json_has_the_promised_fields(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+    measured["rogue"] = MeanInterval(0.91, 0.90, 0.92, 3)
+    content = judge(results).as_json()
+    promised = {"id", "source", "metric", "published", "measured", "interval", "n", "verdict", "sentence"}
+    assert promised <= set(content)
+    assert (content["measured"], content["interval"], content["n"]) == (0.91, [0.90, 0.92], 3)
+    assert (content["verdict"], content["verdict_text"], content["found"]) == ("reproduced",) * 3
+    assert (content["seeds"], content["own_conditions"], content["metric"]) == ([1, 2, 3], True, "jain")
