@@ -93,7 +93,14 @@ def _mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _interval(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """95 % interval of the difference of the means, by resampling the runs of each group on their own."""
+    """95 % interval of the difference of the means, by resampling the runs of each group on their own.
+
+    Which group draws from which stream depends on their values alone, so that exchanging the groups turns the
+    interval around and changes nothing else.
+    """
+    if (len(second), *second) < (len(first), *first):
+        low, high = _interval(second, first)
+        return -high, -low
     means = [
         resampled_means(np.asarray(group, np.float64), stream) for stream, group in enumerate((first, second))
     ]

@@ -9,8 +9,8 @@ from helpers.tiny_run import cell, manifest
 from reports.claims import Verdict, evaluate, read_claims
 from reports.first_screen import REASON_LENGTH_MAX, chips, failures, not_run, trust
 from reports.load import Run
-from reports.page import TEMPLATES
 from reports.results import Results
+from reports.template import TEMPLATES
 
 
 def read(directory: Path, *cells: dict[str, object], **changes: object) -> Results:

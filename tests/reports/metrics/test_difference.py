@@ -82,3 +82,16 @@ def test_exchanging_the_groups_exchanges_the_answer(first: list[int], second: li
     assert back.mean == pytest.approx(-there.mean)
     assert back.p == (None if there.p is None else pytest.approx(there.p))
     assert back.verdict is opposite.get(there.verdict, there.verdict)
+    if there.low is not None and there.high is not None:
+        assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
+
+
+def test_interval_at_the_edge_is_the_same_from_both_sides() -> None:
+    """The upper end is .06 or .08 from zero by the draws: which side is asked first must not decide."""
+    there, back = (
+        difference([0, 1, -1, 2], [-3, 0, -2, -3, -2]),
+        difference([-3, 0, -2, -3, -2], [0, 1, -1, 2]),
+    )
+    assert there.low is not None
+    assert there.high is not None
+    assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
