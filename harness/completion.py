@@ -1,6 +1,6 @@
 """What a shell offers when somebody presses Tab: names, without importing what would run."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -19,9 +19,6 @@ FIGURES: Final = (
     "cpu_load", "rtt_estimate", "rate_estimate", "window",
 )  # fmt: skip
 """These three as the modules have them that take long to import; a test compares them."""
-
-Complete = Callable[[str], list[str]]
-"""Gets what was typed, gives what it may become."""
 
 
 def experiments(incomplete: str) -> list[str]:
