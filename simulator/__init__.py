@@ -7,7 +7,7 @@ from simulator.errors import InvariantViolation, QueuePairError, SimulationError
 from simulator.feedback import FAIR_RATE_PARAMETERS, FairRates, with_telemetry
 from simulator.flow_control import PriorityFlowControl
 from simulator.framing import FRAMINGS, ROCEV2, Framing
-from simulator.losses import BurstLoss, IdentificationLoss, IndependentLoss, Loss
+from simulator.losses import BurstLoss, IndependentLoss, IpIdLoss, Loss
 from simulator.marking import Marking
 from simulator.memory import Memory
 from simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
@@ -30,9 +30,9 @@ __all__ = [
     "DatagramQueuePair",
     "FairRates",
     "Framing",
-    "IdentificationLoss",
     "IndependentLoss",
     "InvariantViolation",
+    "IpIdLoss",
     "Loss",
     "Marking",
     "Memory",

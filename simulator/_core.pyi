@@ -6,7 +6,9 @@ from typing import Any, TypeAlias
 from numpy import int64
 from numpy.typing import NDArray
 
+from simulator.framing import Framing
 from simulator.memory import Memory
+from simulator.profiles import NicProfile
 
 OnCompletions: TypeAlias = Callable[[int, list[tuple[int, int, int, int, int | None]]], object]
 OnEvent: TypeAlias = Callable[[int, int], object]
@@ -126,7 +128,7 @@ class QueuePair:
     def use_limiter(self, number: int) -> None:
         """Move an idle queue pair to another of its NIC's limiters.
 
-        Raises QueuePairError if something is still to be sent, acknowledged or answered.
+        Raises QueuePairError if something is still to be sent or acknowledged, or a READ is being served.
         """
 
     def set_rate(self, rate_bps: int) -> int:
@@ -146,7 +148,7 @@ class Controller:
 
     def __init__(self, name: str, *, line_rate_bps: int, parameters: dict[str, float] = ...) -> None: ...
     def on_cnp(self, now_ps: int) -> None:
-        """Take a congestion notification."""
+        """Take a congestion notification packet."""
 
     def on_sent(self, now_ps: int, wire_bytes: int) -> None:
         """Take note of a packet that begins to leave."""
@@ -154,7 +156,7 @@ class Controller:
     def on_timer(self, now_ps: int) -> None:
         """Call when the deadline has come."""
 
-    def on_answer(
+    def on_acknowledgement(
         self,
         now_ps: int,
         *,
@@ -183,7 +185,7 @@ class Controller:
     @property
     def rate_bps(self) -> int: ...
     @property
-    def notification_gap_ps(self) -> int | None: ...
+    def cnp_gap_ps(self) -> int | None: ...
     def metrics(self, now_ps: int) -> dict[str, float]:
         """Return what it believes, by name with unit."""
 
@@ -205,7 +207,7 @@ def rocc_parameters() -> list[tuple[str, float, float, float, str]]:
     """List (parameter, value, least, most, meaning) of RoCC's congestion points."""
 
 def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]], bool]]:
-    """List (name, meaning, parameters, wants_answers) of every congestion control.
+    """List (name, meaning, parameters, wants_acknowledgements) of every congestion control.
 
     A parameter is (name, value, least, most, meaning).
     """
@@ -230,7 +232,7 @@ class Requester:
         echoes_mark: bool = False,
         echoed_ps: int = 0,
     ) -> bool:
-        """Take an answer; False if the connection is broken."""
+        """Take an acknowledgement; False if the connection is broken."""
 
     def on_deadline(self, now_ps: int, slowness: float = 1.0) -> bool:
         """Call when the deadline has come; False if the connection is broken."""
@@ -290,83 +292,36 @@ class Responder:
         sent_ps: int = 0,
         now_ps: int = 0,
     ) -> list[dict[str, Any]]:
-        """Take a packet, and return the answers to it."""
+        """Take a packet, and return its acknowledgements."""
 
     def on_deadline(self, now_ps: int) -> list[dict[str, Any]]:
-        """Call when the deadline has come; return the answers that waited."""
+        """Call when the deadline has come; return the acknowledgements that waited."""
 
     @property
     def deadline_ps(self) -> int | None: ...
     @property
     def delivered_bytes(self) -> int: ...
 
-def reliabilities() -> list[tuple[str, str, str, list[tuple[str, float, float, float, str]]]]:
-    """List (name, meaning, shortest timeout, [(parameter, value, least, most, meaning)]) of every kind."""
+def reliabilities() -> list[tuple[str, str, str, list[tuple[str, float, float, float, str]], bool]]:
+    """List (name, meaning, shortest timeout, parameters, controls_window) of every kind, as in controls()."""
 
 class Engine:
-    """The event loop and all it moves. Nodes and links are numbered in the order they are added."""
+    """The event loop and all it moves. Nodes and links are numbered in the order they are added.
+
+    What a configuration may have is in simulator/cpp/binding/configuration_fields.h; an unknown name is a
+    TypeError.
+    """
 
     def __init__(
         self,
         *,
         seed: int,
-        data_overhead_bytes: int,
-        first_overhead_bytes: int,
-        ack_frame_bytes: int,
-        wire_overhead_bytes: int,
-        datagram_overhead_bytes: int = ...,
-        immediate_overhead_bytes: int = ...,
+        framing: Framing,
     ) -> None: ...
-    def add_host(
-        self,
-        *,
-        name: str,
-        limiters: int,
-        rate_step_bps: int,
-        actuation_lag_bytes_max: int,
-        clock_drift_ppm_max: float,
-        clock_offset_random: bool,
-        withholds_next_verb: bool,
-        pci_rc_ns: int,
-        pci_uc_ns: int,
-        pci_late_ns: int,
-        pci_late_probability: float,
-    ) -> int: ...
-    def add_switch(
-        self,
-        *,
-        name: str,
-        buffer_bytes: int | None,
-        alpha: float,
-        **options: object,
-    ) -> int: ...
-    def add_link(
-        self,
-        *,
-        a: int,
-        b: int,
-        rate_bps: int,
-        delay_ps: int,
-        headroom_a_bytes: int = ...,
-        headroom_b_bytes: int = ...,
-        **loss: float | None,
-    ) -> int: ...
-    def connect(
-        self,
-        *,
-        a: int,
-        b: int,
-        route_ab: list[int],
-        route_ba: list[int],
-        mtu_bytes: int,
-        ack_every_packets: int,
-        retry_count: int,
-        timeout_exponent: int,
-        is_unreliable: bool,
-        limiter_of: int | None,
-        priority: int,
-        **control: object,
-    ) -> tuple[QueuePair, QueuePair]: ...
+    def add_host(self, name: str, profile: NicProfile) -> int: ...
+    def add_switch(self, name: str, **configuration: object) -> int: ...
+    def add_link(self, a: int, b: int, **configuration: object) -> int: ...
+    def connect(self, **configuration: object) -> tuple[QueuePair, QueuePair]: ...
     def add_datagram_queue_pair(self, host: int) -> int: ...
     def attach_datagrams(
         self, qp_num: int, on_receives: Callable[[int, list[tuple[int, int, bytes]]], object]

@@ -27,13 +27,15 @@ class ControlKind:
     name: str
     meaning: str
     parameters: tuple[ControlParameter, ...]
-    wants_answers: bool
-    """It learns from the answers to its packets."""
+    wants_acknowledgements: bool
+    """It learns from the acknowledgements of its packets."""
 
 
 CONTROLS: Final = {
-    name: ControlKind(name, meaning, tuple(ControlParameter(*each) for each in parameters), wants_answers)
-    for name, meaning, parameters, wants_answers in controls()
+    name: ControlKind(
+        name, meaning, tuple(ControlParameter(*each) for each in parameters), wants_acknowledgements
+    )
+    for name, meaning, parameters, wants_acknowledgements in controls()
 }
 
 
@@ -41,17 +43,17 @@ CONTROLS: Final = {
 class NicControl:
     """The congestion control of both ends of a connection. It has a limiter of its own, exact and at once.
 
-    Notifications have a priority of their own. Source of its default: cnp_802p_prio of NVIDIA's NICs.
+    CNPs have a priority of their own. Source of its default: cnp_802p_prio of NVIDIA's NICs.
     """
 
     name: str
     parameters: Mapping[str, float] = field(default_factory=dict)
-    notification_priority: int = 6
+    cnp_priority: int = 6
 
     @property
-    def wants_answers(self) -> bool:
-        """Return whether it learns from the answers to its packets."""
-        return self.name in CONTROLS and CONTROLS[self.name].wants_answers
+    def wants_acknowledgements(self) -> bool:
+        """Return whether it learns from the acknowledgements of its packets."""
+        return self.name in CONTROLS and CONTROLS[self.name].wants_acknowledgements
 
     def check(self, line_rate_bps: int) -> None:
         """Raise SimulationError if a parameter is unknown, out of bounds or contradicts another one."""
@@ -59,15 +61,13 @@ class NicControl:
 
     def arguments(self, where: str, service: str) -> dict[str, object]:
         """Return what the engine wants to know; it checks name and parameters itself."""
-        if self.wants_answers:
+        if self.wants_acknowledgements:
             require_one_of(where, "service", service, ("rc",))
-        priority = self.notification_priority
+        priority = self.cnp_priority
         return {
             "control": self.name,
             "control_parameters": {name: float(value) for name, value in self.parameters.items()},
-            "notification_priority": require_integer(
-                where, "notification_priority", priority, 0, PRIORITIES - 1
-            ),
+            "cnp_priority": require_integer(where, "cnp_priority", priority, 0, PRIORITIES - 1),
         }
 
 
@@ -75,4 +75,4 @@ def ack_every_of(control: NicControl | None, asked: int | None, usual: int) -> i
     """Return how many packets an acknowledgement is for: what is asked, or 1 if a control learns from it."""
     if asked is not None:
         return asked
-    return 1 if control is not None and control.wants_answers else usual
+    return 1 if control is not None and control.wants_acknowledgements else usual

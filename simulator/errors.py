@@ -4,6 +4,11 @@
 class SimulationError(ValueError):
     """A parameter makes no sense; the message says what, where, got and expected."""
 
+    @property
+    def expected(self) -> str:
+        """Return what the message says after that word; all of it if it does not say it."""
+        return str(self).partition("expected ")[2] or str(self)
+
 
 class QueuePairError(RuntimeError):
     """A verb was posted on a queue pair that cannot take it."""

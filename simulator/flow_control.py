@@ -51,7 +51,7 @@ class PriorityFlowControl:
     watchdog_ns: int | None = None
     watchdog_restore_ns: int = 200_000_000
 
-    def arguments(self, where: str, framing: Framing, buffer_bytes: int | None) -> dict[str, float | None]:
+    def arguments(self, where: str, framing: Framing, buffer_bytes: int | None) -> dict[str, object]:
         """Return what the engine wants to know; raise SimulationError if it makes no sense."""
         self._check_priorities(where)
         self._check_times(where)
@@ -62,14 +62,14 @@ class PriorityFlowControl:
                 f"{where}: expected xon_gap_bytes below xoff_bytes, {self.xoff_bytes}, got {gap_bytes}"
             )
         return {
-            "lossless_priorities": sum(1 << priority for priority in self.priorities),
+            "priorities": sum(1 << priority for priority in self.priorities),
             "xoff_bytes": self.xoff_bytes,
-            "pause_alpha": require_positive(where, "alpha", self.alpha),
+            "alpha": require_positive(where, "alpha", self.alpha),
             "xon_gap_bytes": gap_bytes,
-            "pause_ps": None if self.pause_ns is None else self.pause_ns * 1000,
-            "refresh_ps": None if self.pause_ns is None else self._refresh_ns() * 1000,
-            "watchdog_ps": None if self.watchdog_ns is None else self.watchdog_ns * 1000,
-            "watchdog_restore_ps": self.watchdog_restore_ns * 1000,
+            "duration_ns": self.pause_ns,
+            "refresh_every_ns": None if self.pause_ns is None else self._refresh_ns(),
+            "watchdog_after_ns": self.watchdog_ns,
+            "watchdog_restore_ns": self.watchdog_restore_ns,
         }
 
     def frame_bytes_max(self, framing: Framing) -> int:

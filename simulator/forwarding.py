@@ -1,4 +1,4 @@
-"""What switches forward otherwise than by shortest paths: packets in circles, and flooded ones."""
+"""What switches forward otherwise than by shortest paths: packets in loops, and flooded ones."""
 
 from simulator.errors import SimulationError
 from simulator.routing import Way
@@ -13,7 +13,7 @@ class Forwarding:
     def forward(self, switch: str, destination: str, next_hop: str) -> None:
         """Let a switch send what is for a host to a neighbour, whatever the shortest path.
 
-        A packet that goes in a circle then is dropped after the ``ttl_hops`` of the simulation; without them
+        A packet that goes in a loop then is dropped after the ``ttl_hops`` of the simulation; without them
         ``connect`` refuses it.
         """
         where = f"forward {switch}"

@@ -18,7 +18,7 @@ class Loss(ABC):
         require_integer(where, "from_ns", self.from_ns, 0, INTERVAL_NS_MAX)
         if self.until_ns is not None:
             require_integer(where, "until_ns", self.until_ns, self.from_ns, INTERVAL_NS_MAX)
-        return {"loss_from_ns": self.from_ns, "loss_until_ns": self.until_ns} | self._model(where)
+        return {"from_ns": self.from_ns, "until_ns": self.until_ns} | self._model(where)
 
     @abstractmethod
     def _model(self, where: str) -> dict[str, float]:
@@ -33,7 +33,7 @@ class IndependentLoss(Loss):
 
     def _model(self, where: str) -> dict[str, float]:
         return {
-            "loss_kind": 1,
+            "kind": 1,
             "loss_probability": require_probability(where, "probability", self.probability),
         }
 
@@ -54,7 +54,7 @@ class BurstLoss(Loss):
     def _model(self, where: str) -> dict[str, float]:
         bad = self.bad_loss_probability
         return {
-            "loss_kind": 2,
+            "kind": 2,
             "to_bad_probability": require_probability(where, "to_bad_probability", self.to_bad_probability),
             "to_good_probability": require_probability(
                 where, "to_good_probability", self.to_good_probability
@@ -67,8 +67,8 @@ class BurstLoss(Loss):
 
 
 @dataclass(frozen=True, slots=True)
-class IdentificationLoss(Loss):
-    """Lose packets whose 16-bit IP identification has all bits of ``mask`` set, as a switch can be told to.
+class IpIdLoss(Loss):
+    """Lose packets whose 16-bit IP ID has all bits of ``mask`` set, as a switch can be told to.
 
     A NIC numbers all packets that it sends, from a random number on; so mask 2^n - 1 loses one in 2^n.
     Source: Guo et al., "RDMA over commodity Ethernet at scale", 2016, section 4.1.
@@ -78,6 +78,6 @@ class IdentificationLoss(Loss):
 
     def _model(self, where: str) -> dict[str, float]:
         return {
-            "loss_kind": 3,
-            "identification_mask": require_integer(where, "mask", self.mask, 0, 2**16 - 1),
+            "kind": 3,
+            "ip_id_mask": require_integer(where, "mask", self.mask, 0, 2**16 - 1),
         }

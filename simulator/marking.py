@@ -8,7 +8,7 @@ from simulator.errors import SimulationError
 from simulator.flow_control import PRIORITIES
 from simulator.parameters import BUFFER_BYTES_MAX, require_integer, require_one_of
 
-Rule = tuple[int, int, int, float, float, bool, bool]
+Rule = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,15 @@ class Marking:
                 f"{where}: expected kmin_bytes up to kmax_bytes, {self.kmax_bytes}, got {self.kmin_bytes}"
             )
         require_one_of(where, "at", self.at, ("departure", "arrival"))
-        return (
-            priorities,
-            self.kmin_bytes,
-            self.kmax_bytes,
-            _fraction(where, "pmax", self.pmax),
-            _fraction(where, "average_weight", self.average_weight),
-            self.at == "departure",
-            self.drops_above,
-        )
+        return {
+            "priorities": priorities,
+            "kmin_bytes": self.kmin_bytes,
+            "kmax_bytes": self.kmax_bytes,
+            "pmax": _fraction(where, "pmax", self.pmax),
+            "average_weight": _fraction(where, "average_weight", self.average_weight),
+            "is_at_departure": self.at == "departure",
+            "drops_above": self.drops_above,
+        }
 
 
 def marking_rules(where: str, marking: Marking | Mapping[int, Marking] | None) -> list[Rule]:

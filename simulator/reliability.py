@@ -20,16 +20,15 @@ class ReliabilityKind:
     shortest_timeout_ns: str
     """The parameter that has it; 0 there means no timeouts."""
     parameters: tuple[ControlParameter, ...]
-
-    @property
-    def controls_window(self) -> bool:
-        """Whether it is a TCP, which has a congestion control of its own."""
-        return "initial_window_segments" in {parameter.name for parameter in self.parameters}
+    controls_window: bool
+    """It is a TCP, which has a congestion control of its own."""
 
 
 RELIABILITIES: Final = {
-    name: ReliabilityKind(name, meaning, shortest, tuple(ControlParameter(*each) for each in parameters))
-    for name, meaning, shortest, parameters in reliabilities()
+    name: ReliabilityKind(
+        name, meaning, shortest, tuple(ControlParameter(*each) for each in parameters), controls_window
+    )
+    for name, meaning, shortest, parameters, controls_window in reliabilities()
 }
 
 

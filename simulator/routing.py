@@ -15,7 +15,7 @@ FLOODS = 2**32 - 2
 
 
 class RoutingLoopError(Exception):
-    """Switches send packets in a circle: ``nodes``, the last of which is the first again."""
+    """Switches send packets in a loop: ``nodes``, the last of which is the first again."""
 
     def __init__(self, nodes: list[int]) -> None:
         super().__init__(nodes)
@@ -25,7 +25,7 @@ class RoutingLoopError(Exception):
 class ForwardingTables:
     """What switches were told to do with packets for a host, instead of taking a shortest path.
 
-    ``ttl_hops`` is how many links a packet may take that goes in a circle; None: it must not.
+    ``ttl_hops`` is how many links a packet may take that goes in a loop; None: it must not.
     """
 
     def __init__(self, ttl_hops: int | None = None) -> None:

@@ -1,6 +1,7 @@
 """A simulated network of hosts and switches, and the clock that drives it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -50,40 +51,21 @@ class Simulation(PauseFaults, Switches, Forwarding):
     def __init__(self, *, seed: int, framing: Framing = ROCEV2, ttl_hops: int | None = None) -> None:
         """Create an empty network. ``seed`` (0 to 2^64 - 1) starts all of its random streams.
 
-        A packet that goes in a circle is dropped after ``ttl_hops`` links; with None there may be no circle.
+        A packet that goes in a loop is dropped after ``ttl_hops`` links; with None there may be no loop.
         """
         self.framing = framing
         if ttl_hops is not None:
             require_integer("Simulation", "ttl_hops", ttl_hops, 1, TTL_HOPS_MAX)
         self._topology = Topology(require_integer("Simulation", "seed", seed, 0, 2**64 - 1), ttl_hops)
-        self._engine = self._engine_type(
-            seed=seed,
-            data_overhead_bytes=framing.data_overhead_bytes,
-            first_overhead_bytes=framing.first_overhead_bytes,
-            ack_frame_bytes=framing.ack_frame_bytes,
-            wire_overhead_bytes=framing.wire_overhead_bytes,
-            datagram_overhead_bytes=framing.datagram_overhead_bytes,
-            immediate_overhead_bytes=framing.immediate_overhead_bytes,
-        )
+        self._engine = self._engine_type(seed=seed, framing=framing)
         self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
         self._flow_controls = FlowControls(framing)
 
     def add_host(self, name: str, profile: NicProfile) -> None:
         """Add a host with one NIC."""
         self._topology.add_node("add_host", name, profile)
-        self._engine.add_host(
-            name=name,
-            limiters=profile.limiters if profile.limiter_scope == "per_priority" else 0,
-            rate_step_bps=profile.rate_step_bps,
-            actuation_lag_bytes_max=profile.actuation_lag_bytes_max,
-            clock_drift_ppm_max=profile.clock_drift_ppm_max,
-            clock_offset_random=profile.clock_drift_ppm_max > 0,
-            withholds_next_verb=profile.withholds_next_verb,
-            pci_rc_ns=profile.pci_rc_ns,
-            pci_uc_ns=profile.pci_uc_ns,
-            pci_late_ns=profile.pci_late_ns,
-            pci_late_probability=profile.pci_late_probability,
-        )
+        per_priority = profile.limiter_scope == "per_priority"
+        self._engine.add_host(name, profile if per_priority else replace(profile, limiters=0))
 
     def add_link(  # noqa: PLR0913 - a link has that many properties, all named
         self,
@@ -108,17 +90,16 @@ class Simulation(PauseFaults, Switches, Forwarding):
             if loss is not None:
                 raise SimulationError(f"{where}: expected loss or loss_probability, got both")
             loss = IndependentLoss(loss_probability)
-        arguments = {} if loss is None else loss.arguments(where)
+        rule = {} if loss is None else loss.arguments(where)
         headroom_a, headroom_b = self._flow_controls.headrooms(where, *ends, rate_bps, delay_ps)
         self._topology.add_link(where, *ends, delay_ps)
         self._engine.add_link(
-            a=ends[0],
-            b=ends[1],
+            *ends,
             rate_bps=rate_bps,
             delay_ps=delay_ps,
             headroom_a_bytes=headroom_a,
             headroom_b_bytes=headroom_b,
-            **arguments,
+            loss=rule,
         )
 
     def connect(  # noqa: PLR0913 - a connection has that many properties, all named

@@ -61,9 +61,9 @@ class Switches:
         arguments: dict[str, object] = {"has_telemetry": has_telemetry, "is_input_queued": is_input_queued}
         arguments |= {"weights": weights_of(where, weights), "markings": marking_rules(where, marking)}
         if flow_control is not None:
-            arguments |= flow_control.arguments(where, self.framing, buffer_bytes)
+            arguments["pause"] = flow_control.arguments(where, self.framing, buffer_bytes)
         if fair_rates is not None:
             arguments |= fair_rates.arguments(where)
         self._topology.add_node("add_switch", name, None)
-        node = self._engine.add_switch(name=name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
+        node = self._engine.add_switch(name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
         self._flow_controls.add(node, name, flow_control, buffer_bytes, is_input_queued=is_input_queued)

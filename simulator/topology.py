@@ -74,9 +74,9 @@ class Topology:
         try:
             route = self.close().route(source, destination, entropy)
         except RoutingLoopError as loop:
-            circle = ", ".join(self.names[node] for node in loop.nodes)
+            nodes = ", ".join(self.names[node] for node in loop.nodes)
             raise SimulationError(
-                f"{where}: packets from {ends} go in a circle: {circle}; "
+                f"{where}: packets from {ends} go in a loop: {nodes}; "
                 "expected a way that ends there, or ttl_hops after which they are dropped"
             ) from None
         if route is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 NAMED_MAX: Final = 3
-"""So many ports are named, where there is no circle."""
+"""So many ports are named, where there is no loop."""
 
 
 class Wait(NamedTuple):
@@ -43,11 +43,11 @@ def find_deadlock(waits: Iterable[Wait]) -> list[str]:
 
 
 def explained(waits: Iterable[Wait], deadlock: list[str]) -> str:
-    """Say who waits for whom: the ports of a circle, or those that hold up the others first."""
+    """Say who waits for whom: the ports of a loop, or those that hold up the others first."""
     if deadlock:
         pairs = zip(deadlock, [*deadlock[1:], deadlock[0]], strict=True)
-        circle = ", ".join(f"{port} waits for {behind}" for port, behind in pairs)
-        return f"a deadlock, for ports wait for each other in a circle: {circle}"
+        loop = ", ".join(f"{port} waits for {behind}" for port, behind in pairs)
+        return f"a deadlock, for ports wait for each other in a loop: {loop}"
     roots_first = sorted(waits, key=lambda wait: bool(wait.behind))
     words = [f"{wait.port} waits for {_names(wait.behind) or 'its host'}" for wait in roots_first]
     more = len(words) - NAMED_MAX

@@ -89,7 +89,7 @@ class TestEveryControl:
                 control.on_cnp(step * MICROSECOND_PS)
             control.on_sent(step * MICROSECOND_PS, 100_000)
             sent_ps = max(0, step - 50 - step // 10) * MICROSECOND_PS
-            control.on_answer(
+            control.on_acknowledgement(
                 step * MICROSECOND_PS, sent_ps=sent_ps, acknowledged_psn=step, sent_psn=step + 50
             )
             while control.deadline_ps is not None and control.deadline_ps <= step * MICROSECOND_PS:
@@ -150,7 +150,7 @@ def test_without_marks_it_never_acts() -> None:
     assert runs[0] == runs[1]
 
 
-def test_notifications_are_one_gap_apart_at_most_often() -> None:
+def test_cnps_are_one_gap_apart_at_most_often() -> None:
     """Two senders that never slow down enough: packets wait, and are marked, all the time."""
     everything = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
     stubborn = NicControl("dcqcn", {"rate_min_bps": 8 * GBPS})
@@ -161,7 +161,7 @@ def test_notifications_are_one_gap_apart_at_most_often() -> None:
     assert 0.95 * 400 < sent <= 400
 
 
-def test_each_packet_of_a_notification_is_counted() -> None:
+def test_each_packet_of_a_cnp_is_counted() -> None:
     everything = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
     simulation, _ = incast(Star(hosts=3, marking=everything))
     simulation.run_until(MILLISECOND_NS)
@@ -180,8 +180,8 @@ def test_host_software_cannot_set_the_rate_too() -> None:
 
 
 def test_nonsense_gives_a_sentence() -> None:
-    with pytest.raises(SimulationError, match="notification_priority as an integer from 0 to 7, got 8"):
-        incast(Star(hosts=2), NicControl("dcqcn", notification_priority=8))
+    with pytest.raises(SimulationError, match="cnp_priority as an integer from 0 to 7, got 8"):
+        incast(Star(hosts=2), NicControl("dcqcn", cnp_priority=8))
     with pytest.raises(SimulationError, match=r"expected a control named constant, dcqcn, .*, got swift"):
         incast(Star(hosts=2), NicControl("swift"))
     with pytest.raises(SimulationError, match="dcqcn: expected g from"):
@@ -198,7 +198,7 @@ class TestConstant:
         queue_pair.post_write(1, 1024, True)
         simulation.run_until(MILLISECOND_NS)
         metrics = simulation.control_metrics()[queue_pair.qp_num]
-        assert metrics["answers"] == 1
+        assert metrics["acknowledgements"] == 1
         assert metrics["round_trip_ps"] == 2 * (897_600 + 1_000_000) + 2 * (68_800 + 1_000_000)
 
     @pytest.mark.parametrize(("window_bytes", "packets"), [(1, 1), (1024, 1), (1025, 2), (4096, 4)])
@@ -210,7 +210,7 @@ class TestConstant:
         queue_pair.post_write(1, 10**6, True)
         simulation.run_until(MILLISECOND_NS)
         metrics = simulation.control_metrics()[queue_pair.qp_num]
-        assert metrics["in_flight_packets_max"] == packets - 1  # one has just been answered
+        assert metrics["in_flight_packets_max"] == packets - 1  # one has just been acknowledged
         assert metrics["round_trip_min_ps"] == 5_907_200
         assert queue_pair.delivered_bytes == pytest.approx(packets * 1024 * 1_000_000 / 5_907.2, rel=0.01)
 
@@ -222,7 +222,7 @@ class TestConstant:
         simulation.run_until(10 * MILLISECOND_NS)
         assert queue_pair.delivered_bytes == pytest.approx(2.5e6 * 1024 / 1106, rel=0.01)
 
-    def test_marks_come_back_with_the_answer(self) -> None:
+    def test_marks_come_back_with_the_acknowledgement(self) -> None:
         """Of two that send at once, each packet but the first of all finds one waiting."""
         simulation = Star(hosts=3, marking=Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)).build()
         ends = [connected(simulation, NicControl("constant"), f"h{i}", "h2", 1)[0] for i in range(2)]
@@ -232,7 +232,7 @@ class TestConstant:
         marked = counter(simulation, "marked_packets")
         metrics = simulation.control_metrics()
         assert marked > 90
-        assert sum(metrics[queue_pair.qp_num]["marked_answers"] for queue_pair in ends) == marked
+        assert sum(metrics[queue_pair.qp_num]["marked_acknowledgements"] for queue_pair in ends) == marked
         assert counter(simulation, "notifications_sent") == 0
 
 

@@ -18,3 +18,8 @@ def test_the_engine_raises_these_very_classes() -> None:
         assert error.args == ("set_rate: expected rate_bps from 1 to 10^13, or 0 for no limit, got -1",)
     else:
         raise AssertionError("a negative rate was accepted")
+
+
+def test_what_was_expected_is_known_without_the_rest() -> None:
+    assert SimulationError("x: expected g up to 1, got 2").expected == "g up to 1, got 2"
+    assert SimulationError("nonsense").expected == "nonsense"

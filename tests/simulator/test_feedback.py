@@ -1,4 +1,4 @@
-"""What switches tell senders: RoCC's fair rates and telemetry, in networks whose answer is known."""
+"""What switches tell senders: RoCC's fair rates and telemetry, in networks whose result is known."""
 
 import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, counter
@@ -150,7 +150,7 @@ def test_nonsense_gives_a_sentence(parameters: dict[str, float], sentence: str) 
         simulation.add_switch("s0", buffer_bytes=None, alpha=1.0, fair_rates=FairRates(parameters))
 
 
-def test_a_control_that_needs_answers_needs_a_reliable_connection() -> None:
+def test_a_control_that_needs_acknowledgements_needs_a_reliable_connection() -> None:
     simulation = Star(hosts=2).build()
     with pytest.raises(SimulationError, match="connect h0-h1: expected service as one of rc, got 'uc'"):
         simulation.connect(

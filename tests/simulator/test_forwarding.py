@@ -33,7 +33,7 @@ def chain(
 
 @pytest.mark.parametrize("simulation_type", SIMULATIONS)
 @pytest.mark.parametrize("ttl_hops", [2, 3, 4, 64])
-def test_a_packet_in_a_circle_is_dropped_after_so_many_links(
+def test_a_packet_in_a_loop_is_dropped_after_so_many_links(
     simulation_type: type[Simulation], ttl_hops: int
 ) -> None:
     """Between s0 and s1 for ever: 5 packets over ttl links each, of which the last goes to s1 or to s0."""
@@ -48,10 +48,10 @@ def test_a_packet_in_a_circle_is_dropped_after_so_many_links(
     assert simulation.statistics()["packets_live"] == 0
 
 
-def test_without_an_end_a_circle_is_refused() -> None:
+def test_without_an_end_a_loop_is_refused() -> None:
     simulation = chain()
     simulation.forward("s1", "h2", "s0")
-    sentence = "connect h0-h2: packets from 'h0' to 'h2' go in a circle: s0, s1, s0; expected a way that ends"
+    sentence = "connect h0-h2: packets from 'h0' to 'h2' go in a loop: s0, s1, s0; expected a way that ends"
     with pytest.raises(SimulationError, match=sentence):
         connect(simulation, "h0", "h2")
     connect(simulation, "h0", "h1")  # of others nobody has said anything
@@ -148,13 +148,13 @@ def test_flooding_locks_a_network_that_only_goes_up_and_down(simulation_type: ty
     """Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.2 and figure 4."""
     simulation, ends = two_racks(simulation_type, is_flooding=True)
     simulation.run_until(10 * MILLISECOND_NS)
-    circle = ["l0->t1", "l1->t0", "t0->l0", "t1->l1"]
-    assert sorted(simulation.deadlock()) == circle
-    before, sent = ends["ae"].delivered_bytes, [counter(simulation, "tx_bytes", port) for port in circle]
+    loop = ["l0->t1", "l1->t0", "t0->l0", "t1->l1"]
+    assert sorted(simulation.deadlock()) == loop
+    before, sent = ends["ae"].delivered_bytes, [counter(simulation, "tx_bytes", port) for port in loop]
     simulation.run_until(20 * MILLISECOND_NS)
     simulation.check_invariants()
     assert ends["ae"].delivered_bytes == before
-    assert [counter(simulation, "tx_bytes", port) for port in circle] == sent
+    assert [counter(simulation, "tx_bytes", port) for port in loop] == sent
 
 
 def test_without_flooding_it_does_not() -> None:

@@ -8,8 +8,8 @@ from helpers.networks import GBPS, MICROSECOND_PS, SECOND_NS, counter
 from simulator import (
     IDEAL,
     BurstLoss,
-    IdentificationLoss,
     IndependentLoss,
+    IpIdLoss,
     Loss,
     QueuePair,
     Simulation,
@@ -82,23 +82,23 @@ def test_a_good_line_may_lose_packets_too() -> None:
 
 
 @pytest.mark.parametrize("bits", [4, 10])
-def test_identification_loses_one_in_a_power_of_two_of_each_nic(bits: int) -> None:
-    simulation, senders = star(IdentificationLoss(2**bits - 1), senders=3)
+def test_ip_id_loses_one_in_a_power_of_two_of_each_nic(bits: int) -> None:
+    simulation, senders = star(IpIdLoss(2**bits - 1), senders=3)
     for sender in senders:
         for number in range(4 * 2**bits):
             sender.post_write(number, 0, False)
     simulation.run_until(SECOND_NS)
-    # Every NIC sends each identification the same number of times, wherever it begins.
+    # Every NIC sends each IP ID the same number of times, wherever it begins.
     assert [sender.delivered_messages for sender in senders] == [4 * (2**bits - 1)] * 3
     simulation.check_invariants()
 
 
-def test_identification_counts_acknowledgements() -> None:
+def test_ip_id_counts_acknowledgements() -> None:
     """Four packets there, four acknowledgements back; each NIC loses exactly one of each sixteen."""
     simulation = Simulation(seed=5)
     for name in ("a", "b"):
         simulation.add_host(name, IDEAL)
-    simulation.add_link("a", "b", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS, loss=IdentificationLoss(0xF))
+    simulation.add_link("a", "b", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS, loss=IpIdLoss(0xF))
     sender, _ = simulation.connect("a", "b", mtu_bytes=256, retry_count=7, timeout_exponent=0)
     for number in range(16):
         simulation.schedule(10_000 * number, lambda now, n=number: sender.post_write(n, 0, True))
@@ -116,7 +116,7 @@ def test_identification_counts_acknowledgements() -> None:
         (IndependentLoss(0.1, from_ns=-1), "from_ns as an integer from 0"),
         (IndependentLoss(0.1, from_ns=9, until_ns=8), "until_ns as an integer from 9"),
         (BurstLoss(0.1, 1.5), "to_good_probability from 0"),
-        (IdentificationLoss(2**16), "mask as an integer from 0 to 65535"),
+        (IpIdLoss(2**16), "mask as an integer from 0 to 65535"),
     ],
 )
 def test_a_bad_loss_gets_a_sentence(loss: Loss, expected: str) -> None:
@@ -129,6 +129,4 @@ def test_one_rule_for_each_link() -> None:
     for name in ("a", "b"):
         simulation.add_host(name, IDEAL)
     with pytest.raises(SimulationError, match="expected loss or loss_probability, got both"):
-        simulation.add_link(
-            "a", "b", rate_bps=1, delay_ps=0, loss_probability=0.1, loss=IdentificationLoss(1)
-        )
+        simulation.add_link("a", "b", rate_bps=1, delay_ps=0, loss_probability=0.1, loss=IpIdLoss(1))

@@ -6,7 +6,7 @@ from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, c
 from simulator import (
     IDEAL,
     RELIABILITIES,
-    IdentificationLoss,
+    IpIdLoss,
     Marking,
     NicControl,
     QueuePair,
@@ -88,11 +88,11 @@ def test_a_negative_acknowledgement_is_four_bytes_larger() -> None:
     simulation = slow_receiver(buffer_bytes=3_000)
     pair(simulation, "h0", "h1").post_write(1, 12 * 1024, True)
     simulation.run_until(10 * MILLISECOND_NS)
-    answers = counter(simulation, "tx_bytes", "h1->s0")
+    ack_bytes = counter(simulation, "tx_bytes", "h1->s0")
     assert counter(simulation, "drops") > 0
     nacks = counter(simulation, "naks")
     acks = 12 + counter(simulation, "retransmitted_packets") - counter(simulation, "drops") - nacks
-    assert answers == 66 * acks + 70 * nacks
+    assert ack_bytes == 66 * acks + 70 * nacks
 
 
 def slow_receiver(buffer_bytes: int) -> Simulation:
@@ -118,11 +118,11 @@ def test_as_many_packets_are_sent_again_as_the_switch_dropped(packets: int) -> N
 
 
 def every_256th_is_lost(name: str, message_bytes: int) -> tuple[Host, QueuePair, Simulation]:
-    """One of 256 packets is lost, by the identification of its IP header, at 40 Gb/s for 100 ms."""
+    """One of 256 packets is lost, by its IP ID, at 40 Gb/s for 100 ms."""
     simulation = Simulation(seed=1)
     for host in ("h0", "h1"):
         simulation.add_host(host, IDEAL)
-    loss = IdentificationLoss(0xFF)
+    loss = IpIdLoss(0xFF)
     simulation.add_link("h0", "h1", rate_bps=40 * GBPS, delay_ps=MICROSECOND_PS, loss=loss)
     queue_pair = pair(simulation, "h0", "h1", name)
     host = Host(queue_pair)

@@ -14,7 +14,7 @@ def test_a_cycle() -> None:
     ]
     assert find_deadlock(waits) == ["a->b", "b->c", "c->a"]
     assert explained(waits, find_deadlock(waits)) == (
-        "a deadlock, for ports wait for each other in a circle: "
+        "a deadlock, for ports wait for each other in a loop: "
         "a->b waits for b->c, b->c waits for c->a, c->a waits for a->b"
     )
 

@@ -13,11 +13,10 @@
 namespace simulator {
 
 struct NicProfile {
-  std::uint32_t limiters = 0;  // 0 = one for each queue pair
-  BitsPerSecond rate_step;     // requested rates are rounded up to a multiple; 0 = exact
-  Bytes actuation_lag_max;     // wire bytes that still leave at the old rate, at most
-  double clock_drift_ppm_max = 0;
-  bool clock_offset_random = false;
+  std::uint32_t limiters = 0;        // 0 = one for each queue pair
+  BitsPerSecond rate_step;           // requested rates are rounded up to a multiple; 0 = exact
+  Bytes actuation_lag_max;           // wire bytes that still leave at the old rate, at most
+  double clock_drift_ppm_max = 0;    // 0: it starts at 0, too
   bool withholds_next_verb = false;  // see RequesterSettings
   std::int64_t pci_rc_ns = 0;        // these four: see PciDelay
   std::int64_t pci_uc_ns = 0;
@@ -27,12 +26,12 @@ struct NicProfile {
 
 // Priority flow control: what a switch tells the other ends of its links. Source: IEEE 802.1Qbb-2011.
 struct PauseConfiguration {
-  std::uint8_t priorities = 0;         // bit p: priority p loses nothing
-  std::optional<Bytes> xoff{};         // threshold of each ingress and priority; none: alpha * (free pool)
-  double alpha = 0;                    // of that
-  Bytes xon_gap;                       // resume so far below the threshold
-  Picoseconds duration = kNever;       // that a pause frame asks for; kNever: until it is taken back
-  Picoseconds refresh_every = kNever;  // sends it again, while the reason lasts
+  std::uint8_t priorities = 0;          // bit p: priority p loses nothing
+  std::optional<Bytes> xoff{};          // threshold of each ingress and priority; none: alpha * (free buffer)
+  double alpha = 0;                     // of that
+  Bytes xon_gap;                        // resume so far below the threshold
+  Picoseconds duration = kNever;        // that a pause frame asks for; kNever: until it is taken back
+  Picoseconds refresh_every = kNever;   // sends it again, while the reason lasts
   Picoseconds watchdog_after = kNever;  // a host that pauses for so long loses its frames,
   Picoseconds watchdog_restore{};       // until it has not paused for so long
 };
@@ -48,9 +47,9 @@ struct ReceiveConfiguration {
 // When a switch marks packets, by the length of their queue.
 struct MarkingConfiguration {
   std::uint8_t priorities = 0xff;  // bit p: of priority p
-  Bytes minimum;              // up to so much nothing is marked,
-  Bytes maximum;              // above so much everything,
-  double probability = 0;     // and just below that a packet with this probability
+  Bytes minimum;                   // up to so much nothing is marked,
+  Bytes maximum;                   // above so much everything,
+  double probability = 0;          // and just below that a packet with this probability
   double average_weight = 1;  // of each arriving packet's sight of the queue; 1: the queue of the instant
   bool is_at_departure = true;
   bool drops_above = false;  // what comes while the queue is longer than `maximum`
@@ -61,10 +60,10 @@ struct SwitchConfiguration {
   double alpha = 1.0;           // a port may hold alpha * (free buffer)
   std::optional<PauseConfiguration> pause{};
   std::vector<MarkingConfiguration> markings{};
-  std::array<std::uint32_t, 8> weights{};  // by priority; 0: none (see WeightedTurns)
+  std::array<std::uint32_t, 8> weights{};               // by priority; 0: none (see WeightedTurns)
   std::optional<std::map<std::string, double>> rocc{};  // parameters of its congestion points
   bool is_input_queued = false;  // what comes in over a link waits in a buffer of that link, `buffer`
-  bool has_telemetry = false;                           // ports write into packets what they hold and sent
+  bool has_telemetry = false;    // ports write into packets what they hold and sent
 
   // Its ports have a queue for each priority.
   bool has_classes() const {
@@ -73,7 +72,7 @@ struct SwitchConfiguration {
   bool has_weights() const { return weights != std::array<std::uint32_t, 8>{}; }
 };
 
-enum class LossKind : std::uint8_t { kNone, kIndependent, kBurst, kIdentification };
+enum class LossKind : std::uint8_t { kNone, kIndependent, kBurst, kIpId };
 
 struct LossConfiguration {
   LossKind kind = LossKind::kNone;
@@ -83,7 +82,7 @@ struct LossConfiguration {
   double good_loss_probability = 0;  // while it is good
   double to_bad_probability = 0;
   double to_good_probability = 0;
-  std::uint16_t identification_mask = 0;
+  std::uint16_t ip_id_mask = 0;
 };
 
 struct LinkConfiguration {
@@ -107,7 +106,7 @@ struct ConnectionConfiguration {
   std::uint32_t priority = 0;
   std::string control{};  // of the NICs; empty = none
   std::map<std::string, double> control_parameters{};
-  std::uint32_t notification_priority = 0;
+  std::uint32_t cnp_priority = 0;
   std::string reliability{};  // empty = go-back-N, of RC
   std::map<std::string, double> reliability_parameters{};
   std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "binding/parameter_list.h"
 #include "binding/session.h"
 #include "cc/parameters.h"
 #include "cc/registry.h"
@@ -36,22 +36,13 @@ struct BoundController {
   std::unique_ptr<Controller> controller;
 };
 
-inline nb::list parameter_list(std::span<const Parameter> table) {
-  nb::list parameters;
-  for (const Parameter& parameter : table) {
-    parameters.append(nb::make_tuple(std::string(parameter.name), parameter.value, parameter.minimum,
-                                     parameter.maximum, std::string(parameter.meaning)));
-  }
-  return parameters;
-}
-
-// (name, meaning, [(parameter, value, least, most, meaning)], wants_answers) of every control.
+// (name, meaning, [(parameter, value, least, most, meaning)], wants_acknowledgements) of every control.
 inline nb::list list_controls() {
   nb::list controls;
   for (const Control& control : kControls) {
     const auto usual = create_controller(control.name, {}, {10'000'000'000});
-    controls.append(nb::make_tuple(std::string(control.name), std::string(control.meaning), parameter_list(control.parameters),
-                                   usual->wants_answers()));
+    controls.append(nb::make_tuple(std::string(control.name), std::string(control.meaning),
+                                   parameter_list(control.parameters), usual->wants_acknowledgements()));
   }
   return controls;
 }
@@ -67,7 +58,9 @@ inline void bind_congestion_point(nb::module_& module) {
           nb::kw_only(), nb::arg("line_rate_bps"), nb::arg("parameters") = ParameterValues{})
       .def(
           "update",
-          [](BoundPoint& self, std::int64_t waiting_bytes) { return self.point.update({waiting_bytes}).value; },
+          [](BoundPoint& self, std::int64_t waiting_bytes) {
+            return self.point.update({waiting_bytes}).value;
+          },
           nb::arg("waiting_bytes"))
       .def_prop_ro("rate_units", [](const BoundPoint& self) { return self.point.rate_units(); })
       .def_prop_ro("is_at_rest", [](const BoundPoint& self) { return self.point.is_at_rest(); })
@@ -96,7 +89,7 @@ inline void bind_controllers(nb::module_& module) {
           },
           nb::arg("now_ps"), nb::arg("wire_bytes"))
       .def(
-          "on_answer",
+          "on_acknowledgement",
           [](BoundController& self, std::int64_t now_ps, std::optional<std::int64_t> sent_ps,
              std::uint64_t acknowledged_psn, std::uint64_t sent_psn, bool is_marked,
              const std::vector<HopTuple>& hops) {
@@ -104,11 +97,11 @@ inline void bind_controllers(nb::module_& module) {
             std::vector<HopRecord> records;
             for (const auto& [left_ps, queue_bytes, sent_bytes, rate_bps] : hops)
               records.push_back({{left_ps}, {queue_bytes}, {sent_bytes}, {rate_bps}});
-            self.controller->on_answer({now_ps}, {sent, acknowledged_psn, sent_psn, is_marked, records});
+            self.controller->on_acknowledgement({now_ps},
+                                                {sent, acknowledged_psn, sent_psn, is_marked, records});
           },
           nb::arg("now_ps"), nb::kw_only(), nb::arg("sent_ps").none(), nb::arg("acknowledged_psn") = 0,
-          nb::arg("sent_psn") = 0, nb::arg("is_marked") = false,
-          nb::arg("hops") = std::vector<HopTuple>{})
+          nb::arg("sent_psn") = 0, nb::arg("is_marked") = false, nb::arg("hops") = std::vector<HopTuple>{})
       .def(
           "on_feedback",
           [](BoundController& self, std::int64_t now_ps, std::uint32_t port, std::int64_t rate_bps) {
@@ -134,9 +127,9 @@ inline void bind_controllers(nb::module_& module) {
                      if (window == Controller::kNoWindow) return {};
                      return window.value;
                    })
-      .def_prop_ro("notification_gap_ps",
+      .def_prop_ro("cnp_gap_ps",
                    [](const BoundController& self) -> std::optional<std::int64_t> {
-                     const Picoseconds gap = self.controller->notification_gap();
+                     const Picoseconds gap = self.controller->cnp_gap();
                      if (gap == kNever) return {};
                      return gap.value;
                    })

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "binding/parameter_list.h"
 #include "binding/session.h"
 #include "reliability/registry.h"
 
@@ -28,18 +29,15 @@ struct BoundResponder {
   std::unique_ptr<Responder> responder;
 };
 
-// (name, meaning, name of the shortest timeout, [(parameter, value, least, most, meaning)]) of every kind.
+// (name, meaning, name of the shortest timeout, [(parameter, value, least, most, meaning)],
+// controls_window) of every kind.
 inline nb::list list_reliabilities() {
   nb::list kinds;
-  for (const ReliabilityKind& kind : kReliabilities) {
-    nb::list parameters;
-    for (const Parameter& parameter : kind.parameters) {
-      parameters.append(nb::make_tuple(std::string(parameter.name), parameter.value, parameter.minimum,
-                                       parameter.maximum, std::string(parameter.meaning)));
-    }
+  for_each_reliability([&](const ReliabilityKind& kind) {
     kinds.append(nb::make_tuple(std::string(kind.name), std::string(kind.meaning),
-                                std::string(kind.shortest_timeout_ns), parameters));
-  }
+                                std::string(kind.shortest_timeout_ns), parameter_list(kind.parameters),
+                                kind.controls_window));
+  });
   return kinds;
 }
 
@@ -50,17 +48,17 @@ inline std::optional<std::int64_t> optional_ps(Picoseconds instant) {
   return instant.value;
 }
 
-inline nb::dict as_dict(const Acknowledgement& answer) {
+inline nb::dict as_dict(const Acknowledgement& acknowledgement) {
   nb::list selective;
-  for (std::uint32_t i = 0; i < answer.ranges; ++i) {
-    selective.append(nb::make_tuple(answer.selective[i].first, answer.selective[i].end));
+  for (std::uint32_t i = 0; i < acknowledgement.ranges; ++i) {
+    selective.append(nb::make_tuple(acknowledgement.selective[i].first, acknowledgement.selective[i].end));
   }
   nb::dict result;
-  result["expected"] = answer.expected;
+  result["expected"] = acknowledgement.expected;
   result["selective"] = selective;
-  result["is_negative"] = answer.is_negative;
-  result["echoes_mark"] = answer.echoes_mark;
-  result["echoed_ps"] = answer.echoed.value;
+  result["is_negative"] = acknowledgement.is_negative;
+  result["echoes_mark"] = acknowledgement.echoes_mark;
+  result["echoed_ps"] = acknowledgement.echoed.value;
   return result;
 }
 
@@ -100,14 +98,14 @@ inline void bind_requester(nb::module_& module) {
           "on_acknowledgement",
           [](BoundRequester& self, std::int64_t now_ps, std::uint64_t expected, const Ranges& selective,
              bool is_negative, bool echoes_mark, std::int64_t echoed_ps) {
-            Acknowledgement answer{.expected = expected,
-                                   .is_negative = is_negative,
-                                   .echoes_mark = echoes_mark,
-                                   .echoed = {echoed_ps}};
+            Acknowledgement acknowledgement{.expected = expected,
+                                            .is_negative = is_negative,
+                                            .echoes_mark = echoes_mark,
+                                            .echoed = {echoed_ps}};
             if (selective.size() > Acknowledgement::kRangesMax || (is_negative && selective.empty()))
               throw SimulationError("on_acknowledgement: expected at most 3 ranges, and one if is_negative");
-            for (const auto& [first, end] : selective) answer.add({first, end});
-            return self.requester->on_acknowledgement(answer, {now_ps});
+            for (const auto& [first, end] : selective) acknowledgement.add({first, end});
+            return self.requester->on_acknowledgement(acknowledgement, {now_ps});
           },
           nb::kw_only(), nb::arg("now_ps"), nb::arg("expected"), nb::arg("selective") = Ranges{},
           nb::arg("is_negative") = false, nb::arg("echoes_mark") = false, nb::arg("echoed_ps") = 0)
@@ -151,19 +149,22 @@ inline void bind_responder(nb::module_& module) {
                                        .has_reduced = has_reduced,
                                        .sent = {sent_ps}},
                                       is_marked, {now_ps});
-            nb::list answers;
-            self.responder->take_answers([&](const Acknowledgement& one) { answers.append(as_dict(one)); });
-            return answers;
+            nb::list acknowledgements;
+            self.responder->take_acknowledgements(
+                [&](const Acknowledgement& one) { acknowledgements.append(as_dict(one)); });
+            return acknowledgements;
           },
           nb::arg("number"), nb::kw_only(), nb::arg("payload_bytes") = 1024, nb::arg("is_marked") = false,
-          nb::arg("is_last") = false, nb::arg("has_reduced") = false, nb::arg("sent_ps") = 0, nb::arg("now_ps") = 0)
+          nb::arg("is_last") = false, nb::arg("has_reduced") = false, nb::arg("sent_ps") = 0,
+          nb::arg("now_ps") = 0)
       .def(
           "on_deadline",
           [](BoundResponder& self, std::int64_t now_ps) {
             self.responder->on_deadline({now_ps});
-            nb::list answers;
-            self.responder->take_answers([&](const Acknowledgement& one) { answers.append(as_dict(one)); });
-            return answers;
+            nb::list acknowledgements;
+            self.responder->take_acknowledgements(
+                [&](const Acknowledgement& one) { acknowledgements.append(as_dict(one)); });
+            return acknowledgements;
           },
           nb::arg("now_ps"))
       .def_prop_ro("deadline_ps",

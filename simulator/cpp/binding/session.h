@@ -4,12 +4,12 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "base/check.h"
 #include "binding/host_software.h"
+#include "binding/host_time.h"
 #include "protocol/framing.h"
 #include "results/outcome.h"
 
@@ -46,15 +46,6 @@ class Session {
     }
     const Picoseconds at = to_picoseconds(host_ns);
     engine.call_once(hosts.add_once(std::move(callback)), at);
-  }
-
-  static Picoseconds to_picoseconds(std::int64_t host_ns) {
-    constexpr std::int64_t kMaxNs = std::numeric_limits<std::int64_t>::max() / kPicosecondsPerNanosecond / 2;
-    if (host_ns < 0 || host_ns > kMaxNs) {
-      throw SimulationError("expected a time from 0 to " + std::to_string(kMaxNs) + " ns (53 days), got " +
-                            std::to_string(host_ns) + " ns");
-    }
-    return {host_ns * kPicosecondsPerNanosecond};
   }
 
   EngineType engine;

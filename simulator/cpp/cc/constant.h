@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/units.h"
+#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/parameters.h"
 
@@ -25,21 +26,21 @@ class Constant final : public Controller {
 
   BitsPerSecond rate() const override { return rate_; }
   Bytes window() const override { return window_; }
-  bool wants_answers() const override { return true; }
+  bool wants_acknowledgements() const override { return true; }
 
-  void on_answer(Picoseconds now, const Answer& answer) override {
-    ++answers_;
-    marked_answers_ += answer.is_marked;
+  void on_acknowledgement(Picoseconds now, const Acknowledged& acknowledged) override {
+    ++acknowledgements_;
+    marked_acknowledgements_ += acknowledged.is_marked;
     in_flight_packets_max_ =
-        std::max(in_flight_packets_max_, answer.sent_psn - answer.acknowledged_psn);
-    if (answer.sent == kNever) return;
-    round_trip_ = now - answer.sent;
+        std::max(in_flight_packets_max_, acknowledged.sent_psn - acknowledged.acknowledged_psn);
+    if (acknowledged.sent == kNever) return;
+    round_trip_ = now - acknowledged.sent;
     round_trip_min_ = std::min(round_trip_min_, round_trip_);
   }
 
   Metrics metrics(Picoseconds) override {
-    return {{"answers", static_cast<double>(answers_)},
-            {"marked_answers", static_cast<double>(marked_answers_)},
+    return {{"acknowledgements", static_cast<double>(acknowledgements_)},
+            {"marked_acknowledgements", static_cast<double>(marked_acknowledgements_)},
             {"in_flight_packets_max", static_cast<double>(in_flight_packets_max_)},
             {"round_trip_ps", static_cast<double>(round_trip_.value)},
             {"round_trip_min_ps", static_cast<double>(round_trip_min_.value)}};
@@ -48,11 +49,14 @@ class Constant final : public Controller {
  private:
   BitsPerSecond rate_;
   Bytes window_;
-  std::int64_t answers_ = 0;
-  std::int64_t marked_answers_ = 0;
+  std::int64_t acknowledgements_ = 0;
+  std::int64_t marked_acknowledgements_ = 0;
   std::uint64_t in_flight_packets_max_ = 0;
   Picoseconds round_trip_;
   Picoseconds round_trip_min_ = kNever;
 };
+
+inline constexpr Control kConstant = control<Constant>(
+    "constant", "a rate and a window that never change, for comparison", kConstantParameters);
 
 }  // namespace simulator

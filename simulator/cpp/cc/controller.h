@@ -26,11 +26,11 @@ struct HopRecord {
 };
 
 // An ACK or NAK has come.
-struct Answer {
-  Picoseconds sent;                // when the packet that it answers began to leave; kNever: not known
+struct Acknowledged {
+  Picoseconds sent;                // when the packet that it is for began to leave; kNever: not known
   std::uint64_t acknowledged_psn;  // everything below has arrived
   std::uint64_t sent_psn;          // one past the highest number ever sent
-  bool is_marked;                  // the packet that it answers came marked
+  bool is_marked;                  // the packet that it is for came marked
   std::span<const HopRecord> hops{};
 };
 
@@ -62,15 +62,15 @@ class Controller {
   // 0: each is told.
   virtual Bytes untold_max() const { return {}; }
 
-  // A congestion notification packet has come; the receiving end sends one for a marked packet, but at most
-  // so often. kNever: none.
+  // A congestion notification packet (CNP) has come; the receiving end sends one for a marked packet, but at
+  // most so often. kNever: none.
   virtual void on_cnp(Picoseconds) {}
-  virtual Picoseconds notification_gap() const { return kNever; }
+  virtual Picoseconds cnp_gap() const { return kNever; }
 
-  // An answer has come, and nothing has left since. Only for a control that wants them.
-  virtual bool wants_answers() const { return false; }
-  virtual bool wants_telemetry() const { return false; }  // answers with `hops`
-  virtual void on_answer(Picoseconds, const Answer&) {}
+  // An acknowledgement has come, and nothing has left since. Only for a control that wants them.
+  virtual bool wants_acknowledgements() const { return false; }
+  virtual bool wants_telemetry() const { return false; }  // acknowledgements with `hops`
+  virtual void on_acknowledgement(Picoseconds, const Acknowledged&) {}
 
   // A switch says which rate each flow through one of its ports should have. Only to one that wants it.
   virtual bool wants_feedback() const { return false; }

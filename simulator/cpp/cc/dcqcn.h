@@ -1,4 +1,4 @@
-// DCQCN: a notification cuts the rate; a timer and a byte counter bring it back, first half-way to where it
+// DCQCN: a CNP cuts the rate; a timer and a byte counter bring it back, first half-way to where it
 // was, then beyond, then faster.
 // Source: Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3.
 #pragma once
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/parameters.h"
 
@@ -49,7 +50,7 @@ class Dcqcn final : public Controller {
   Dcqcn(const ParameterValues& values, BitsPerSecond line_rate)
       : line_bps_(static_cast<double>(line_rate.value)),
         g_(values.at("g")),
-        notification_gap_(nanoseconds(values.at("notification_gap_ns"))),
+        cnp_gap_(nanoseconds(values.at("notification_gap_ns"))),
         alpha_timer_(nanoseconds(values.at("alpha_timer_ns"))),
         rate_timer_(nanoseconds(values.at("rate_timer_ns"))),
         byte_counter_{static_cast<std::int64_t>(values.at("byte_counter_bytes"))},
@@ -102,7 +103,7 @@ class Dcqcn final : public Controller {
 
   Picoseconds deadline() const override { return rate_deadline_; }
   BitsPerSecond rate() const override { return {std::llround(rate_bps_)}; }
-  Picoseconds notification_gap() const override { return notification_gap_; }
+  Picoseconds cnp_gap() const override { return cnp_gap_; }
 
   Metrics metrics(Picoseconds now) override {
     decay_alpha(now);
@@ -117,7 +118,7 @@ class Dcqcn final : public Controller {
     return halves_in_hyper_ && hyper_stages() > 0 ? std::max<std::int64_t>(1, value / 2) : value;
   }
 
-  // Once for each full alpha timer without a notification.
+  // Once for each full alpha timer without a CNP.
   void decay_alpha(Picoseconds now) {
     if (alpha_deadline_ > now) return;
     const std::int64_t times = 1 + (now - alpha_deadline_).value / alpha_timer_.value;
@@ -145,7 +146,7 @@ class Dcqcn final : public Controller {
 
   double line_bps_;
   double g_;
-  Picoseconds notification_gap_;
+  Picoseconds cnp_gap_;
   Picoseconds alpha_timer_;
   Picoseconds rate_timer_;
   Bytes byte_counter_;
@@ -167,5 +168,10 @@ class Dcqcn final : public Controller {
   Picoseconds alpha_deadline_ = kNever;
   Picoseconds rate_deadline_ = kNever;
 };
+
+inline constexpr Control kDcqcn =
+    control<Dcqcn>("dcqcn", "DCQCN as its authors' text has it", kDcqcnParameters);
+inline constexpr Control kDcqcnNs3Rdma =
+    control<Dcqcn>("dcqcn-ns3-rdma", "DCQCN as the simulator ns3-rdma has it", kDcqcnNs3RdmaParameters);
 
 }  // namespace simulator

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/parameters.h"
 
@@ -43,23 +44,24 @@ class Hpcc final : public Controller {
     return {std::llround(std::min(line_bps_, window_bytes_ * 8 / base_rtt_s_))};
   }
   Bytes window() const override { return {std::llround(window_bytes_)}; }
-  bool wants_answers() const override { return true; }
+  bool wants_acknowledgements() const override { return true; }
   bool wants_telemetry() const override { return true; }
 
-  // The first answer only says where differences count from.
-  void on_answer(Picoseconds, const Answer& answer) override {
-    if (answer.hops.empty()) return;
-    const bool is_round_over = answer.acknowledged_psn > round_ends_psn_;
-    if (answer.hops.size() == before_.size()) {
-      measure(answer);
+  // The first acknowledgement only says where differences count from.
+  void on_acknowledgement(Picoseconds, const Acknowledged& acknowledged) override {
+    if (acknowledged.hops.empty()) return;
+    const bool is_round_over = acknowledged.acknowledged_psn > round_ends_psn_;
+    if (acknowledged.hops.size() == before_.size()) {
+      measure(acknowledged);
       set_window(is_round_over);
     }
-    before_.assign(answer.hops.begin(), answer.hops.end());
-    if (is_round_over) round_ends_psn_ = answer.sent_psn;
+    before_.assign(acknowledged.hops.begin(), acknowledged.hops.end());
+    if (is_round_over) round_ends_psn_ = acknowledged.sent_psn;
   }
 
   Metrics metrics(Picoseconds) override {
-    return {{"utilisation", utilisation_}, {"reference_bytes", reference_bytes_},
+    return {{"utilisation", utilisation_},
+            {"reference_bytes", reference_bytes_},
             {"stage", static_cast<double>(stage_)}};
   }
 
@@ -75,12 +77,12 @@ class Hpcc final : public Controller {
     return given_bps > 0 ? given_bps : 10e6 * line_bps / 25e9;
   }
 
-  // Folds the busiest link since the last answer into a moving average over a base round trip.
-  void measure(const Answer& answer) {
+  // Folds the busiest link since the last acknowledgement into a moving average over a base round trip.
+  void measure(const Acknowledged& acknowledged) {
     double busiest = -1;
     double elapsed_s = 0;
     for (std::size_t i = 0; i < before_.size(); ++i) {
-      const HopRecord& now = answer.hops[i];
+      const HopRecord& now = acknowledged.hops[i];
       const HopRecord& then = before_[i];
       const double since_s = static_cast<double>((now.left - then.left).value) / 1e12;
       if (since_s <= 0) continue;
@@ -97,7 +99,8 @@ class Hpcc final : public Controller {
     utilisation_ = (1 - weight) * utilisation_ + weight * busiest;
   }
 
-  // Within a round trip it always starts from the same reference, so that answers to the same window do not add up.
+  // Within a round trip it always starts from the same reference, so that acknowledgements of the
+  // same window do not add up.
   void set_window(bool is_round_over) {
     const bool follows = utilisation_ >= eta_ || stage_ >= stages_max_;
     const double base = follows ? reference_bytes_ * eta_ / std::max(utilisation_, 1e-9) : reference_bytes_;
@@ -122,5 +125,8 @@ class Hpcc final : public Controller {
   std::uint64_t round_ends_psn_ = 0;
   std::vector<HopRecord> before_;
 };
+
+inline constexpr Control kHpcc =
+    control<Hpcc>("hpcc", "HPCC: a window by what each port on the way reports", kHpccParameters);
 
 }  // namespace simulator

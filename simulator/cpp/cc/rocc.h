@@ -11,6 +11,7 @@
 #include <deque>
 
 #include "base/units.h"
+#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/parameters.h"
 
@@ -93,5 +94,8 @@ class Rocc final : public Controller {
   bool is_limited_ = false;
   Picoseconds rises_at_ = kNever;
 };
+
+inline constexpr Control kRocc =
+    control<Rocc>("rocc", "RoCC's reaction point: it obeys rates that switches work out", kRoccParameters);
 
 }  // namespace simulator

@@ -146,7 +146,8 @@ struct RoccPort {
   }
 
   bool is_at_rest() const {
-    return std::all_of(points.begin(), points.end(), [](const RoccPoint& point) { return point.is_at_rest(); });
+    return std::all_of(points.begin(), points.end(),
+                       [](const RoccPoint& point) { return point.is_at_rest(); });
   }
 
   std::vector<RoccPoint> points;

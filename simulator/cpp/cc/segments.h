@@ -1,6 +1,6 @@
-// Round-trip times of segments: a segment ends with the packet that fills it, and its time is that packet's,
-// from the instant its last byte leaves at the line rate to its answer. In a burst at line rate that is the
-// completion time of the whole segment less its serialisation.
+// Round-trip times of segments: a segment ends with the packet that fills it, and its time is that
+// packet's, from the instant its last byte leaves at the line rate to its acknowledgement. In a burst at
+// line rate that is the completion time of the whole segment less its serialisation.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace simulator {
 
 class Segments {
  public:
-  Segments(Bytes size, BitsPerSecond line_rate) : size_(size), ps_per_byte_(picoseconds_per_byte(line_rate)) {}
+  Segments(Bytes size, BitsPerSecond line_rate)
+      : size_(size), ps_per_byte_(picoseconds_per_byte(line_rate)) {}
 
   void on_sent(Picoseconds now, Bytes wire) {
     gathered_ += wire;
@@ -24,19 +25,19 @@ class Segments {
     waiting_.push_back({now, now + duration_of(wire, ps_per_byte_)});
   }
 
-  // The time of the segment that ends with the packet that is answered, if one does. Packets are known by the
+  // The time of the segment that ends with the packet that is acknowledged, if any. Packets are known by the
   // instants they left at, so one that was sent again cannot be taken for the first one.
-  std::optional<Picoseconds> on_answer(Picoseconds now, const Answer& answer) {
-    if (answer.sent == kNever) return {};
+  std::optional<Picoseconds> on_acknowledgement(Picoseconds now, const Acknowledged& acknowledged) {
+    if (acknowledged.sent == kNever) return {};
     std::optional<Picoseconds> time;
-    for (; !waiting_.empty() && waiting_.front().began <= answer.sent; waiting_.pop_front()) {
-      if (waiting_.front().began == answer.sent) time = now - waiting_.front().ended;
+    for (; !waiting_.empty() && waiting_.front().began <= acknowledged.sent; waiting_.pop_front()) {
+      if (waiting_.front().began == acknowledged.sent) time = now - waiting_.front().ended;
     }
     return time;
   }
 
  private:
-  static constexpr std::size_t kWaitingMax = 4096;  // nobody answers the packets of responses to READs
+  static constexpr std::size_t kWaitingMax = 4096;  // nobody acknowledges responses to READs
 
   struct Last {
     Picoseconds began;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "cc/control.h"
 #include "cc/controller.h"
 #include "cc/parameters.h"
 #include "cc/segments.h"
@@ -77,16 +78,18 @@ class Timely : public Controller {
     return false;
   }
 
-  bool wants_answers() const override { return true; }
-  void on_answer(Picoseconds now, const Answer& answer) override {
-    if (const std::optional<Picoseconds> time = segments_.on_answer(now, answer)) on_sample(*time);
+  bool wants_acknowledgements() const override { return true; }
+  void on_acknowledgement(Picoseconds now, const Acknowledged& acknowledged) override {
+    if (const std::optional<Picoseconds> time = segments_.on_acknowledgement(now, acknowledged))
+      on_sample(*time);
   }
 
   BitsPerSecond rate() const override { return {std::llround(rate_bps_)}; }
   Bytes burst() const override { return burst_; }
 
   Metrics metrics(Picoseconds) override {
-    return {{"rtt_ns", rtt_ns_.value_or(0)}, {"gradient", gradient()}, {"streak", static_cast<double>(streak_)}};
+    return {
+        {"rtt_ns", rtt_ns_.value_or(0)}, {"gradient", gradient()}, {"streak", static_cast<double>(streak_)}};
   }
 
  protected:
@@ -141,5 +144,10 @@ class Timely : public Controller {
   double difference_ns_ = 0;        // moving average from sample to sample
   std::int64_t streak_ = 0;         // increases in a row between the thresholds
 };
+
+inline constexpr Control kTimely =
+    control<Timely>("timely", "TIMELY as its authors' text has it, in bursts", kTimelyParameters);
+inline constexpr Control kTimelyNs3Rdma =
+    control<Timely>("timely-ns3-rdma", "TIMELY as the simulator ns3-rdma has it", kTimelyNs3RdmaParameters);
 
 }  // namespace simulator

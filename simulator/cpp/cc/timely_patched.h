@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cc/control.h"
 #include "cc/timely.h"
 
 namespace simulator {
@@ -29,5 +30,8 @@ class TimelyPatched final : public Timely {
     return additive_bps_ * (1 - weight) + rate_bps * (1 - beta_ * weight * error);
   }
 };
+
+inline constexpr Control kTimelyPatched = control<TimelyPatched>(
+    "timely-patched", "TIMELY with the repair of \"ECN or delay\"", kTimelyPatchedParameters);
 
 }  // namespace simulator

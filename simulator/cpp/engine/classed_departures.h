@@ -11,13 +11,13 @@ namespace simulator {
 // Inlined everywhere, for mostly there is nothing to do.
 [[gnu::always_inline]] inline void Engine::catch_up_classed(Port& port, Picoseconds until) {
   if (port.busy_until > until) return;
-  if (!classes_of(port).is_empty()) return send_until(port, until);
-  if (port.has(Port::kOwnerIsHost) && nics_[port.owner].may_send_until(until)) send_verbs(port, until);
+  if (!world_.classes_of(port).is_empty()) return send_until(port, until);
+  if (port.has(Port::kOwnerIsHost) && world_.nics[port.owner].may_send_until(until)) send_verbs(port, until);
 }
 
 [[gnu::noinline]] inline void Engine::send_until(Port& port, Picoseconds until) {
   while (port.busy_until <= until) {
-    ClassedPort& classes = classes_of(port);
+    ClassedPort& classes = world_.classes_of(port);
     if (!classes.is_calm()) [[unlikely]] {
       if (!send_in_turn(port, until)) return;
     } else if (classes.waiting != 0) {
@@ -30,12 +30,12 @@ namespace simulator {
 }
 
 inline void Engine::send_class(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start) {
-  const PacketIndex index = classes.pop(pool_, priority);
+  const PacketIndex index = classes.pop(world_.pool, priority);
   const ClassQueue& queue = classes.queues[priority];
   if (queue.bytes > queue.unmarked_max && classes.marker->is_at_departure(priority)) mark(classes, index);
   depart(port, index, start);
   if (classes.has_telemetry) [[unlikely]]
-    write_telemetry(port, index, start);
+    feedback_.write_telemetry(port, index, start);
   if (!port.has(Port::kOwnerIsHost)) release(port, index, start);
 }
 
@@ -43,20 +43,21 @@ inline void Engine::send_class(Port& port, ClassedPort& classes, std::uint32_t p
 inline void Engine::release(Port& port, PacketIndex index, Picoseconds start) {
   if (port.has(Port::kEager)) [[unlikely]]
     return release_eagerly(port, index, start);
-  const Packet& packet = pool_[index];
-  IngressAccount& account = ingress_of(packet);
-  pool_of(switches_[port.owner], account).release_shared(account, packet.priority(), packet.frame_bytes);
+  const Packet& packet = world_.pool[index];
+  IngressAccount& account = world_.ingress_of(packet);
+  world_.buffer_of(world_.switches[port.owner], account)
+      .release_shared(account, packet.priority(), packet.frame_bytes);
 }
 
 inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
-  Port& port = ports_[link];
-  ClassedPort& classes = classes_of(port);
-  const std::uint32_t priority = pool_[index].priority();
+  Port& port = world_.ports[link];
+  ClassedPort& classes = world_.classes_of(port);
+  const std::uint32_t priority = world_.pool[index].priority();
   // While something is under way, the link waits for its arrival, whatever else there is to send.
   const bool must_set_slot = port.in_flight.empty() || port.has(Port::kEager);
   catch_up_classed(port, now_);
-  if (has_priority(classes.inspected, priority) || !pool_[index].is_ecn_capable()) [[unlikely]] {
-    if (is_refused(classes, pool_[index])) return drop_classed(link, index);
+  if (has_priority(classes.inspected, priority) || !world_.pool[index].is_ecn_capable()) [[unlikely]] {
+    if (is_refused(classes, world_.pool[index])) return drop_classed(link, index);
   }
   const ClassQueue& queue = classes.queues[priority];
   if (port.busy_until <= now_ && !classes.is_paused(priority, now_)) {
@@ -64,42 +65,42 @@ inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
       mark(classes, index);
     depart(port, index, now_);
     if (classes.has_telemetry) [[unlikely]]
-      write_telemetry(port, index, now_);
+      feedback_.write_telemetry(port, index, now_);
     if (classes.has_virtual_queues) [[unlikely]]
-      classes.virtual_queues->on_passed(priority, ingress_of(pool_[index]).input);
+      classes.virtual_queues->on_passed(priority, world_.ingress_of(world_.pool[index]).input);
   } else {
     if (!port.has(Port::kOwnerIsHost) && !admit(link, index)) return;
     if (queue.bytes > queue.unmarked_max && !classes.marker->is_at_departure(priority)) mark(classes, index);
-    const std::uint32_t input = classes.has_virtual_queues ? ingress_of(pool_[index]).input : 0;
-    classes.push(pool_, priority, index, input);
+    const std::uint32_t input = classes.has_virtual_queues ? world_.ingress_of(world_.pool[index]).input : 0;
+    classes.push(world_.pool, priority, index, input);
     if (classes.rocc) [[unlikely]]
-      watch_congestion(classes);
+      feedback_.watch(classes);
   }
   if (must_set_slot || port.has(Port::kEager)) set_slot_classed(link);
 }
 
 // Finds room for a frame; one that gets none is gone.
 inline bool Engine::admit(std::uint32_t link, PacketIndex index) {
-  const Port& port = ports_[link];
-  const Packet& packet = pool_[index];
+  const Port& port = world_.ports[link];
+  const Packet& packet = world_.pool[index];
   const std::uint32_t priority = packet.priority();
-  IngressAccount& account = ingress_of(packet);
-  PausePool& pool = pool_of(switches_[port.owner], account);
+  IngressAccount& account = world_.ingress_of(packet);
+  SharedBuffer& buffer = world_.buffer_of(world_.switches[port.owner], account);
   const bool fits =
-      pool.is_lossless(priority)
-          ? pool.fits(account, priority, packet.frame_bytes)
-          : pool.fits_lossy(classes_of(port).queues[priority].bytes.value, packet.frame_bytes);
+      buffer.is_lossless(priority)
+          ? buffer.fits(account, priority, packet.frame_bytes)
+          : buffer.fits_lossy(world_.classes_of(port).queues[priority].bytes.value, packet.frame_bytes);
   if (!fits) [[unlikely]]
     return admit_exactly(link, index);
-  pool.charge(account, priority, packet.frame_bytes);
+  buffer.charge(account, priority, packet.frame_bytes);
   return true;
 }
 
 inline void Engine::set_slot_classed(std::uint32_t link) {
-  const Port& port = ports_[link];
+  const Port& port = world_.ports[link];
   if (port.has(Port::kEager)) return set_slot_of_special(link);
-  if (!port.in_flight.empty()) return tree_.set_link(link, pool_[port.in_flight.head].arrival);
-  if (port.has(Port::kOwnerIsHost) || !classes_of(port).is_empty()) return set_slot_of_special(link);
+  if (!port.in_flight.empty()) return tree_.set_link(link, world_.pool[port.in_flight.head].arrival);
+  if (port.has(Port::kOwnerIsHost) || !world_.classes_of(port).is_empty()) return set_slot_of_special(link);
   tree_.set_link(link, kNever);
 }
 

@@ -13,9 +13,9 @@
 #include "engine/packet_pool.h"
 #include "engine/virtual_queues.h"
 #include "protocol/marker.h"
-#include "protocol/pause_pool.h"
 #include "protocol/pause_state.h"
 #include "protocol/priorities.h"
+#include "protocol/shared_buffer.h"
 #include "protocol/weighted_turns.h"
 
 namespace simulator {
@@ -23,7 +23,7 @@ namespace simulator {
 struct ClassQueue {
   PacketFifo packets;  // unless the port has virtual queues
   Bytes bytes;
-  Bytes bytes_max;  // since the last sample
+  Bytes bytes_max;                              // since the last sample
   Bytes unmarked_max = Marker::kNothingMarked;  // no packet is marked while no more waits
 };
 
@@ -109,9 +109,8 @@ struct alignas(64) ClassedPort {
     });
     if (!has_turns) [[likely]]
       return highest_of(may_go);
-    return turns->next(may_go, [&](std::uint32_t priority) {
-      return std::int64_t{pool[front(priority)].frame_bytes};
-    });
+    return turns->next(
+        may_go, [&](std::uint32_t priority) { return std::int64_t{pool[front(priority)].frame_bytes}; });
   }
 
   PacketIndex front(std::uint32_t priority) const {

@@ -9,46 +9,46 @@
 namespace simulator {
 
 inline void Engine::depart(Port& port, PacketIndex index, Picoseconds start) {
-  Packet& packet = pool_[index];
-  const LinkSpeed& speed = speeds_[port.speed];
-  const Picoseconds end = start + speed.duration(framing_.wire_bytes(packet.frame_bytes));
+  Packet& packet = world_.pool[index];
+  const LinkSpeed& speed = world_.speeds[port.speed];
+  const Picoseconds end = start + speed.duration(world_.framing.wire_bytes(packet.frame_bytes));
   packet.arrival = end + speed.delay;
   port.busy_until = end;
   port.sent_bytes.value += packet.frame_bytes;
-  port.in_flight.push(pool_, index);
+  port.in_flight.push(world_.pool, index);
 }
 
 // A packet that finds its port idle leaves at once.
 inline void Engine::start_now(std::uint32_t link, PacketIndex index) {
-  Port& port = ports_[link];
+  Port& port = world_.ports[link];
   const bool was_empty = port.in_flight.empty();
   depart(port, index, now_);
-  if (was_empty) tree_.set_link(link, pool_[index].arrival);
+  if (was_empty) tree_.set_link(link, world_.pool[index].arrival);
 }
 
 // Acknowledgements and datagrams leave a NIC before the packets of verbs.
 inline void Engine::send_before_data(std::uint32_t link, PacketIndex index) {
-  Port& port = ports_[link];
+  Port& port = world_.ports[link];
   if (port.has(Port::kClassed)) [[unlikely]]
     return enqueue_classed(link, index);
   catch_up_nic(port);
   if (port.busy_until <= now_) return start_now(link, index);
-  port.waiting.push(pool_, index);
-  port.waiting_bytes.value += pool_[index].frame_bytes;
+  port.waiting.push(world_.pool, index);
+  port.waiting_bytes.value += world_.pool[index].frame_bytes;
 }
 
 // The data packet turns into its acknowledgement.
-inline void Engine::turn_into_reply(PacketIndex index, const Reply& answer) {
-  Packet& packet = pool_[index];
-  const Sender& sender = senders_[packet.qp];
-  if (sender.has_special && reply_after_responses(index, answer)) [[unlikely]]
+inline void Engine::turn_into_reply(PacketIndex index, const Reply& reply) {
+  Packet& packet = world_.pool[index];
+  const Sender& sender = world_.senders[packet.qp];
+  if (sender.has_special && reply_after_responses(index, reply)) [[unlikely]]
     return;
-  ++receivers_[packet.qp].sent_replies;
+  ++world_.receivers[packet.qp].sent_replies;
   packet.position = sender.route;
   packet.qp = sender.peer;
-  packet.psn = packet_psn(answer.psn);
-  packet.frame_bytes = static_cast<std::uint16_t>(framing_.ack_frame_bytes);
-  packet.kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
+  packet.psn = packet_psn(reply.psn);
+  packet.frame_bytes = static_cast<std::uint16_t>(world_.framing.ack_frame_bytes);
+  packet.kind = reply.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
   packet.flags &= PacketFlags::kPriority;
   send_before_data(sender.link, index);
 }
@@ -74,27 +74,27 @@ inline void Engine::catch_up_plain(Port& port) {
 
 inline void Engine::catch_up_switch(Port& port) {
   while (port.busy_until <= now_ && !port.waiting.empty()) {
-    const PacketIndex index = port.waiting.pop(pool_);
-    const std::uint32_t frame_bytes = pool_[index].frame_bytes;
-    if (!port.waiting.empty()) pool_.prefetch(port.waiting.head);
+    const PacketIndex index = port.waiting.pop(world_.pool);
+    const std::uint32_t frame_bytes = world_.pool[index].frame_bytes;
+    if (!port.waiting.empty()) world_.pool.prefetch(port.waiting.head);
     port.waiting_bytes.value -= frame_bytes;
-    if (port.has(Port::kSharedBuffer)) switches_[port.owner].used -= frame_bytes;
+    if (port.has(Port::kSharedBuffer)) world_.switches[port.owner].used -= frame_bytes;
     depart(port, index, port.busy_until);
   }
 }
 
 inline void Engine::catch_up_nic(Port& port) {
   while (port.busy_until <= now_ && !port.waiting.empty()) {
-    const PacketIndex index = port.waiting.pop(pool_);
-    port.waiting_bytes.value -= pool_[index].frame_bytes;
+    const PacketIndex index = port.waiting.pop(world_.pool);
+    port.waiting_bytes.value -= world_.pool[index].frame_bytes;
     depart(port, index, port.busy_until);
   }
-  if (port.busy_until <= now_ && nics_[port.owner].may_send_until(now_)) send_verbs(port, now_);
+  if (port.busy_until <= now_ && world_.nics[port.owner].may_send_until(now_)) send_verbs(port, now_);
 }
 
 // Nothing but packets of verbs is left to send. Not inline: whoever asks whether there are any stays small.
 [[gnu::noinline]] inline void Engine::send_verbs(Port& port, Picoseconds until) {
-  Nic& nic = nics_[port.owner];
+  Nic& nic = world_.nics[port.owner];
   while (port.busy_until <= until && nic.may_send_until(until)) {
     const Picoseconds start = std::max(port.busy_until, first_ready(nic));
     if (start > until) return;
@@ -109,7 +109,7 @@ inline Picoseconds Engine::first_ready(Nic& nic) {
     return nic.ready.first();
   for (;;) {
     ReadyQueuePair entry = nic.ready.top();
-    const Picoseconds ready = limiters_[senders_[entry.qp()].limiter].earliest(entry.ready());
+    const Picoseconds ready = world_.limiters[world_.senders[entry.qp()].limiter].earliest(entry.ready());
     if (ready == entry.ready()) return ready;
     entry.set_ready(ready);
     nic.ready.replace_top(entry);
@@ -119,13 +119,13 @@ inline Picoseconds Engine::first_ready(Nic& nic) {
 inline PacketIndex Engine::send_write(Sender& sender, Port& port, Picoseconds start) {
   RcRequester& requester = sender.requester;
   const PacketPlan plan = requester.plan();
-  const PacketIndex index = pool_.allocate();
-  Packet& packet = pool_[index];
+  const PacketIndex index = world_.pool.allocate();
+  Packet& packet = world_.pool[index];
   packet.position = sender.route;
   packet.qp = sender.peer;
   packet.psn = packet_psn(requester.next_psn());
   packet.frame_bytes =
-      static_cast<std::uint16_t>(framing_.write_frame_bytes(plan.payload_bytes, plan.is_first));
+      static_cast<std::uint16_t>(world_.framing.write_frame_bytes(plan.payload_bytes, plan.is_first));
   packet.kind = PacketKind::kWrite;
   packet.flags =
       static_cast<std::uint8_t>((plan.is_first ? PacketFlags::kFirst : 0) |
@@ -139,18 +139,18 @@ inline PacketIndex Engine::send_write(Sender& sender, Port& port, Picoseconds st
 [[gnu::always_inline]] inline void Engine::send_next(Nic& nic, Port& port, Picoseconds start) {
   const std::uint32_t qp = nic.ready.top().qp();
   const Picoseconds eligible = nic.ready.first();
-  Sender& sender = senders_[qp];
+  Sender& sender = world_.senders[qp];
   const PacketIndex index = sender.is_plain() ? send_write(sender, port, start)  //
                                               : send_described(qp, port, start);
   if (!sender.is_timer_pending && sender.requester.deadline() != kNever) [[unlikely]]
     arm_retransmit_timer(sender);
-  Limiter& limiter = limiters_[sender.limiter];
-  const Bytes wire = framing_.wire_bytes(pool_[index].frame_bytes);
+  Limiter& limiter = world_.limiters[sender.limiter];
+  const Bytes wire = world_.framing.wire_bytes(world_.pool[index].frame_bytes);
   const bool has_new_rate = limiter.on_sent(eligible, start, wire);
   sender.ready = limiter.own_after(eligible, start, port.busy_until - start);
   if (sender.is_controlled) {
     sender.untold += wire;
-    if (sender.untold >= sender.untold_max) on_controlled_sent(qp, index, start);
+    if (sender.untold >= sender.untold_max) controls_.on_sent(qp, index, start);
   }
   sender.served = ++nic.served;
   if (sender.has_packet()) {
@@ -164,36 +164,37 @@ inline PacketIndex Engine::send_write(Sender& sender, Port& port, Picoseconds st
 }
 
 inline std::uint32_t Engine::next_frame_bytes(std::uint32_t qp) {
-  const Sender& sender = senders_[qp];
+  const Sender& sender = world_.senders[qp];
   if (sender.is_plain()) [[likely]] {
     const PacketPlan plan = sender.requester.plan();
-    return framing_.write_frame_bytes(plan.payload_bytes, plan.is_first);
+    return world_.framing.write_frame_bytes(plan.payload_bytes, plan.is_first);
   }
   if (sender.has_reliability) {
-    const Requester& requester = *reliabilities_[qp].requester;
-    return requester.frame_bytes(requester.next(), framing_);
+    const Requester& requester = *world_.reliabilities[qp].requester;
+    return requester.frame_bytes(requester.next(), world_.framing);
   }
   const PacketDescription next = describe_next(qp);
-  return framing_.frame_bytes(next.kind, next.flags, next.payload_bytes);
+  return world_.framing.frame_bytes(next.kind, next.flags, next.payload_bytes);
 }
 
 // The arrival of the first packet in flight. If there is none, that of the packet which will be sent next.
 inline Picoseconds Engine::instant_of(const Port& port) {
-  if (!port.in_flight.empty()) return pool_[port.in_flight.head].arrival;
+  if (!port.in_flight.empty()) return world_.pool[port.in_flight.head].arrival;
   return port.has(Port::kOwnerIsHost) ? expected_arrival(port) : kNever;
 }
 
 // That of the NIC's next packet of a verb, if there is one and nothing else leaves before.
 inline Picoseconds Engine::expected_arrival(const Port& port) {
-  Nic& nic = nics_[port.owner];
+  Nic& nic = world_.nics[port.owner];
   if (nic.ready.first() == kNever) return kNever;
   const Picoseconds start = std::max(port.busy_until, first_ready(nic));
-  const LinkSpeed& speed = speeds_[port.speed];
-  return start + speed.duration(framing_.wire_bytes(next_frame_bytes(nic.ready.top().qp()))) + speed.delay;
+  const LinkSpeed& speed = world_.speeds[port.speed];
+  return start + speed.duration(world_.framing.wire_bytes(next_frame_bytes(nic.ready.top().qp()))) +
+         speed.delay;
 }
 
 inline void Engine::set_slot(std::uint32_t link) {
-  const Port& port = ports_[link];
+  const Port& port = world_.ports[link];
   if (port.has(Port::kClassed)) [[unlikely]]
     return set_slot_classed(link);
   tree_.set_link(link, instant_of(port));
@@ -203,7 +204,7 @@ inline void Engine::set_slot(std::uint32_t link) {
 // whether the NIC's schedule has changed.
 template <class Change>
 inline void Engine::change_nic(std::uint32_t link, Change&& change) {
-  Port& port = ports_[link];
+  Port& port = world_.ports[link];
   catch_up_host(port);
   if (change() && (port.in_flight.empty() || port.has(Port::kClassed))) set_slot(link);
 }
@@ -212,7 +213,7 @@ inline void Engine::change_nic(std::uint32_t link, Change&& change) {
 // exhausted.
 template <class Apply>
 inline void Engine::on_progress(std::uint32_t qp, Apply&& apply) {
-  Sender& sender = senders_[qp];
+  Sender& sender = world_.senders[qp];
   change_nic(sender.link, [&] {
     RcRequester& requester = sender.requester;
     const std::uint64_t next_psn = requester.next_psn();

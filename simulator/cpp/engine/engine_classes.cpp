@@ -12,7 +12,7 @@ namespace simulator {
 // Sends the next packet of a port that has a pause frame to send, that may be paused or whose priorities have
 // weights, if it may leave until then.
 bool Engine::send_in_turn(Port& port, Picoseconds until) {
-  ClassedPort& classes = classes_of(port);
+  ClassedPort& classes = world_.classes_of(port);
   const Picoseconds free = port.busy_until;
   if (classes.is_pause_frame_due) {
     send_pause_frame(port, free);
@@ -21,13 +21,13 @@ bool Engine::send_in_turn(Port& port, Picoseconds until) {
   const Picoseconds start = classes.waiting == 0 ? kNever : classes.earliest(free);
   if (port.has(Port::kOwnerIsHost) && send_verb_before(port, start, until)) return true;
   if (start > until) return false;
-  send_class(port, classes, classes.next(pool_, start), start);
+  send_class(port, classes, classes.next(world_.pool, start), start);
   return true;
 }
 
 // Sends the next packet of a verb, if it is ready before `other` and not after `until`.
 bool Engine::send_verb_before(Port& port, Picoseconds other, Picoseconds until) {
-  Nic& nic = nics_[port.owner];
+  Nic& nic = world_.nics[port.owner];
   if (nic.ready.first() == kNever) return false;
   const Picoseconds start = std::max(port.busy_until, first_ready(nic));
   if (start >= other || start > until) return false;
@@ -37,15 +37,15 @@ bool Engine::send_verb_before(Port& port, Picoseconds other, Picoseconds until) 
 
 // A frame leaves a switch that pauses somebody, who perhaps may go on.
 void Engine::release_eagerly(Port& port, PacketIndex index, Picoseconds start) {
-  const Packet& packet = pool_[index];
-  Switch& element = switches_[port.owner];
-  IngressAccount& ingress = ingress_of(packet);
-  pool_of(element, ingress).release(ingress, packet.priority(), packet.frame_bytes);
+  const Packet& packet = world_.pool[index];
+  Switch& element = world_.switches[port.owner];
+  IngressAccount& ingress = world_.ingress_of(packet);
+  world_.buffer_of(element, ingress).release(ingress, packet.priority(), packet.frame_bytes);
   SIM_CHECK(start == now_, now_, "switch", "a departure that may end a pause is booked late");
   std::vector<std::uint32_t> resumed;
   std::erase_if(element.pausing, [&](const Pausing& told) {
-    IngressAccount& account = ingresses_[told.link];
-    if (!pool_of(element, account).may_resume(account, told.priority)) return false;
+    IngressAccount& account = world_.ingresses[told.link];
+    if (!world_.buffer_of(element, account).may_resume(account, told.priority)) return false;
     account.pausing &= static_cast<PriorityMask>(~mask_of(told.priority));
     if (std::find(resumed.begin(), resumed.end(), told.link) == resumed.end()) resumed.push_back(told.link);
     return true;
@@ -56,8 +56,9 @@ void Engine::release_eagerly(Port& port, PacketIndex index, Picoseconds start) {
 
 void Engine::set_eager(const Switch& element, bool is_eager) {
   for (const std::uint32_t link : element.links) {
-    Port& port = ports_[link];
-    port.flags = static_cast<std::uint16_t>(is_eager ? port.flags | Port::kEager : port.flags & ~Port::kEager);
+    Port& port = world_.ports[link];
+    port.flags =
+        static_cast<std::uint16_t>(is_eager ? port.flags | Port::kEager : port.flags & ~Port::kEager);
   }
 }
 
@@ -71,7 +72,7 @@ bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
 
 // Marks a packet, or not, by what waits without it.
 void Engine::mark(ClassedPort& classes, PacketIndex index) {
-  Packet& packet = pool_[index];
+  Packet& packet = world_.pool[index];
   const std::uint32_t priority = packet.priority();
   const std::int64_t waiting_bytes = classes.queues[priority].bytes.value;
   if (!may_be_marked(packet.kind) || !packet.is_ecn_capable()) return;
@@ -83,36 +84,36 @@ void Engine::mark(ClassedPort& classes, PacketIndex index) {
 // There seems to be no room for a frame. Accounts of ports that lag behind seem fuller than they are: looks
 // again when all ports of the switch have been caught up. A frame that gets no room is gone.
 bool Engine::admit_exactly(std::uint32_t link, PacketIndex index) {
-  Switch& element = switches_[ports_[link].owner];
-  for (const std::uint32_t other : element.links) catch_up_classed(ports_[other], now_);
-  const Packet packet = pool_[index];
+  Switch& element = world_.switches[world_.ports[link].owner];
+  for (const std::uint32_t other : element.links) catch_up_classed(world_.ports[other], now_);
+  const Packet packet = world_.pool[index];
   const std::uint32_t priority = packet.priority();
-  IngressAccount& account = ingress_of(packet);
-  PausePool& pool = pool_of(element, account);
-  if (!pool.is_lossless(priority)) {
-    const Bytes waiting = classes_[link].queues[priority].bytes;
-    if (!pool.fits_lossy(waiting.value, packet.frame_bytes)) return drop_classed(link, index), false;
-  } else if (!pool.fits(account, priority, packet.frame_bytes)) {
-    if (!pool.charge_headroom(account, priority, packet.frame_bytes)) {
-      ++classes_[link].counters->lossless_drops;
+  IngressAccount& account = world_.ingress_of(packet);
+  SharedBuffer& buffer = world_.buffer_of(element, account);
+  if (!buffer.is_lossless(priority)) {
+    const Bytes waiting = world_.classes[link].queues[priority].bytes;
+    if (!buffer.fits_lossy(waiting.value, packet.frame_bytes)) return drop_classed(link, index), false;
+  } else if (!buffer.fits(account, priority, packet.frame_bytes)) {
+    if (!buffer.charge_headroom(account, priority, packet.frame_bytes)) {
+      ++world_.classes[link].counters->lossless_drops;
       return drop_classed(link, index), false;
     }
     pause(element, packet.ingress, priority);
     return true;
   }
-  pool.charge(account, priority, packet.frame_bytes);
+  buffer.charge(account, priority, packet.frame_bytes);
   return true;
 }
 
 void Engine::drop_classed(std::uint32_t link, PacketIndex index) {
-  ++classes_[link].counters->priorities[pool_[index].priority()].dropped_packets;
+  ++world_.classes[link].counters->priorities[world_.pool[index].priority()].dropped_packets;
   drop(link, index);
 }
 
 // Tells the far end of one of the switch's links to pause. All ports of the switch have been caught up.
 void Engine::pause(Switch& element, std::uint32_t link, std::uint32_t priority) {
-  ClassedPort& classes = classes_[link];
-  IngressAccount& account = ingresses_[link];
+  ClassedPort& classes = world_.classes[link];
+  IngressAccount& account = world_.ingresses[link];
   if (has_priority(account.pausing, priority)) return;
   const bool was_lazy = element.pausing.empty();
   account.pausing |= mask_of(priority);
@@ -122,39 +123,40 @@ void Engine::pause(Switch& element, std::uint32_t link, std::uint32_t priority) 
   if (was_lazy) {
     for (const std::uint32_t other : element.links) set_slot(other);
   }
-  const Picoseconds refresh_every = element.pool.pause().refresh_every;
+  const Picoseconds refresh_every = element.shared_buffer.pause().refresh_every;
   if (refresh_every == kNever || account.is_refresh_pending) return;
   account.is_refresh_pending = true;
   set_timer(classes.refresh_timer, now_ + refresh_every);
 }
 
 void Engine::on_refresh_timer(std::uint32_t link) {
-  ClassedPort& classes = classes_[link];
-  IngressAccount& account = ingresses_[link];
+  ClassedPort& classes = world_.classes[link];
+  IngressAccount& account = world_.ingresses[link];
   account.is_refresh_pending = account.pausing != 0;
   if (!account.is_refresh_pending) return;
   tell_pauses(link, now_);
-  timers_.set(classes.refresh_timer, now_ + switches_[ports_[link].owner].pool.pause().refresh_every);
+  timers_.set(classes.refresh_timer,
+              now_ + world_.switches[world_.ports[link].owner].shared_buffer.pause().refresh_every);
 }
 
 // Sends a pause frame as soon as the port is free. What leaves until `caught_up` does not know of it yet.
 void Engine::tell_pauses(std::uint32_t link, Picoseconds caught_up) {
-  Port& port = ports_[link];
+  Port& port = world_.ports[link];
   catch_up_classed(port, caught_up);
-  classes_of(port).is_pause_frame_due = true;
+  world_.classes_of(port).is_pause_frame_due = true;
   if (port.busy_until <= now_) send_pause_frame(port, now_);
   set_slot(link);
 }
 
 void Engine::send_pause_frame(Port& port, Picoseconds start) {
-  const PacketIndex index = pool_.allocate();
-  ClassedPort& classes = classes_of(port);
+  const PacketIndex index = world_.pool.allocate();
+  ClassedPort& classes = world_.classes_of(port);
   const PriorityMask lossless = port.has(Port::kOwnerIsHost)
-                                    ? lossless_beyond(nics_[port.owner].link)
-                                    : switches_[port.owner].pool.pause().priorities;
-  const PauseFrame frame{lossless, ingresses_[link_of(port)].pausing};
-  Packet& packet = pool_[index];
-  packet.psn = frame.packed();
+                                    ? world_.lossless_beyond(world_.nics[port.owner].link)
+                                    : world_.switches[port.owner].shared_buffer.pause().priorities;
+  const PauseFrame frame{lossless, world_.ingresses[world_.link_of(port)].pausing};
+  Packet& packet = world_.pool[index];
+  packet.pause_frame = frame;
   packet.frame_bytes = PauseFrame::kFrameBytes;
   packet.kind = PacketKind::kPause;
   classes.is_pause_frame_due = false;
@@ -164,16 +166,16 @@ void Engine::send_pause_frame(Port& port, Picoseconds start) {
 
 // A pause frame has come over `link`: it is about the port that sends the other way.
 void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
-  const PauseFrame frame = PauseFrame::unpacked(pool_[index].psn);
-  pool_.free(index);
-  const bool is_from_host = ports_[link].has(Port::kOwnerIsHost);
+  const PauseFrame frame = world_.pool[index].pause_frame;
+  world_.pool.free(index);
+  const bool is_from_host = world_.ports[link].has(Port::kOwnerIsHost);
   const Picoseconds duration =
-      is_from_host ? kNever : switches_[ports_[link].owner].pool.pause().duration;
+      is_from_host ? kNever : world_.switches[world_.ports[link].owner].shared_buffer.pause().duration;
   const std::uint32_t back = link ^ 1;
-  Port& port = ports_[back];
+  Port& port = world_.ports[back];
   catch_up_classed(port, now_);
   const Picoseconds until = duration == kNever ? kNever : now_ + duration;
-  ClassedPort& classes = classes_of(port);
+  ClassedPort& classes = world_.classes_of(port);
   classes.pauses->on_frame(frame, now_, until, back, recorder_.pauses);
   classes.told = classes.pauses->told();
   port.busy_until = std::max(port.busy_until, now_);  // what may go from now on has not left before
@@ -184,14 +186,16 @@ void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
   }
   catch_up_classed(port, now_);
   set_slot(back);
-  watch_pauses(back);
+  pause_faults_.watch_pauses(back);
 }
 
 // Queue pairs of a NIC move between those that take turns and those whose priority is paused.
 void Engine::sort_paused(Port& port) {
-  Nic& nic = nics_[port.owner];
-  const ClassedPort& classes = classes_of(port);
-  const auto is_paused = [&](std::uint32_t qp) { return classes.is_paused(senders_[qp].priority(), now_); };
+  Nic& nic = world_.nics[port.owner];
+  const ClassedPort& classes = world_.classes_of(port);
+  const auto is_paused = [&](std::uint32_t qp) {
+    return classes.is_paused(world_.senders[qp].priority(), now_);
+  };
   const std::size_t waited = nic.paused.size();
   nic.ready.rebuild([&](const ReadyQueuePair& entry) {
     if (!is_paused(entry.qp())) return true;
@@ -213,7 +217,7 @@ void Engine::sort_paused(Port& port) {
 
 // A departure is due as an event, or a pause has come to its end.
 void Engine::fire_departure(std::uint32_t link) {
-  Port& port = ports_[link];
+  Port& port = world_.ports[link];
   if (port.has(Port::kOwnerIsHost)) {
     catch_up_classed(port, now_ - Picoseconds{1});
     sort_paused(port);
@@ -224,18 +228,18 @@ void Engine::fire_departure(std::uint32_t link) {
 
 // The end of the first pause that queue pairs of a NIC wait for.
 Picoseconds Engine::first_resumption(const Port& port) const {
-  const PauseState& pauses = *classes_of(port).pauses;
+  const PauseState& pauses = *world_.classes_of(port).pauses;
   Picoseconds first = kNever;
-  for (const std::uint32_t qp : nics_[port.owner].paused) {
-    first = std::min(first, pauses.paused_until(senders_[qp].priority()));
+  for (const std::uint32_t qp : world_.nics[port.owner].paused) {
+    first = std::min(first, pauses.paused_until(world_.senders[qp].priority()));
   }
   return first;
 }
 
 // Nothing is under way, or the port is eager.
 void Engine::set_slot_of_special(std::uint32_t link) {
-  const Port& port = ports_[link];
-  if (!port.has(Port::kEager) && classes_of(port).is_empty()) [[likely]]
+  const Port& port = world_.ports[link];
+  if (!port.has(Port::kEager) && world_.classes_of(port).is_empty()) [[likely]]
     return tree_.set_link(link, port.has(Port::kOwnerIsHost) ? expected_arrival(port) : kNever);
   const Instant next = instant_of_classed(port);
   if (next.is_departure && next.at != kNever) return tree_.set_departure(link, next.at);
@@ -245,9 +249,9 @@ void Engine::set_slot_of_special(std::uint32_t link) {
 // The instant at which something happens next at a port that is eager, or that has something to send and
 // nothing under way: a departure that must be seen, or an arrival.
 Engine::Instant Engine::instant_of_classed(const Port& port) {
-  const ClassedPort& classes = classes_of(port);
+  const ClassedPort& classes = world_.classes_of(port);
   const bool is_host = port.has(Port::kOwnerIsHost);
-  const Picoseconds arrival = port.in_flight.empty() ? kNever : pool_[port.in_flight.head].arrival;
+  const Picoseconds arrival = port.in_flight.empty() ? kNever : world_.pool[port.in_flight.head].arrival;
   Picoseconds departure = kNever;
   if (classes.is_pause_frame_due) {
     departure = port.busy_until;
@@ -257,8 +261,8 @@ Engine::Instant Engine::instant_of_classed(const Port& port) {
   const bool is_eager = !is_host && port.has(Port::kEager);
   if (!is_eager && arrival != kNever) departure = kNever;
   if (is_host) departure = std::min(departure, first_resumption(port));
-  if (arrival == kNever && is_host && nics_[port.owner].ready.first() != kNever) {
-    const Picoseconds start = std::max(port.busy_until, first_ready(nics_[port.owner]));
+  if (arrival == kNever && is_host && world_.nics[port.owner].ready.first() != kNever) {
+    const Picoseconds start = std::max(port.busy_until, first_ready(world_.nics[port.owner]));
     if (start < departure) return {expected_arrival(port), false};
   }
   return departure <= arrival ? Instant{departure, true} : Instant{arrival, false};

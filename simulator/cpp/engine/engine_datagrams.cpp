@@ -1,5 +1,4 @@
-// Unreliable datagrams: one packet each, that leaves its NIC like an acknowledgement, before data and without
-// a limiter.
+// Datagrams on their way through the engine.
 #include <utility>
 
 #include "engine/departures.h"
@@ -9,40 +8,30 @@ namespace simulator {
 std::uint32_t Engine::add_datagram_queue_pair(std::uint32_t host) {
   complete_topology();
   mailbox_.add_datagram_queue_pair();
-  datagram_hosts_.push_back(nodes_[host].index);
-  return static_cast<std::uint32_t>(datagram_hosts_.size() - 1);
-}
-
-std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
-  const auto route = static_cast<std::uint32_t>(routes_.size());
-  routes_.insert(routes_.end(), links.begin(), links.end());
-  prepare_end(links);
-  return route;
+  return datagrams_.add_queue_pair(world_.nodes[host].index);
 }
 
 void Engine::post_datagram(Datagram datagram) {
-  const PacketIndex index = pool_.allocate();
-  Packet& packet = pool_[index];
+  const PacketIndex index = world_.pool.allocate();
+  Packet& packet = world_.pool[index];
   packet.position = datagram.route;
   packet.qp = datagram.destination;
   packet.psn = 0;
-  packet.frame_bytes = static_cast<std::uint16_t>(framing_.datagram_frame_bytes(datagram.payload.size()));
+  packet.frame_bytes =
+      static_cast<std::uint16_t>(world_.framing.datagram_frame_bytes(datagram.payload.size()));
   packet.kind = PacketKind::kDatagram;
   packet.flags = 0;
-  ++datagrams_.sent;
-  datagrams_.under_way.emplace(index, std::move(datagram));
-  send_before_data(routes_[packet.position], index);
+  datagrams_.send(index, std::move(datagram));
+  send_before_data(world_.routes[packet.position], index);
 }
 
 void Engine::on_datagram(PacketIndex index) {
-  auto arrived = datagrams_.under_way.extract(index);
-  pool_.free(index);
-  ++datagrams_.received;
-  const Datagram& datagram = arrived.mapped();
+  Datagram datagram = datagrams_.receive(index);
+  world_.pool.free(index);
   const std::uint32_t source = datagram_queue_pair_number(datagram.source);
   recorder_.on_datagram(datagram_queue_pair_number(datagram.destination), source, datagram.wr_id, now_);
-  const std::int64_t nic_ns = nics_[datagram_hosts_[datagram.destination]].clock.read_ns(now_);
-  mailbox_.receive_datagram(datagram.destination, {source, nic_ns, std::move(arrived.mapped().payload)});
+  const std::int64_t nic_ns = world_.nics[datagrams_.nic_of(datagram.destination)].clock.read_ns(now_);
+  mailbox_.receive_datagram(datagram.destination, {source, nic_ns, std::move(datagram.payload)});
   if (mailbox_.has_calls()) horizon_ = now_;
 }
 

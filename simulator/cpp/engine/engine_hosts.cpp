@@ -10,14 +10,14 @@ namespace simulator {
 // before `earliest`.
 void Engine::refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest) {
   for (const std::uint32_t qp : nic.paused) {
-    Sender& sender = senders_[qp];
+    Sender& sender = world_.senders[qp];
     if (sender.limiter == limiter) sender.ready = std::max(sender.ready, earliest);
   }
   nic.ready.rebuild([&](ReadyQueuePair& entry) {
-    Sender& sender = senders_[entry.qp()];
+    Sender& sender = world_.senders[entry.qp()];
     if (sender.limiter != limiter) return true;
     sender.ready = std::max(sender.ready, earliest);
-    entry.set_ready(limiters_[limiter].earliest(sender.ready));
+    entry.set_ready(world_.limiters[limiter].earliest(sender.ready));
     return true;
   });
 }
@@ -29,16 +29,16 @@ void Engine::arm_retransmit_timer(Sender& sender) {
 }
 
 bool Engine::is_paused(const Sender& sender) const {
-  const Port& port = ports_[sender.link];
-  return port.has(Port::kClassed) && classes_of(port).is_paused(sender.priority(), now_);
+  const Port& port = world_.ports[sender.link];
+  return port.has(Port::kClassed) && world_.classes_of(port).is_paused(sender.priority(), now_);
 }
 
 // Puts a queue pair into the NIC's heap, or takes it out, as it has something to send or not.
 void Engine::reconsider(std::uint32_t qp) {
-  Sender& sender = senders_[qp];
+  Sender& sender = world_.senders[qp];
   if (sender.is_ready == sender.has_packet()) return;
   sender.is_ready = !sender.is_ready;
-  Nic& nic = nics_[sender.nic];
+  Nic& nic = world_.nics[sender.nic];
   if (!sender.is_ready) {
     nic.ready.rebuild([&](const ReadyQueuePair& entry) { return entry.qp() != qp; });
     std::erase(nic.paused, qp);
@@ -50,19 +50,19 @@ void Engine::reconsider(std::uint32_t qp) {
 }
 
 void Engine::queue_up(Nic& nic, std::uint32_t qp) {
-  const Sender& sender = senders_[qp];
-  nic.ready.push({limiters_[sender.limiter].earliest(sender.ready), sender.served, qp});
+  const Sender& sender = world_.senders[qp];
+  nic.ready.push({world_.limiters[sender.limiter].earliest(sender.ready), sender.served, qp});
 }
 
 void Engine::fail(std::uint32_t qp) {
-  Sender& sender = senders_[qp];
+  Sender& sender = world_.senders[qp];
   sender.state = QueuePairState::kError;
   forget_responses(qp);
   const auto on_failed = [&](const Verb& verb, VerbStatus status) { complete(qp, verb, status); };
   if (sender.has_reliability) {
     sender.has_special = false;
     timers_.cancel(sender.timer);
-    reliabilities_[qp].requester->fail(on_failed);
+    world_.reliabilities[qp].requester->fail(on_failed);
   } else {
     sender.requester.fail(on_failed);
   }
@@ -74,8 +74,9 @@ void Engine::fail(std::uint32_t qp) {
 void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
   recorder_.on_verb_done(queue_pair_number(qp), verb, status, now_);
   if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
-  const bool has_pci_terms = status == VerbStatus::kSuccess && !senders_[qp].is_unreliable;
-  const std::int64_t pci_ns = has_pci_terms ? nics_[senders_[qp].nic].pci.reliable_ns(verb.length) : 0;
+  const bool has_pci_terms = status == VerbStatus::kSuccess && !world_.senders[qp].is_unreliable;
+  const std::int64_t pci_ns =
+      has_pci_terms ? world_.nics[world_.senders[qp].nic].pci.reliable_ns(verb.length) : 0;
   mailbox_.complete(qp, {.wr_id = verb.wr_id,
                          .nic_ns = nic_clock_ns(qp) + pci_ns,
                          .byte_len = verb.length.value,
@@ -85,9 +86,9 @@ void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
 }
 
 void Engine::on_retransmit_timer(std::uint32_t qp) {
-  Sender& sender = senders_[qp];
+  Sender& sender = world_.senders[qp];
   if (sender.is_unreliable) return on_departure_timer(qp);
-  if (sender.has_reliability) return on_reliability_timer(qp);
+  if (sender.has_reliability) return reliabilities_.on_timer(qp);
   sender.is_timer_pending = false;
   change_nic(sender.link, [&] {
     RcRequester& requester = sender.requester;
@@ -103,7 +104,7 @@ void Engine::on_retransmit_timer(std::uint32_t qp) {
 }
 
 std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
-  Sender& sender = senders_[qp];
+  Sender& sender = world_.senders[qp];
   if (!sender.is_operational()) {
     throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(sender.state)) +
                          ": posting needs RTS (3)");
@@ -117,7 +118,7 @@ std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
   }
   const std::int64_t nic_ns = nic_clock_ns(qp);
   if (sender.has_reliability) {
-    post_data(qp, posted);
+    reliabilities_.post(qp, posted);
     return nic_ns;
   }
   change_nic(sender.link, [&] {
@@ -130,8 +131,8 @@ std::int64_t Engine::post(std::uint32_t qp, const Verb& verb) {
 }
 
 void Engine::reset(std::uint32_t qp) {
-  Sender& sender = senders_[qp];
-  require_resettable(qp);
+  Sender& sender = world_.senders[qp];
+  reliabilities_.require_resettable(qp);
   change_nic(sender.link, [&] {
     sender.state = QueuePairState::kReset;
     sender.has_been_reset = true;
@@ -146,25 +147,25 @@ void Engine::reset(std::uint32_t qp) {
 }
 
 void Engine::ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn) {
-  Sender& sender = senders_[qp];
+  Sender& sender = world_.senders[qp];
   if (sender.state != QueuePairState::kReset) {
     throw QueuePairError(queue_pair_name(qp) + " is in state " + std::string(name_of(sender.state)) +
                          ": ready needs RESET (0)");
   }
   sender.requester.restart(sq_psn);
-  receivers_[qp].responder.restart(rq_psn);
-  if (sender.is_unreliable) extras(qp).unreliable.restart();
+  world_.receivers[qp].responder.restart(rq_psn);
+  if (sender.is_unreliable) world_.extras_of(qp).unreliable.restart();
   sender.state = QueuePairState::kReadyToSend;
 }
 
 BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
-  const Sender& sender = senders_[qp];
-  require_uncontrolled(qp, "set_rate");
-  Nic& nic = nics_[sender.nic];
+  const Sender& sender = world_.senders[qp];
+  controls_.require_none(qp, "set_rate");
+  Nic& nic = world_.nics[sender.nic];
   const BitsPerSecond effective = rounded_up(rate, nic.profile.rate_step);
   change_nic(sender.link, [&] {
-    const Bytes lag{lags_[sender.limiter].next_integer(nic.profile.actuation_lag_max.value)};
-    Limiter& limiter = limiters_[sender.limiter];
+    const Bytes lag{world_.lags[sender.limiter].next_integer(nic.profile.actuation_lag_max.value)};
+    Limiter& limiter = world_.limiters[sender.limiter];
     limiter.set_rate(effective, lag, now_);
     if (limiter.is_pending()) return false;
     refresh_ready(nic, sender.limiter, now_);
@@ -174,35 +175,26 @@ BitsPerSecond Engine::set_rate(std::uint32_t qp, BitsPerSecond rate) {
 }
 
 void Engine::use_limiter(std::uint32_t qp, std::uint32_t limiter) {
-  Sender& sender = senders_[qp];
-  require_uncontrolled(qp, "use_limiter");
-  catch_up_host(ports_[sender.link]);
-  const bool is_idle = with_requester(qp, [](const auto& requester) { return requester.is_idle(); });
+  Sender& sender = world_.senders[qp];
+  controls_.require_none(qp, "use_limiter");
+  catch_up_host(world_.ports[sender.link]);
+  const bool is_idle = world_.with_requester(qp, [](const auto& requester) { return requester.is_idle(); });
   if (!is_idle || sender.has_special)
     throw QueuePairError(queue_pair_name(qp) + " is not idle: use_limiter needs an empty send queue");
-  Nic& nic = nics_[sender.nic];
+  Nic& nic = world_.nics[sender.nic];
   if (limiter >= nic.limiters.size())
     throw SimulationError("use_limiter: the NIC has no limiter " + std::to_string(limiter));
-  for (std::uint32_t other = 0; other < controlled_.size(); ++other) {
-    if (senders_[other].limiter == nic.limiters[limiter]) require_uncontrolled(other, "use_limiter");
-  }
+  controls_.require_none_uses(nic.limiters[limiter], "use_limiter");
   sender.limiter = nic.limiters[limiter];
   nic.shares_limiters = true;
 }
 
-// When the last packet of a verb first left, while the verb is not done. Then it is the host software's
-// business.
-Picoseconds Engine::left_nic(std::uint32_t qp, std::uint64_t wr_id) {
-  catch_up_link(senders_[qp].link);
-  return with_requester(qp, [&](const auto& requester) { return requester.left_nic(wr_id); });
-}
-
 double Engine::nic_clock_at(std::uint32_t qp, Picoseconds at) const {
-  return nics_[senders_[qp].nic].clock.exact_ns(at);
+  return world_.nics[world_.senders[qp].nic].clock.exact_ns(at);
 }
 
 std::int64_t Engine::nic_clock_ns(std::uint32_t qp) const {
-  return nics_[senders_[qp].nic].clock.read_ns(now_);
+  return world_.nics[world_.senders[qp].nic].clock.read_ns(now_);
 }
 
 }  // namespace simulator

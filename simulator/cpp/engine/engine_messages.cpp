@@ -1,69 +1,58 @@
 // Packets that are more than a number and a size: SEND and immediate data, unreliable connections.
-#include <memory>
+#include <algorithm>
 
 #include "engine/departures.h"
 
 namespace simulator {
 
-QueuePairExtras& Engine::extras(std::uint32_t qp) {
-  if (extras_.size() < senders_.size()) extras_.resize(senders_.size());
-  if (!extras_[qp]) extras_[qp] = std::make_unique<QueuePairExtras>();
-  return *extras_[qp];
-}
-
-PacketDetails& Engine::details_of(PacketIndex index) {
-  if (details_.size() <= index) details_.resize(pool_.peak());
-  return details_[index];
-}
-
 PacketDescription Engine::describe_next(std::uint32_t qp) {
-  const Sender& sender = senders_[qp];
-  if (sender.is_response_next()) return extras(qp).responses.next(sender.requester.mtu_bytes());
+  const Sender& sender = world_.senders[qp];
+  if (sender.is_response_next()) return world_.extras_of(qp).responses.next(sender.requester.mtu_bytes());
   return sender.requester.describe();
 }
 
 PacketIndex Engine::send_described(std::uint32_t qp, Port& port, Picoseconds start) {
-  Sender& sender = senders_[qp];
-  if (sender.has_reliability) return send_data(qp, port, start);
+  Sender& sender = world_.senders[qp];
+  if (sender.has_reliability) return reliabilities_.send(qp, port, start);
   const PacketDescription next = describe_next(qp);
-  const PacketIndex index = pool_.allocate();
-  Packet& packet = pool_[index];
+  const PacketIndex index = world_.pool.allocate();
+  Packet& packet = world_.pool[index];
   packet.position = sender.route;
   packet.qp = sender.peer;
   packet.psn = packet_psn(next.psn);
   packet.frame_bytes =
-      static_cast<std::uint16_t>(framing_.frame_bytes(next.kind, next.flags, next.payload_bytes));
+      static_cast<std::uint16_t>(world_.framing.frame_bytes(next.kind, next.flags, next.payload_bytes));
   packet.kind = next.kind;
   packet.flags = next.flags | sender.priority_flags;
   depart(port, index, start);
-  PacketDetails& details = details_of(index);
+  PacketDetails& details = world_.details[index];
   details = next.details;
-  details.left = port.busy_until - next.details.left;
+  details.left = port.busy_until - next.request_took;
   sender.has_responded = sender.is_response_next();
   if (!sender.has_responded) {
     sender.requester.on_described_sent(next, port.busy_until);
     return index;
   }
-  ++receivers_[qp].sent_replies;
-  ResponseQueue& responses = extras(qp).responses;
+  ++world_.receivers[qp].sent_replies;
+  ResponseQueue& responses = world_.extras_of(qp).responses;
   responses.on_sent(next);
   sender.has_special = !responses.empty();
   return index;
 }
 
 void Engine::arrive_described(PacketIndex index) {
-  const Packet packet = pool_[index];
-  if (packet.kind == PacketKind::kData) return on_data(index);
-  if (packet.kind == PacketKind::kAcknowledgement) return on_acknowledgement(index);
+  const Packet packet = world_.pool[index];
+  if (packet.kind == PacketKind::kData) return reliabilities_.on_data(index);
+  if (packet.kind == PacketKind::kAcknowledgement) return reliabilities_.on_acknowledgement(index);
   if (packet.kind == PacketKind::kDatagram) return on_datagram(index);
-  if (packet.kind == PacketKind::kNotification) return on_notification(index);
-  if (packet.kind == PacketKind::kFeedback) return on_feedback(index);
+  if (packet.kind == PacketKind::kCnp) return controls_.on_cnp(index);
+  if (packet.kind == PacketKind::kFeedback) return controls_.on_feedback(index);
   if (packet.kind == PacketKind::kReadResponse) return on_read_response(index);
-  const bool is_operational = senders_[packet.qp].is_operational();
+  const bool is_operational = world_.senders[packet.qp].is_operational();
   if (packet.kind == PacketKind::kUnreliable) return on_unreliable(index, is_operational);
   if (!is_operational) {
-    receivers_[packet.qp].responder.discard();
-    pool_.free(index);
+    world_.receivers[packet.qp].responder.discard();
+    world_.pool.free(index);
   } else if (packet.kind == PacketKind::kMessage) {
     on_message(index);
   } else {
@@ -71,62 +60,59 @@ void Engine::arrive_described(PacketIndex index) {
   }
 }
 
-Bytes Engine::payload_of(const Packet& packet) const {
-  return {std::int64_t{framing_.payload_bytes(packet.kind, packet.flags, packet.frame_bytes)}};
-}
-
-void Engine::reply(PacketIndex index, const Reply& answer) {
-  turn_into_reply(index, answer);
+void Engine::send_reply(PacketIndex index, const Reply& reply) {
+  turn_into_reply(index, reply);
 }
 
 void Engine::on_message(PacketIndex index) {
-  const Packet& packet = pool_[index];
-  RcResponder& responder = receivers_[packet.qp].responder;
+  const Packet& packet = world_.pool[index];
+  RcResponder& responder = world_.receivers[packet.qp].responder;
   const std::uint64_t expected = responder.expected_psn();
   const bool wants_ack = (packet.flags & PacketFlags::kWantsAck) != 0;
-  const Reply answer = responder.on_write(packet.psn, payload_of(packet), wants_ack);
+  const Reply reply = responder.on_write(packet.psn, world_.payload_of(packet), wants_ack);
   if (responder.expected_psn() != expected) {
     land(index);
     if ((packet.flags & PacketFlags::kLast) != 0) receive(index);
   }
-  if (answer.kind == ReplyKind::kNone) {
-    pool_.free(index);
+  if (reply.kind == ReplyKind::kNone) {
+    world_.pool.free(index);
   } else {
-    reply(index, answer);
+    send_reply(index, reply);
   }
 }
 
 void Engine::on_unreliable(PacketIndex index, bool is_operational) {
-  const Packet& packet = pool_[index];
-  UcResponder& responder = extras(packet.qp).unreliable;
+  const Packet& packet = world_.pool[index];
+  UcResponder& responder = world_.extras_of(packet.qp).unreliable;
   if (is_operational) {
-    const UcResponder::Outcome outcome = responder.on_packet(packet.psn, packet.flags, payload_of(packet));
+    const UcResponder::Outcome outcome =
+        responder.on_packet(packet.psn, packet.flags, world_.payload_of(packet));
     if (outcome != UcResponder::Outcome::kDiscarded) land(index);
     if (outcome == UcResponder::Outcome::kMessageComplete) receive(index);
   } else {
     responder.discard();
   }
-  pool_.free(index);
+  world_.pool.free(index);
 }
 
 // A packet of a WRITE has been accepted.
 void Engine::land(PacketIndex index) {
-  const Packet& packet = pool_[index];
+  const Packet& packet = world_.pool[index];
   if ((packet.flags & PacketFlags::kSend) != 0) return;
-  const std::uint32_t qp = senders_[packet.qp].peer;
-  memories_.land(qp, queue_pair_number(qp), false, details_of(index), payload_of(packet), now_);
+  const std::uint32_t qp = world_.senders[packet.qp].peer;
+  memories_.land(qp, queue_pair_number(qp), false, world_.details[index], world_.payload_of(packet), now_);
 }
 
 // The last packet of a verb has been accepted. A SEND, and any immediate, completes a receive request.
 void Engine::receive(PacketIndex index) {
-  const Packet& packet = pool_[index];
+  const Packet& packet = world_.pool[index];
   const bool has_immediate = (packet.flags & PacketFlags::kImmediate) != 0;
   if (!has_immediate && (packet.flags & PacketFlags::kSend) == 0) return;
-  const PacketDetails& details = details_of(index);
-  const Sender& receiver = senders_[packet.qp];
+  const PacketDetails& details = world_.details[index];
+  const Sender& receiver = world_.senders[packet.qp];
   const std::int64_t pci_ns =
-      receiver.is_unreliable ? nics_[receiver.nic].pci.unreliable_ns(details.length) : 0;
-  Completion completion{.wr_id = extras(packet.qp).receives++,
+      receiver.is_unreliable ? world_.nics[receiver.nic].pci.unreliable_ns(details.length) : 0;
+  Completion completion{.wr_id = world_.extras_of(packet.qp).receives++,
                         .nic_ns = nic_clock_ns(packet.qp) + pci_ns,
                         .byte_len = details.length.value,
                         .status = static_cast<int>(VerbStatus::kSuccess)};
@@ -141,20 +127,20 @@ void Engine::receive(PacketIndex index) {
 // somebody looks, so a timer looks: at the earliest instant at which the oldest verb can have left, and
 // again.
 void Engine::watch_departure(std::uint32_t qp) {
-  Sender& sender = senders_[qp];
+  Sender& sender = world_.senders[qp];
   if (sender.requester.is_idle()) return;
-  const Port& port = ports_[sender.link];
-  const std::int64_t overhead = framing_.wire_bytes(framing_.data_overhead_bytes).value;
+  const Port& port = world_.ports[sender.link];
+  const std::int64_t overhead = world_.framing.wire_bytes(world_.framing.data_overhead_bytes).value;
   sender.is_timer_pending = true;
   timers_.set(sender.timer, sender.requester.oldest_left_after(std::max(now_, port.busy_until), overhead,
-                                                               speeds_[port.speed].ps_per_byte));
+                                                               world_.speeds[port.speed].ps_per_byte));
   set_timer_slot();
 }
 
 void Engine::on_departure_timer(std::uint32_t qp) {
-  Sender& sender = senders_[qp];
+  Sender& sender = world_.senders[qp];
   sender.is_timer_pending = false;
-  catch_up_host(ports_[sender.link]);
+  catch_up_host(world_.ports[sender.link]);
   sender.requester.on_left(now_, [&](const Verb& verb) { complete(qp, verb, VerbStatus::kSuccess); });
   watch_departure(qp);
 }

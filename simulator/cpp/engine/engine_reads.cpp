@@ -4,17 +4,16 @@
 namespace simulator {
 
 void Engine::on_read_request(PacketIndex index) {
-  const Packet packet = pool_[index];
-  PacketDetails details = details_of(index);
-  Sender& sender = senders_[packet.qp];
+  const Packet packet = world_.pool[index];
+  const PacketDetails details = world_.details[index];
+  Sender& sender = world_.senders[packet.qp];
   const auto responses = static_cast<std::uint32_t>(sender.requester.packets_of(details.length));
-  const Reply answer = receivers_[packet.qp].responder.on_read(packet.psn, responses);
-  if (answer.kind == ReplyKind::kNak) return reply(index, answer);
-  pool_.free(index);
-  if (answer.kind == ReplyKind::kNone) return;
-  details.left = now_ - details.left;
+  const Reply reply = world_.receivers[packet.qp].responder.on_read(packet.psn, responses);
+  if (reply.kind == ReplyKind::kNak) return send_reply(index, reply);
+  world_.pool.free(index);
+  if (reply.kind == ReplyKind::kNone) return;
   change_nic(sender.link, [&] {
-    extras(packet.qp).responses.add_read(packet.psn, responses, details);
+    world_.extras_of(packet.qp).responses.add_read(packet.psn, responses, details, now_ - details.left);
     sender.has_special = true;
     reconsider(packet.qp);
     return true;
@@ -23,33 +22,34 @@ void Engine::on_read_request(PacketIndex index) {
 
 // Replies keep the order of their requests: while responses to a READ wait, so does what comes after them.
 // Returns false if none waits any more.
-bool Engine::reply_after_responses(PacketIndex index, const Reply& answer) {
-  const std::uint32_t qp = pool_[index].qp;
-  catch_up_host(ports_[senders_[qp].link]);
-  if (!senders_[qp].has_special) return false;
-  extras(qp).responses.add_reply(answer);
-  pool_.free(index);
+bool Engine::reply_after_responses(PacketIndex index, const Reply& reply) {
+  const std::uint32_t qp = world_.pool[index].qp;
+  catch_up_host(world_.ports[world_.senders[qp].link]);
+  if (!world_.senders[qp].has_special) return false;
+  world_.extras_of(qp).responses.add_reply(reply);
+  world_.pool.free(index);
   return true;
 }
 
 void Engine::on_read_response(PacketIndex index) {
-  const Packet packet = pool_[index];
-  const PacketDetails details = details_of(index);
-  pool_.free(index);
-  ++receivers_[packet.qp].received_replies;
-  if (!senders_[packet.qp].is_operational()) return;
+  const Packet packet = world_.pool[index];
+  const PacketDetails details = world_.details[index];
+  world_.pool.free(index);
+  ++world_.receivers[packet.qp].received_replies;
+  if (!world_.senders[packet.qp].is_operational()) return;
   bool is_accepted = false;
   on_progress(packet.qp, [&](RcRequester& requester, const auto& on_done) {
-    return requester.on_response(packet.psn, payload_of(packet), details.left, now_, is_accepted, on_done);
+    return requester.on_response(packet.psn, world_.payload_of(packet), details.left, now_, is_accepted,
+                                 on_done);
   });
   if (!is_accepted) return;
-  memories_.land(packet.qp, queue_pair_number(packet.qp), true, details, payload_of(packet), now_);
+  memories_.land(packet.qp, queue_pair_number(packet.qp), true, details, world_.payload_of(packet), now_);
 }
 
 void Engine::forget_responses(std::uint32_t qp) {
-  if (!senders_[qp].has_special) return;
-  extras(qp).responses.clear();
-  senders_[qp].has_special = false;
+  if (!world_.senders[qp].has_special) return;
+  world_.extras_of(qp).responses.clear();
+  world_.senders[qp].has_special = false;
 }
 
 }  // namespace simulator

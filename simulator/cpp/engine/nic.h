@@ -4,22 +4,19 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/configuration.h"
-#include "cc/controller.h"
 #include "engine/ready_queue.h"
 #include "protocol/limiter.h"
 #include "protocol/nic_clock.h"
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
-#include "protocol/receive_buffer.h"
 #include "protocol/response_queue.h"
 #include "protocol/uc_responder.h"
-#include "reliability/registry.h"
+#include "reliability/kind.h"
 #include "results/outcome.h"
 
 namespace simulator {
@@ -35,12 +32,9 @@ struct alignas(64) Nic {
   NicProfile profile;
   NicClock clock;
   PciDelay pci;
-  std::uint16_t next_identification;  // of an IP header
   std::string name;
   std::vector<std::uint32_t> paused;  // queue pairs that have something to send, but whose priority may not
   std::vector<std::uint32_t> limiters;
-  std::optional<ReceiveBuffer> receive_buffer{};
-  std::uint32_t receive_timer = 0;
   std::uint32_t queue_pairs = 0;  // that took a limiter of a priority
 
   // Entries only fall behind, so nothing is ready before the first of them.
@@ -58,17 +52,17 @@ struct Sender {
   std::uint32_t limiter;
   std::uint32_t timer;
   std::uint64_t served = 0;
-  Picoseconds ready;  // it could send from then on, if it were not for the limiter
-  Bytes untold{};      // wire bytes that its control has not been told of
-  Bytes untold_max{};  // it must be told then
+  Picoseconds ready;                // it could send from then on, if it were not for the limiter
+  Bytes untold{};                   // wire bytes that its control has not been told of
+  Bytes untold_max{};               // it must be told then
   std::uint8_t priority_flags = 0;  // the priority, where packets have it
   bool is_ready = false;            // it is in the NIC's heap, or paused
   bool is_timer_pending = false;
   bool is_controlled = false;  // by a congestion control in the NIC
   bool has_special = false;    // packets that `requester` knows nothing of: responses to READs, or of that
   bool has_responded = false;  // the last packet was one: now it is the requester's turn
-  bool wants_answers = false;  // the control
-  bool has_reliability = false;  // of its own: then `requester` is idle
+  bool wants_acknowledgements = false;  // the control
+  bool has_reliability = false;         // of its own: then `requester` is idle
   QueuePairState state = QueuePairState::kReadyToSend;
   bool wants_feedback = false;
   bool wants_telemetry = false;
@@ -89,26 +83,6 @@ struct QueuePairExtras {
   UcResponder unreliable;
   ResponseQueue responses;
   std::uint64_t receives = 0;  // receive requests that have been used
-};
-
-// A queue pair with a congestion control in its NIC, which also tells the other end's about marks.
-struct ControlledQueuePair {
-  std::unique_ptr<Controller> controller;
-  std::uint32_t timer = 0;
-  std::uint8_t notification_flags = 0;  // their priority
-  BitsPerSecond line_rate;
-  BitsPerSecond rate;             // that the limiter has; 0 = no limit
-  std::uint64_t window = kNoWindow;  // that the requester has
-  std::uint32_t feedback_route = 0;  // in the table of routes: the queue pair's route, backwards
-  std::uint32_t route_links = 0;
-  Picoseconds next_notification;  // none is sent before
-  std::int64_t notifications_sent = 0;
-  std::int64_t notifications_received = 0;
-
-  BitsPerSecond limited_rate() const {
-    const BitsPerSecond wanted = controller->rate();
-    return wanted < line_rate ? wanted : BitsPerSecond{};
-  }
 };
 
 struct alignas(64) Receiver {

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "base/units.h"
 #include "cc/controller.h"
 #include "protocol/packet_kind.h"
+#include "protocol/pause_state.h"
 
 namespace simulator {
 
@@ -25,7 +27,10 @@ struct Packet {
   std::uint32_t position;  // in the table of routes: entry of the link it is on
   std::uint32_t ingress;   // at a switch: the link back to where it came from, whose account it is charged to
   std::uint32_t qp;        // receiving queue pair, or datagram queue pair
-  std::uint32_t psn;       // and whether it is marked, or may not be; or the PauseFrame
+  union {
+    std::uint32_t psn;       // and whether it is marked, or may not be
+    PauseFrame pause_frame;  // of a kPause
+  };
   std::uint16_t frame_bytes;
   PacketKind kind;
   std::uint8_t flags;  // and, in the upper bits, the priority
@@ -36,13 +41,13 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 32);
 
-// What a packet carries for a congestion control that wants answers; it goes back with the answer.
+// What a packet carries for a congestion control that wants acknowledgements; it goes back with them.
 struct Stamp {
   Picoseconds sent = kNever;  // when it began to leave
   bool is_marked = false;     // when it came
 };
 
-// What the ports on a packet's way wrote into it; it goes back with the answer.
+// What the ports on a packet's way wrote into it; it goes back with the acknowledgement.
 struct Telemetry {
   std::uint32_t hops = 0;
   std::array<HopRecord, kHopsMax> records{};
@@ -54,5 +59,10 @@ struct Telemetry {
 
 // That of a queue pair whose control wants it.
 using CarriedTelemetry = std::optional<Telemetry>;
+
+inline std::span<const HopRecord> hops_of(const CarriedTelemetry& telemetry) {
+  if (!telemetry) return {};
+  return {telemetry->records.data(), telemetry->hops};
+}
 
 }  // namespace simulator

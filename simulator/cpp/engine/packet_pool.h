@@ -17,7 +17,7 @@ class PacketPool {
   Packet& operator[](PacketIndex index) { return packets_[index]; }
   const Packet& operator[](PacketIndex index) const { return packets_[index]; }
 
-  // A packet that waited long has left the cache: ask for it while its predecessor is being sent.
+  // A packet that waited long has left the cache: prefetch it while its predecessor is being sent.
   // Of no packet, the place behind the last one: looking up an address far away takes long.
   void prefetch(PacketIndex index) const { __builtin_prefetch(packets_ + std::min(index, used_)); }
 

@@ -16,7 +16,7 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kPeerIsHost = 2;
   static constexpr std::uint16_t kSharedBuffer = 4;  // the owner's buffer is bounded
   static constexpr std::uint16_t kLossy = 8;
-  static constexpr std::uint16_t kClassed = 16;  // has a ClassedPort
+  static constexpr std::uint16_t kClassed = 16;         // has a ClassedPort
   static constexpr std::uint16_t kSlowlyReceived = 32;  // the peer is a NIC with a ReceiveBuffer
   static constexpr std::uint16_t kRouteEnds = 64;       // routes may end behind it that lead to no host
   static constexpr std::uint16_t kEager = 128;  // the owner is a switch that pauses somebody, or a paused NIC
@@ -26,9 +26,9 @@ struct alignas(64) Port {
   Bytes waiting_bytes_max;  // since the last sample
   Bytes sent_bytes;         // frames whose sending has begun
   PacketFifo waiting;
-  PacketFifo in_flight;     // begun, not yet at the far end
-  PacketIndex second_in_flight = kNoPacket;  // when the first one became it: to be asked for early
-  std::uint32_t owner = 0;  // switch or NIC
+  PacketFifo in_flight;                      // begun, not yet at the far end
+  PacketIndex second_in_flight = kNoPacket;  // when the first one became it: to be prefetched
+  std::uint32_t owner = 0;                   // switch or NIC
   std::uint16_t speed = 0;
   std::uint16_t flags = 0;
 

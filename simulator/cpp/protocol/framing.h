@@ -26,8 +26,8 @@ struct Framing {
   constexpr std::uint32_t datagram_frame_bytes(std::size_t payload_bytes) const {
     return static_cast<std::uint32_t>(payload_bytes) + data_overhead_bytes + datagram_overhead_bytes;
   }
-  // Source: InfiniBand architecture, annex A17 (RoCEv2), 17.9: a notification has 16 reserved bytes.
-  constexpr std::uint32_t notification_frame_bytes() const { return data_overhead_bytes + 16; }
+  // Source: InfiniBand architecture, annex A17 (RoCEv2), 17.9: a CNP has 16 reserved bytes.
+  constexpr std::uint32_t cnp_frame_bytes() const { return data_overhead_bytes + 16; }
   // Source: RoCC, section 3.2: an ICMP message, which fits into the least frame of Ethernet.
   static constexpr std::uint32_t kFeedbackFrameBytes = 64;
   constexpr Bytes wire_bytes(std::uint32_t frame_bytes) const {
@@ -63,7 +63,7 @@ struct Framing {
       case PacketKind::kAcknowledgement:
       case PacketKind::kMessage:
       case PacketKind::kUnreliable:
-      case PacketKind::kNotification:
+      case PacketKind::kCnp:
       case PacketKind::kFeedback:
       case PacketKind::kStray:
       case PacketKind::kPause:

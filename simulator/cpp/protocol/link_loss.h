@@ -15,7 +15,7 @@ namespace simulator {
 struct Passage {
   Picoseconds sent;  // its first bit entered the link
   Picoseconds arrival;
-  std::uint16_t identification;  // of its IP header
+  std::uint16_t ip_id;
 };
 
 class LinkLoss {
@@ -39,8 +39,8 @@ class LinkLoss {
         return stream_.next_fraction() < model_.loss_probability;
       case LossKind::kBurst:
         return loses_in_bursts();
-      case LossKind::kIdentification:
-        return (packet.identification & model_.identification_mask) == model_.identification_mask;
+      case LossKind::kIpId:
+        return (packet.ip_id & model_.ip_id_mask) == model_.ip_id_mask;
     }
     return false;
   }

@@ -13,7 +13,7 @@ class NicClock {
  public:
   NicClock(const NicProfile& profile, RandomStream stream) {
     drift_ = profile.clock_drift_ppm_max * 1e-6 * (2.0 * stream.next_fraction() - 1.0);
-    if (profile.clock_offset_random) offset_ns_ = stream.next_integer(kOffsetMaxNs);
+    if (profile.clock_drift_ppm_max > 0) offset_ns_ = stream.next_integer(kOffsetMaxNs);
   }
 
   // floor(offset + time * (1 + drift)), in nanoseconds of this NIC.

@@ -15,13 +15,13 @@ enum class PacketKind : std::uint8_t {
   kUnreliable,  // of a WRITE or SEND on a queue pair of type UC
   kReadRequest,
   kReadResponse,
-  kData,  // of a queue pair with a reliability of its own
+  kData,             // of a queue pair with a reliability of its own
   kAcknowledgement,  // of kData
   kDatagram,
-  kNotification,  // of congestion
-  kFeedback,      // of a switch: the rate that a flow should have
-  kStray,         // a copy that a switch sent out of a port because it did not know where to
-  kPause,         // of one link only
+  kCnp,       // congestion notification packet
+  kFeedback,  // of a switch: the rate that a flow should have
+  kStray,     // a copy that a switch sent out of a port because it did not know where to
+  kPause,     // of one link only
 };
 
 constexpr bool is_reply(PacketKind kind) {
@@ -49,8 +49,14 @@ struct PacketDetails {
   Bytes length;                    // of the verb, or what is left of a READ
   std::int64_t local_offset = 0;   // in the memory of the queue pair that posted the verb
   std::int64_t remote_offset = 0;  // in the other one's
-  Picoseconds left;                // READ: when the request left, plus what the responder took to answer it
+  Picoseconds left;  // READ: when the request left; in a response: its own, less the time its request took
   std::uint32_t immediate = 0;
+};
+
+// What a kFeedback says.
+struct FairRate {
+  std::uint32_t port = 0;  // the directed link that a switch sends it for
+  BitsPerSecond rate;      // that each flow through it should have
 };
 
 // The next packet of a queue pair, if it is one of a plain WRITE.
@@ -68,6 +74,7 @@ struct PacketDescription {
   std::uint32_t psn;
   std::uint32_t payload_bytes;
   PacketDetails details;
+  Picoseconds request_took{};  // to get here, if this is a response to a READ
 };
 
 }  // namespace simulator

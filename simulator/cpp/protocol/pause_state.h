@@ -16,13 +16,8 @@ namespace simulator {
 struct PauseFrame {
   static constexpr std::uint16_t kFrameBytes = 64;
 
-  PriorityMask priorities = 0;
-  PriorityMask paused = 0;
-
-  std::uint32_t packed() const { return (std::uint32_t{priorities} << kPriorities) | paused; }
-  static PauseFrame unpacked(std::uint32_t bits) {
-    return {static_cast<PriorityMask>(bits >> kPriorities), static_cast<PriorityMask>(bits)};
-  }
+  PriorityMask priorities;
+  PriorityMask paused;
 };
 
 class PauseState {
@@ -49,8 +44,10 @@ class PauseState {
     for_each_priority(static_cast<PriorityMask>(told_ | shut), [&](std::uint32_t priority) {
       const bool is_shut = has_priority(shut, priority);
       if (is_paused(priority, now)) {
-        if (!is_shut) next = std::min(next, since_[priority] + after);
-        else if (until_[priority] != kNever) next = std::min(next, until_[priority] + restore);
+        if (!is_shut)
+          next = std::min(next, since_[priority] + after);
+        else if (until_[priority] != kNever)
+          next = std::min(next, until_[priority] + restore);
       } else if (is_shut) {
         next = std::min(next, until_[priority] + restore);
       }

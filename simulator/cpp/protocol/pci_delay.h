@@ -25,7 +25,7 @@ class PciDelay {
     return reliable_ns_ + (stream_.next_fraction() < late_probability_ ? late_ns_ : 0);
   }
 
-  // An empty message of an unreliable connection has been received. It answers one with data, and carries the
+  // An empty message of an unreliable connection has been received. It follows one with data, and carries the
   // terms of the whole exchange.
   std::int64_t unreliable_ns(Bytes length) const { return length.value == 0 ? unreliable_ns_ : 0; }
 

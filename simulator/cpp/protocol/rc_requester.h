@@ -97,7 +97,8 @@ class alignas(64) RcRequester {
     if (!has_outstanding()) deadline_ = after_timeout(end);
     if (next_psn_ == sent_psn_) {
       ++sent_psn_;
-      if (sent_psn_ - unacknowledged_psn_ > kOutstandingMax) [[unlikely]] refuse_ambiguity();
+      if (sent_psn_ - unacknowledged_psn_ > kOutstandingMax) [[unlikely]]
+        refuse_ambiguity();
       if (plan.is_last) verbs_[next_verb_].left_nic = end;
     } else {
       counters_.retransmitted_bytes.value += plan.payload_bytes;
@@ -137,8 +138,7 @@ class alignas(64) RcRequester {
     return retry();
   }
 
-  // A response to a READ; if it is the last one, `left` is its left_nic. Sets `is_accepted` if its bytes
-  // count.
+  // A response to a READ; if it is the last, `left` is its left_nic. Sets `is_accepted` if its bytes count.
   template <class OnDone>
   [[nodiscard]] bool on_response(std::uint32_t psn, Bytes payload, Picoseconds left, Picoseconds now,
                                  bool& is_accepted, OnDone&& on_done) {
@@ -360,7 +360,7 @@ class alignas(64) RcRequester {
   bool is_gap_known_ = false;
   std::uint64_t recovery_end_psn_ = 0;  // what lies below has been lost or discarded, and is sent again
   std::uint64_t window_packets_ = kNoWindow;
-  std::uint64_t next_verb_ = 0;         // running number of the verb that next_psn_ lies in
+  std::uint64_t next_verb_ = 0;  // running number of the verb that next_psn_ lies in
   Picoseconds retransmit_timeout_;
   VerbRing verbs_;
   Bytes posted_bytes_;

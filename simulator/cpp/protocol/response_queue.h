@@ -18,21 +18,22 @@ class ResponseQueue {
   bool empty() const { return entries_.empty(); }
   void clear() { entries_.clear(); }
 
-  // A READ of `packets` responses. `details.left` is how long its request was under way. A request that comes
-  // again supersedes what is left of its first execution, and of everything after it.
-  void add_read(std::uint32_t psn, std::uint32_t packets, const PacketDetails& details) {
+  // A READ of `packets` responses, whose request took so long to get here. A request that comes again
+  // supersedes what is left of its first execution, and of everything after it.
+  void add_read(std::uint32_t psn, std::uint32_t packets, const PacketDetails& details,
+                Picoseconds request_took) {
     forget_from(psn);
-    entries_.push_back({PacketKind::kReadResponse, psn, packets, true, details});
+    entries_.push_back({PacketKind::kReadResponse, psn, packets, true, details, request_took});
   }
 
   void add_reply(const Reply& reply) {
     const PacketKind kind = reply.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
-    entries_.push_back({kind, reply.psn, 1, false, {}});
+    entries_.push_back({kind, reply.psn, 1, false, {}, {}});
   }
 
   PacketDescription next(std::uint32_t mtu_bytes) const {
     const Entry& entry = entries_.front();
-    PacketDescription packet{entry.kind, 0, entry.psn, 0, entry.details};
+    PacketDescription packet{entry.kind, 0, entry.psn, 0, entry.details, entry.request_took};
     if (entry.kind != PacketKind::kReadResponse) return packet;
     const bool is_last = entry.packets_left == 1;
     packet.payload_bytes =
@@ -60,6 +61,7 @@ class ResponseQueue {
     std::uint32_t packets_left;
     bool is_first;
     PacketDetails details;  // `length` is what is left
+    Picoseconds request_took;
   };
 
   void forget_from(std::uint32_t psn) {

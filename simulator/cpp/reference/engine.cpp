@@ -49,7 +49,7 @@ void Engine::send_if_possible(std::uint32_t number) {
     if (link.marker && link.marker->is_at_departure(packet.priority)) mark(link, packet);
     write_telemetry(link, packet);
     start(number, packet);
-    if (has_pool(link.from)) return release(link.from, packet);
+    if (has_shared_buffer(link.from)) return release(link.from, packet);
     if (!nodes_[link.from].is_host) nodes_[link.from].used -= packet.frame_bytes;
     return;
   }
@@ -76,7 +76,7 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   const Bytes wire = framing_.wire_bytes(packet.frame_bytes);
   const Picoseconds serialisation =
       duration_of(wire, picoseconds_per_byte(links_[number].configuration.rate));
-  packet.details.left = now_ + serialisation - packet.details.left;
+  packet.details.left = now_ + serialisation - packet.request_took;
   packet.data.sent = now_;
   if (!is_reply(packet.kind)) packet.sent = now_;
   start(number, packet);
@@ -98,7 +98,7 @@ void Engine::start(std::uint32_t number, Packet packet) {
   link.sent_bytes += packet.frame_bytes;
   if (packet.hop == 0) {
     packets_max_ = std::max(packets_max_, ++packets_);
-    if (packet.kind != PacketKind::kPause) packet.identification = nodes_[link.from].next_identification++;
+    if (packet.kind != PacketKind::kPause) packet.ip_id = nodes_[link.from].next_ip_id++;
   }
   events_.push({end, EventKind::kDeparture, number, number, 0, {}});
   const Picoseconds arrival = end + link.configuration.delay;
@@ -114,10 +114,10 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
   if (packet.kind == PacketKind::kPause) {
     link.received_bytes += packet.frame_bytes;
     --packets_;
-    return on_pause_frame(number ^ 1, PauseFrame::unpacked(packet.psn));
+    return on_pause_frame(number ^ 1, packet.pause_frame);
   }
   const Picoseconds sent = now_ - link.configuration.delay - serialisation;
-  if (link.loss.loses({sent, now_, packet.identification})) {
+  if (link.loss.loses({sent, now_, packet.ip_id})) {
     ++link.lost_packets;
     --packets_;
     return;
@@ -182,7 +182,7 @@ void Engine::receive(const Packet& packet) {
   }
   const std::uint32_t qp = queue_pairs_[packet.from].peer;
   --packets_;
-  if (packet.kind == PacketKind::kNotification) return on_notification(qp);
+  if (packet.kind == PacketKind::kCnp) return on_cnp(qp);
   if (packet.kind == PacketKind::kFeedback) return on_feedback(qp, packet);
   if (packet.is_marked) on_marked(qp);
   if (is_reply(packet.kind)) {
@@ -196,16 +196,16 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   QueuePair& receiver = queue_pairs_[qp];
   if (receiver.state != QueuePairState::kReadyToSend) return;
   if (packet.kind == PacketKind::kData) return on_data(qp, packet);
-  const Reply answer = accept(qp, packet);
-  if (answer.kind == ReplyKind::kNone) return;
-  if (!receiver.responses.empty()) return receiver.responses.add_reply(answer);
-  const PacketKind kind = answer.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
-  Packet reply{kind, qp, 0, answer.psn, framing_.ack_frame_bytes, 0, {}};
-  reply.priority = receiver.priority;
-  reply.sent = packet.sent;
-  reply.answers_marked = packet.is_marked;
-  reply.hops = packet.hops;
-  enqueue(receiver.route.front(), reply);
+  const Reply reply = accept(qp, packet);
+  if (reply.kind == ReplyKind::kNone) return;
+  if (!receiver.responses.empty()) return receiver.responses.add_reply(reply);
+  const PacketKind kind = reply.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
+  Packet sent{kind, qp, 0, reply.psn, framing_.ack_frame_bytes, 0, {}};
+  sent.priority = receiver.priority;
+  sent.sent = packet.sent;
+  sent.acknowledges_marked = packet.is_marked;
+  sent.hops = packet.hops;
+  enqueue(receiver.route.front(), sent);
 }
 
 void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
@@ -214,7 +214,7 @@ void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   if (packet.acknowledgement) return on_acknowledgement(qp, packet);
   const bool had_packet = sender.has_packet();
   if (!apply_reply(qp, packet)) return fail(qp);
-  if (sender.controller) tell_answer(qp, packet);
+  if (sender.controller) tell_acknowledgement(qp, packet);
   if (!had_packet && sender.has_packet()) sender.ready = std::max(sender.ready, now_);
   follow_deadline(qp);
   send_if_possible(sender.route.front());

@@ -30,13 +30,13 @@
 #include "protocol/marker.h"
 #include "protocol/memories.h"
 #include "protocol/nic_clock.h"
-#include "protocol/pause_pool.h"
 #include "protocol/pause_state.h"
 #include "protocol/pci_delay.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
 #include "protocol/receive_buffer.h"
 #include "protocol/response_queue.h"
+#include "protocol/shared_buffer.h"
 #include "protocol/uc_responder.h"
 #include "protocol/weighted_turns.h"
 #include "reliability/registry.h"
@@ -56,15 +56,18 @@ struct Packet {
   std::uint8_t flags;
   PacketDetails details;
   std::shared_ptr<const Datagram> datagram{};
-  std::uint16_t identification = 0;
+  std::uint16_t ip_id = 0;
   std::uint32_t priority = 0;
   bool is_marked = false;
   std::uint32_t stray_route = 0;  // of a stray
   DataPacket data{};
   std::shared_ptr<const Acknowledgement> acknowledgement{};
-  Picoseconds sent = kNever;    // data: when it began to leave its NIC; replies: that of what they answer
-  bool answers_marked = false;  // a reply: what it answers came marked
+  Picoseconds sent = kNever;  // data: when it began to leave its NIC; replies: that of what they acknowledge
+  bool acknowledges_marked = false;  // a reply: what it acknowledges came marked
   std::vector<HopRecord> hops{};
+  Picoseconds request_took{};  // to get here, if this is a response to a READ
+  FairRate fair_rate{};        // of a kFeedback
+  PauseFrame pause_frame{};    // of a kPause
 };
 
 class Engine {
@@ -160,9 +163,9 @@ class Engine {
     NicProfile profile;
     NicClock clock;
     PciDelay pci;
-    std::uint16_t next_identification;
+    std::uint16_t next_ip_id;
     SwitchConfiguration configuration;
-    PausePool pool{SwitchConfiguration{}};  // with flow control, instead of `used`
+    SharedBuffer shared_buffer{SwitchConfiguration{}};  // with flow control, instead of `used`
     std::int64_t used = 0;
     std::vector<Limiter> limiters;
     std::vector<RandomStream> lags;
@@ -198,7 +201,7 @@ class Engine {
     bool is_pause_frame_due = false;
     PauseState pauses{};
     IngressAccount ingress{};
-    std::optional<PausePool> input{};  // of an input-queued switch: what holds what came in over it
+    std::optional<SharedBuffer> input{};  // of an input-queued switch: what holds what came in over it
     std::uint32_t refresh_timer = 0;
     std::uint32_t watchdog_timer = 0;
     PriorityMask shut = 0;
@@ -234,11 +237,11 @@ class Engine {
     std::uint64_t receives = 0;
     std::shared_ptr<Controller> controller{};
     std::uint32_t control_timer = 0;
-    std::uint32_t notification_priority = 0;
+    std::uint32_t cnp_priority = 0;
     BitsPerSecond control_rate{};
-    Picoseconds next_notification{};
-    std::int64_t notifications_sent = 0;
-    std::int64_t notifications_received = 0;
+    Picoseconds next_cnp{};
+    std::int64_t cnps_sent = 0;
+    std::int64_t cnps_received = 0;
 
     std::shared_ptr<Reliability> reliability{};  // of its own: then `requester` and `responder` are idle
 
@@ -275,12 +278,12 @@ class Engine {
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
   bool admits(const Link& link, std::uint32_t frame_bytes) const;
-  bool has_pool(std::uint32_t node) const {
+  bool has_shared_buffer(std::uint32_t node) const {
     return !nodes_[node].is_host && nodes_[node].configuration.has_classes();
   }
   void mark(Link& link, Packet& packet);
   void on_marked(std::uint32_t qp);
-  void on_notification(std::uint32_t qp);
+  void on_cnp(std::uint32_t qp);
   void on_control_timer(std::uint32_t qp);
   void watch_congestion(Link& link);
   void on_congestion_timer(std::uint32_t number);
@@ -290,7 +293,7 @@ class Engine {
   void follow_control(std::uint32_t qp);
   void follow_window(QueuePair& queue_pair);
   bool follow_rate(std::uint32_t qp);
-  void tell_answer(std::uint32_t qp, const Packet& packet);
+  void tell_acknowledgement(std::uint32_t qp, const Packet& packet);
   void watch_control(std::uint32_t qp);
   void require_uncontrolled(std::uint32_t qp, const char* what) const;
   void add_control(std::uint32_t qp, const ConnectionConfiguration& configuration);
@@ -298,7 +301,7 @@ class Engine {
   Packet take(Link& link, Queue& queue);
   std::deque<Packet>::const_iterator next_of(const Link& link, const Queue& queue) const;
   std::uint32_t link_before(const Packet& packet) const { return route_of(packet)[packet.hop - 1]; }
-  PausePool& pool_at(std::uint32_t number);
+  SharedBuffer& buffer_at(std::uint32_t number);
   bool admit(Link& link, const Packet& packet);
   void release(std::uint32_t element, const Packet& packet);
   IngressAccount& ingress_of(const Packet& packet) {
@@ -343,7 +346,7 @@ class Engine {
   void on_packet_sent(std::uint32_t qp, const Packet& packet, Picoseconds end);
   void on_data(std::uint32_t qp, const Packet& packet);
   void on_acknowledgement(std::uint32_t qp, const Packet& packet);
-  void send_answers(std::uint32_t qp, const std::vector<HopRecord>& hops);
+  void send_acknowledgements(std::uint32_t qp, const std::vector<HopRecord>& hops);
   void on_reliability_timer(std::uint32_t qp);
   void follow_both_deadlines(std::uint32_t qp);
   template <class Apply>

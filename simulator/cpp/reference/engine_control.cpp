@@ -20,8 +20,8 @@ void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& config
   queue_pair.controller =
       create_controller(configuration.control, configuration.control_parameters, line_rate);
   queue_pair.control_timer = add_timer(TimerKind::kControl, qp);
-  queue_pair.notification_priority = configuration.notification_priority;
-  priorities_ |= mask_of(configuration.notification_priority);
+  queue_pair.cnp_priority = configuration.cnp_priority;
+  priorities_ |= mask_of(configuration.cnp_priority);
   limiter_of(qp).set_burst(queue_pair.controller->burst());
   follow_control(qp);
 }
@@ -29,36 +29,36 @@ void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& config
 void Engine::on_marked(std::uint32_t qp) {
   QueuePair& receiver = queue_pairs_[qp];
   if (!receiver.controller || receiver.state != QueuePairState::kReadyToSend) return;
-  if (now_ < receiver.next_notification) return;
-  const Picoseconds gap = receiver.controller->notification_gap();
+  if (now_ < receiver.next_cnp) return;
+  const Picoseconds gap = receiver.controller->cnp_gap();
   if (gap == kNever) return;
-  receiver.next_notification = now_ + gap;
-  ++receiver.notifications_sent;
-  Packet packet{PacketKind::kNotification, qp, 0, 0, framing_.notification_frame_bytes(), 0, {}};
-  packet.priority = receiver.notification_priority;
+  receiver.next_cnp = now_ + gap;
+  ++receiver.cnps_sent;
+  Packet packet{PacketKind::kCnp, qp, 0, 0, framing_.cnp_frame_bytes(), 0, {}};
+  packet.priority = receiver.cnp_priority;
   enqueue(receiver.route.front(), packet);
 }
 
-void Engine::on_notification(std::uint32_t qp) {
-  ++queue_pairs_[qp].notifications_received;
+void Engine::on_cnp(std::uint32_t qp) {
+  ++queue_pairs_[qp].cnps_received;
   queue_pairs_[qp].controller->on_cnp(now_);
   follow_control(qp);
   send_if_possible(queue_pairs_[qp].route.front());
   watch_control(qp);
 }
 
-void Engine::tell_answer(std::uint32_t qp, const Packet& packet) {
+void Engine::tell_acknowledgement(std::uint32_t qp, const Packet& packet) {
   const QueuePair& sender = queue_pairs_[qp];
-  if (packet.kind == PacketKind::kReadResponse || !sender.controller->wants_answers()) return;
+  if (packet.kind == PacketKind::kReadResponse || !sender.controller->wants_acknowledgements()) return;
   if (sender.reliability) {
-    const Acknowledgement& answer = *packet.acknowledgement;
+    const Acknowledgement& acknowledgement = *packet.acknowledgement;
     const Requester& requester = *sender.reliability->requester;
-    sender.controller->on_answer(
-        now_, {answer.echoed, requester.acknowledged(), requester.sent(), answer.echoes_mark, packet.hops});
+    sender.controller->on_acknowledgement(now_, {acknowledgement.echoed, requester.acknowledged(),
+                                                 requester.sent(), acknowledgement.echoes_mark, packet.hops});
   } else {
     const RcRequester& requester = sender.requester;
-    sender.controller->on_answer(
-        now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), packet.answers_marked,
+    sender.controller->on_acknowledgement(
+        now_, {packet.sent, requester.unacknowledged_psn(), requester.sent_psn(), packet.acknowledges_marked,
                packet.hops});
   }
   follow_control(qp);

@@ -7,13 +7,13 @@
 namespace simulator::reference {
 
 std::uint32_t Engine::add_host(const std::string& name, const NicProfile& profile) {
-  RandomStream identifications(seed_, "identification:" + name);
+  RandomStream ip_ids(seed_, "identification:" + name);
   nodes_.push_back({.name = name,
                     .is_host = true,
                     .profile = profile,
                     .clock = NicClock(profile, RandomStream(seed_, "clock:" + name)),
                     .pci = PciDelay(profile, RandomStream(seed_, "pci:" + name)),
-                    .next_identification = static_cast<std::uint16_t>(identifications.next_bits()),
+                    .next_ip_id = static_cast<std::uint16_t>(ip_ids.next_bits()),
                     .configuration = {},
                     .limiters = {},
                     .lags = {},
@@ -32,7 +32,7 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
   const std::uint32_t node = add_host(name, {});
   nodes_[node].is_host = false;
   nodes_[node].configuration = configuration;
-  nodes_[node].pool = PausePool(configuration);
+  nodes_[node].shared_buffer = SharedBuffer(configuration);
   return node;
 }
 
@@ -47,18 +47,18 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
   const RandomStream stream(seed_, "loss:" + nodes_[from].name + "->" + nodes_[to].name);
   const LinkLoss loss(configuration.loss, stream);
   links_.push_back({.from = from, .to = to, .configuration = configuration, .loss = loss});
-  links_.back().has_classes = has_pool(from) || has_flow_control(to);
-  if (has_pool(from) && nodes_[from].configuration.is_input_queued)
-    links_.back().input = PausePool(nodes_[from].configuration);
-  if (has_pool(from) && nodes_[from].configuration.has_weights())
+  links_.back().has_classes = has_shared_buffer(from) || has_flow_control(to);
+  if (has_shared_buffer(from) && nodes_[from].configuration.is_input_queued)
+    links_.back().input = SharedBuffer(nodes_[from].configuration);
+  if (has_shared_buffer(from) && nodes_[from].configuration.has_weights())
     links_.back().turns = WeightedTurns(nodes_[from].configuration.weights);
-  if (has_pool(from) && !nodes_[from].configuration.markings.empty()) {
+  if (has_shared_buffer(from) && !nodes_[from].configuration.markings.empty()) {
     const RandomStream marks(seed_, "marking:" + nodes_[from].name + "->" + nodes_[to].name);
     links_.back().marker = Marker(nodes_[from].configuration.markings, marks);
   }
   const auto number = static_cast<std::uint32_t>(links_.size() - 1);
   if (has_flow_control(from)) {
-    pool_at(number).open(links_.back().ingress, headroom);
+    buffer_at(number).open(links_.back().ingress, headroom);
     links_.back().refresh_timer = add_timer(TimerKind::kRefreshPause, number);
     links_.back().watchdog_timer = add_timer(TimerKind::kWatchdog, number);
   }
@@ -356,8 +356,8 @@ std::vector<Counter> Engine::counters() const {
     add("naks", counters.naks);
     add("timeouts", counters.timeouts);
     if (queue_pairs_[qp].controller) {
-      add("notifications_sent", static_cast<std::uint64_t>(queue_pairs_[qp].notifications_sent));
-      add("notifications_received", static_cast<std::uint64_t>(queue_pairs_[qp].notifications_received));
+      add("notifications_sent", static_cast<std::uint64_t>(queue_pairs_[qp].cnps_sent));
+      add("notifications_received", static_cast<std::uint64_t>(queue_pairs_[qp].cnps_received));
     }
     if (queue_pairs_[qp].is_unreliable) add("delivered_messages", queue_pair_figures(qp).delivered_messages);
   }
@@ -381,9 +381,9 @@ void Engine::check_invariants() const {
     if (link.input) used[link.from] -= link.input->used();
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const bool is_charged_to_pool = has_pool(static_cast<std::uint32_t>(i));
-    SIM_CHECK((is_charged_to_pool ? nodes_[i].pool.used() : nodes_[i].used) == used[i], now_, nodes_[i].name,
-              "charged bytes differ from the packets that wait");
+    const bool is_charged_to_shared_buffer = has_shared_buffer(static_cast<std::uint32_t>(i));
+    SIM_CHECK((is_charged_to_shared_buffer ? nodes_[i].shared_buffer.used() : nodes_[i].used) == used[i],
+              now_, nodes_[i].name, "charged bytes differ from the packets that wait");
   }
 }
 

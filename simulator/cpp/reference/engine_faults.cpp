@@ -8,7 +8,7 @@ void Engine::pause_switch(std::uint32_t host, bool is_pausing) {
   while (number < links_.size() && links_[number].from != host) ++number;
   if (number == links_.size() || !has_flow_control(links_[number].to))
     throw SimulationError(nodes_[host].name + ": its switch has no flow control, so it cannot pause it");
-  const PriorityMask lossless = nodes_[links_[number].to].pool.pause().priorities;
+  const PriorityMask lossless = nodes_[links_[number].to].shared_buffer.pause().priorities;
   const PriorityMask wanted = is_pausing ? lossless : PriorityMask{0};
   if (links_[number].ingress.pausing == wanted) return;
   links_[number].ingress.pausing = wanted;
@@ -40,7 +40,7 @@ void Engine::on_receive_timer(std::uint32_t host) {
 void Engine::watch_pauses(std::uint32_t number) {
   Link& link = links_[number];
   if (nodes_[link.from].is_host || !nodes_[link.to].is_host) return;
-  const PauseConfiguration& rule = nodes_[link.from].pool.pause();
+  const PauseConfiguration& rule = nodes_[link.from].shared_buffer.pause();
   if (rule.watchdog_after == kNever) return;
   const Picoseconds next = link.pauses.next_look(link.shut, rule.watchdog_after, rule.watchdog_restore, now_);
   if (next != kNever) set_timer(link.watchdog_timer, next);
@@ -48,7 +48,7 @@ void Engine::watch_pauses(std::uint32_t number) {
 
 void Engine::on_watchdog_timer(std::uint32_t number) {
   Link& link = links_[number];
-  const PauseConfiguration& rule = nodes_[link.from].pool.pause();
+  const PauseConfiguration& rule = nodes_[link.from].shared_buffer.pause();
   for (std::uint32_t priority = kPriorities; priority-- > 0;) {
     if (has_priority(link.shut, priority)) {
       if (link.pauses.has_been_free(priority, rule.watchdog_restore, now_))

@@ -32,9 +32,8 @@ void Engine::tell_sources(std::uint32_t number, const Queue& queue, BitsPerSecon
   for (const std::uint32_t qp : sources) {
     const QueuePair& source = queue_pairs_[qp];
     Packet message{PacketKind::kFeedback, source.peer, 0, 0, Framing::kFeedbackFrameBytes, 0, {}};
-    message.details.length = {rate.value};
-    message.details.immediate = number;
-    message.priority = source.notification_priority;
+    message.fair_rate = {number, rate};
+    message.priority = source.cnp_priority;
     std::uint32_t hop = 0;
     while (source.route[hop] != number) ++hop;
     message.hop = static_cast<std::uint32_t>(source.route.size()) - hop;
@@ -45,7 +44,7 @@ void Engine::tell_sources(std::uint32_t number, const Queue& queue, BitsPerSecon
 }
 
 void Engine::on_feedback(std::uint32_t qp, const Packet& packet) {
-  queue_pairs_[qp].controller->on_feedback(now_, packet.details.immediate, {packet.details.length.value});
+  queue_pairs_[qp].controller->on_feedback(now_, packet.fair_rate.port, packet.fair_rate.rate);
   follow_control(qp);
   send_if_possible(queue_pairs_[qp].route.front());
   watch_control(qp);

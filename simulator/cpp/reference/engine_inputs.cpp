@@ -25,9 +25,9 @@ Packet Engine::take(Link& link, Queue& queue) {
   return packet;
 }
 
-PausePool& Engine::pool_at(std::uint32_t number) {
+SharedBuffer& Engine::buffer_at(std::uint32_t number) {
   Link& link = links_[number];
-  return link.input ? *link.input : nodes_[link.from].pool;
+  return link.input ? *link.input : nodes_[link.from].shared_buffer;
 }
 
 }  // namespace simulator::reference

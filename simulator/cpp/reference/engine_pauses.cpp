@@ -21,23 +21,23 @@ Engine::Queue* Engine::next_queue(Link& link) {
 
 bool Engine::admit(Link& link, const Packet& packet) {
   Node& element = nodes_[link.from];
-  if (!has_pool(link.from)) {
+  if (!has_shared_buffer(link.from)) {
     if (!admits(link, packet.frame_bytes)) return false;
     element.used += packet.frame_bytes;
     return true;
   }
   IngressAccount& account = ingress_of(packet);
-  PausePool& pool = pool_at(link_before(packet) ^ 1);
+  SharedBuffer& buffer = buffer_at(link_before(packet) ^ 1);
   const std::uint32_t priority = packet.priority;
-  const bool is_lossless = pool.is_lossless(priority);
-  const bool fits = is_lossless ? pool.fits(account, priority, packet.frame_bytes)
-                                : pool.fits_lossy(link.queues[priority].bytes, packet.frame_bytes);
+  const bool is_lossless = buffer.is_lossless(priority);
+  const bool fits = is_lossless ? buffer.fits(account, priority, packet.frame_bytes)
+                                : buffer.fits_lossy(link.queues[priority].bytes, packet.frame_bytes);
   if (fits) {
-    pool.charge(account, priority, packet.frame_bytes);
+    buffer.charge(account, priority, packet.frame_bytes);
     return true;
   }
   if (!is_lossless) return false;
-  if (!pool.charge_headroom(account, priority, packet.frame_bytes)) {
+  if (!buffer.charge_headroom(account, priority, packet.frame_bytes)) {
     ++link.lossless_drops;
     return false;
   }
@@ -46,13 +46,13 @@ bool Engine::admit(Link& link, const Packet& packet) {
 }
 
 void Engine::release(std::uint32_t element, const Packet& packet) {
-  pool_at(link_before(packet) ^ 1).release(ingress_of(packet), packet.priority, packet.frame_bytes);
+  buffer_at(link_before(packet) ^ 1).release(ingress_of(packet), packet.priority, packet.frame_bytes);
   for (std::uint32_t number = 0; number < links_.size(); ++number) {
     Link& link = links_[number];
     if (link.from != element) continue;
     const PriorityMask before = link.ingress.pausing;
     for_each_priority(before, [&](std::uint32_t priority) {
-      if (!pool_at(number).may_resume(link.ingress, priority)) return;
+      if (!buffer_at(number).may_resume(link.ingress, priority)) return;
       link.ingress.pausing &= static_cast<PriorityMask>(~mask_of(priority));
     });
     if (link.ingress.pausing != before) tell_pauses(number);
@@ -64,7 +64,7 @@ void Engine::pause(std::uint32_t number, std::uint32_t priority) {
   if (has_priority(link.ingress.pausing, priority)) return;
   link.ingress.pausing |= mask_of(priority);
   tell_pauses(number);
-  const Picoseconds refresh_every = nodes_[link.from].pool.pause().refresh_every;
+  const Picoseconds refresh_every = nodes_[link.from].shared_buffer.pause().refresh_every;
   if (refresh_every == kNever || timers_[link.refresh_timer].deadline != kNever) return;
   set_timer(link.refresh_timer, now_ + refresh_every);
 }
@@ -73,7 +73,7 @@ void Engine::on_refresh_timer(std::uint32_t number) {
   const Link& link = links_[number];
   if (link.ingress.pausing == 0) return;
   tell_pauses(number);
-  set_timer(link.refresh_timer, now_ + nodes_[link.from].pool.pause().refresh_every);
+  set_timer(link.refresh_timer, now_ + nodes_[link.from].shared_buffer.pause().refresh_every);
 }
 
 void Engine::tell_pauses(std::uint32_t number) {
@@ -86,14 +86,16 @@ void Engine::send_pause_frame(std::uint32_t number) {
   link.is_pause_frame_due = false;
   ++link.pause_frames;
   const Node& owner = nodes_[nodes_[link.from].is_host ? link.to : link.from];
-  const PauseFrame frame{owner.pool.pause().priorities, link.ingress.pausing};
-  start(number, {PacketKind::kPause, 0, 0, frame.packed(), PauseFrame::kFrameBytes, 0, {}});
+  Packet packet{PacketKind::kPause, 0, 0, 0, PauseFrame::kFrameBytes, 0, {}};
+  packet.pause_frame = {owner.shared_buffer.pause().priorities, link.ingress.pausing};
+  start(number, packet);
 }
 
 // `number` is the link whose sending end is told.
 void Engine::on_pause_frame(std::uint32_t number, const PauseFrame& frame) {
   Link& link = links_[number];
-  const Picoseconds duration = nodes_[link.to].is_host ? kNever : nodes_[link.to].pool.pause().duration;
+  const Picoseconds duration =
+      nodes_[link.to].is_host ? kNever : nodes_[link.to].shared_buffer.pause().duration;
   const Picoseconds until = duration == kNever ? kNever : now_ + duration;
   link.pauses.on_frame(frame, now_, until, number, recorder_.pauses);
   if (until != kNever) events_.push({until, EventKind::kDeparture, number, number, 1, {}});

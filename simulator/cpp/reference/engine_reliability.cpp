@@ -15,6 +15,7 @@ Packet Engine::next_packet(std::uint32_t qp) const {
     const PacketDescription next = describe_next(sender);
     const std::uint32_t frame_bytes = framing_.frame_bytes(next.kind, next.flags, next.payload_bytes);
     packet = {next.kind, qp, 0, next.psn, frame_bytes, next.flags, next.details};
+    packet.request_took = next.request_took;
   }
   packet.priority = sender.priority;
   return packet;
@@ -24,7 +25,7 @@ void Engine::on_packet_sent(std::uint32_t qp, const Packet& packet, Picoseconds 
   QueuePair& sender = queue_pairs_[qp];
   if (sender.reliability) return sender.reliability->requester->on_sent(packet.data, end);
   const auto payload = static_cast<std::uint32_t>(payload_of(packet).value);
-  on_described_sent(sender, {packet.kind, packet.flags, packet.psn, payload, packet.details}, end);
+  on_described_sent(sender, {packet.kind, packet.flags, packet.psn, payload, packet.details, {}}, end);
 }
 
 Picoseconds Engine::left_nic(std::uint32_t qp, std::uint64_t wr_id) const {
@@ -33,16 +34,17 @@ Picoseconds Engine::left_nic(std::uint32_t qp, std::uint64_t wr_id) const {
 
 void Engine::on_data(std::uint32_t qp, const Packet& packet) {
   queue_pairs_[qp].reliability->responder->on_packet(packet.data, packet.is_marked, now_);
-  send_answers(qp, packet.hops);
+  send_acknowledgements(qp, packet.hops);
   follow_both_deadlines(qp);
 }
 
-void Engine::send_answers(std::uint32_t qp, const std::vector<HopRecord>& hops) {
+void Engine::send_acknowledgements(std::uint32_t qp, const std::vector<HopRecord>& hops) {
   QueuePair& receiver = queue_pairs_[qp];
   Responder& responder = *receiver.reliability->responder;
-  responder.take_answers([&](const Acknowledgement& answer) {
-    Packet packet{PacketKind::kAcknowledgement, qp, 0, 0, responder.frame_bytes(answer, framing_), 0, {}};
-    packet.acknowledgement = std::make_shared<const Acknowledgement>(answer);
+  responder.take_acknowledgements([&](const Acknowledgement& acknowledgement) {
+    Packet packet{
+        PacketKind::kAcknowledgement, qp, 0, 0, responder.frame_bytes(acknowledgement, framing_), 0, {}};
+    packet.acknowledgement = std::make_shared<const Acknowledgement>(acknowledgement);
     packet.hops = hops;
     packet.priority = receiver.priority;
     enqueue(receiver.route.front(), packet);
@@ -52,8 +54,7 @@ void Engine::send_answers(std::uint32_t qp, const std::vector<HopRecord>& hops) 
 void Engine::on_reliability_timer(std::uint32_t qp) {
   QueuePair& queue_pair = queue_pairs_[qp];
   if (queue_pair.state != QueuePairState::kReadyToSend) return;
-  const double line_ps_per_byte =
-      picoseconds_per_byte(links_[queue_pair.route.front()].configuration.rate);
+  const double line_ps_per_byte = picoseconds_per_byte(links_[queue_pair.route.front()].configuration.rate);
   const double slowness = limiter_of(qp).slowness(line_ps_per_byte);
   change_requester(qp, [&](Requester& requester) {
     return requester.deadline() > now_ || requester.on_deadline(now_, slowness);
@@ -61,14 +62,14 @@ void Engine::on_reliability_timer(std::uint32_t qp) {
   Responder& responder = *queue_pair.reliability->responder;
   if (queue_pair.state != QueuePairState::kReadyToSend || responder.deadline() > now_) return;
   responder.on_deadline(now_);
-  send_answers(qp, {});
+  send_acknowledgements(qp, {});
   follow_both_deadlines(qp);
 }
 
 void Engine::on_acknowledgement(std::uint32_t qp, const Packet& packet) {
   change_requester(qp, [&](Requester& requester) {
     if (!requester.on_acknowledgement(*packet.acknowledgement, now_)) return false;
-    if (queue_pairs_[qp].controller) tell_answer(qp, packet);
+    if (queue_pairs_[qp].controller) tell_acknowledgement(qp, packet);
     return true;
   });
 }

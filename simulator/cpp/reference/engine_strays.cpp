@@ -33,7 +33,8 @@ void Engine::end_route(std::uint32_t link, const Packet& packet, std::uint32_t e
     copy.kind = PacketKind::kStray;
     copy.hop = 1;
     copy.stray_route = static_cast<std::uint32_t>(
-        std::find(stray_routes_.begin(), stray_routes_.end(), std::vector{link, out}) - stray_routes_.begin());
+        std::find(stray_routes_.begin(), stray_routes_.end(), std::vector{link, out}) -
+        stray_routes_.begin());
     if (copy.stray_route == stray_routes_.size()) stray_routes_.push_back({link, out});
     packets_max_ = std::max(packets_max_, ++packets_);
     enqueue(out, copy);

@@ -20,7 +20,7 @@ Bytes Engine::payload_of(const Packet& packet) const {
   return {std::int64_t{framing_.payload_bytes(packet.kind, packet.flags, packet.frame_bytes)}};
 }
 
-// Returns whether an answer is due.
+// Returns the reply that is due, if one is.
 Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
   QueuePair& receiver = queue_pairs_[qp];
   const Bytes payload = payload_of(packet);
@@ -33,22 +33,20 @@ Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
   }
   if (packet.kind == PacketKind::kReadRequest) {
     const auto responses = static_cast<std::uint32_t>(receiver.requester.packets_of(packet.details.length));
-    const Reply answer = receiver.responder.on_read(packet.psn, responses);
-    if (answer.kind != ReplyKind::kReadResponses) return answer;
-    PacketDetails details = packet.details;
-    details.left = now_ - packet.details.left;
+    const Reply reply = receiver.responder.on_read(packet.psn, responses);
+    if (reply.kind != ReplyKind::kReadResponses) return reply;
     if (!receiver.has_packet()) receiver.ready = std::max(receiver.ready, now_);
-    receiver.responses.add_read(packet.psn, responses, details);
+    receiver.responses.add_read(packet.psn, responses, packet.details, now_ - packet.details.left);
     send_if_possible(receiver.route.front());
     return {ReplyKind::kNone, 0};
   }
   const std::uint64_t expected = receiver.responder.expected_psn();
   const bool wants_ack = (packet.flags & PacketFlags::kWantsAck) != 0;
-  const Reply answer = receiver.responder.on_write(packet.psn, payload, wants_ack);
-  if (receiver.responder.expected_psn() == expected) return answer;
+  const Reply reply = receiver.responder.on_write(packet.psn, payload, wants_ack);
+  if (receiver.responder.expected_psn() == expected) return reply;
   land(qp, packet);
   if (is_last) receive_message(qp, packet);
-  return answer;
+  return reply;
 }
 
 void Engine::land(std::uint32_t qp, const Packet& packet) {

@@ -14,9 +14,9 @@ struct DataPacket {
   std::uint32_t payload_bytes = 0;
   bool is_first = false;  // of its verb
   bool is_last = false;
-  bool has_reduced = false;  // its sender has taken notice of marks (CWR)
+  bool has_reduced = false;    // its sender has taken notice of marks (CWR)
   bool is_ecn_capable = true;  // switches may mark it
-  Picoseconds sent;  // it began to leave then
+  Picoseconds sent;            // it began to leave then
 };
 
 struct NumberRange {
@@ -32,7 +32,7 @@ struct Acknowledgement {
   std::uint32_t ranges = 0;
   bool is_negative = false;
   bool echoes_mark = false;  // of congestion
-  Picoseconds echoed;        // `sent` of the packet that is answered
+  Picoseconds echoed;        // `sent` of the packet that is acknowledged
 
   void add(const NumberRange& range) { selective[ranges++] = range; }
 };

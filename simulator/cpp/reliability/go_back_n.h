@@ -6,6 +6,7 @@
 
 #include "reliability/go_back_n_settings.h"
 #include "reliability/irn_timer.h"
+#include "reliability/kind.h"
 #include "reliability/requester.h"
 #include "reliability/responder.h"
 
@@ -30,7 +31,7 @@ class GoBackNResponder final : public Responder {
     if (is_early && restarts_messages_) restart();
     if (packet.number == expected_) accept(packet);
     if (message_ < expected_) return;  // go-back-0 acknowledges whole messages
-    answer(
+    queue_up(
         {.expected = expected(), .is_negative = is_early, .echoes_mark = is_marked, .echoed = packet.sent});
   }
 
@@ -72,9 +73,7 @@ class GoBackNResponder final : public Responder {
 class GoBackNRequester final : public Requester {
  public:
   GoBackNRequester(std::uint32_t mtu_bytes, const GoBackNSettings& settings)
-      : Requester(mtu_bytes),
-        cap_packets_(settings.sending.cap()),
-        timer_(settings.sending.timer()) {}
+      : Requester(mtu_bytes), cap_packets_(settings.sending.cap()), timer_(settings.sending.timer()) {}
 
   bool has_packet() const override {
     return next_ < posted() && packets_in_flight() < std::min(cap_packets_, window_packets());
@@ -120,5 +119,27 @@ class GoBackNRequester final : public Requester {
   std::uint64_t next_ = 0;
   IrnTimer timer_;
 };
+
+inline Reliability create_go_back_n(const ParameterValues& values, std::uint32_t mtu_bytes) {
+  const GoBackNSettings settings(values);
+  return {std::make_unique<GoBackNRequester>(mtu_bytes, settings),
+          std::make_unique<GoBackNResponder>(settings)};
+}
+
+inline constexpr ReliabilityKind kIrnGbn{"irn-gbn", "IRN with go-back-N instead of selective repeat",
+                                         kIrnGbnParameters, "rto_low_ns", create_go_back_n};
+inline constexpr ReliabilityKind kGoBackN{"go-back-n",
+                                          "go-back-N with a fixed timeout, as IRN's authors simulate RoCE",
+                                          kGoBackNParameters, "rto_low_ns", create_go_back_n};
+inline constexpr ReliabilityKind kGoBack0{"go-back-0", "a loss repeats the whole message, as in early NICs",
+                                          kGoBack0Parameters, "rto_low_ns", create_go_back_n};
+inline constexpr ReliabilityKind kGoBackNHpcc{"go-back-n-hpcc",
+                                              "go-back-N of HPCC's simulator, which has no timeouts",
+                                              kGoBackNHpccParameters, "rto_low_ns", create_go_back_n};
+inline constexpr ReliabilityKind kGoBackNConweave{"go-back-n-conweave", "go-back-N of ConWeave's simulator",
+                                                  kGoBackNConweaveParameters, "rto_low_ns", create_go_back_n};
+inline constexpr ReliabilityKind kGoBackNHtsim{"go-back-n-htsim",
+                                               "go-back-N of csg-htsim: each early packet is refused loudly",
+                                               kGoBackNHtsimParameters, "rto_low_ns", create_go_back_n};
 
 }  // namespace simulator

@@ -1,12 +1,13 @@
-// Kinds of go-back-N, which differ in when a gap is told again, in what duplicates are answered, in how far
-// the sender goes back and in the timeout. None counts retries.
+// Kinds of go-back-N, which differ in when a gap is told again, in whether duplicates are acknowledged, in
+// how far the sender goes back and in the timeout. None counts retries.
 //
 // Sources: go-back-n, irn-gbn: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, sections
-// 4.1 (fixed timeout of RoCE) and 4.3 (IRN's ablation). go-back-0: Guo et al., "RDMA over commodity Ethernet
-// at scale", SIGCOMM 2016, section 4.1. The others: the simulators' code, alibaba-edu/High-Precision-
-// Congestion-Control (rdma-hw.cc), conweave-project/conweave-ns3, Broadcom/csg-htsim (roce.cpp).
-// go-back-0: no progress within a message restarts its timer, so that the timeout is the usual one of NICs,
-// 4.096 us * 2^14. Deviation: csg-htsim's timeout is estimated, from 20 ms on and with jitter; here it is 20 ms.
+// 4.1 (fixed timeout of RoCE) and 4.3 (IRN's ablation). go-back-0: Guo et al., "RDMA over commodity
+// Ethernet at scale", SIGCOMM 2016, section 4.1. The others: the simulators' code,
+// alibaba-edu/High-Precision- Congestion-Control (rdma-hw.cc), conweave-project/conweave-ns3,
+// Broadcom/csg-htsim (roce.cpp). go-back-0: no progress within a message restarts its timer, so that the
+// timeout is the usual one of NICs, 4.096 us * 2^14. Deviation: csg-htsim's timeout is estimated, from 20
+// ms on and with jitter; here it is 20 ms.
 #pragma once
 
 #include <array>

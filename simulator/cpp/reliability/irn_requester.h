@@ -20,17 +20,17 @@ class IrnRequester final : public Requester {
 
   bool has_packet() const override { return must_repeat() || may_send_new(); }
 
-  bool on_acknowledgement(const Acknowledgement& answer, Picoseconds now) override {
-    const bool is_news = acknowledge_below(answer.expected);
+  bool on_acknowledgement(const Acknowledgement& acknowledgement, Picoseconds now) override {
+    const bool is_news = acknowledge_below(acknowledgement.expected);
     if (is_news) on_progress(now);
-    if (answer.is_negative) {
+    if (acknowledgement.is_negative) {
       ++counters_.naks;
-      on_selective(answer.selective[0].first);
+      on_selective(acknowledgement.selective[0].first);
     }
-    if (answer.expected > recovery_end_) is_recovering_ = searches_ = repeats_ = false;
+    if (acknowledgement.expected > recovery_end_) is_recovering_ = searches_ = repeats_ = false;
     const bool is_passed = repeat_ < acknowledged() || (repeat_ == acknowledged() && repeats_);
     if (is_news && is_recovering_ && is_passed) repeat_oldest();
-    if (!is_news && !is_recovering_ && answer.is_negative && is_in_flight()) repeat_oldest();
+    if (!is_news && !is_recovering_ && acknowledgement.is_negative && is_in_flight()) repeat_oldest();
     settle();
     return true;
   }

@@ -1,6 +1,6 @@
-// The receiving half of IRN: keeps what comes early, and answers every packet; one that comes early with a
-// negative acknowledgement that names it. Source: Mittal et al., "Revisiting network support for RDMA",
-// SIGCOMM 2018, section 3.1; the authors' hardware model irn-vivado-hls.
+// The receiving half of IRN: keeps what comes early, and acknowledges every packet; one that comes early
+// negatively, with its number. Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018,
+// section 3.1; the authors' hardware model irn-vivado-hls.
 #pragma once
 
 #include "reliability/reassembly.h"
@@ -15,19 +15,20 @@ class IrnResponder final : public Responder {
 
   std::uint64_t expected() const override { return packets_.expected(); }
   Bytes delivered() const override { return packets_.delivered(); }
-  std::uint32_t frame_bytes(const Acknowledgement& answer, const Framing& framing) const override {
-    return framing.ack_frame_bytes + (answer.is_negative ? kSelectiveBytes : 0);
+  std::uint32_t frame_bytes(const Acknowledgement& acknowledgement, const Framing& framing) const override {
+    return framing.ack_frame_bytes + (acknowledgement.is_negative ? kSelectiveBytes : 0);
   }
 
  protected:
   void on_data(const DataPacket& packet, bool is_marked, Picoseconds) override {
     packets_.add(packet.number, packet.payload_bytes);
-    Acknowledgement reply{.expected = packets_.expected(), .echoes_mark = is_marked, .echoed = packet.sent};
+    Acknowledgement acknowledgement{
+        .expected = packets_.expected(), .echoes_mark = is_marked, .echoed = packet.sent};
     if (packet.number > packets_.expected()) {
-      reply.is_negative = true;
-      reply.add({packet.number, packet.number + 1});
+      acknowledgement.is_negative = true;
+      acknowledgement.add({packet.number, packet.number + 1});
     }
-    answer(reply);
+    queue_up(acknowledgement);
   }
 
  private:

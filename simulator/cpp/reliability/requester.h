@@ -26,7 +26,7 @@ class Requester {
   virtual bool has_packet() const = 0;
 
   // What came back. Returns false if the connection is broken: call fail() then.
-  [[nodiscard]] virtual bool on_acknowledgement(const Acknowledgement& answer, Picoseconds now) = 0;
+  [[nodiscard]] virtual bool on_acknowledgement(const Acknowledgement& acknowledgement, Picoseconds now) = 0;
 
   // Call when `deadline()` has come. `slowness` is the line rate over the rate that the limiter allows.
   virtual Picoseconds deadline() const = 0;
@@ -117,7 +117,7 @@ class Requester {
   virtual std::uint64_t next_number() const = 0;
   virtual void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) = 0;
   virtual void on_posted() {}
-  virtual bool has_reduced() const { return false; }  // says the next packet
+  virtual bool has_reduced() const { return false; }    // says the next packet
   virtual bool is_ecn_capable() const { return true; }  // says every packet
 
   std::uint64_t posted() const { return posted_; }  // one past the last posted

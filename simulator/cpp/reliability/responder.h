@@ -1,5 +1,5 @@
 // The receiving half of a connection that repairs losses in a way of its own (protocol/rc_responder.h has the
-// usual one). A subclass decides what is kept and what is answered.
+// usual one). A subclass decides what is kept and what is acknowledged.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ class Responder {
     on_data(packet, is_marked, now);
   }
 
-  // For answers that wait: call when `deadline()` has come.
+  // For acknowledgements that wait: call when `deadline()` has come.
   virtual Picoseconds deadline() const { return kNever; }
   virtual void on_deadline(Picoseconds /*now*/) {}
 
-  virtual std::uint32_t frame_bytes(const Acknowledgement& /*answer*/, const Framing& framing) const {
+  virtual std::uint32_t frame_bytes(const Acknowledgement& /*acknowledgement*/,
+                                    const Framing& framing) const {
     return framing.ack_frame_bytes;
   }
 
@@ -38,19 +39,19 @@ class Responder {
   void discard() { ++packets_; }
   std::uint64_t packets() const { return packets_; }
 
-  // Hands over the answers to send now, in order.
+  // Hands over the acknowledgements to send now, in order.
   template <class Send>
-  void take_answers(Send&& send) {
-    for (const Acknowledgement& answer : answers_) send(answer);
-    answers_.clear();
+  void take_acknowledgements(Send&& send) {
+    for (const Acknowledgement& each : acknowledgements_) send(each);
+    acknowledgements_.clear();
   }
 
  protected:
   virtual void on_data(const DataPacket& packet, bool is_marked, Picoseconds now) = 0;
-  void answer(const Acknowledgement& answer) { answers_.push_back(answer); }
+  void queue_up(const Acknowledgement& acknowledgement) { acknowledgements_.push_back(acknowledgement); }
 
  private:
-  std::vector<Acknowledgement> answers_;
+  std::vector<Acknowledgement> acknowledgements_;
   std::uint64_t packets_ = 0;
 };
 

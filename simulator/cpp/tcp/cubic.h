@@ -4,9 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "cc/parameters.h"
+#include "tcp/kind.h"
 #include "tcp/window_control.h"
 
 namespace simulator {
@@ -45,7 +47,9 @@ class CubicWindow final : public WindowControl {
   double cubic(double seconds) const { return c_ * std::pow(seconds - k_seconds_, 3) + most_; }
 
   std::map<std::string, double> metrics() const override {
-    return {{"window_segments", segments_}, {"most_segments", most_}, {"k_seconds", k_seconds_},
+    return {{"window_segments", segments_},
+            {"most_segments", most_},
+            {"k_seconds", k_seconds_},
             {"estimate_segments", estimate_}};
   }
 
@@ -116,5 +120,14 @@ class CubicWindow final : public WindowControl {
   bool is_in_epoch_ = false;
   bool has_timed_out_ = false;
 };
+
+// Source: RFC 9438, sections 4.6 and 5.1.
+inline constexpr auto kCubicParameters = tcp_parameters(
+    std::array<TcpChange, 0>{},
+    std::array<Parameter, 3>{{{"c", 0.4, 1e-6, 1e6, "steepness, segments per second cubed"},
+                              {"beta", 0.7, 0.01, 0.99, "what a reduction leaves of the window"},
+                              {"converges_fast", 1, 0, 1, "1: flows that shrink leave room for others"}}});
+
+inline constexpr ReliabilityKind kCubic = tcp<CubicWindow>("cubic", "TCP with CUBIC", kCubicParameters);
 
 }  // namespace simulator

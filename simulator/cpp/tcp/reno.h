@@ -2,7 +2,10 @@
 // Source: RFC 5681, section 3; RFC 3168, section 6.1.2 (marks).
 #pragma once
 
+#include <array>
+
 #include "cc/parameters.h"
+#include "tcp/kind.h"
 #include "tcp/window_control.h"
 
 namespace simulator {
@@ -22,5 +25,11 @@ class RenoWindow : public WindowControl {
  protected:
   Bytes half_of(Bytes bytes) const { return at_least(2, {bytes.value / 2}); }
 };
+
+inline constexpr auto kRenoParameters =
+    tcp_parameters(std::array<TcpChange, 0>{}, std::array<Parameter, 0>{});
+
+inline constexpr ReliabilityKind kReno =
+    tcp<RenoWindow>("reno", "TCP with NewReno and SACK", kRenoParameters);
 
 }  // namespace simulator

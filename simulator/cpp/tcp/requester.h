@@ -32,14 +32,14 @@ class TcpRequester final : public Requester {
 
   bool has_packet() const override { return choice_ != Choice::kNothing; }
 
-  bool on_acknowledgement(const Acknowledgement& answer, Picoseconds now) override {
+  bool on_acknowledgement(const Acknowledgement& acknowledgement, Picoseconds now) override {
     const Bytes in_flight = this->in_flight();
-    acknowledge_below(answer.expected);
-    const Scoreboard::Acknowledged acknowledged = board_.acknowledge(answer.expected);
+    acknowledge_below(acknowledgement.expected);
+    const Scoreboard::Acknowledged acknowledged = board_.acknowledge(acknowledgement.expected);
     const bool has_news = acknowledged.segments > 0;
     if (has_news) on_news(acknowledged, now);
-    take_blocks(answer, has_news);
-    const bool is_echo = answer.echoes_mark && settings_.echo != TcpEcho::kNone;
+    take_blocks(acknowledgement, has_news);
+    const bool is_echo = acknowledgement.echoes_mark && settings_.echo != TcpEcho::kNone;
     control_->on_acknowledged(progress(acknowledged.bytes, is_echo, in_flight, now));
     if (is_echo) reduce();
     recover(has_news);
@@ -129,12 +129,12 @@ class TcpRequester final : public Requester {
     duplicates_ = is_partial && !settings_.is_selective ? duplicates_ - others : 0;
   }
 
-  void take_blocks(const Acknowledgement& answer, bool has_news) {
+  void take_blocks(const Acknowledgement& acknowledgement, bool has_news) {
     bool is_duplicate = !has_news && !board_.empty();
     if (settings_.is_selective) {
       bool has_blocks_with_news = false;
-      for (std::uint32_t i = 0; i < answer.ranges; ++i) {
-        if (board_.select(answer.selective[i])) has_blocks_with_news = true;
+      for (std::uint32_t i = 0; i < acknowledgement.ranges; ++i) {
+        if (board_.select(acknowledgement.selective[i])) has_blocks_with_news = true;
       }
       if (has_blocks_with_news) board_.find_losses();
       is_duplicate = is_duplicate && has_blocks_with_news;
@@ -163,8 +163,8 @@ class TcpRequester final : public Requester {
             .acknowledged = acknowledged,
             .is_echo = is_echo,
             .is_window_over = is_window_over,
-            .may_grow = state_ != State::kRecovery && !is_reducing_ && !is_echo &&
-                        used > control_->window().value,
+            .may_grow =
+                state_ != State::kRecovery && !is_reducing_ && !is_echo && used > control_->window().value,
             .round_trip = round_trip_.has_sample() ? round_trip_.smoothed() : kNever};
   }
 
@@ -200,7 +200,8 @@ class TcpRequester final : public Requester {
   void choose() {
     choice_ = Choice::kNothing;
     const std::int64_t room = control_->window().value - in_flight().value;
-    if (state_ != State::kOpen && pick(board_.lost(), Choice::kLost, must_resend_ ? mtu_bytes() : room)) return;
+    if (state_ != State::kOpen && pick(board_.lost(), Choice::kLost, must_resend_ ? mtu_bytes() : room))
+      return;
     if (may_send_new(room)) {
       choice_ = Choice::kNew;
       return;

@@ -24,12 +24,12 @@ class TcpResponder final : public Responder {
   std::uint64_t expected() const override { return expected_; }
   Bytes delivered() const override { return delivered_; }
 
-  std::uint32_t frame_bytes(const Acknowledgement& answer, const Framing&) const override {
-    return settings_.acknowledgement_frame_bytes(answer.ranges);
+  std::uint32_t frame_bytes(const Acknowledgement& acknowledgement, const Framing&) const override {
+    return settings_.acknowledgement_frame_bytes(acknowledgement.ranges);
   }
 
  protected:
-  // The last segment of a transfer is acknowledged at once: it stands for the application's answer.
+  // The last segment of a transfer is acknowledged at once: it stands for the application's reply.
   // Deviation: a real one may be delayed like any other, or travel with data.
   void on_data(const DataPacket& segment, bool is_marked, Picoseconds now) override {
     take_mark(segment, is_marked);
@@ -84,7 +84,7 @@ class TcpResponder final : public Responder {
         if (piece != nullptr) add_block(result, *piece);
       }
     }
-    answer(result);
+    queue_up(result);
   }
 
   static void add_block(Acknowledgement& result, const NumberRanges::Piece& piece) {

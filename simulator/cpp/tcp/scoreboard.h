@@ -16,10 +16,10 @@ namespace simulator {
 struct SentSegment {
   Picoseconds sent;  // its last byte, the last time
   std::uint32_t payload_bytes = 0;
-  bool is_selected = false;   // a block says that it has come (SACK)
-  bool is_lost = false;       // taken for lost
-  bool is_resent = false;     // in flight once more
-  bool was_resent = false;    // so that an acknowledgement says nothing about its round trip
+  bool is_selected = false;  // a block says that it has come (SACK)
+  bool is_lost = false;      // taken for lost
+  bool is_resent = false;    // in flight once more
+  bool was_resent = false;   // so that an acknowledgement says nothing about its round trip
 };
 
 class Scoreboard {
@@ -100,7 +100,8 @@ class Scoreboard {
         pieces += was_selected ? 0 : 1;
       }
       was_selected = segment.is_selected;
-      if (pieces < kDuplicatesMax && above_bytes <= std::int64_t{kDuplicatesMax - 1} * segment_bytes_) continue;
+      if (pieces < kDuplicatesMax && above_bytes <= std::int64_t{kDuplicatesMax - 1} * segment_bytes_)
+        continue;
       return lose_below(number);
     }
   }

@@ -14,10 +14,10 @@ namespace simulator {
 
 struct TcpProgress {
   Picoseconds now;
-  Bytes acknowledged;          // for the first time, by the number alone
-  bool is_echo = false;        // the acknowledgement carries ECE
+  Bytes acknowledged;           // for the first time, by the number alone
+  bool is_echo = false;         // the acknowledgement carries ECE
   bool is_window_over = false;  // everything is acknowledged that had been sent when the last window was over
-  bool may_grow = false;       // in use, and neither repairing nor reducing
+  bool may_grow = false;        // in use, and neither repairing nor reducing
   Picoseconds round_trip = kNever;  // smoothed; kNever while there is none
 };
 

@@ -27,7 +27,7 @@ class Path:
         sent_ps = self._now_ps
         self.control.on_sent(sent_ps, PACKET_BYTES)
         self._now_ps += PACKET_PS + round(rtt_us * MICROSECOND_PS)
-        self.control.on_answer(self._now_ps, sent_ps=sent_ps)
+        self.control.on_acknowledgement(self._now_ps, sent_ps=sent_ps)
         return self.control.rate_bps / GBPS
 
     def metric(self, name: str) -> float:
@@ -152,24 +152,24 @@ class TestSamples:
         for nth in range(3):
             control.on_sent(nth * PACKET_PS, PACKET_BYTES)
         for nth in range(2):
-            control.on_answer(100 * MICROSECOND_PS, sent_ps=nth * PACKET_PS)
+            control.on_acknowledgement(100 * MICROSECOND_PS, sent_ps=nth * PACKET_PS)
             assert control.metrics(0)["rtt_ns"] == 0
-        control.on_answer(3 * PACKET_PS + 60 * MICROSECOND_PS, sent_ps=2 * PACKET_PS)
+        control.on_acknowledgement(3 * PACKET_PS + 60 * MICROSECOND_PS, sent_ps=2 * PACKET_PS)
         assert control.metrics(0)["rtt_ns"] == 60_000
 
-    def test_none_if_the_answer_to_the_last_packet_is_missing(self) -> None:
+    def test_none_if_the_acknowledgement_of_the_last_packet_is_missing(self) -> None:
         control = Controller("timely", line_rate_bps=LINE_BPS, parameters={"segment_bytes": 2000})
         for nth in range(5):
             control.on_sent(nth * PACKET_PS, PACKET_BYTES)
-        control.on_answer(70 * MICROSECOND_PS, sent_ps=2 * PACKET_PS)
+        control.on_acknowledgement(70 * MICROSECOND_PS, sent_ps=2 * PACKET_PS)
         assert control.metrics(0)["rtt_ns"] == 0
-        control.on_answer(70 * MICROSECOND_PS, sent_ps=3 * PACKET_PS)
+        control.on_acknowledgement(70 * MICROSECOND_PS, sent_ps=3 * PACKET_PS)
         assert control.metrics(0)["rtt_ns"] == 70_000 - 4 * 800
 
     def test_none_if_nobody_knows_when_it_left(self) -> None:
         control = Controller("timely", line_rate_bps=LINE_BPS, parameters={"segment_bytes": 1000})
         control.on_sent(0, PACKET_BYTES)
-        control.on_answer(50 * MICROSECOND_PS, sent_ps=None)
+        control.on_acknowledgement(50 * MICROSECOND_PS, sent_ps=None)
         assert control.metrics(0)["rtt_ns"] == 0
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect
 
-from simulator import IDEAL, Simulation, SimulationError, _core
+from simulator import IDEAL, ROCEV2, Simulation, SimulationError, _core
 
 
 def test_more_links_than_sixteen_bits_count() -> None:
@@ -19,13 +19,11 @@ def test_more_links_than_sixteen_bits_count() -> None:
 
 
 def test_more_links_than_the_tree_has_places_for_are_refused() -> None:
-    engine = _core.Engine(
-        seed=1, data_overhead_bytes=62, first_overhead_bytes=16, ack_frame_bytes=66, wire_overhead_bytes=20
-    )
+    engine = _core.Engine(seed=1, framing=ROCEV2)
     nodes = [engine.add_switch(name=name, buffer_bytes=None, alpha=1.0) for name in "ab"]
     with pytest.raises(SimulationError, match="too many links: at most 524287"):
         for _ in range(2**19):
-            engine.add_link(a=nodes[0], b=nodes[1], rate_bps=1, delay_ps=0, loss_probability=0.0)
+            engine.add_link(a=nodes[0], b=nodes[1], rate_bps=1, delay_ps=0)
 
 
 def test_an_idle_line_takes_the_first_verb_posted() -> None:

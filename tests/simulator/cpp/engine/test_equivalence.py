@@ -10,7 +10,7 @@ from helpers.equal_runs import Builder, assert_equal_runs
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
 from helpers.random_fabrics import fabric
 from helpers.random_features import flow_controls
-from helpers.random_networks import Network, networks
+from helpers.random_networks import RandomNetwork, networks
 from helpers.random_pauses import networks_whose_pauses_go_wrong
 from hypothesis import HealthCheck, given, settings
 
@@ -194,19 +194,19 @@ def test_a_slice_of_w2_with_thresholds_of_20_kb() -> None:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks())
-def test_random_networks(network: Network) -> None:
+def test_random_networks(network: RandomNetwork) -> None:
     assert_equal_runs(network.build, 2 * MILLISECOND_NS)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks(flow_controls()))
-def test_random_networks_with_flow_control(network: Network) -> None:
+def test_random_networks_with_flow_control(network: RandomNetwork) -> None:
     assert_equal_runs(network.build, 2 * MILLISECOND_NS)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks_whose_pauses_go_wrong())
-def test_random_networks_whose_pauses_go_wrong(network: Network) -> None:
+def test_random_networks_whose_pauses_go_wrong(network: RandomNetwork) -> None:
     assert_equal_runs(network.build, 2 * MILLISECOND_NS)
 
 
@@ -253,7 +253,7 @@ def test_random_fabrics(seed: int) -> None:
 @pytest.mark.long
 @settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks() | networks_whose_pauses_go_wrong())
-def test_many_random_networks(network: Network) -> None:
+def test_many_random_networks(network: RandomNetwork) -> None:
     assert_equal_runs(network.build, 2 * MILLISECOND_NS)
 
 

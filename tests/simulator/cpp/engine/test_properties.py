@@ -2,7 +2,7 @@
 
 from helpers.networks import MILLISECOND_NS, counter
 from helpers.random_features import flow_controls
-from helpers.random_networks import Network, networks
+from helpers.random_networks import RandomNetwork, networks
 from hypothesis import HealthCheck, assume, given, settings
 
 from simulator import Simulation
@@ -18,10 +18,10 @@ LAST_END_NS = 10 * END_NS
 RESTLESS = {"go-back-0", "go-back-n-hpcc", "go-back-n-htsim"}
 
 
-def comes_to_an_end(network: Network) -> bool:
+def comes_to_an_end(network: RandomNetwork) -> bool:
     """Whether everybody gets on, whatever is lost."""
     if network.misroutings:
-        return False  # where packets never arrive TCP tries for ever, and pauses can wait in a circle
+        return False  # where packets never arrive TCP tries for ever, and pauses can wait in a loop
     return not any(flow.reliability and flow.reliability.name in RESTLESS for flow in network.flows)
 
 
@@ -36,7 +36,7 @@ def run_until_nothing_is_left(simulation: Simulation) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks())
-def test_nothing_is_lost_track_of_and_nothing_is_left(network: Network) -> None:
+def test_nothing_is_lost_track_of_and_nothing_is_left(network: RandomNetwork) -> None:
     assume(comes_to_an_end(network))
     simulation = network.build(Simulation)
     for until_ns in (7, 12_345, 100_000, 1_000_001):
@@ -54,7 +54,7 @@ def test_nothing_is_lost_track_of_and_nothing_is_left(network: Network) -> None:
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks(flow_controls()))
-def test_flow_control_loses_nothing_and_everybody_goes_on_in_the_end(network: Network) -> None:
+def test_flow_control_loses_nothing_and_everybody_goes_on_in_the_end(network: RandomNetwork) -> None:
     assume(comes_to_an_end(network))
     simulation = network.build(Simulation)
     for until_ns in (12_345, 100_000, 1_000_001):
@@ -69,7 +69,7 @@ def test_flow_control_loses_nothing_and_everybody_goes_on_in_the_end(network: Ne
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks())
-def test_the_same_seed_gives_the_same_digest_however_the_run_is_sliced(network: Network) -> None:
+def test_the_same_seed_gives_the_same_digest_however_the_run_is_sliced(network: RandomNetwork) -> None:
     whole, sliced = network.build(Simulation), network.build(Simulation)
     whole.run_until(MILLISECOND_NS)
     for until_ns in range(0, MILLISECOND_NS + 1, 50_021):

@@ -41,7 +41,7 @@ def test_the_terms_can_be_switched_off() -> None:
     assert set(added_ns(replace(PCI, pci_late_probability=0.0), 100, verbs=100)) == {2_000}
 
 
-def test_the_answer_over_uc_has_the_terms_of_the_exchange() -> None:
+def test_the_acknowledgement_over_uc_has_the_terms_of_the_exchange() -> None:
     simulation = Star(hosts=2, profile=PCI).build()
     ends = simulation.connect("h0", "h1", mtu_bytes=1024, retry_count=0, timeout_exponent=0, service="uc")
     added: list[list[int]] = [[], [], []]

@@ -32,7 +32,7 @@ def sender(simulation: Simulation, packets: int, **overrides: int) -> QueuePair:
     return queue_pair
 
 
-def test_a_gap_is_answered_by_one_nak() -> None:
+def test_a_gap_has_one_nak() -> None:
     simulation = slow_receiver()
     sender(simulation, packets=24)
     # 0, 1, 2, 11 and 21 get through; 11 opens the gap (38.4176 us at b).

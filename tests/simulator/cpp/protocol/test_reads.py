@@ -58,10 +58,10 @@ def test_only_sixteen_reads_are_under_way() -> None:
         reader.post_read(wr_id, 0, True)
     simulation.run_until(MILLISECOND_NS)
     # The responses take 86 wire bytes, less than the requests, so each comes 2 us after its request.
-    answered_ps = CABLE_PS + 86 * 800 + CABLE_PS
-    first = [(n + 1) * REQUEST_PS + answered_ps for n in range(16)]
+    responded_ps = CABLE_PS + 86 * 800 + CABLE_PS
+    first = [(n + 1) * REQUEST_PS + responded_ps for n in range(16)]
     # The next two requests leave when the first two responses have come.
-    assert completed_ps(simulation) == first + [at + REQUEST_PS + answered_ps for at in first[:2]]
+    assert completed_ps(simulation) == first + [at + REQUEST_PS + responded_ps for at in first[:2]]
 
 
 def test_a_verb_behind_a_read_that_waits_waits_too() -> None:

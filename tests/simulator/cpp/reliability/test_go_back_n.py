@@ -1,4 +1,4 @@
-"""Go-back-N and its kinds: when a gap is told, what duplicates are answered, how far the sender goes back."""
+"""Go-back-N and its kinds: when a gap is told, what duplicates lead to, how far the sender goes back."""
 
 from simulator._core import Requester, Responder
 
@@ -15,8 +15,8 @@ def test_what_comes_early_is_refused_once_per_gap() -> None:
     responder = Responder("irn-gbn", mtu_bytes=1024)
     kinds = []
     for number in (0, 2, 3, 0, 4, 1, 3, 2):
-        answers = responder.on_packet(number)
-        kinds.append([(answer["is_negative"], answer["expected"]) for answer in answers])
+        acks = responder.on_packet(number)
+        kinds.append([(ack["is_negative"], ack["expected"]) for ack in acks])
     assert kinds == [
         [(False, 1)],
         [(True, 1)],
@@ -59,7 +59,7 @@ NAK, ACK = True, False
 
 
 def kinds(name: str, packets: list[tuple[int, int]]) -> list[list[tuple[bool, int]]]:
-    """What is answered to packets at instants in microseconds."""
+    """What acknowledges packets at instants in microseconds."""
     responder = Responder(name, mtu_bytes=1024)
     return [
         [(each["is_negative"], each["expected"]) for each in responder.on_packet(number, now_ps=at_us * US)]
@@ -77,7 +77,7 @@ def test_a_gap_is_told_with_each_packet() -> None:
     assert kinds("go-back-n-htsim", [(1, 0), (2, 0), (1, 0)]) == [[(NAK, 0)]] * 3
 
 
-def test_duplicates_are_answered_or_not() -> None:
+def test_duplicates_are_acknowledged_or_not() -> None:
     assert kinds("go-back-n-hpcc", [(0, 0), (0, 0)]) == [[(ACK, 1)], []]
     assert kinds("go-back-n-conweave", [(0, 0), (0, 0)]) == [[(ACK, 1)], [(ACK, 1)]]
 
@@ -98,8 +98,8 @@ def test_go_back_0_forgets_the_message_at_a_gap() -> None:
         (5, True, [(ACK, 6)]),
     ]
     for number, is_last, expected in trace:
-        answers = responder.on_packet(number, is_last=is_last)
-        assert [(each["is_negative"], each["expected"]) for each in answers] == expected, number
+        acks = responder.on_packet(number, is_last=is_last)
+        assert [(each["is_negative"], each["expected"]) for each in acks] == expected, number
     assert responder.delivered_bytes == 6 * 1024
 
 

@@ -13,7 +13,7 @@ LOW_PS, HIGH_PS = 100 * US, 320 * US
 
 
 class Trace:
-    """A sender whose packets and answers are written down by hand."""
+    """A sender whose packets and acknowledgements are written down by hand."""
 
     def __init__(self, packets: int, **parameters: float) -> None:
         self.requester = Requester("irn", mtu_bytes=1024, parameters=parameters)
@@ -161,13 +161,13 @@ def test_repeats_exactly_what_is_lost(loss_probability: float, seed: int) -> Non
     stream = random.Random(seed)
     requester, responder = Requester("irn", mtu_bytes=1024), Responder("irn", mtu_bytes=1024)
     requester.post(packets * 1024)
-    answers: deque[tuple[int, dict[str, object]]] = deque()
+    acks: deque[tuple[int, dict[str, object]]] = deque()
     now_ps = losses = 0
     while requester.acknowledged < packets:
         now_ps += slot_ps
-        while answers and answers[0][0] <= now_ps:
-            _, answer = answers.popleft()
-            requester.on_acknowledgement(now_ps=now_ps, **answer)  # type: ignore[arg-type]
+        while acks and acks[0][0] <= now_ps:
+            _, ack = acks.popleft()
+            requester.on_acknowledgement(now_ps=now_ps, **ack)  # type: ignore[arg-type]
         if requester.deadline_ps is not None and requester.deadline_ps <= now_ps:
             requester.on_deadline(now_ps)
         number = requester.send(now_ps)
@@ -176,8 +176,8 @@ def test_repeats_exactly_what_is_lost(loss_probability: float, seed: int) -> Non
         if stream.random() < loss_probability:
             losses += 1
         else:
-            [answer] = responder.on_packet(number, sent_ps=now_ps)
-            answers.append((now_ps + 2 * one_way_ps, answer))
+            [ack] = responder.on_packet(number, sent_ps=now_ps)
+            acks.append((now_ps + 2 * one_way_ps, ack))
     assert requester.retransmitted_packets == losses
     assert responder.delivered_bytes == packets * 1024
     # Each loss costs a packet's time, at most a way there and back, and a timeout if its repetition is lost.

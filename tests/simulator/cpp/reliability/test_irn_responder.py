@@ -1,4 +1,4 @@
-"""IRN's receiving half: what it answers to each packet.
+"""IRN's receiving half: what it acknowledges of each packet.
 
 The traces are worked by hand from three rules: the expected packet is acknowledged with everything that waits
 behind it, a later one is named in a negative acknowledgement, an earlier one is acknowledged again.
@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from simulator._core import Responder
 
-Answer = tuple[str, int, int | None]
+Ack = tuple[str, int, int | None]
 
 
-def answers(responder: Responder, number: int, payload_bytes: int = 1024) -> Answer:
-    [answer] = responder.on_packet(number, payload_bytes=payload_bytes)
-    if not answer["is_negative"]:
-        assert answer["selective"] == []
-        return ("ack", answer["expected"], None)
-    [(first, end)] = answer["selective"]
+def acknowledged(responder: Responder, number: int, payload_bytes: int = 1024) -> Ack:
+    [ack] = responder.on_packet(number, payload_bytes=payload_bytes)
+    if not ack["is_negative"]:
+        assert ack["selective"] == []
+        return ("ack", ack["expected"], None)
+    [(first, end)] = ack["selective"]
     assert end == first + 1
-    return ("nack", answer["expected"], first)
+    return ("nack", ack["expected"], first)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def answers(responder: Responder, number: int, payload_bytes: int = 1024) -> Ans
 def test_traces_by_hand(trace: list[tuple[int, str, int, int | None]]) -> None:
     responder = Responder("irn", mtu_bytes=1024)
     for number, kind, expected, selective in trace:
-        assert answers(responder, number) == (kind, expected, selective)
+        assert acknowledged(responder, number) == (kind, expected, selective)
 
 
 def test_bytes_count_in_order_and_once() -> None:
@@ -74,7 +74,7 @@ def test_any_order_is_put_right(order: list[int], again: list[int]) -> None:
         is_early = number > min(set(range(13)) - come - {number})
         come.add(number)
         expected = min(set(range(13)) - come)
-        assert answers(responder, number, payload_bytes=number + 1) == (
+        assert acknowledged(responder, number, payload_bytes=number + 1) == (
             ("nack", expected, number) if is_early else ("ack", expected, None)
         )
         assert responder.delivered_bytes == sum(range(1, expected + 1))
@@ -82,5 +82,5 @@ def test_any_order_is_put_right(order: list[int], again: list[int]) -> None:
 
 def test_a_mark_and_the_time_of_sending_come_back() -> None:
     responder = Responder("irn", mtu_bytes=1024)
-    [answer] = responder.on_packet(1, is_marked=True, sent_ps=77)
-    assert (answer["echoes_mark"], answer["echoed_ps"]) == (True, 77)
+    [ack] = responder.on_packet(1, is_marked=True, sent_ps=77)
+    assert (ack["echoes_mark"], ack["echoed_ps"]) == (True, 77)

@@ -49,7 +49,7 @@ class Path:
         if self.requester.deadline_ps is not None and self.requester.deadline_ps <= self.now_ps:
             assert self.requester.on_deadline(self.now_ps)
         if self.responder.deadline_ps is not None and self.responder.deadline_ps <= self.now_ps:
-            self._answer(self.responder.on_deadline(self.now_ps))
+            self._acknowledge(self.responder.on_deadline(self.now_ps))
 
     def _send(self) -> None:
         while (packet := self.requester.next_packet) is not None:
@@ -57,9 +57,9 @@ class Path:
             self.requester.send(self._busy_until_ps)
             self._move("segment", packet, self._busy_until_ps)
 
-    def _answer(self, answers: list[dict[str, Any]]) -> None:
-        for answer in answers:
-            self._move("answer", answer, self.now_ps)
+    def _acknowledge(self, acks: list[dict[str, Any]]) -> None:
+        for ack in acks:
+            self._move("ack", ack, self.now_ps)
 
     def _move(self, kind: str, packet: dict[str, Any], left_ps: int) -> None:
         fate = self.fates.pop() if self.fates else "arrives"
@@ -72,7 +72,7 @@ class Path:
 
     def _arrive(self, kind: str, packet: dict[str, Any]) -> None:
         if kind == "segment":
-            self._answer(self.responder.on_packet(packet.pop("number"), now_ps=self.now_ps, **packet))
+            self._acknowledge(self.responder.on_packet(packet.pop("number"), now_ps=self.now_ps, **packet))
         else:
             assert self.requester.on_acknowledgement(
                 now_ps=self.now_ps,

@@ -6,11 +6,7 @@ from simulator import SimulationError
 from simulator._core import Requester, Responder, TcpWindow, reliabilities
 
 SEGMENT_BYTES = 1460
-TCPS = {
-    name: parameters
-    for name, _, _, parameters in reliabilities()
-    if "initial_window_segments" in [parameter[0] for parameter in parameters]
-}
+TCPS = {name: parameters for name, _, _, parameters, controls_window in reliabilities() if controls_window}
 
 
 def test_there_are_four() -> None:

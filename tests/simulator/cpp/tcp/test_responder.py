@@ -10,7 +10,7 @@ from simulator._core import Responder
 SEGMENT_BYTES = 1460
 MILLISECOND_PS = 10**9
 
-Answer: TypeAlias = tuple[int, bool, list[tuple[int, int]]]
+Ack: TypeAlias = tuple[int, bool, list[tuple[int, int]]]
 """What is acknowledged by the number, echo of a mark, blocks."""
 
 
@@ -21,20 +21,20 @@ class Arrivals:
         self.responder = Responder(name, mtu_bytes=SEGMENT_BYTES, parameters=parameters)
         self._now_ps = 0
 
-    def __call__(self, number: int, **flags: bool) -> list[Answer]:
+    def __call__(self, number: int, **flags: bool) -> list[Ack]:
         self._now_ps += 1_000_000
-        return _answers(
+        return _acks(
             self.responder.on_packet(number, payload_bytes=SEGMENT_BYTES, now_ps=self._now_ps, **flags)
         )
 
-    def wait(self) -> list[Answer]:
+    def wait(self) -> list[Ack]:
         """Let the deadline come."""
         assert self.responder.deadline_ps is not None
-        return _answers(self.responder.on_deadline(self.responder.deadline_ps))
+        return _acks(self.responder.on_deadline(self.responder.deadline_ps))
 
 
-def _answers(answers: list[dict[str, Any]]) -> list[Answer]:
-    return [(answer["expected"], answer["echoes_mark"], answer["selective"]) for answer in answers]
+def _acks(acks: list[dict[str, Any]]) -> list[Ack]:
+    return [(ack["expected"], ack["echoes_mark"], ack["selective"]) for ack in acks]
 
 
 def test_every_second_segment_is_acknowledged() -> None:
@@ -109,7 +109,7 @@ def test_dctcp_acknowledges_what_waits_when_the_marks_change() -> None:
     assert arrive(5) == [(6, False, [])]
 
 
-def test_dctcp_answers_a_change_at_the_end_of_a_transfer_twice() -> None:
+def test_dctcp_acknowledges_a_change_at_the_end_of_a_transfer_twice() -> None:
     arrive = Arrivals("dctcp")
     arrive(0)
     assert arrive(1, is_marked=True, is_last=True) == [(1, False, []), (2, True, [])]
@@ -135,11 +135,11 @@ def test_any_order_is_delivered_once(numbers: list[int]) -> None:
     arrive = Arrivals()
     came: set[int] = set()
     for number in numbers:
-        answers = arrive(number)
+        acks = arrive(number)
         came.add(number)
         expected = next(n for n in range(32) if n not in came)
         assert arrive.responder.delivered_bytes == expected * SEGMENT_BYTES
-        for _, _, blocks in answers:
+        for _, _, blocks in acks:
             covered = {n for first, end in blocks for n in range(first, end)}
             assert covered <= {n for n in came if n > expected}
             assert number < expected or number in covered

@@ -1,12 +1,12 @@
-// The buffer of a switch with priority flow control: who may put a frame where, and who has to pause.
+// The shared buffer (MMU) of a switch with priorities: who may put a frame where, and who has to pause.
 //
 // Each ingress is charged, per priority, for the frames that came in over it and wait. A frame goes to the
-// shared pool while its ingress stays within its threshold; otherwise to the headroom of that ingress and
-// priority, which nobody else uses, and then the other end of the link must pause. In an input-queued switch
-// each link has a pool of its own, and the threshold is for all that came in over it: the whole pool, or less.
-// Source: IEEE 802.1Qbb-2011 for pausing; Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016,
-// section 6.2, for the dynamic threshold alpha * (free pool); switch-mmu.cc of the simulator of HPCC (SIGCOMM
-// 2019) for emptying the headroom first and for resuming below the threshold.
+// shared part while its ingress stays within its threshold; otherwise to the headroom of that ingress and
+// priority, which nobody else uses, and then the other end of the link must pause. In an input-queued
+// switch each link has a buffer of its own, and the threshold is for all that came in over it: the whole,
+// or less. Source: IEEE 802.1Qbb-2011 for pausing; Guo et al., "RDMA over commodity Ethernet at scale",
+// SIGCOMM 2016, section 6.2, for the dynamic threshold alpha * (free buffer); switch-mmu.cc of the
+// simulator of HPCC (SIGCOMM 2019) for emptying the headroom first and for resuming below the threshold.
 #pragma once
 
 #include <algorithm>
@@ -30,11 +30,11 @@ struct alignas(64) IngressAccount {
   std::uint32_t input = 0;             // number of the link at its switch
 };
 
-class PausePool {
+class SharedBuffer {
  public:
   static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 2;
 
-  explicit PausePool(const SwitchConfiguration& configuration)
+  explicit SharedBuffer(const SwitchConfiguration& configuration)
       : size_(configuration.buffer.value_or(Bytes{kUnbounded}).value),
         pause_(configuration.pause.value_or(PauseConfiguration{})),
         alpha_(configuration.alpha),
@@ -45,7 +45,7 @@ class PausePool {
   std::int64_t used() const { return used_; }
   std::int64_t size() const { return size_; }  // without all headroom
 
-  // Takes the headroom of one more ingress off the pool.
+  // Takes the headroom of one more ingress off the buffer.
   void open(IngressAccount& account, Bytes headroom) {
     account.headroom_size = headroom.value;
     size_ -= headroom.value * count_of(pause_.priorities);
@@ -60,8 +60,7 @@ class PausePool {
   // "Dynamic queue length thresholds for shared-memory packet switches", 1998.
   bool fits_lossy(std::int64_t waiting_bytes, std::int64_t frame_bytes) const {
     if (frame_bytes > free()) return false;
-    return is_of_one_input_ ||
-           static_cast<double>(waiting_bytes) < alpha_ * static_cast<double>(free());
+    return is_of_one_input_ || static_cast<double>(waiting_bytes) < alpha_ * static_cast<double>(free());
   }
 
   void charge(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {

@@ -1,0 +1,118 @@
+// Configurations as Python gives them: keywords, a dict, or an object with attributes. A table says which
+// name belongs to which member; types and units follow from the member and from the end of the name.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "base/units.h"
+#include "binding/host_time.h"
+
+namespace simulator {
+
+namespace nb = nanobind;
+
+template <class Owner, class Member>
+struct Field {
+  const char* name;
+  Member Owner::* member;
+};
+template <class Owner, class Member>
+Field(const char*, Member Owner::*) -> Field<Owner, Member>;
+
+// Specialised for each configuration: `kTable`, a tuple of fields.
+template <class Owner>
+struct FieldsOf;
+
+template <class Owner>
+concept HasFields = requires { FieldsOf<Owner>::kTable; };
+
+template <class Value>
+struct Reading {
+  static Value read(std::string_view name, nb::handle from) {
+    if constexpr (std::is_enum_v<Value>) {
+      return static_cast<Value>(Reading<int>::read(name, from));
+    } else {
+      Value value;
+      if (!nb::try_cast<Value>(from, value)) {
+        const std::string got = nb::repr(from).c_str();
+        throw nb::type_error((std::string(name) + " cannot be " + got).c_str());
+      }
+      return value;
+    }
+  }
+};
+
+template <class Tag>
+struct Reading<Quantity<Tag>> {
+  static Quantity<Tag> read(std::string_view name, nb::handle from) {
+    return {Reading<std::int64_t>::read(name, from)};
+  }
+};
+
+// None stands for never.
+template <>
+struct Reading<Picoseconds> {
+  static Picoseconds read(std::string_view name, nb::handle from) {
+    if (from.is_none()) return kNever;
+    const auto value = Reading<std::int64_t>::read(name, from);
+    return name.ends_with("_ns") ? to_picoseconds(value) : Picoseconds{value};
+  }
+};
+
+template <class Value>
+struct Reading<std::optional<Value>> {
+  static std::optional<Value> read(std::string_view name, nb::handle from) {
+    if (from.is_none()) return {};
+    return Reading<Value>::read(name, from);
+  }
+};
+
+template <HasFields Item>
+struct Reading<std::vector<Item>> {
+  static std::vector<Item> read(std::string_view name, nb::handle from) {
+    std::vector<Item> items;
+    for (const nb::handle item : from) items.push_back(Reading<Item>::read(name, item));
+    return items;
+  }
+};
+
+// What a dict does not say stays as it is by default; an object has all of the attributes.
+template <HasFields Owner>
+struct Reading<Owner> {
+  static Owner read(std::string_view, nb::handle from) {
+    Owner owner;
+    const auto read_field = [&]<class Member>(const Field<Owner, Member>& field) {
+      const bool is_dict = nb::isinstance<nb::dict>(from);
+      if (is_dict && !nb::borrow<nb::dict>(from).contains(field.name)) return std::size_t{0};
+      const nb::object value = is_dict ? nb::object(from[field.name]) : nb::getattr(from, field.name);
+      owner.*field.member = Reading<Member>::read(field.name, value);
+      return std::size_t{1};
+    };
+    const std::size_t found =
+        std::apply([&](const auto&... field) { return (read_field(field) + ...); }, FieldsOf<Owner>::kTable);
+    if (nb::isinstance<nb::dict>(from) && nb::len(from) != found)
+      throw nb::type_error((std::string("a name is unknown among ") + nb::repr(from).c_str()).c_str());
+    return owner;
+  }
+};
+
+template <HasFields Owner>
+Owner read_fields(nb::handle from) {
+  return Reading<Owner>::read({}, from);
+}
+
+}  // namespace simulator

@@ -1,0 +1,232 @@
+// Congestion control in NICs: the receiving end tells about marks, the sending end obeys its controller.
+#include "engine/controls.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "cc/registry.h"
+#include "engine/departures.h"
+
+namespace simulator {
+
+// Its limiter, which it has for itself, belongs to the control.
+void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuration) {
+  Sender& sender = world_.senders[qp];
+  const BitsPerSecond line_rate = world_.speeds[world_.ports[sender.link].speed].rate;
+  queue_pairs_.resize(world_.senders.size());
+  queue_pairs_[qp] = {
+      .controller = create_controller(configuration.control, configuration.control_parameters, line_rate),
+      .timer = engine_.timers_.create(TimerKind::kControl, qp),
+      .cnp_flags = static_cast<std::uint8_t>(configuration.cnp_priority << PacketFlags::kPriorityShift),
+      .line_rate = line_rate,
+      .rate = {},
+      .next_cnp = {}};
+  sender.is_controlled = true;
+  world_.limiters[sender.limiter].set_burst(queue_pairs_[qp].controller->burst());
+  sender.wants_acknowledgements = queue_pairs_[qp].controller->wants_acknowledgements();
+  sender.wants_telemetry = queue_pairs_[qp].controller->wants_telemetry();
+  sender.wants_feedback = queue_pairs_[qp].controller->wants_feedback();
+  follow(qp, engine_.now_);
+  world_.priorities |= mask_of(configuration.cnp_priority);
+}
+
+// For what switches tell it.
+void Controls::add_way_back(std::uint32_t qp, const std::vector<std::uint32_t>& route) {
+  if (!world_.senders[qp].wants_feedback) return;
+  queue_pairs_[qp].feedback_route = static_cast<std::uint32_t>(world_.routes.size());
+  queue_pairs_[qp].route_links = static_cast<std::uint32_t>(route.size());
+  std::transform(route.rbegin(), route.rend(), std::back_inserter(world_.routes),
+                 [](std::uint32_t link) { return link ^ 1; });
+}
+
+// A marked packet has come: tells its sender, but not too often. Source: Zhu et al., "Congestion control for
+// large-scale RDMA deployments", SIGCOMM 2015, section 3.1 (notification point).
+void Controls::on_marked(PacketIndex index) {
+  const std::uint32_t qp = world_.pool[index].qp;
+  const Sender& receiver = world_.senders[qp];
+  if (receiver.wants_acknowledgements) stamps_[index].is_marked = true;
+  if (!receiver.is_controlled || !receiver.is_operational()) return;
+  ControlledQueuePair& controlled = queue_pairs_[qp];
+  if (engine_.now_ < controlled.next_cnp) return;
+  const Picoseconds gap = controlled.controller->cnp_gap();
+  if (gap == kNever) return;
+  controlled.next_cnp = engine_.now_ + gap;
+  ++controlled.cnps_sent;
+  const PacketIndex cnp = world_.pool.allocate();
+  Packet& packet = world_.pool[cnp];
+  packet.position = receiver.route;
+  packet.qp = receiver.peer;
+  packet.psn = 0;
+  packet.frame_bytes = static_cast<std::uint16_t>(world_.framing.cnp_frame_bytes());
+  packet.kind = PacketKind::kCnp;
+  packet.flags = controlled.cnp_flags;
+  engine_.send_before_data(receiver.link, cnp);
+}
+
+void Controls::on_cnp(PacketIndex index) {
+  const std::uint32_t qp = world_.pool[index].qp;
+  world_.pool.free(index);
+  ControlledQueuePair& controlled = queue_pairs_[qp];
+  ++controlled.cnps_received;
+  engine_.change_nic(world_.senders[qp].link, [&] {
+    informed(qp).on_cnp(engine_.now_);
+    return follow(qp, engine_.now_);
+  });
+  watch(qp);
+}
+
+void Controls::on_timer(std::uint32_t qp) {
+  ControlledQueuePair& controlled = queue_pairs_[qp];
+  engine_.change_nic(world_.senders[qp].link, [&] {
+    if (controlled.controller->deadline() > engine_.now_) return false;
+    informed(qp).on_timer(engine_.now_);
+    return follow(qp, engine_.now_);
+  });
+  watch(qp);
+}
+
+// An acknowledgement: the controller knows before anything else leaves.
+void Controls::on_reply(const Packet& packet, PacketIndex index) {
+  const std::uint32_t qp = packet.qp;
+  const Stamp stamp = stamps_[index];
+  const CarriedTelemetry telemetry = engine_.feedback_.carried_telemetry(qp, index);
+  RcRequester& requester = world_.senders[qp].requester;
+  engine_.change_nic(world_.senders[qp].link, [&] {
+    const auto on_done = [&](const Verb& verb) { engine_.complete(qp, verb, VerbStatus::kSuccess); };
+    const bool is_alive = packet.kind == PacketKind::kAck
+                              ? requester.on_ack(packet.psn, engine_.now_, on_done)
+                              : requester.on_nak(packet.psn, engine_.now_, on_done);
+    if (!is_alive) {
+      engine_.fail(qp);
+      return true;
+    }
+    const std::uint64_t acknowledged_psn = requester.unacknowledged_psn();
+    informed(qp).on_acknowledgement(engine_.now_, {stamp.sent, acknowledged_psn, requester.sent_psn(),
+                                                   stamp.is_marked, hops_of(telemetry)});
+    follow(qp, engine_.now_);
+    engine_.reconsider(qp);
+    return true;
+  });
+  watch(qp);
+}
+
+// The controller, after it has been told of all bytes that have left. A caller that changes the controller
+// calls `follow` afterwards. Any other caller calls `set_untold_max`, for the bytes that may leave
+// untold are counted from now on.
+Controller& Controls::informed(std::uint32_t qp) {
+  Sender& sender = world_.senders[qp];
+  Controller& controller = *queue_pairs_[qp].controller;
+  if (sender.untold.value != 0) controller.on_sent(engine_.now_, sender.untold);
+  sender.untold = Bytes{};
+  return controller;
+}
+
+void Controls::set_untold_max(std::uint32_t qp) {
+  Sender& sender = world_.senders[qp];
+  sender.untold_max = sender.wants_acknowledgements ? Bytes{} : queue_pairs_[qp].controller->untold_max();
+}
+
+// A departure, perhaps booked late, that the controller must be told of: nobody else waits for this limiter.
+void Controls::on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start) {
+  ControlledQueuePair& controlled = queue_pairs_[qp];
+  const Packet& packet = world_.pool[index];
+  Sender& sender = world_.senders[qp];
+  const bool has_new_rate = controlled.controller->on_sent(start, std::exchange(sender.untold, Bytes{}));
+  set_untold_max(qp);
+  if (sender.wants_acknowledgements) stamps_[index] = {is_reply(packet.kind) ? kNever : start, false};
+  if (sender.wants_telemetry) engine_.feedback_.open_telemetry(index);
+  if (!has_new_rate) [[likely]]
+    return;
+  const BitsPerSecond rate = controlled.limited_rate();
+  if (rate == controlled.rate) return;
+  controlled.rate = rate;
+  world_.limiters[sender.limiter].set_rate(rate, Bytes{}, start);
+}
+
+// Gives the limiter the controller's rate, and the requester its window. Returns whether anything is new.
+bool Controls::follow(std::uint32_t qp, Picoseconds at) {
+  ControlledQueuePair& controlled = queue_pairs_[qp];
+  set_untold_max(qp);
+  const bool has_new_window = follow_window(qp);
+  const BitsPerSecond rate = controlled.limited_rate();
+  if (rate == controlled.rate) return has_new_window;
+  controlled.rate = rate;
+  const Sender& sender = world_.senders[qp];
+  world_.limiters[sender.limiter].set_rate(rate, Bytes{}, at);
+  engine_.refresh_ready(world_.nics[sender.nic], sender.limiter, at);
+  return true;
+}
+
+bool Controls::follow_window(std::uint32_t qp) {
+  ControlledQueuePair& controlled = queue_pairs_[qp];
+  const Bytes window_bytes = controlled.controller->window();
+  if (window_bytes == Controller::kNoWindow && controlled.window == kNoWindow) return false;
+  RcRequester& requester = world_.senders[qp].requester;
+  const std::uint64_t window = packets_in_window(window_bytes, requester.mtu_bytes());
+  if (window == controlled.window || world_.senders[qp].is_unreliable) return false;
+  controlled.window = window;
+  if (world_.senders[qp].has_reliability) {
+    world_.reliabilities[qp].requester->set_window(window);
+    world_.senders[qp].has_special = world_.reliabilities[qp].requester->has_packet();
+  } else {
+    requester.set_window(window);
+  }
+  engine_.reconsider(qp);
+  return true;
+}
+
+void Controls::watch(std::uint32_t qp) {
+  const ControlledQueuePair& controlled = queue_pairs_[qp];
+  const Picoseconds deadline = controlled.controller->deadline();
+  if (deadline == kNever) return engine_.timers_.cancel(controlled.timer);
+  const bool is_first = deadline < engine_.timers_.next_instant();
+  engine_.timers_.set(controlled.timer, deadline);
+  if (is_first) engine_.set_timer_slot();
+}
+
+std::map<std::uint32_t, Metrics> Controls::metrics() {
+  std::map<std::uint32_t, Metrics> metrics;
+  for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
+    if (!has(qp)) continue;
+    engine_.catch_up_link(world_.senders[qp].link);
+    metrics[queue_pair_number(qp)] = informed(qp).metrics(engine_.now_);
+    set_untold_max(qp);
+  }
+  return metrics;
+}
+
+void Controls::require_none(std::uint32_t qp, const char* what) const {
+  if (!has(qp)) return;
+  throw SimulationError(std::string(what) + ": the NIC controls the rate of " + queue_pair_name(qp));
+}
+
+void Controls::require_none_uses(std::uint32_t limiter, const char* what) const {
+  for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
+    if (world_.senders[qp].limiter == limiter) require_none(qp, what);
+  }
+}
+
+// The controller knows before anything else leaves.
+void Controls::on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
+                                  const CarriedTelemetry& telemetry) {
+  const Requester& requester = *world_.reliabilities[qp].requester;
+  informed(qp).on_acknowledgement(engine_.now_,
+                                  {acknowledgement.echoed, requester.acknowledged(), requester.sent(),
+                                   acknowledgement.echoes_mark, hops_of(telemetry)});
+  follow(qp, engine_.now_);
+}
+
+void Controls::on_feedback(PacketIndex index) {
+  const std::uint32_t qp = world_.pool[index].qp;
+  const FairRate told = engine_.feedback_.fair_rate_of(index);
+  world_.pool.free(index);
+  engine_.change_nic(world_.senders[qp].link, [&] {
+    informed(qp).on_feedback(engine_.now_, told.port, told.rate);
+    return follow(qp, engine_.now_);
+  });
+  watch(qp);
+}
+
+}  // namespace simulator

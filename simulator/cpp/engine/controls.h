@@ -1,0 +1,77 @@
+// Congestion controls in NICs: which queue pair has one, and what the engine tells it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "cc/controller.h"
+#include "engine/packet_table.h"
+#include "engine/world.h"
+#include "reliability/acknowledgement.h"
+
+namespace simulator {
+
+class Engine;
+
+// A queue pair with a congestion control in its NIC, which also tells the other end's about marks.
+struct ControlledQueuePair {
+  std::unique_ptr<Controller> controller;
+  std::uint32_t timer = 0;
+  std::uint8_t cnp_flags = 0;  // their priority
+  BitsPerSecond line_rate;
+  BitsPerSecond rate;                // that the limiter has; 0 = no limit
+  std::uint64_t window = kNoWindow;  // that the requester has
+  std::uint32_t feedback_route = 0;  // in the table of routes: the queue pair's route, backwards
+  std::uint32_t route_links = 0;
+  Picoseconds next_cnp;  // none is sent before
+  std::int64_t cnps_sent = 0;
+  std::int64_t cnps_received = 0;
+
+  BitsPerSecond limited_rate() const {
+    const BitsPerSecond wanted = controller->rate();
+    return wanted < line_rate ? wanted : BitsPerSecond{};
+  }
+};
+
+class Controls {
+ public:
+  Controls(Engine& engine, World& world) : engine_(engine), world_(world), stamps_(world.pool) {}
+
+  void add(std::uint32_t qp, const ConnectionConfiguration& configuration);
+  void add_way_back(std::uint32_t qp, const std::vector<std::uint32_t>& route);
+
+  bool has(std::uint32_t qp) const { return world_.senders[qp].is_controlled; }
+  const ControlledQueuePair& of(std::uint32_t qp) const { return queue_pairs_[qp]; }
+  void require_none(std::uint32_t qp, const char* what) const;  // nobody else may set its rate
+  void require_none_uses(std::uint32_t limiter, const char* what) const;
+  BitsPerSecond rate_of(std::uint32_t qp) const {
+    return has(qp) ? queue_pairs_[qp].controller->rate() : BitsPerSecond{};
+  }
+  std::map<std::uint32_t, Metrics> metrics();  // by number of queue pair
+
+  // What leaves and what comes.
+  void on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start);
+  void on_marked(PacketIndex index);
+  void on_cnp(PacketIndex index);
+  void on_feedback(PacketIndex index);
+  void on_reply(const Packet& packet, PacketIndex index);
+  void on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
+                          const CarriedTelemetry& telemetry);
+  void on_timer(std::uint32_t qp);
+  void watch(std::uint32_t qp);
+
+ private:
+  Controller& informed(std::uint32_t qp);
+  void set_untold_max(std::uint32_t qp);
+  bool follow(std::uint32_t qp, Picoseconds at);
+  bool follow_window(std::uint32_t qp);
+
+  Engine& engine_;
+  World& world_;
+  std::vector<ControlledQueuePair> queue_pairs_;  // by number, if any has a control
+  PacketTable<Stamp> stamps_;                     // if any control wants acknowledgements
+};
+
+}  // namespace simulator

@@ -1,0 +1,90 @@
+// What goes wrong around pauses: NICs that pause their switch, and watchdogs that end it.
+#include "engine/pause_faults.h"
+
+#include "engine/departures.h"
+
+namespace simulator {
+
+// A NIC tells its switch to pause all priorities that lose nothing, or to go on.
+void PauseFaults::pause_switch(std::uint32_t host, bool is_pausing) {
+  const std::uint32_t link = world_.nics[world_.nodes[host].index].link;
+  if (link == kNoLink || !world_.has_flow_control(world_.links[link].to))
+    throw SimulationError(world_.nodes[host].name +
+                          ": its switch has no flow control, so it cannot pause it");
+  PriorityMask& pausing = world_.ingresses[link].pausing;
+  const PriorityMask wanted = is_pausing ? world_.lossless_beyond(link) : PriorityMask{0};
+  if (pausing == wanted) return;
+  // A pause frame that has left by now told what was so before.
+  engine_.catch_up_classed(world_.ports[link], engine_.now_);
+  pausing = wanted;
+  engine_.tell_pauses(link, engine_.now_);
+}
+
+void PauseFaults::receive_slowly(std::uint32_t host, const ReceiveConfiguration& configuration) {
+  pause_switch(host, false);  // which it must be able to
+  const std::uint32_t timer = engine_.timers_.create(TimerKind::kReceive, host);
+  slow_receivers_.insert_or_assign(host, SlowReceiver{ReceiveBuffer(configuration), timer});
+  world_.ports[world_.nics[world_.nodes[host].index].link ^ 1].flags |= Port::kSlowlyReceived;
+}
+
+// A frame has come to a NIC that receives slowly. False if it is lost.
+bool PauseFaults::is_received(std::uint32_t link, PacketIndex index) {
+  const std::uint32_t host = world_.links[link].to;
+  auto& [buffer, timer] = slow_receivers_.at(host);
+  if (!buffer.takes(engine_.now_, world_.pool[index].frame_bytes)) return false;
+  if (!buffer.must_pause()) return true;
+  pause_switch(host, true);
+  engine_.set_timer(timer, buffer.resumption(engine_.now_));
+  return true;
+}
+
+void PauseFaults::on_receive_timer(std::uint32_t host) {
+  auto& [buffer, timer] = slow_receivers_.at(host);
+  if (buffer.may_resume(engine_.now_)) return pause_switch(host, false);
+  engine_.timers_.set(timer, buffer.resumption(engine_.now_));
+}
+
+// The watchdog of a switch looks at its port to a host: when a pause has lasted too long, or has been over
+// long enough.
+void PauseFaults::watch_pauses(std::uint32_t link) {
+  const Port& port = world_.ports[link];
+  if (port.has(Port::kOwnerIsHost) || !port.has(Port::kPeerIsHost)) return;
+  const PauseConfiguration& rule = world_.switches[port.owner].shared_buffer.pause();
+  if (rule.watchdog_after == kNever) return;
+  ClassedPort& classes = world_.classes_of(port);
+  const Picoseconds next =
+      classes.pauses->next_look(classes.shut, rule.watchdog_after, rule.watchdog_restore, engine_.now_);
+  if (next != kNever) engine_.set_timer(classes.watchdog_timer, next);
+}
+
+void PauseFaults::on_watchdog_timer(std::uint32_t link) {
+  Port& port = world_.ports[link];
+  ClassedPort& classes = world_.classes_of(port);
+  const PauseConfiguration& rule = world_.switches[port.owner].shared_buffer.pause();
+  engine_.catch_up_classed(port, engine_.now_);
+  for_each_priority(classes.shut, [&](std::uint32_t priority) {
+    if (!classes.pauses->has_been_free(priority, rule.watchdog_restore, engine_.now_)) return;
+    classes.shut &= static_cast<PriorityMask>(~mask_of(priority));
+  });
+  for_each_priority(rule.priorities, [&](std::uint32_t priority) {
+    if (has_priority(classes.shut, priority)) return;
+    if (!classes.pauses->has_been_paused(priority, rule.watchdog_after, engine_.now_)) return;
+    classes.shut |= mask_of(priority);
+    ++classes.counters->watchdog_fired;
+    empty_queue(link, priority);
+  });
+  classes.inspect_arrivals();
+  engine_.set_slot(link);
+  watch_pauses(link);
+}
+
+void PauseFaults::empty_queue(std::uint32_t link, std::uint32_t priority) {
+  while (has_priority(world_.classes[link].waiting, priority)) {
+    Port& port = world_.ports[link];
+    const PacketIndex index = world_.classes_of(port).pop(world_.pool, priority);
+    engine_.release(port, index, engine_.now_);
+    engine_.drop_classed(link, index);
+  }
+}
+
+}  // namespace simulator

@@ -1,0 +1,151 @@
+// Queue pairs that repair losses in a way of their own: their two halves are reached by virtual calls, and
+// their packets carry more than a number.
+#include "engine/reliabilities.h"
+
+#include <algorithm>
+
+#include "engine/departures.h"
+#include "reliability/registry.h"
+#include "reliability/verbs_allowed.h"
+
+namespace simulator {
+
+void Reliabilities::add(std::uint32_t qp, const ConnectionConfiguration& configuration) {
+  world_.reliabilities.resize(world_.senders.size());
+  world_.reliabilities[qp] = create_reliability(
+      configuration.reliability, configuration.reliability_parameters, configuration.mtu_bytes);
+  world_.senders[qp].has_reliability = true;
+}
+
+void Reliabilities::require_resettable(std::uint32_t qp) const {
+  if (world_.senders[qp].has_reliability) refuse_reset(qp);
+}
+
+void Reliabilities::post(std::uint32_t qp, const Verb& verb) {
+  require_plain_write(qp, verb);
+  change_requester(qp, [&](Requester& requester) {
+    requester.post(verb);
+    return true;
+  });
+}
+
+PacketIndex Reliabilities::send(std::uint32_t qp, Port& port, Picoseconds start) {
+  Sender& sender = world_.senders[qp];
+  Requester& requester = *world_.reliabilities[qp].requester;
+  DataPacket next = requester.next();
+  const PacketIndex index = world_.pool.allocate();
+  Packet& packet = world_.pool[index];
+  packet.position = sender.route;
+  packet.qp = sender.peer;
+  packet.psn = packet_psn(next.number) | (next.is_ecn_capable ? 0 : Packet::kNotEcnCapable);
+  packet.frame_bytes = static_cast<std::uint16_t>(requester.frame_bytes(next, world_.framing));
+  packet.kind = PacketKind::kData;
+  packet.flags = sender.priority_flags;
+  engine_.depart(port, index, start);
+  next.sent = start;
+  data_packets_[index] = next;
+  requester.on_sent(next, port.busy_until);
+  sender.has_special = requester.has_packet();
+  follow_deadline(qp);
+  return index;
+}
+
+void Reliabilities::on_data(PacketIndex index) {
+  const Packet packet = world_.pool[index];
+  const DataPacket data = data_packets_[index];
+  const CarriedTelemetry telemetry = engine_.feedback_.carried_telemetry(packet.qp, index);
+  world_.pool.free(index);
+  Responder& responder = *world_.reliabilities[packet.qp].responder;
+  if (!world_.senders[packet.qp].is_operational()) return responder.discard();
+  responder.on_packet(data, packet.is_marked(), engine_.now_);
+  send_acknowledgements(packet.qp, telemetry);
+  follow_deadline(packet.qp);
+}
+
+// What the packet brought goes back with whatever it makes the responder say.
+void Reliabilities::send_acknowledgements(std::uint32_t qp, const CarriedTelemetry& telemetry) {
+  Sender& sender = world_.senders[qp];
+  Responder& responder = *world_.reliabilities[qp].responder;
+  responder.take_acknowledgements([&](const Acknowledgement& acknowledgement) {
+    const PacketIndex index = world_.pool.allocate();
+    Packet& packet = world_.pool[index];
+    packet.position = sender.route;
+    packet.qp = sender.peer;
+    packet.psn = packet_psn(acknowledgement.expected);
+    packet.frame_bytes = static_cast<std::uint16_t>(responder.frame_bytes(acknowledgement, world_.framing));
+    packet.kind = PacketKind::kAcknowledgement;
+    packet.flags = sender.priority_flags;
+    acknowledgements_[index] = acknowledgement;
+    if (telemetry) [[unlikely]]
+      engine_.feedback_.carry_telemetry(index, *telemetry);
+    ++world_.receivers[qp].sent_replies;
+    engine_.send_before_data(sender.link, index);
+  });
+}
+
+void Reliabilities::on_acknowledgement(PacketIndex index) {
+  const std::uint32_t qp = world_.pool[index].qp;
+  const Acknowledgement acknowledgement = acknowledgements_[index];
+  const CarriedTelemetry telemetry = engine_.feedback_.carried_telemetry(qp, index);
+  world_.pool.free(index);
+  ++world_.receivers[qp].received_replies;
+  if (!world_.senders[qp].is_operational()) return;
+  change_requester(qp, [&](Requester& requester) {
+    if (!requester.on_acknowledgement(acknowledgement, engine_.now_)) return false;
+    if (world_.senders[qp].wants_acknowledgements)
+      engine_.controls_.on_acknowledgement(qp, acknowledgement, telemetry);
+    return true;
+  });
+  if (world_.senders[qp].wants_acknowledgements) engine_.controls_.watch(qp);
+}
+
+void Reliabilities::on_timer(std::uint32_t qp) {
+  if (!world_.senders[qp].is_operational()) return;
+  change_requester(qp, [&](Requester& requester) {
+    return requester.deadline() > engine_.now_ ||
+           requester.on_deadline(engine_.now_, slowness_of(world_.senders[qp]));
+  });
+  Responder& responder = *world_.reliabilities[qp].responder;
+  if (!world_.senders[qp].is_operational() || responder.deadline() > engine_.now_) return;
+  responder.on_deadline(engine_.now_);
+  send_acknowledgements(qp, std::nullopt);
+  follow_deadline(qp);
+}
+
+double Reliabilities::slowness_of(const Sender& sender) const {
+  return world_.limiters[sender.limiter].slowness(world_.speeds[world_.ports[sender.link].speed].ps_per_byte);
+}
+
+// Tells the requester something: `apply` returns false if the connection is broken.
+template <class Apply>
+void Reliabilities::change_requester(std::uint32_t qp, Apply&& apply) {
+  Sender& sender = world_.senders[qp];
+  engine_.change_nic(sender.link, [&] {
+    Requester& requester = *world_.reliabilities[qp].requester;
+    const bool had_data = sender.has_special;
+    const bool is_alive = apply(requester);
+    requester.take_done([&](const Verb& verb) { engine_.complete(qp, verb, VerbStatus::kSuccess); });
+    if (!is_alive) {
+      engine_.fail(qp);
+      return true;
+    }
+    sender.has_special = requester.has_packet();
+    engine_.reconsider(qp);
+    return had_data || sender.has_special;
+  });
+  follow_deadline(qp);
+}
+
+// One timer serves both halves.
+void Reliabilities::follow_deadline(std::uint32_t qp) {
+  const Sender& sender = world_.senders[qp];
+  if (!sender.is_operational()) return;
+  const Reliability& own = world_.reliabilities[qp];
+  const Picoseconds deadline = std::min(own.requester->deadline(), own.responder->deadline());
+  if (deadline == kNever) return engine_.timers_.cancel(sender.timer);
+  const bool is_first = deadline < engine_.timers_.next_instant();
+  engine_.timers_.set(sender.timer, deadline);
+  if (is_first) engine_.set_timer_slot();
+}
+
+}  // namespace simulator

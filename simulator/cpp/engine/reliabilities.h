@@ -1,0 +1,40 @@
+// Queue pairs that repair losses in a way of their own.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/packet_table.h"
+#include "engine/world.h"
+
+namespace simulator {
+
+class Engine;
+
+class Reliabilities {
+ public:
+  Reliabilities(Engine& engine, World& world)
+      : engine_(engine), world_(world), data_packets_(world.pool), acknowledgements_(world.pool) {}
+
+  void add(std::uint32_t qp, const ConnectionConfiguration& configuration);
+  void require_resettable(std::uint32_t qp) const;
+
+  void post(std::uint32_t qp, const Verb& verb);
+  PacketIndex send(std::uint32_t qp, Port& port, Picoseconds start);
+  void on_data(PacketIndex index);
+  void on_acknowledgement(PacketIndex index);
+  void on_timer(std::uint32_t qp);
+
+ private:
+  void send_acknowledgements(std::uint32_t qp, const CarriedTelemetry& telemetry);
+  void follow_deadline(std::uint32_t qp);
+  double slowness_of(const Sender& sender) const;
+  template <class Apply>
+  void change_requester(std::uint32_t qp, Apply&& apply);
+
+  Engine& engine_;
+  World& world_;
+  PacketTable<DataPacket> data_packets_;           // of those that are kData
+  PacketTable<Acknowledgement> acknowledgements_;  // of those that are
+};
+
+}  // namespace simulator

@@ -1,0 +1,48 @@
+// Two timers that write down, every so often, what queue pairs deliver and what waits in switches.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/timer_queue.h"
+#include "engine/world.h"
+#include "results/recorder.h"
+
+namespace simulator {
+
+class Samplers {
+ public:
+  Samplers(World& world, TimerQueue& timers, Recorder& recorder)
+      : world_(world),
+        timers_(timers),
+        recorder_(recorder),
+        throughput_timer_(timers.create(TimerKind::kSampleThroughput, 0)),
+        queue_timer_(timers.create(TimerKind::kSampleQueues, 0)) {}
+
+  void sample_throughput_every(Picoseconds interval, Picoseconds now) {
+    throughput_interval_ = interval;
+    timers_.set(throughput_timer_, now + interval);
+  }
+  void sample_queues_every(Picoseconds interval, Picoseconds now) {
+    queue_interval_ = interval;
+    timers_.set(queue_timer_, now + interval);
+  }
+
+  // A timer has come. For the queues all links have been caught up.
+  void sample_throughput(Picoseconds now);
+  void sample_queues(Picoseconds now);
+
+ private:
+  void sample_queue(std::uint32_t link, std::int64_t now_ns);
+
+  World& world_;
+  TimerQueue& timers_;
+  Recorder& recorder_;
+  std::uint32_t throughput_timer_;
+  std::uint32_t queue_timer_;
+  Picoseconds throughput_interval_;
+  Picoseconds queue_interval_;
+  std::vector<Bytes> delivered_;  // by queue pair, until the last sample
+};
+
+}  // namespace simulator

@@ -1,0 +1,64 @@
+// Routes that lead to no host: loops, in which packets expire, and switches that flood.
+#include "engine/strays.h"
+
+#include "engine/departures.h"
+#include "protocol/route_end.h"
+
+namespace simulator {
+
+// Behind the last link of such a route packets have to be looked at. A copy's route is one entry, the link
+// that it takes.
+void Strays::prepare(const std::vector<std::uint32_t>& route) {
+  if (!is_route_end(route.back())) return;
+  const std::uint32_t link = route[route.size() - 2];
+  world_.ports[link].flags |= Port::kRouteEnds;
+  if (route.back() != kFloods || floods_.contains(link)) return;
+  floods_[link] = static_cast<std::uint32_t>(world_.routes.size());
+  for (const std::uint32_t out : world_.switches[world_.nodes[world_.links[link].to].index].links) {
+    if (out == (link ^ 1)) continue;
+    world_.routes.push_back(out);
+    world_.ports[out].flags |= Port::kRouteEnds;
+  }
+}
+
+// Whether a packet that has come goes no further. If it has not come to a host, there is a next entry in its
+// route.
+bool Strays::takes(std::uint32_t link, PacketIndex index) {
+  if (world_.pool[index].kind == PacketKind::kStray) {
+    ++world_.links[link].stray_packets;
+    world_.pool.free(index);
+    return true;
+  }
+  if (world_.ports[link].has(Port::kPeerIsHost)) return false;
+  const std::uint32_t next = world_.routes[world_.pool[index].position + 1];
+  if (!is_route_end(next)) return false;
+  if (next == kFloods) {
+    flood(link, index);
+  } else {
+    ++world_.links[link].expired_packets;
+  }
+  engine_.forget(index);
+  return true;
+}
+
+// Each copy is charged to the ingress, as a frame of its own.
+void Strays::flood(std::uint32_t link, PacketIndex index) {
+  std::uint32_t position = floods_.at(link);
+  for (const std::uint32_t out : world_.switches[world_.nodes[world_.links[link].to].index].links) {
+    if (out == (link ^ 1)) continue;
+    const PacketIndex copy = world_.pool.allocate();
+    Packet& stray = world_.pool[copy];
+    stray.position = position;
+    stray.ingress = link ^ 1;
+    stray.qp = world_.pool[index].qp;
+    stray.psn = world_.pool[index].psn & Packet::kNotEcnCapable;
+    stray.frame_bytes = world_.pool[index].frame_bytes;
+    stray.kind = PacketKind::kStray;
+    stray.flags = static_cast<std::uint8_t>(world_.pool[index].flags & PacketFlags::kPriority);
+    world_.ip_ids.set(copy, world_.ip_ids.of(index));
+    ++position;
+    engine_.send_stray(out, copy);
+  }
+}
+
+}  // namespace simulator

@@ -1,0 +1,140 @@
+// What is simulated: nodes, links, ports, switches, NICs, queue pairs and the packets between them. The
+// engine moves it. Who only looks at it is given no more than this.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/configuration.h"
+#include "base/random_stream.h"
+#include "engine/classed_port.h"
+#include "engine/ip_ids.h"
+#include "engine/nic.h"
+#include "engine/packet_pool.h"
+#include "engine/packet_table.h"
+#include "engine/port.h"
+#include "protocol/framing.h"
+#include "protocol/shared_buffer.h"
+
+namespace simulator {
+
+struct Node {
+  std::string name;
+  bool is_host;
+  std::uint32_t index;  // into nics or switches
+};
+
+// The far end of a link has been told to pause.
+struct Pausing {
+  std::uint32_t link;
+  std::uint32_t priority;
+};
+
+struct Switch {
+  std::int64_t buffer;  // of no meaning while unbounded
+  std::int64_t used = 0;
+  double alpha;
+  bool is_bounded;
+  bool has_classes;
+  std::vector<std::uint32_t> links;  // that it sends on
+  SharedBuffer shared_buffer;        // with classes, instead of `buffer` and `used`
+  std::vector<SharedBuffer> inputs;  // one for each of `links` instead, if it is input-queued
+  bool is_input_queued;
+  std::vector<MarkingConfiguration> markings;
+  PriorityWeights weights;
+  bool has_weights;
+  std::optional<std::map<std::string, double>> rocc;
+  bool has_telemetry;
+  std::vector<Pausing> pausing{};
+};
+
+struct World {
+  World(std::uint64_t seed_of_all, const Framing& framing_of_all)
+      : framing(framing_of_all), seed(seed_of_all) {}
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  Framing framing;
+  std::uint64_t seed;
+  PacketPool pool;
+  std::vector<Port> ports;
+  std::vector<LinkSpeed> speeds;
+  std::vector<std::uint32_t> routes;  // link numbers, route after route
+  std::vector<Sender> senders;
+  std::vector<Receiver> receivers;
+  std::vector<std::unique_ptr<QueuePairExtras>> extras;
+  std::vector<Reliability> reliabilities;  // by queue pair, if any has one
+  std::vector<Nic> nics;
+  std::vector<Limiter> limiters;
+  std::vector<RandomStream> lags;  // one per limiter
+  std::vector<Switch> switches;
+  std::vector<ClassedPort> classes;       // by link, up to the last that has one
+  std::vector<IngressAccount> ingresses;  // as those: what came in over the link the other way
+  PriorityMask priorities = 1;            // that connections use
+  std::vector<Node> nodes;
+  std::vector<LinkRecord> links;
+  IpIds ip_ids{pool};
+  PacketTable<PacketDetails> details{pool};
+
+  // Ports and switches.
+  std::uint32_t link_of(const Port& port) const { return static_cast<std::uint32_t>(&port - ports.data()); }
+  ClassedPort& classes_of(const Port& port) { return classes[link_of(port)]; }
+  const ClassedPort& classes_of(const Port& port) const { return classes[link_of(port)]; }
+  IngressAccount& ingress_of(const Packet& packet) { return ingresses[packet.ingress]; }
+  SharedBuffer& buffer_of(Switch& element, const IngressAccount& account) {
+    return element.is_input_queued ? element.inputs[account.input] : element.shared_buffer;
+  }
+  const Switch* switch_at(std::uint32_t node) const {
+    return nodes[node].is_host ? nullptr : &switches[nodes[node].index];
+  }
+  bool has_flow_control(std::uint32_t node) const {
+    return switch_at(node) != nullptr && switch_at(node)->shared_buffer.pause().priorities != 0;
+  }
+  bool has_marking(std::uint32_t node) const {
+    return switch_at(node) != nullptr && !switch_at(node)->markings.empty();
+  }
+  bool has_classes(std::uint32_t node) const {
+    return switch_at(node) != nullptr && switch_at(node)->has_classes;
+  }
+  bool is_input_queued(std::uint32_t node) const {
+    return switch_at(node) != nullptr && switch_at(node)->is_input_queued;
+  }
+  PriorityMask lossless_beyond(std::uint32_t link) const {
+    return switch_at(links[link].to)->shared_buffer.pause().priorities;
+  }
+  std::string port_name(std::uint32_t link) const {
+    return nodes[links[link].from].name + "->" + nodes[links[link].to].name;
+  }
+  Bytes waiting_bytes_of(const Port& port) const;
+  Bytes received_bytes(std::uint32_t link) const;
+
+  // Queue pairs. Calls `look` with the requester of one, of whatever kind it is.
+  template <class Look>
+  auto with_requester(std::uint32_t qp, Look&& look) const {
+    const Sender& sender = senders[qp];
+    if (sender.has_reliability) return look(*reliabilities[qp].requester);
+    return look(sender.requester);
+  }
+  RequesterCounters counters_of(std::uint32_t qp) const {
+    return with_requester(qp, [](const auto& requester) { return requester.counters(); });
+  }
+  Bytes posted_by(std::uint32_t qp) const {
+    return with_requester(qp, [](const auto& requester) { return requester.posted_bytes(); });
+  }
+  QueuePairExtras& extras_of(std::uint32_t qp);
+  const QueuePairExtras* find_extras(std::uint32_t qp) const {
+    return qp < extras.size() ? extras[qp].get() : nullptr;
+  }
+  Bytes payload_of(const Packet& packet) const {
+    return {std::int64_t{framing.payload_bytes(packet.kind, packet.flags, packet.frame_bytes)}};
+  }
+  Bytes delivered_by(std::uint32_t qp) const;
+  std::uint64_t messages_delivered_by(std::uint32_t qp) const;
+  std::uint64_t packets_taken_from(std::uint32_t qp) const;
+};
+
+}  // namespace simulator
