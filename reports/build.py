@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reports.collector import seldom_collecting
 from reports.combined import RUNS, combined_directory, make_combined_directory, runs_text
 from reports.errors import ReportError
 from reports.files import write_whole
@@ -12,18 +13,19 @@ from reports.files import write_whole
 if TYPE_CHECKING:  # what reads and draws takes seconds to load, and the list of runs does without
     from reports.claims import Outcome
     from reports.load import Run
-    from reports.manifest import Manifest
     from reports.results import Counted
+    from workloads.manifest import Manifest
 
 REPORT = "report.html"
 CLAIMS = "claims.json"
 CLAIMS_SCHEMA = 1
 
 
+@seldom_collecting()
 def build(
     run_dirs: Path | Sequence[Path],
     output: Path | None = None,
-    going: Mapping[Path, Mapping[str, object]] | None = None,
+    going: Mapping[Path, "Manifest"] | None = None,
     counted: "Counted | None" = None,
 ) -> Path:
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
@@ -78,17 +80,13 @@ def claims_text(manifest: "Manifest", outcomes: Sequence["Outcome"]) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
 
-def _load(
-    directories: list[Path], going: Mapping[Path, Mapping[str, object]]
-) -> tuple[list["Run"], list[str]]:
+def _load(directories: list[Path], going: Mapping[Path, "Manifest"]) -> tuple[list["Run"], list[str]]:
     from reports.load import Run
-    from reports.manifest import checked
 
     runs, unreadable = [], []
     for directory in directories:
         try:
-            told = going.get(directory)
-            runs.append(Run(directory, None if told is None else checked(told, directory)))
+            runs.append(Run(directory, going.get(directory)))
         except ReportError as error:
             unreadable.append(str(error))
     return runs, unreadable

@@ -8,10 +8,10 @@ from typing import Final
 
 import pandas as pd
 
-from reports.manifest import CellEntry
 from reports.metrics import METRICS
 from reports.quantities import Unit
 from reports.results import Results
+from workloads.manifest import CellRecord
 from workloads.records import TABLES
 
 BASE_UNITS: Final = {
@@ -59,7 +59,7 @@ def export(results: Results, directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
-def _key(cell: CellEntry) -> dict[str, object]:
+def _key(cell: CellRecord) -> dict[str, object]:
     """The columns that say which cell a row belongs to."""
     factors = {f"factor.{key}": value for key, value in cell.factors.items()}
     return {

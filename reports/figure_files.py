@@ -44,7 +44,7 @@ class FilesWanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FigureResult:
     """What became of one figure: its size and its smallest type, or why it is not drawn."""
 
     name: str
@@ -61,7 +61,7 @@ def skipped_figures(results: Results, names: Sequence[str]) -> dict[str, str]:
 
 
 def write_figures(
-    results: Results, wanted: FilesWanted, directory: Path, on_done: Callable[[Outcome], None]
+    results: Results, wanted: FilesWanted, directory: Path, on_done: Callable[[FigureResult], None]
 ) -> list[str]:
     """Write the files into a new directory, all or none; their names. `on_done` is told of each figure."""
     partial = directory.with_name(f".{directory.name}.partial")
@@ -77,11 +77,11 @@ def write_figures(
     return sorted(path.name for path in directory.iterdir())
 
 
-def _write_figure(results: Results, wanted: FilesWanted, name: str, directory: Path) -> Outcome:
+def _write_figure(results: Results, wanted: FilesWanted, name: str, directory: Path) -> FigureResult:
     figure = FIGURES[name]()
     skipped = figure.skipped_because(results)
     if skipped:
-        return Outcome(name, skipped=skipped)
+        return FigureResult(name, skipped=skipped)
     with ExitStack() as look:
         look.enter_context(figure_look())
         look.enter_context(page_width(wanted.width_inches))
@@ -89,14 +89,14 @@ def _write_figure(results: Results, wanted: FilesWanted, name: str, directory: P
         look.enter_context(rc_context(_EMBEDDED))
         drawn = figure.draw(results)
         width_inches, height_inches = map(float, drawn.get_size_inches())
-        outcome = Outcome(name, width_inches, height_inches, smallest_type_points(drawn))
+        result = FigureResult(name, width_inches, height_inches, smallest_type_points(drawn))
         for kind in wanted.formats:
             content = _content(kind, drawn, figure, results)
             (directory / f"{name}.{kind}").write_bytes(content)
     caption = caption_of(figure, results)
     (directory / f"{name}.txt").write_text(f"{caption.plain}\n", encoding="utf-8")
     (directory / f"{name}.tex").write_text(f"{caption.latex}\n", encoding="utf-8")
-    return outcome
+    return result
 
 
 def _content(kind: str, drawn: Figure, figure: ReportFigure, results: Results) -> bytes:

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from reports.claims import Outcome, Verdict, counted_verdict
 from reports.claims.shipped import PAPER_SCALE
-from reports.manifest import CellEntry, Manifest
 from reports.provenance import Facts
 from reports.quantities import counted, joined
 from reports.results import Results
+from workloads.manifest import CellRecord, Manifest
 from workloads.records import CellStatus
 
 # What is too much for the first screen stands under Status.
@@ -34,6 +34,14 @@ def chips(judged: Sequence[Outcome]) -> list[Chip]:
     return [Chip(counted_verdict(count, verdict), verdict.css_class) for verdict, count in counts if count]
 
 
+def _testbed(results: Results) -> str:
+    """Return where it ran, and what clock told the time if it was not the computer's own."""
+    clocks = {
+        str(view.entry.facts["clock"]) for view in results.views.values() if "clock" in view.entry.facts
+    }
+    return "; ".join([results.run.manifest.testbed, *(f"clock {clock}" for clock in sorted(clocks))])
+
+
 def trust(results: Results) -> Facts:
     """Return on what the numbers rest: repetitions, seeds, finished cells, changes, code, place and time."""
     manifest = results.run.manifest
@@ -41,7 +49,7 @@ def trust(results: Results) -> Facts:
         ("Runs", _runs(results)),
         ("Cells", f"{len(results.views)} of {len(manifest.cells)} finished"),
         ("Commit", _commit(manifest)),
-        ("Testbed", manifest.testbed),
+        ("Testbed", _testbed(results)),
         ("Started", _minute(manifest.created_utc)),
         ("Run", manifest.run_id),
     ]
@@ -66,7 +74,7 @@ def failures(results: Results) -> list[str]:
     return [*sentences[:SENTENCES_MAX], f"Cells of {rest} failed."]
 
 
-def _failure(name: str, failed: list[CellEntry], entries: list[CellEntry]) -> str:
+def _failure(name: str, failed: list[CellRecord], entries: list[CellRecord]) -> str:
     """Say how a transport failed, in the words of its first failure."""
     kinds = joined(list(dict.fromkeys(entry.failure_kind for entry in failed if entry.failure_kind)))
     where = "everywhere" if len(failed) == len(entries) > 1 else ""
@@ -92,15 +100,15 @@ def not_run(results: Results) -> str | None:
     return f"Not run: {joined(parts)}." if parts else None
 
 
-def _by_transport(results: Results) -> list[tuple[str, list[CellEntry]]]:
+def _by_transport(results: Results) -> list[tuple[str, list[CellRecord]]]:
     """Return each transport as it is called, with its cells, in the experiment's order."""
-    groups: dict[str, tuple[str, list[CellEntry]]] = {}
+    groups: dict[str, tuple[str, list[CellRecord]]] = {}
     for setting in results.settings:
         groups.setdefault(setting.transport, (setting.style.name, []))[1].extend(setting.entries)
     return list(groups.values())
 
 
-def _share(some: list[CellEntry], entries: list[CellEntry]) -> str:
+def _share(some: list[CellRecord], entries: list[CellRecord]) -> str:
     return f"{len(some)} of {counted(len(entries), 'cell')}"
 
 
@@ -117,14 +125,12 @@ def _runs(results: Results) -> str:
         return "none finished"
     low, high = min(counts), max(counts)
     number = f"{high}" if low == high else f"{low} to {high}"
-    seeds = sorted({view.entry.seed for view in results.views.values() if view.entry.seed is not None})
+    seeds = sorted({view.entry.seed for view in results.views.values()})
     return f"{number} of each setting, {_seeds(seeds)}"
 
 
 def _seeds(seeds: list[int]) -> str:
     """Write seeds, those that follow each other as a range."""
-    if not seeds:
-        return "seeds not recorded"
     if len(seeds) == 1:
         return f"seed {seeds[0]}"
     if len(seeds) > 2 and all(after - before == 1 for before, after in pairwise(seeds)):

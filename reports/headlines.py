@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from reports.manifest import Manifest
 from reports.metrics import METRICS
+from workloads.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ _SILENT: Final = Headline(
     comparison="{} flows are silent at the end instead of {}",
 )
 _PAUSED: Final = Headline("paused_sum_ns", "Paused, all ports")
-_DEADLOCK: Final = Headline("deadlock_ports", "Ports waiting in a circle")
+_DEADLOCK: Final = Headline("deadlock_ports", "Ports waiting in a loop")
 _ESTIMATE_ERROR: Final = Headline("rtt_error_p50_ns", "Estimate − truth", "it differs from the truth by {}")
 
 DEFAULT: Final = Headlines(
@@ -197,7 +197,7 @@ def headlines_of(manifest: Manifest) -> Headlines:
 
 
 def _may_stand_still(manifest: Manifest) -> bool:
-    """Whether the run is about pauses: switches in a circle, or thresholds that are varied."""
+    """Whether the run is about pauses: switches in a ring, or thresholds that are varied."""
     topology, factors = manifest.experiment.get("topology"), manifest.experiment.get("factors")
     is_ring = isinstance(topology, dict) and topology.get("kind") == "ring"
     return is_ring or (isinstance(factors, dict) and any(key.startswith(PAUSING) for key in factors))

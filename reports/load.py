@@ -2,17 +2,23 @@
 
 import hashlib
 from collections import OrderedDict
+from functools import lru_cache
 from pathlib import Path
+from typing import Any, Final
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from reports.manifest import Manifest, read_manifest
+from reports.manifest import read_manifest
+from workloads.manifest import Manifest
 from workloads.records import TABLES, ColumnType
 
 # After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
 CACHE_BYTES_MAX = 500_000_000
+MISSING_CODE: Final = -1
+"""What pandas has in a categorical for an absent value."""
 _VALUE_BYTES = 8
 _ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
@@ -27,6 +33,7 @@ class Run:
         self.directory = directory
         self.manifest: Manifest = manifest or read_manifest(directory)
         self._problems: dict[Path, str] = {}
+        self._absent: set[Path] = set()
         self._cache: OrderedDict[Path, pd.DataFrame] = OrderedDict()
         self._cached_bytes = 0
         self._rows: dict[tuple[str, str], int] = {}
@@ -39,7 +46,7 @@ class Run:
     def table(self, cell_id: str, name: str) -> pd.DataFrame | None:
         """Return a table of a cell, or None if the cell has none that can be used."""
         path = self.directory / "cells" / cell_id / f"{name}.parquet"
-        if path in self._problems:
+        if path in self._problems or path in self._absent:
             return None
         if path not in self._cache:
             frame = self._read(path, name)
@@ -67,6 +74,7 @@ class Run:
                 self._problems[path] = (
                     f"{relative} is missing although the manifest lists it; its data are left out."
                 )
+            self._absent.add(path)
             return None
         except OSError as error:
             self._problems[path] = f"{relative} cannot be read ({error.strerror}); its data are left out."
@@ -114,9 +122,25 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
             return None, f"has the column {column.name} as {kind}, expected {column.type}"
         if not column.nullable and table.column(column.name).null_count:
             return None, f"has empty values in the column {column.name}"
-    wanted = table.select(list(TABLES[name].column_names()))
-    frame: pd.DataFrame = wanted.to_pandas(strings_to_categorical=True, use_threads=False)
-    return frame, None
+    columns = {column.name: _column(table.column(column.name)) for column in TABLES[name].columns}
+    return pd.DataFrame(columns, copy=False), None
+
+
+def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
+    """Return a column as numbers, or as a categorical: the type of one is made once for all tables.
+
+    Making the type is most of what a small column costs, and the cells of a run share their names.
+    """
+    values = stored.combine_chunks()
+    if not pa.types.is_dictionary(values.type):
+        return values.to_numpy(zero_copy_only=False)
+    codes = values.indices.fill_null(MISSING_CODE).to_numpy()
+    return pd.Categorical.from_codes(codes, dtype=_names_type(tuple(values.dictionary.to_pylist())))
+
+
+@lru_cache(maxsize=256)
+def _names_type(names: tuple[str, ...]) -> pd.CategoricalDtype:
+    return pd.CategoricalDtype(list(names))
 
 
 def _holds(stored: pa.DataType, wanted: ColumnType) -> bool:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import yaml
 from pydantic import JsonValue
 
-from reports.manifest import Git, Manifest
 from reports.quantities import counted, duration_text, joined, size_text
+from workloads.manifest import Git, Manifest
 from workloads.records import CellStatus
 
 Facts = list[tuple[str, str]]
@@ -98,7 +98,7 @@ def code_facts(manifest: Manifest) -> Facts:
     facts = [
         ("Commit", _commit_text(manifest.git)),
         ("Command", shlex.join(manifest.command)),
-        ("Experiment file", f"{source.file or 'not recorded'}, SHA-256 {source.sha256 or 'not recorded'}"),
+        ("Experiment file", f"{source.file}, SHA-256 {source.sha256}"),
         ("Changed by --set", ", ".join(source.set) or "nothing"),
         ("Run", manifest.run_id),
         ("Started", manifest.created_utc),
@@ -107,7 +107,8 @@ def code_facts(manifest: Manifest) -> Facts:
         ("Schema version", str(manifest.schema_version)),
         ("Versions", ", ".join(f"{name} {version}" for name, version in manifest.versions.items())),
     ]
-    return facts + [(_words(key), _value_text(key, value)) for key, value in manifest.host.items()]
+    host = manifest.host.model_dump()
+    return facts + [(_words(key), _value_text(key, value)) for key, value in host.items()]
 
 
 def mixed_commits(manifest: Manifest) -> str | None:
@@ -122,8 +123,8 @@ def mixed_commits(manifest: Manifest) -> str | None:
 def cell_facts(manifest: Manifest) -> Facts:
     """Return the facts on which all finished cells agree, and the range of those on which they do not."""
     done = [cell for cell in manifest.cells if cell.status is CellStatus.OK]
-    seeds = sorted({cell.seed for cell in manifest.cells if cell.seed is not None})
-    facts: Facts = [("Seeds", ", ".join(map(str, seeds)) or "not recorded")]
+    seeds = sorted({cell.seed for cell in manifest.cells})
+    facts: Facts = [("Seeds", ", ".join(map(str, seeds)))]
     for key in dict.fromkeys(key for cell in done for key in cell.facts if key != "reproduce"):
         known = [cell.facts[key] for cell in done if cell.facts.get(key) is not None]
         values = list(dict.fromkeys(_value_text(key, value) for value in known))
@@ -144,7 +145,7 @@ def reproduce_rows(manifest: Manifest) -> list[tuple[str, str, str, str]]:
     return [
         (
             cell.id,
-            "" if cell.seed is None else str(cell.seed),
+            str(cell.seed),
             "" if cell.wall_seconds is None else f"{cell.wall_seconds:.1f}",
             str(cell.facts.get("reproduce", "not recorded")),
         )

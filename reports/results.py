@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reports.load import Run
-from reports.manifest import CellEntry
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval, mean_interval
 from reports.style import TransportStyle, styles_of
 from reports.view import CellView, common_interval_ns
+from workloads.manifest import CellRecord
 from workloads.records import CellStatus
 
 Counted = Callable[[int, int, str], None]
@@ -27,7 +27,7 @@ class Setting:
     transport: str
     registry_name: str
     factors: tuple[tuple[str, str], ...]
-    entries: tuple[CellEntry, ...]
+    entries: tuple[CellRecord, ...]
     style: TransportStyle
     """How the transport looks in this run."""
 
@@ -129,15 +129,15 @@ class Results:
         return [setting for setting in self.settings if self.views_of(setting)]
 
 
-def settings_of(cells: list[CellEntry]) -> list[Setting]:
+def settings_of(cells: list[CellRecord]) -> list[Setting]:
     """Group cells that differ only in repetition, in the order in which the manifest has them."""
-    styles = styles_of((cell.registry_name, cell.transport) for cell in cells)
-    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[CellEntry]] = {}
+    styles = styles_of((cell.transport_name, cell.transport) for cell in cells)
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[CellRecord]] = {}
     for cell in cells:
         point = tuple((key, str(value)) for key, value in cell.factors.items())
         groups.setdefault((cell.transport, point), []).append(cell)
     return [
-        Setting(transport, entries[0].registry_name, point, tuple(entries), styles[transport])
+        Setting(transport, entries[0].transport_name, point, tuple(entries), styles[transport])
         for (transport, point), entries in groups.items()
     ]
 

@@ -1,6 +1,5 @@
 """One finished cell, with what several metrics and figures derive from its tables."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -10,9 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reports.activity import Level, always_busy, ends_of_flows, levels_of, spans_of
+from reports.activity import Level, always_busy, levels_of, spans_of
+from reports.coded import Mask, coded
 from reports.load import Run
-from reports.manifest import CellEntry
+from reports.transfers import Transfers, transfers_of
+from workloads.manifest import CellRecord
 from workloads.records import TransferStatus
 
 # Goodput is read over the longest of these that fits at least INTERVALS_MIN times into the traffic.
@@ -41,6 +42,10 @@ class Window:
         """Return the length of the window."""
         return self.end_ns - self.start_ns
 
+    def holds(self, t_ns: NDArray[np.int64]) -> Mask:
+        """Return which samples tell of the window; a sample tells of the time before it."""
+        return (t_ns > self.start_ns) & (t_ns <= self.end_ns)
+
 
 def once_per_cell(
     derive: Callable[Concatenate["CellView", P], T],
@@ -61,7 +66,7 @@ def once_per_cell(
 class CellView:
     """The tables of one cell and the few facts derived from them that must mean the same everywhere."""
 
-    def __init__(self, run: Run, entry: CellEntry) -> None:
+    def __init__(self, run: Run, entry: CellRecord) -> None:
         self.run = run
         self.entry = entry
         self.derived: dict[tuple[object, ...], Any] = {}
@@ -77,13 +82,15 @@ class CellView:
         return all(self.run.rows(self.entry.id, name) > 0 for name in tables)
 
     @cached_property
+    def transfers(self) -> Transfers | None:
+        """Return the transfers of the traffic; None without a table of flows."""
+        flows = self.table("flows")
+        return None if flows is None else transfers_of(flows)
+
+    @property
     def flow_ids(self) -> tuple[str, ...]:
         """Return the flows that carry the traffic, in a fixed order; probes of size 0 are none of them."""
-        flows = self.table("flows")
-        if flows is None:
-            return ()
-        carrying = flows["flow_id"].array[flows["size_bytes"].to_numpy() > 0]
-        return tuple(sorted(map(str, carrying.unique()), key=_natural))
+        return () if self.transfers is None else self.transfers.flow_ids
 
     @cached_property
     def failed_flow_ids(self) -> tuple[str, ...]:
@@ -91,9 +98,9 @@ class CellView:
         flows, events = self.table("flows"), self.table("events")
         if flows is None:
             return ()
-        failed = set(flows.loc[flows["status"] == TransferStatus.ERROR, "flow_id"].astype(str))
+        failed = coded(flows["flow_id"]).rows_of(coded(flows["status"]).are(TransferStatus.ERROR))
         if events is not None:
-            failed |= set(events.loc[events["event"] == QP_FAILED, "flow_id"].astype(str))
+            failed |= coded(events["flow_id"]).rows_of(coded(events["event"]).are(QP_FAILED))
         return tuple(flow_id for flow_id in self.flow_ids if flow_id in failed)
 
     @property
@@ -108,8 +115,9 @@ class CellView:
         rows = self.table("throughput")
         if rows is None:
             return None
-        rows = rows[rows["flow_id"].isin(self.flow_ids) & (rows["interval_ns"] > 0)]
-        return None if rows.empty else rows
+        flows = coded(rows["flow_id"])
+        carries = np.isin(flows.names, self.flow_ids)[flows.codes]
+        return _none_if_empty(_selected(rows, carries & (rows["interval_ns"].to_numpy() > 0)))
 
     @cached_property
     def delivered(self) -> pd.DataFrame | None:
@@ -117,8 +125,7 @@ class CellView:
         rows, window = self.deliveries, self.window
         if rows is None or window is None:
             return None
-        t_ns = rows["t_ns"].to_numpy()
-        return rows[(t_ns > window.start_ns) & (t_ns <= window.end_ns)]
+        return _selected(rows, window.holds(rows["t_ns"].to_numpy()))
 
     @cached_property
     def delivered_bytes_of_flows(self) -> NDArray[np.float64] | None:
@@ -126,35 +133,40 @@ class CellView:
         rows, window = self.deliveries, self.window
         if rows is None or window is None:
             return None
-        t_ns = rows["t_ns"].to_numpy()
-        inside = (t_ns > window.start_ns) & (t_ns <= window.end_ns)
+        inside = window.holds(rows["t_ns"].to_numpy())
         payload_bytes = rows["delivered_bytes"].to_numpy()[inside]
-        return np.bincount(self._flow_numbers[inside], payload_bytes, minlength=len(self.flow_ids))
+        return np.bincount(self.flow_numbers[inside], payload_bytes, minlength=len(self.flow_ids))
 
     @cached_property
-    def _flow_numbers(self) -> NDArray[np.int64]:
+    def all_delivered_bytes_of_flows(self) -> NDArray[np.float64] | None:
+        """Return the same over all rows, inside the window or not."""
+        rows = self.deliveries
+        if rows is None:
+            return None
+        return np.bincount(self.flow_numbers, rows["delivered_bytes"], minlength=len(self.flow_ids))
+
+    @cached_property
+    def flow_numbers(self) -> NDArray[np.int64]:
         """Return for each row of `deliveries` the place of its flow in `flow_ids`."""
         assert self.deliveries is not None, "asked only where there are rows"
-        flows = self.deliveries["flow_id"].cat
+        flows = coded(self.deliveries["flow_id"])
         places = {flow_id: place for place, flow_id in enumerate(self.flow_ids)}
-        of_codes = np.array([places.get(str(flow_id), -1) for flow_id in flows.categories], dtype=np.int64)
-        return of_codes[flows.codes.to_numpy()]
+        of_codes = np.array([places.get(flow_id, -1) for flow_id in flows.names], dtype=np.int64)
+        return of_codes[flows.codes]
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
         """Return first start and last end (ns) of each flow, in the order of `flow_ids`."""
-        flows, rows = self.table("flows"), self.deliveries
-        if flows is None:
+        flows, rows, transfers = self.table("flows"), self.deliveries, self.transfers
+        if flows is None or transfers is None:
             return {}
         moments = [flows["start_ns"].max(), flows["end_ns"].max(), 0 if rows is None else rows["t_ns"].max()]
-        spans = spans_of(flows[flows["size_bytes"] > 0], max(int(t) for t in moments if pd.notna(t)))
-        return {flow_id: spans[flow_id] for flow_id in self.flow_ids}
+        return spans_of(transfers, max(int(t) for t in moments if pd.notna(t)))
 
     @cached_property
     def is_always_busy(self) -> bool:
         """Return whether every flow has work from its first transfer to its last."""
-        flows = self.table("flows")
-        return flows is not None and always_busy(flows[flows["size_bytes"] > 0], self.spans)
+        return bool(self.transfers and always_busy(self.transfers, self.spans))
 
     @cached_property
     def is_simultaneous(self) -> bool:
@@ -187,12 +199,12 @@ class CellView:
 
     @cached_property
     def _done_flow_ids(self) -> set[str]:
-        flows = self.table("flows")
-        if flows is None:
+        transfers = self.transfers
+        if transfers is None:
             return set()
-        _, last = ends_of_flows(flows[flows["size_bytes"] > 0])
-        done = (last["status"] == TransferStatus.OK) & last["end_ns"].notna()
-        return set(last.loc[done, "flow_id"].astype(str))
+        _, last = transfers.ends_of_flows()
+        is_done = transfers.is_ok[last] & ~np.isnan(transfers.end_ns[last])
+        return {flow_id for flow_id, done in zip(transfers.flow_ids, is_done, strict=True) if done}
 
     def goodput(self, interval_ns: int) -> pd.DataFrame | None:
         """Return bit/s per whole interval of the window (rows, by end in ns) and flow (columns).
@@ -216,7 +228,7 @@ class CellView:
         delivered = np.zeros((count, len(self.flow_ids)))
         np.add.at(
             delivered,
-            (number[inside], self._flow_numbers[inside]),
+            (number[inside], self.flow_numbers[inside]),
             rows["delivered_bytes"].to_numpy()[inside],
         )
         ends_ns = window.start_ns + interval_ns * np.arange(1, count + 1)
@@ -232,10 +244,12 @@ class CellView:
         queues = self.table("queues")
         if queues is None:
             return None
-        named = queues[queues["port"] == self.entry.facts.get("bottleneck_port")]
-        queues = queues if named.empty else named
-        if not named.empty and named["priority"].nunique() == 1:
-            return str(named["port"].iloc[0]), int(named["priority"].iloc[0])
+        port = self.entry.facts.get("bottleneck_port")
+        is_named = coded(queues["port"]).are(str(port))
+        priorities = np.unique(queues["priority"].to_numpy()[is_named])
+        if len(priorities) == 1:
+            return str(port), int(priorities[0])
+        queues = queues[is_named] if len(priorities) else queues
         means = queues.groupby(["port", "priority"], observed=True, as_index=False)["bytes"].mean()
         longest = means.iloc[int(means["bytes"].to_numpy().argmax())]
         return str(longest["port"]), int(longest["priority"])
@@ -246,10 +260,20 @@ class CellView:
         queues, bottleneck = self.table("queues"), self.bottleneck_port
         if queues is None or bottleneck is None:
             return None
-        rows = queues[(queues["port"] == bottleneck[0]) & (queues["priority"] == bottleneck[1])]
+        port, priority = bottleneck
+        wanted = coded(queues["port"]).are(port) & (queues["priority"].to_numpy() == priority)
         if self.window is not None:
-            rows = rows[(rows["t_ns"] > self.window.start_ns) & (rows["t_ns"] <= self.window.end_ns)]
-        return None if rows.empty else rows
+            wanted &= self.window.holds(queues["t_ns"].to_numpy())
+        return _none_if_empty(_selected(queues, wanted))
+
+
+def _selected(rows: pd.DataFrame, mask: Mask) -> pd.DataFrame:
+    """Return the rows that a mask selects: the table itself if these are all."""
+    return rows if mask.all() else rows[mask]
+
+
+def _none_if_empty(rows: pd.DataFrame) -> pd.DataFrame | None:
+    return None if rows.empty else rows
 
 
 def common_interval_ns(views: list[CellView]) -> int:
@@ -260,9 +284,3 @@ def common_interval_ns(views: list[CellView]) -> int:
     allowed = [length for length in INTERVALS_NS if length >= sample_ns] or [sample_ns]
     fitting = [length for length in allowed if shortest_ns >= INTERVALS_MIN * length]
     return fitting[0] if fitting else allowed[-1]
-
-
-def _natural(flow_id: str) -> tuple[str | int, ...]:
-    """Order h2 before h10: text and numbers alternate, so that like is compared with like."""
-    parts = re.split(r"([0-9]+)", flow_id)
-    return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))

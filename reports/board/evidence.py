@@ -9,8 +9,8 @@ from reports.claims import Claim, Verdict
 from reports.claims.evaluate import IS_HARDWARE
 from reports.claims.row import verdict_counts
 from reports.claims.shipped import experiment_name
-from reports.manifest import Manifest
 from reports.quantities import joined
+from workloads.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)

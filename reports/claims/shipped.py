@@ -9,8 +9,8 @@ import yaml
 
 import reports
 from reports.claims.claim import Claim
-from reports.manifest import Manifest
 from reports.quantities import joined
+from workloads.manifest import Manifest
 
 EXPERIMENTS: Final = Path(reports.__file__).parent.parent / "experiments"
 """The experiments of this checkout; an installed package may be without them."""

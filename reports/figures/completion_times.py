@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from reports.figures.figure import ReportFigure
 from reports.figures.marks import Values, draw_cdf, line_look, time_axis
 from reports.figures.panels import legend_above, panels, plain
-from reports.metrics.completion import LONG_FROM_BYTES, times_ns, transfers
+from reports.metrics.completion import counted, transfer_times_ns
 from reports.results import Results, Setting, settings_by_point
 from reports.view import CellView
 from reports.wording import spoken_text, value_text
@@ -34,10 +34,12 @@ class CompletionTimes(ReportFigure):
 
         Some of them must complete: otherwise there is no line.
         """
-        rows = transfers(view)
-        if rows is None or len(rows) < TRANSFERS_MIN or not np.isfinite(times_ns(rows)).any():
+        taken_ns, wanted = transfer_times_ns(view, None), counted(view)
+        if view.transfers is None or taken_ns is None or len(taken_ns) < TRANSFERS_MIN:
             return False
-        has_connection_each = rows["flow_id"].nunique() == len(rows)
+        if not np.isfinite(taken_ns).any():
+            return False
+        has_connection_each = len(np.unique(view.transfers.flow[wanted])) == len(taken_ns)
         return has_connection_each or not view.is_always_busy
 
     @property
@@ -91,12 +93,8 @@ class CompletionTimes(ReportFigure):
 
     def _times(self, results: Results, setting: Setting, *, is_long: bool) -> Values:
         """Return the completion times (ns) of a size class, infinite where a transfer did not complete."""
-        parts = [np.empty(0)]
-        for view in self.views(results, setting):
-            rows = transfers(view)
-            if rows is not None:
-                parts.append(times_ns(rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]))
-        return np.concatenate(parts)
+        of_views = [transfer_times_ns(view, is_long) for view in self.views(results, setting)]
+        return np.concatenate([np.empty(0), *(taken_ns for taken_ns in of_views if taken_ns is not None)])
 
 
 def _class_name(is_long: bool) -> str:

@@ -126,10 +126,11 @@ def _goodput_gbps(view: CellView) -> tuple[Values, Values]:
     assert rows is not None, "only cells with samples are drawn"
     end_ns, width_ns = _extent_ns(rows)
     edges_ns = np.append(np.arange(0, end_ns, width_ns), end_ns)
-    flows = pd.Categorical(rows["flow_id"].astype(str), categories=list(view.flow_ids)).codes
     delivered = np.zeros((len(view.flow_ids), len(edges_ns) - 1))
     np.add.at(
-        delivered, (flows, (rows["t_ns"].to_numpy() - 1) // width_ns), rows["delivered_bytes"].to_numpy()
+        delivered,
+        (view.flow_numbers, (rows["t_ns"].to_numpy() - 1) // width_ns),
+        rows["delivered_bytes"].to_numpy(),
     )
     goodput = delivered * 8 / np.diff(edges_ns)  # bits per ns are Gb/s
     middles_ns = (edges_ns[:-1] + edges_ns[1:]) / 2

@@ -12,7 +12,7 @@ from typing import Final
 from reports.combined import RUNS, data_checksum
 from reports.index.entry import Entry, State
 from reports.index.text import shown
-from reports.manifest import MANIFEST
+from workloads.manifest import MANIFEST
 from workloads.records import SCHEMA_VERSION
 
 CLAIMS: Final = "claims.json"

@@ -9,7 +9,7 @@ from reports.combined import RUNS
 from reports.index.entry import Entry
 from reports.index.reading import IsLocked, is_regular, is_run_name, read_combined, read_entry
 from reports.index.text import shown
-from reports.manifest import MANIFEST
+from workloads.manifest import MANIFEST
 
 DEPTH_MAX: Final = 2
 """results/<experiment>/<run>"""

@@ -6,14 +6,13 @@ A transfer that did not complete counts as infinite, in a percentile and in a me
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from reports.coded import Mask
 from reports.metrics.metric import Lost, Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
 from reports.view import CellView, once_per_cell
-from workloads.records import TransferStatus
 
 # The agent cuts larger transfers into segments of this size; smaller ones it leaves whole.
 LONG_FROM_BYTES = 65_536
@@ -23,31 +22,27 @@ Values = NDArray[np.float64]
 
 
 @once_per_cell
-def transfers(view: CellView) -> pd.DataFrame | None:
-    """Return the rows of `flows` that carry payload and started after the warm-up, where there is one."""
-    flows = view.table("flows")
-    if flows is None:
+def counted(view: CellView) -> Mask | None:
+    """Return which transfers started after the warm-up, where there is one."""
+    transfers = view.transfers
+    if transfers is None:
         return None
-    flows = flows[flows["size_bytes"] > 0]
-    warm_up_ns = view.entry.number("warm_up_ns")
-    return flows[flows["start_ns"] >= warm_up_ns] if warm_up_ns else flows
-
-
-def times_ns(rows: pd.DataFrame) -> Values:
-    """Return the completion time of each transfer; infinite for one that did not complete."""
-    done_ns = rows["fct_ns"].where(rows["status"] == TransferStatus.OK)
-    return done_ns.fillna(np.inf).to_numpy(dtype=np.float64)
+    return transfers.start_ns >= (view.entry.number("warm_up_ns") or -np.inf)
 
 
 @once_per_cell
 def transfer_times_ns(view: CellView, is_long: bool | None) -> Values | None:
-    """Return these times of the transfers of one size class, or of all."""
-    rows = transfers(view)
-    if rows is None:
+    """Return the completion time of each of them, of one size class or of all.
+
+    It is infinite for a transfer that did not complete.
+    """
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None:
         return None
     if is_long is not None:
-        rows = rows[(rows["size_bytes"] >= LONG_FROM_BYTES) == is_long]
-    return times_ns(rows)
+        wanted = wanted & ((transfers.size_bytes >= LONG_FROM_BYTES) == is_long)
+    has_ended = transfers.is_ok & ~np.isnan(transfers.fct_ns)
+    return np.where(has_ended, transfers.fct_ns, np.inf)[wanted]
 
 
 def mean_ns(view: CellView, _interval_ns: int) -> float | None:
@@ -58,12 +53,12 @@ def mean_ns(view: CellView, _interval_ns: int) -> float | None:
 
 def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
     """Return the mean of completion time over that in the empty network; infinite if one did not complete."""
-    rows = transfers(view)
-    if rows is None:
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None:
         return None
-    lost = rows["status"] != TransferStatus.OK
-    slowdowns = rows["slowdown"].mask(lost, np.inf).dropna()
-    return float(slowdowns.mean()) if len(slowdowns) else None
+    slowdowns = np.where(transfers.is_ok, transfers.slowdown, np.inf)[wanted]
+    known = slowdowns[~np.isnan(slowdowns)]
+    return float(known.mean()) if len(known) else None
 
 
 def percentile_ns(*, is_long: bool | None, percent: float) -> Callable[[CellView, int], float | None]:
@@ -79,13 +74,12 @@ def percentile_ns(*, is_long: bool | None, percent: float) -> Callable[[CellView
 @once_per_cell
 def transfer_rates_bps(view: CellView) -> Values | None:
     """Return size over completion time of every transfer; zero for one that did not complete."""
-    rows = transfers(view)
-    if rows is None:
+    transfers, taken_ns = view.transfers, transfer_times_ns(view, None)
+    if transfers is None or taken_ns is None:
         return None
-    taken_ns = transfer_times_ns(view, None)
-    assert taken_ns is not None, "there are rows"
     took_time = taken_ns > 0
-    rates = rows["size_bytes"].to_numpy(dtype=np.float64)[took_time] * 8e9 / taken_ns[took_time]
+    size_bytes = transfers.size_bytes[counted(view)].astype(np.float64)
+    rates = size_bytes[took_time] * 8e9 / taken_ns[took_time]
     return rates if len(rates) else None
 
 
@@ -103,8 +97,10 @@ def transfer_rate_deviation_share(view: CellView, _interval_ns: int) -> float | 
 
 def unfinished_share(view: CellView, _interval_ns: int) -> float | None:
     """Return the fraction of the transfers that did not complete."""
-    rows = transfers(view)
-    return None if rows is None or rows.empty else float((rows["status"] != TransferStatus.OK).mean())
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None or not wanted.any():
+        return None
+    return float((~transfers.is_ok[wanted]).mean())
 
 
 METRICS = (

@@ -7,13 +7,11 @@ headers, preamble and gap) divided by the number of flows.
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.activity import ends_of_flows
 from reports.metrics.fairness import jain_index
 from reports.metrics.metric import Metric
 from reports.metrics.percentiles import nearest_rank
 from reports.quantities import Unit
 from reports.view import CellView, once_per_cell
-from workloads.records import TransferStatus
 
 # First transfers start together if their starts lie within this fraction of the longest one.
 START_SPREAD_MAX = 0.1
@@ -87,19 +85,20 @@ def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
     A first transfer that failed or never ended counts as zero. None where time ended all of them before they
     could have, and where they do not start together: then they did not have the same competition.
     """
-    flows, share_bps = view.table("flows"), view.ideal_share_bps
-    if flows is None or share_bps is None:
+    transfers, share_bps = view.transfers, view.ideal_share_bps
+    if transfers is None or share_bps is None:
         return None
-    first, _ = ends_of_flows(flows[flows["size_bytes"] > 0])
-    spread_ns = float(first["start_ns"].max() - first["start_ns"].min())
+    first, _ = transfers.ends_of_flows()
+    start_ns, fct_ns = transfers.start_ns[first], transfers.fct_ns[first]
     end_ns = view.entry.number("simulated_ns")
-    needed_ns = first["start_ns"] + first["size_bytes"] * 8e9 / share_bps
-    if end_ns and ((first["status"] == TransferStatus.UNFINISHED) & (needed_ns > end_ns)).all():
+    needed_ns = start_ns + transfers.size_bytes[first] * 8e9 / share_bps
+    if end_ns and (transfers.is_unfinished[first] & (needed_ns > end_ns)).all():
         return None
-    if spread_ns > START_SPREAD_MAX * float(first["fct_ns"].fillna(np.inf).max()):
+    longest_ns = np.where(np.isnan(fct_ns), np.inf, fct_ns).max()
+    if start_ns.max() - start_ns.min() > START_SPREAD_MAX * longest_ns:
         return None
-    rates_bps = first["goodput_bps"].where(first["status"] == TransferStatus.OK, 0.0)
-    value = nearest_rank(rates_bps.to_numpy(), 10)
+    rates_bps = np.where(transfers.is_ok[first], transfers.goodput_bps[first], 0.0)
+    value = nearest_rank(rates_bps, 10)
     return None if value is None else value / share_bps
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.activity import Level
-from reports.framing import packets_of_flows
 from reports.metrics.fairness import jain_index
 from reports.metrics.metric import Metric
+from reports.packets import packets_of_flows
 from reports.quantities import Unit
 from reports.view import CellView, Window, once_per_cell
 

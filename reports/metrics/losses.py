@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from reports.framing import packets_of_flows
+from reports.coded import coded
 from reports.metrics.metric import Metric
+from reports.packets import packets_of_flows
 from reports.quantities import Unit
 from reports.view import CellView, once_per_cell
-from workloads.records import TransferStatus
 
 # The counters of switches whose queues are not sampled, on nodes and on the simulator.
 DROPS_COUNTERS = ("dropped_packets", "drops")
@@ -34,10 +34,11 @@ def dropped_share(view: CellView, interval_ns: int) -> float | None:
     if flows is None or drops is None or not packets or flows["retransmitted_bytes"].isna().all():
         return None
     network = next(iter(packets.values())).payload_bytes  # of flows that carry nothing: one packet each
-    payload = {flow_id: each.payload_bytes for flow_id, each in packets.items()}
-    payload_bytes = flows["flow_id"].astype(str).map(payload).fillna(network)
-    sent = np.ceil(flows["size_bytes"].clip(lower=1) / payload_bytes).sum()
-    again = (flows["retransmitted_bytes"] / payload_bytes).sum()
+    ids = coded(flows["flow_id"])
+    of_names = [packets[name].payload_bytes if name in packets else network for name in ids.names]
+    payload_bytes = np.array(of_names, dtype=np.float64)[ids.codes]
+    sent = np.ceil(flows["size_bytes"].to_numpy().clip(min=1) / payload_bytes).sum()
+    again = np.nansum(flows["retransmitted_bytes"].to_numpy(dtype=np.float64) / payload_bytes)
     return drops / float(sent + again)
 
 
@@ -56,13 +57,13 @@ def delivered_share(view: CellView, _interval_ns: int) -> float | None:
 
     Flows with a transfer still under way are left out, for nobody knows how much of it was sent.
     """
-    flows, rows = view.table("flows"), view.deliveries
-    if flows is None or rows is None:
+    transfers, per_flow_bytes = view.transfers, view.all_delivered_bytes_of_flows
+    if transfers is None or per_flow_bytes is None:
         return None
-    under_way = set(flows.loc[flows["status"] == TransferStatus.UNFINISHED, "flow_id"].astype(str))
-    ended = [flow_id for flow_id in view.flow_ids if flow_id not in under_way]
-    asked_bytes = float(flows.loc[flows["flow_id"].isin(ended), "size_bytes"].sum())
-    delivered_bytes = float(rows.loc[rows["flow_id"].isin(ended), "delivered_bytes"].sum())
+    is_ended = np.ones(len(transfers.flow_ids), dtype=np.bool_)
+    is_ended[transfers.flow[transfers.is_unfinished]] = False
+    asked_bytes = float(transfers.size_bytes[is_ended[transfers.flow]].sum())
+    delivered_bytes = float(per_flow_bytes[is_ended].sum())
     return delivered_bytes / asked_bytes if asked_bytes else None
 
 

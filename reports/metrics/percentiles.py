@@ -1,6 +1,5 @@
 """Percentiles by nearest rank: always a value that was measured, never one in between."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,5 +16,4 @@ def nearest_rank(values: Sequence[float] | NDArray[np.float64], percent: float) 
         raise ValueError(f"percent must be in (0, 100], got {percent}")
     if len(values) == 0:
         return None
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
-    return float(ordered[math.ceil(percent / 100 * len(ordered)) - 1])
+    return float(np.quantile(np.asarray(values, dtype=np.float64), percent / 100, method="inverted_cdf"))

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.framing import packets_of_flows
 from reports.metrics.metric import Metric
+from reports.packets import packets_of_flows
 from reports.quantities import Unit
 from reports.view import CellView, once_per_cell
 from workloads.framing import Packets

@@ -1,5 +1,6 @@
 """What gets nothing through any more: flows that fall silent, ports that wait for each other."""
 
+from reports.coded import coded
 from reports.metrics.metric import Metric
 from reports.quantities import Unit
 from reports.view import CellView
@@ -13,13 +14,13 @@ def silent_flows(view: CellView, _interval_ns: int) -> float | None:
     window, rows = view.window, view.deliveries
     if window is None or rows is None or not view.is_simultaneous:
         return None
-    late = rows[rows["t_ns"] > window.end_ns - window.duration_ns // 4]
-    heard = set(late.loc[late["delivered_bytes"] > 0, "flow_id"].astype(str))
+    late = rows["t_ns"].to_numpy() > window.end_ns - window.duration_ns // 4
+    heard = coded(rows["flow_id"]).rows_of(late & (rows["delivered_bytes"].to_numpy() > 0))
     return float(sum(flow_id not in heard for flow_id in view.flow_ids))
 
 
 def deadlocked_ports(view: CellView, _interval_ns: int) -> float | None:
-    """Return how many ports waited for each other in a circle at the end."""
+    """Return how many ports waited for each other in a loop at the end."""
     return view.entry.number("deadlock_ports")
 
 
@@ -34,9 +35,9 @@ METRICS = (
     ),
     Metric(
         "deadlock_ports",
-        "Ports waiting in a circle",
+        "Ports waiting in a loop",
         Unit.COUNT,
-        "Ports that waited for each other in a circle when the run ended: a deadlock, unless one of them has"
+        "Ports that waited for each other in a loop when the run ended: a deadlock, unless one of them has"
         " another way out.",
         ("flows",),
         deadlocked_ports,

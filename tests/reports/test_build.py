@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from reports import ReportError, build, load
 from reports.claims import claims_sha256, read_claims
 from reports.figures import FIGURES
+from workloads.manifest import Manifest
 
 Lines = dict[str, dict[str, str]]
 
@@ -56,14 +57,9 @@ def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tm
     before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
     told["status"] = "running"
     told["cells"][0]["status"] = "pending"
-    text = build(run, tmp_path / "so-far.html", {run: told}).read_text()
+    text = build(run, tmp_path / "so-far.html", {run: Manifest.model_validate(told)}).read_text()
     assert "Partial: the run had not ended when this report was made; 3 of 4 cells are finished." in text
     assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
-
-
-def test_a_run_that_tells_nonsense_is_named(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="is not what a manifest has there"):
-        build(run, tmp_path / "so-far.html", {run: {"schema_version": 1}})
 
 
 def test_each_file_is_read_once_and_each_figure_drawn_once(

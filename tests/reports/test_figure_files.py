@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from reports.figure_files import FORMATS, FilesWanted, Outcome, skipped_figures, write_figures
+from reports.figure_files import FORMATS, FigureResult, FilesWanted, skipped_figures, write_figures
 from reports.figures import FIGURES
 from reports.results import Results
 from reports.style import DARK_PARTNERS
@@ -24,8 +24,8 @@ WIDTH_INCHES = 3.3
 FIXTURES = ("results", "sweep", "pairs", "random_transfers", "recovering", "loaded")
 
 
-def write(results: Results, directory: Path, wanted: FilesWanted) -> list[Outcome]:
-    done: list[Outcome] = []
+def write(results: Results, directory: Path, wanted: FilesWanted) -> list[FigureResult]:
+    done: list[FigureResult] = []
     write_figures(results, wanted, directory, done.append)
     return done
 
@@ -52,10 +52,10 @@ def test_type_is_at_least_six_points_at_the_stated_width(
     fixture: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     results = request.getfixturevalue(fixture)
-    for outcome in write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, formats=("csv",))):
-        if outcome.skipped is None:
-            assert outcome.width_inches == pytest.approx(WIDTH_INCHES)
-            assert outcome.type_points >= 6, outcome.name
+    for result in write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, formats=("csv",))):
+        if result.skipped is None:
+            assert result.width_inches == pytest.approx(WIDTH_INCHES)
+            assert result.type_points >= 6, result.name
 
 
 def test_pdf_is_as_wide_as_stated_and_embeds_its_fonts(files: Path) -> None:
@@ -105,14 +105,14 @@ def test_same_run_same_bytes(results: Results, files: Path, tmp_path: Path) -> N
 def test_a_style_sheet_is_taken_at_its_word(results: Results, tmp_path: Path) -> None:
     (tmp_path / "my.mplstyle").write_text("font.size: 12\nfont.family: DejaVu Serif\n")
     sheet = read_style_sheet(tmp_path / "my.mplstyle")
-    (outcome,) = write(results, tmp_path / "out", FilesWanted(7.0, ("throughput",), ("pdf",), sheet))
-    assert outcome.type_points == pytest.approx(12 * 8.5 / 9)
+    (result,) = write(results, tmp_path / "out", FilesWanted(7.0, ("throughput",), ("pdf",), sheet))
+    assert result.type_points == pytest.approx(12 * 8.5 / 9)
     assert b"DejaVuSerif" in (tmp_path / "out" / "throughput.pdf").read_bytes()
 
 
 def test_a_figure_that_cannot_be_drawn_says_why(results: Results, tmp_path: Path) -> None:
-    (outcome,) = write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, ("cpu_load",)))
-    assert outcome.skipped == FIGURES["cpu_load"]().missing
+    (result,) = write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, ("cpu_load",)))
+    assert result.skipped == FIGURES["cpu_load"]().missing
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -124,7 +124,7 @@ def test_a_name_is_no_formula(tmp_path: Path, results: Results, monkeypatch: pyt
 
 
 def test_nothing_is_left_when_it_is_stopped(results: Results, tmp_path: Path) -> None:
-    def stop(_: Outcome) -> None:
+    def stop(_: FigureResult) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -1,11 +1,12 @@
 """What the summary says about each kind of traffic."""
 
 import pytest
+from helpers.tiny_run import manifest
 
 from reports.headlines import CUT, DEFAULT, HEADLINES, OF_FAULTS, STANDSTILL, Headlines, headlines_of
-from reports.manifest import Manifest
 from reports.metrics import METRICS
 from workloads.faults import FAULTS
+from workloads.manifest import Manifest
 from workloads.traffic import WORKLOADS
 
 ALL = {"default": DEFAULT, "cut": CUT, "standstill": STANDSTILL, **HEADLINES}
@@ -53,10 +54,4 @@ def test_kinds_are_those_of_the_workloads() -> None:
     ],
 )
 def test_first_kind_with_headlines_decides(experiment: dict[str, object], headlines: Headlines) -> None:
-    manifest = Manifest.model_validate(
-        {
-            "schema_version": 1, "run_id": "r", "status": "complete", "testbed": "simulator",
-            "created_utc": "2026-11-20T10:15:00Z", "experiment": experiment, "cells": [],
-        }
-    )  # fmt: skip
-    assert headlines_of(manifest) is headlines
+    assert headlines_of(Manifest.model_validate(manifest([], experiment=experiment))) is headlines

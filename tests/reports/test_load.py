@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -36,6 +37,16 @@ def test_table_that_nobody_promised_may_be_absent(directory: Path) -> None:
     assert run.table("rogue-r1", "rtt") is None
     assert run.rows("rogue-r1", "rtt") == 0
     assert run.problems == []
+
+
+def test_absent_name_is_none_of_the_names(directory: Path) -> None:
+    path = directory / "flows.parquet"
+    rows = [transfer("a", error="retry exceeded"), transfer("b", error=None)]
+    write_table(path, "flows", filled("flows", rows))
+    frame, problem = parse_table(path.read_bytes(), "flows")
+    assert frame is not None, problem
+    assert isinstance(frame["error"].dtype, pd.CategoricalDtype)
+    assert frame["error"].isna().tolist() == [False, True]
 
 
 def test_promised_file_that_is_gone(directory: Path) -> None:

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 from helpers.sample_run import write_manifest
-from helpers.tiny_run import cell, manifest
+from helpers.tiny_run import cell, manifest, session
 
 from reports import provenance
-from reports.manifest import Manifest, read_manifest
+from reports.manifest import read_manifest
 from reports.results import Results
+from workloads.manifest import Manifest
 
 
 def read(directory: Path, *cells: dict[str, object], **changes: object) -> Manifest:
@@ -100,9 +101,7 @@ def test_uncommitted_changes_are_said(tmp_path: Path) -> None:
 
 
 def test_run_resumed_with_other_code_is_said(tmp_path: Path) -> None:
-    sessions = [
-        {"created_utc": "t", "git": {"commit": commit, "dirty": False}} for commit in ("aaa", "aaa", "bbb")
-    ]
+    sessions = [session(commit) for commit in ("aaa", "aaa", "bbb")]
     mixed = provenance.mixed_commits(read(tmp_path, cell(), sessions=sessions))
     assert mixed is not None
     assert mixed.endswith("In order: aaa, no uncommitted changes; bbb, no uncommitted changes.")

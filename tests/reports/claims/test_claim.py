@@ -1,9 +1,9 @@
 """Contract of the claim files: complete, unique, measurable, sourced."""
 
-import re
 from pathlib import Path
 
 import pytest
+from helpers.page_anchors import anchors
 from pydantic import ValidationError
 
 from reports.claims import Claim, claims_sha256, read_claims
@@ -112,13 +112,6 @@ def test_digest_of_the_claims_changes_with_any_of_them(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").rename(tmp_path / "b.yaml")
     (tmp_path / "b.yaml").write_text(FILE)
     assert claims_sha256(tmp_path) != first
-
-
-def anchors(page: Path) -> set[str]:
-    """What a page's headings are called in links, by GitHub's rule."""
-    heads = [line.lstrip("# ") for line in page.read_text().splitlines() if line.startswith("#")]
-    words = (re.sub(r"[^\w\- ]", "", head.lower()) for head in heads)
-    return {head.replace(" ", "-") for head in words}
 
 
 def test_places_in_the_docs_are_there() -> None:

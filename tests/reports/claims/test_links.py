@@ -12,7 +12,7 @@ from reports.results import Results
 FIELDS: dict[str, object] = {
     "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
     "published": 0.9, "published_text": "0.9", "note": "n.", "experiments": ["rogue-paper/incast"],
-    "docs": "DEVIATIONS.md#irns-figures",
+    "docs": "papers/irn.md#figures-1-to-7",
 }  # fmt: skip
 EVIDENCE = Evidence(MeanInterval(0.9, 0.9, 0.9, 3))
 
@@ -47,7 +47,7 @@ def test_commands_repeat_the_experiment_and_a_cell(results: Results) -> None:
 
 def test_docs_are_linked_from_inside_the_checkout_only(tmp_path: Path) -> None:
     inside = CHECKOUT / "results" / "x" / "y"
-    assert docs_href(claim(), inside) == "../../../docs/DEVIATIONS.md#irns-figures"
+    assert docs_href(claim(), inside) == "../../../docs/papers/irn.md#figures-1-to-7"
     assert docs_href(claim(docs="TRANSPORTS.md"), inside) == "../../../docs/TRANSPORTS.md"
     assert docs_href(claim(docs="GONE.md"), inside) is None
     assert docs_href(claim(), tmp_path) is None

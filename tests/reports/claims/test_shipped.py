@@ -9,7 +9,7 @@ from helpers.tiny_run import cell, manifest
 from reports.claims import read_claims
 from reports.claims.claim import Claim
 from reports.claims.shipped import EXPERIMENTS, experiment_name, not_own_because, shipped_experiment
-from reports.manifest import Manifest
+from workloads.manifest import Manifest
 
 CLAIM = Claim.model_validate(
     {

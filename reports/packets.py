@@ -1,5 +1,9 @@
 """The full packets of each flow: what its transport puts around its payload on the wire."""
 
+import numpy as np
+import pandas as pd
+
+from reports.coded import coded
 from reports.view import CellView, once_per_cell
 from workloads.framing import FRAMINGS, ROCEV2, Packets
 from workloads.transports import TransportNameError, full_packets, parse_transport
@@ -15,10 +19,10 @@ def packets_of_flows(view: CellView) -> dict[str, Packets]:
     if flows is None or not mtu_bytes:
         return {}
     framing = FRAMINGS.get(str(view.entry.facts.get("framing")), ROCEV2)
-    names = _transports_of_groups(view)
-    groups = flows.drop_duplicates("flow_id").set_index("flow_id")["group"].astype(str)
+    names, own = _transports_of_groups(view), view.entry.transport_name
+    groups = _group_of_flows(flows)
     try:
-        parsed = {group: parse_transport(names.get(group, view.entry.registry_name)) for group in set(groups)}
+        parsed = {group: parse_transport(names.get(group, own)) for group in set(groups.values())}
     except TransportNameError:
         return {}
     packets = {
@@ -26,6 +30,13 @@ def packets_of_flows(view: CellView) -> dict[str, Packets]:
         for group, name in parsed.items()
     }
     return {flow_id: packets[groups[flow_id]] for flow_id in view.flow_ids}
+
+
+def _group_of_flows(flows: pd.DataFrame) -> dict[str, str]:
+    """Return the group of traffic of each flow."""
+    ids, groups = coded(flows["flow_id"]), coded(flows["group"])
+    codes, first = np.unique(ids.codes, return_index=True)
+    return {ids.names[code]: groups.names[groups.codes[row]] for code, row in zip(codes, first, strict=True)}
 
 
 def _transports_of_groups(view: CellView) -> dict[str, str]:

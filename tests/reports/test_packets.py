@@ -6,8 +6,8 @@ import pytest
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
-from reports.framing import packets_of_flows
 from reports.load import Run
+from reports.packets import packets_of_flows
 from reports.results import Results
 from reports.view import CellView
 
