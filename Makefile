@@ -7,8 +7,9 @@ TESTBED ?= simulator
 INVENTORY ?= virtual
 JOBS ?= auto
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
+COMPILED := $(shell find simulator/cpp -name '*.h' -o -name '*.cpp')
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/rogue_agent/core
-CODE := workloads rogue_agent simulator harness reports virtual playbooks profile.py tests benchmarks scripts
+CODE := workloads rogue_agent simulator harness reports virtual remote playbooks profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run-experiment provision report reproduce test test-long test-sanitize check format bench clean
@@ -49,6 +50,7 @@ test-sanitize: setup ## run the simulator's tests on engines built with AddressS
 
 check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/clang-format --dry-run --Werror $(COMPILED)
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
@@ -58,6 +60,7 @@ check: setup ## format, lint, types, import contracts, tidiness, fast tests
 
 format: setup ## rewrite the code in the house format
 	@$(BIN)/ruff format $(CODE)
+	@$(BIN)/clang-format -i $(COMPILED)
 	@$(BIN)/ruff check --fix $(CODE)
 
 bench: setup ## measure the engine's speed

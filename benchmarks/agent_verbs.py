@@ -1,4 +1,6 @@
-"""What the agent costs over real verbs: `python benchmarks/agent_verbs.py [--repeat 3] [--mib 32]`, as JSON.
+"""What the agent costs over real verbs, as JSON.
+
+PYTHONPATH=tests python benchmarks/agent_verbs.py [--repeat 3] [--mib 32]
 
 Two virtual machines with soft-RoCE, one cable, RC WRITE, nothing else on it. The agent's flows and
 `ib_write_bw` of perftest take turns, so that a disturbance of the machine does not hit only one of them;
@@ -15,12 +17,14 @@ import threading
 from pathlib import Path
 from statistics import median
 
+from helpers.agent_transfer import PATIENT, Order, TransferEnd, move
+from helpers.running_machines import running
+
+from remote.login import Login
+from remote.shell import connect
 from virtual.image.cache import cache_directory, obtain
 from virtual.machines.accelerator import choose
 from virtual.machines.plan import pair
-from virtual.ssh import Login, connect
-from virtual.testbed import running
-from virtual.transfer import PATIENT, End, Order, move
 
 SEGMENT_BYTES = 65_536
 NATIVE_BYTES = 1_048_576
@@ -80,7 +84,7 @@ def agent_flow(
     logins: dict[str, Login], transport: str, parameters: dict[str, object], size_bytes: int
 ) -> Figures:
     """One transfer by the agent."""
-    source, destination = (End(logins[name], address) for name, address in ADDRESSES.items())
+    source, destination = (TransferEnd(logins[name], address) for name, address in ADDRESSES.items())
     order = Order(size_bytes, transport, fill_seed=1, parameters={**PATIENT, **parameters})
     sent = move(source, destination, order).sent
     assert sent.status == "ok", f"{transport}: {sent.error}"

@@ -36,12 +36,6 @@ class NothingToRunError(HarnessError):
     exit_code = ExitCode.NOTHING_TO_RUN
 
 
-class NodeError(HarnessError):
-    """Machines or nodes of a testbed do not do what was asked: says which, what happened and what to do."""
-
-    exit_code = ExitCode.TESTBED
-
-
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One mistake in an experiment file."""

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from harness.execution.cell import Task
 from harness.plan.plan import PlannedCell
-from harness.results.manifest import CellRecord
+from workloads.manifest import CellRecord
 from workloads.records import CellStatus
 
 _ALL: Final = "all cells"

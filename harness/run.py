@@ -17,10 +17,11 @@ from harness.experiment.load import LoadedExperiment, check_document
 from harness.experiment.resolved import resolve
 from harness.plan.plan import Plan, PlannedCell, make_plan
 from harness.results.cell_directory import discard_all_unfinished, stored_record
-from harness.results.manifest import CellRecord, Manifest, Session, Source, read_manifest, write_manifest
+from harness.results.manifest import read_manifest, write_manifest
 from harness.results.provenance import git_facts, host_facts, versions
 from harness.results.run_directory import CELLS, cell_checksums, create_run_directory
 from harness.testbeds.base import Testbed
+from workloads.manifest import CellRecord, Manifest, Session, Source
 from workloads.records import SCHEMA_VERSION, CellStatus
 from workloads.spelling import meant
 
@@ -192,7 +193,7 @@ def _new_record(planned: PlannedCell, plan: Plan) -> CellRecord:
     return CellRecord(
         id=cell.id,
         transport=cell.transport.shown,
-        transport_name=cell.transport.name,
+        transport_name=str(cell.transport.name),
         factors=dict(cell.factors),
         repetition=cell.repetition,
         seed=cell.seed,

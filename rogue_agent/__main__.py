@@ -2,7 +2,7 @@
 
 import sys
 
-from rogue_agent.control.serve import supervise
+from rogue_agent.node.serve import supervise
 
 _USAGE = "usage: rogue-agent.pyz serve\n"
 

@@ -1,6 +1,7 @@
 """CloudLab's profile against a stand-in for its `geni` package, which cannot be installed for Python 3."""
 
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -113,3 +114,21 @@ def test_only_hardware_is_offered_that_an_inventory_can_be_written_for(
 def test_a_number_of_hosts_that_makes_no_experiment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit, match="hosts: from 2 to 40 hosts"):
         run(monkeypatch, hosts=1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["pytest", "--collect-only", "-q", "tests/test_profile.py"],
+        ["cProfile", "-o", "{made}", "-m", "harness", "--help"],
+        ["profile", "-o", "{made}", "tests/test_profile.py"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_the_standard_library_s_module_of_this_name_still_works_from_the_root(
+    words: list[str], tmp_path: Path
+) -> None:
+    made = str(tmp_path / "made")
+    command = [sys.executable, "-m", *(word.format(made=made) for word in words)]
+    ended = subprocess.run(command, cwd=PROFILE.parent, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("workloads", "rogue_agent", "simulator", "harness", "reports", "virtual")
+PACKAGES = ("workloads", "rogue_agent", "simulator", "harness", "reports", "virtual", "remote")
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 50
 BANNED_NAMES = {"utils", "misc", "common", "helpers"}

@@ -16,7 +16,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(_USAGE)
         return 2
     try:
-        prerequisites.ensure(tell)
+        prerequisites.ensure(prerequisites.MACHINES, tell)
         cache = cache_directory()
         choose(obtain(cache, tell), cache, tell)
     except VirtualTestbedError as error:

@@ -1,7 +1,9 @@
 """What can go wrong with virtual machines, as sentences for the person who started them."""
 
+from remote.errors import NodeError
 
-class VirtualTestbedError(RuntimeError):
+
+class VirtualTestbedError(NodeError):
     """The virtual testbed cannot do what was asked: says what, where and what to do."""
 
 

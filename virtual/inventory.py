@@ -6,15 +6,14 @@ from typing import Final
 
 import yaml
 
-from virtual.machines.identity import CLIENT_KEY, KNOWN_HOSTS, USER
+from virtual.machines.identity import CLIENT_KEY, KNOWN_HOSTS, LOOPBACK, USER
 from virtual.machines.plan import SWITCHING_MACHINE
-from virtual.network import EXPERIMENT_MTU_BYTES, EXPERIMENT_NETWORK, PREFIX_LENGTH, Network
-from virtual.ssh import LOOPBACK
+from virtual.network import EXPERIMENT_MTU_BYTES, EXPERIMENT_NETWORK, PREFIX_LENGTH, VirtualNetwork
 
 _MULTIPLEXED: Final = "-o ControlMaster=auto -o ControlPersist=300s -o Compression=no"
 
 
-def inventory_text(name: str, directory: Path, network: Network, ssh_ports: Mapping[str, int]) -> str:
+def inventory_text(name: str, directory: Path, network: VirtualNetwork, ssh_ports: Mapping[str, int]) -> str:
     """YAML with two groups: `hosts`, and `switch`, whose one machine holds every switch of the topology."""
     groups = {
         "hosts": {
@@ -52,7 +51,7 @@ def _of_all(name: str, directory: Path) -> dict[str, object]:
     }
 
 
-def _host(network: Network, host: str, ssh_port: int) -> dict[str, object]:
+def _host(network: VirtualNetwork, host: str, ssh_port: int) -> dict[str, object]:
     return {
         "ansible_host": LOOPBACK,
         "ansible_port": ssh_port,
@@ -63,7 +62,7 @@ def _host(network: Network, host: str, ssh_port: int) -> dict[str, object]:
     }
 
 
-def _switching(network: Network, ssh_port: int) -> dict[str, object]:
+def _switching(network: VirtualNetwork, ssh_port: int) -> dict[str, object]:
     return {
         "ansible_host": LOOPBACK,
         "ansible_port": ssh_port,

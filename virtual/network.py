@@ -16,7 +16,7 @@ _NODE_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,5}")  # two of them and a dash 
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchPort:
+class BridgePort:
     """Where a switch sends what goes to ``peer``, a host or another switch."""
 
     bridge: str
@@ -25,7 +25,7 @@ class SwitchPort:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class VirtualNetwork:
     """Hosts with one cable each, switches that form a tree; built by `network`, which checks it."""
 
     hosts: tuple[str, ...]
@@ -46,21 +46,23 @@ class Network:
         """The host's address on the experiment network, without prefix length."""
         return f"{EXPERIMENT_NETWORK.removesuffix('0')}{_FIRST_HOST_NUMBER + self.hosts.index(host)}"
 
-    def ports(self) -> tuple[SwitchPort, ...]:
+    def ports(self) -> tuple[BridgePort, ...]:
         """Every port of every switch: NIC number n of the switching machine leads to the n-th host."""
         to_hosts = [
-            SwitchPort(self.switch_of(host), f"eth{number}", host)
+            BridgePort(self.switch_of(host), f"eth{number}", host)
             for number, host in enumerate(self.hosts, start=1)
         ]
         between = [
-            SwitchPort(here, f"{here}-{there}", there)
+            BridgePort(here, f"{here}-{there}", there)
             for a, b in self.trunks
             for here, there in ((a, b), (b, a))
         ]
         return (*to_hosts, *between)
 
 
-def network(hosts: Sequence[str], switches: Sequence[str], cables: Sequence[tuple[str, str]]) -> Network:
+def network(
+    hosts: Sequence[str], switches: Sequence[str], cables: Sequence[tuple[str, str]]
+) -> VirtualNetwork:
     """Check what is asked for and return it; raises VirtualTestbedError if no machines can stand for it."""
     nodes = [*hosts, *switches]
     for name in nodes:
@@ -70,12 +72,12 @@ def network(hosts: Sequence[str], switches: Sequence[str], cables: Sequence[tupl
         raise _refusal(f"the names {', '.join(nodes)}", "each name once")
     if not 1 <= len(hosts) <= HOSTS_MAX:
         raise _refusal(f"{len(hosts)} hosts", f"1 to {HOSTS_MAX}, so many NICs the switching machine takes")
-    asked = Network(tuple(hosts), tuple(switches), tuple(cables))
+    asked = VirtualNetwork(tuple(hosts), tuple(switches), tuple(cables))
     _check_cables(asked)
     return asked
 
 
-def _check_cables(asked: Network) -> None:
+def _check_cables(asked: VirtualNetwork) -> None:
     """Every host has one cable, to a switch; no way leads back, since the bridges run no spanning tree."""
     for host in asked.hosts:
         peers = [b if a == host else a for a, b in asked.cables if host in (a, b)]

@@ -73,12 +73,8 @@ class Packets:
         return self.payload_bytes + self.framing.header_bytes
 
 
-STREAMS: Final[dict[str, Packets]] = {
-    "dctcp": Packets(TCP, 1460),
-    "cubic": Packets(TCP, 1460),
-    "reno": Packets(TCP, 1460),
-    "iwarp": Packets(IWARP, 1440),
-}
-"""Of the transports that are TCPs, without options."""
+TCP_SEGMENTS: Final = Packets(TCP, 1460)
+IWARP_SEGMENTS: Final = Packets(IWARP, 1440)
+"""Full segments without options."""
 
 FRAMINGS: Final[dict[str, Framing]] = {framing.name: framing for framing in (ROCEV2, NS3)}

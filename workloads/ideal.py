@@ -4,7 +4,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
-from workloads.framing import STREAMS, Framing
+from workloads.framing import Framing, Packets
 from workloads.topologies.link import Link
 from workloads.topologies.topology import Topology
 from workloads.traffic.workload import Verb
@@ -20,27 +20,31 @@ def ideal_goodput_bps(topology: Topology, source: str, destination: str) -> floa
 
 
 def ideal_transfer_ns(  # noqa: PLR0913 - a transfer has that many independent properties
-    topology: Topology, source: str, destination: str, verb: Verb, size_bytes: int, base: str | None = None
+    topology: Topology,
+    source: str,
+    destination: str,
+    verb: Verb,
+    size_bytes: int,
+    packets: Packets | None = None,
 ) -> int:
     """From posting one verb to its completion at the host that posted it, alone in the empty network.
 
     Data stored and forwarded hop by hop: every packet once over the slowest link, and the first packet over
     each of the others. Besides, one packet goes the other way over every link: the acknowledgement of a WRITE
-    or SEND, the request of a READ. Rounded up to nanoseconds. With a `base` that is a TCP the packets are its
-    own.
+    or SEND, the request of a READ. Rounded up to nanoseconds. With `packets` they are a
+    transport's own instead of the network's.
 
     Source: first packet sum(L / C_i + delay_i); each further packet L / C_slowest.
     """
     links = topology.path(source, destination)
-    stream = STREAMS.get(base or "")
-    framing = stream.framing if stream else topology.frames
-    mtu_bytes = stream.payload_bytes if stream else topology.mtu_bytes
+    framing = packets.framing if packets else topology.frames
+    mtu_bytes = packets.payload_bytes if packets else topology.mtu_bytes
     first_extra_bytes, last_extra_bytes, other_way_bytes = _extra_bytes(framing, verb)
     overhead_bytes = framing.header_bytes + framing.gap_bytes
-    packets = max(1, ceil(size_bytes / mtu_bytes))
+    count = max(1, ceil(size_bytes / mtu_bytes))
     first_bytes = min(size_bytes, mtu_bytes) + overhead_bytes + first_extra_bytes
-    all_bytes = size_bytes + packets * overhead_bytes + first_extra_bytes
-    all_bytes += last_extra_bytes if packets > 1 else 0
+    all_bytes = size_bytes + count * overhead_bytes + first_extra_bytes
+    all_bytes += last_extra_bytes if count > 1 else 0
     slowest = min(link.rate_bps for link in links)
     per_hop_bytes = first_bytes + other_way_bytes + framing.gap_bytes
     bytes_over_rate = Fraction(all_bytes - first_bytes, slowest)
@@ -50,10 +54,10 @@ def ideal_transfer_ns(  # noqa: PLR0913 - a transfer has that many independent p
 
 @lru_cache(maxsize=64)
 def longest_round_trip_ns(topology: Topology, there_bytes: int, back_bytes: int) -> int:
-    """Longest that a packet and its answer take in the empty network, of so many bytes on the wire.
+    """Longest that a packet and its acknowledgement take in the empty network, of so many bytes on the wire.
 
     Source: sum over the links of the longest path (L_there + L_back) / C_i + 2 delay_i, as HPCC's repository
-    works out its base round trip (third.cc), which leaves the answer's own bytes out.
+    works out its base round trip (third.cc), which leaves the acknowledgement's own bytes out.
     """
     bits = 8 * (there_bytes + back_bytes)
     spread_ns = topology.delay_spread_ns

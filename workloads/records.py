@@ -1,7 +1,8 @@
 """What a run writes down: the tables of a cell, their columns and units.
 
-A table lives in ``cells/<cell id>/<table>.parquet``.  A column is never renamed and never changes its unit
-within one schema version; a reader refuses a newer version than its own.
+A table lives in ``cells/<cell id>/<table>.parquet``.  Its row is a NamedTuple: each field is a column, with
+type and meaning.  A column is never renamed and never changes its unit within one schema version; a reader
+refuses a newer version than its own.
 
 Version 2 added ``events``; what version 1 wrote is read as a run that recorded none.  Version 3 added
 ``retransmitted_bytes`` to ``throughput``; a nullable column that an older run lacks is read as nulls.
@@ -11,7 +12,8 @@ The same version added ``group`` and ``service`` to ``latency``.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Literal
+from types import NoneType
+from typing import Annotated, Final, Literal, NamedTuple, get_args, get_type_hints
 
 SCHEMA_VERSION: Final = 4
 
@@ -76,159 +78,156 @@ class Table:
         return tuple(column.name for column in self.columns)
 
 
-FLOWS: Final = Table(
-    "flows",
-    "one row per transfer, probe transfers excluded",
-    (
-        Column("flow_id", "string", "group/source->destination, #n for the n-th further one"),
-        Column("transfer_id", "int64", "number of the transfer within its flow, from 1"),
-        Column("group", "string", "name of the traffic group"),
-        Column("transport", "string", "label of the transport"),
-        Column("verb", "string", "verb that was used"),
-        Column("service", "string", "rc, uc or tcp"),
-        Column("src", "string", "host whose memory the bytes come from"),
-        Column("dst", "string", "host whose memory the bytes go to"),
-        Column("size_bytes", "int64", "payload of the transfer"),
-        Column("start_ns", "int64", "handed over by the application"),
-        Column("end_ns", "int64", "completion seen by the application", nullable=True),
-        Column("fct_ns", "int64", "end_ns - start_ns", nullable=True),
-        Column("ideal_fct_ns", "int64", "the same transfer alone in the empty network"),
-        Column("slowdown", "float64", "fct_ns / ideal_fct_ns", nullable=True),
-        Column("goodput_bps", "float64", "size_bytes * 8 / fct", nullable=True),
-        Column("retransmitted_bytes", "int64", "payload sent again; null where not known", nullable=True),
-        Column("status", "string", "ok, error, unfinished or dropped"),
-        Column("error", "string", "completion status of the verb that failed", nullable=True),
-    ),
-)
+class FlowRow(NamedTuple):
+    """One transfer."""
 
-THROUGHPUT: Final = Table(
-    "throughput",
-    "payload delivered in order at the receiver, per flow and interval",
-    (
-        Column("flow_id", "string", "group/source->destination"),
-        Column("src", "string", "sender of the bytes"),
-        Column("dst", "string", "receiver of the bytes"),
-        Column("t_ns", "int64", "end of the interval"),
-        Column("interval_ns", "int64", "length of the interval"),
-        Column("delivered_bytes", "int64", "payload accepted in order, each byte once"),
-        Column("goodput_bps", "float64", "delivered_bytes * 8 / interval"),
-        Column(
-            "cwnd_over_rtt_bps",
-            "float64",
-            "the agent's own estimate: mean over the interval's accepted samples of cwnd * mtu * 8 / rtt",
-            nullable=True,
-        ),
-        Column("limiter_bps", "int64", "rate limit in force at the end of the interval", nullable=True),
-        Column(
-            "retransmitted_bytes",
-            "int64",
-            "payload sent again in the interval; null if unknown",
-            nullable=True,
-        ),
-    ),
-)
+    flow_id: Annotated[str, "group/source->destination, #n for the n-th further one"]
+    transfer_id: Annotated[int, "number of the transfer within its flow, from 1"]
+    group: Annotated[str, "name of the traffic group"]
+    transport: Annotated[str, "label of the transport"]
+    verb: Annotated[str, "verb that was used"]
+    service: Annotated[str, "rc, uc or tcp"]
+    src: Annotated[str, "host whose memory the bytes come from"]
+    dst: Annotated[str, "host whose memory the bytes go to"]
+    size_bytes: Annotated[int, "payload of the transfer"]
+    start_ns: Annotated[int, "handed over by the application"]
+    end_ns: Annotated[int | None, "completion seen by the application"]
+    fct_ns: Annotated[int | None, "end_ns - start_ns"]
+    ideal_fct_ns: Annotated[int, "the same transfer alone in the empty network"]
+    slowdown: Annotated[float | None, "fct_ns / ideal_fct_ns"]
+    goodput_bps: Annotated[float | None, "size_bytes * 8 / fct"]
+    retransmitted_bytes: Annotated[int | None, "payload sent again; null where not known"]
+    status: Annotated[str, "ok, error, unfinished or dropped"]
+    error: Annotated[str | None, "completion status of the verb that failed"]
 
-LATENCY: Final = Table(
-    "latency",
-    "one row per probe",
-    (
-        Column("src", "string", "host that probes"),
-        Column("dst", "string", "host that is probed"),
-        Column("t_ns", "int64", "probe posted"),
-        Column("rtt_ns", "int64", "posted to completion; null if it did not complete", nullable=True),
-        Column("status", "string", "ok, error or unfinished"),
-        Column("group", "string", "traffic group that probes, or probe", nullable=True),
-        Column("service", "string", "rc, uc or tcp", nullable=True),
-    ),
-)
 
-QUEUES: Final = Table(
-    "queues",
-    "samples of the switches' egress ports",
-    (
-        Column("node", "string", "switch"),
-        Column("port", "string", "egress port, node->neighbour"),
-        Column("priority", "int64", "traffic class of the queue"),
-        Column("t_ns", "int64", "instant of the sample"),
-        Column("bytes", "int64", "frame bytes queued at the instant"),
-        Column("max_bytes", "int64", "largest since the sample before"),
-        Column("drops", "int64", "packets dropped since the sample before"),
-        Column("marks", "int64", "packets marked since the sample before"),
-    ),
-)
+class ThroughputRow(NamedTuple):
+    """What one flow delivered in one interval."""
 
-PAUSES: Final = Table(
-    "pauses",
-    "one row per paused interval of a port",
-    (
-        Column("node", "string", "node whose transmitter is paused"),
-        Column("port", "string", "egress port, node->neighbour"),
-        Column("priority", "int64", "priority that is paused"),
-        Column("start_ns", "int64", "pause takes effect"),
-        Column("duration_ns", "int64", "until transmission may go on"),
-    ),
-)
+    flow_id: Annotated[str, "group/source->destination"]
+    src: Annotated[str, "sender of the bytes"]
+    dst: Annotated[str, "receiver of the bytes"]
+    t_ns: Annotated[int, "end of the interval"]
+    interval_ns: Annotated[int, "length of the interval"]
+    delivered_bytes: Annotated[int, "payload accepted in order, each byte once"]
+    goodput_bps: Annotated[float, "delivered_bytes * 8 / interval"]
+    cwnd_over_rtt_bps: Annotated[
+        float | None,
+        "the agent's own estimate: mean over the interval's accepted samples of cwnd * mtu * 8 / rtt",
+    ]
+    limiter_bps: Annotated[int | None, "rate limit in force at the end of the interval"]
+    retransmitted_bytes: Annotated[int | None, "payload sent again in the interval; null if unknown"]
 
-CPU: Final = Table(
-    "cpu",
-    "processor time used on a host",
-    (
-        Column("host", "string", "host"),
-        Column("t_ns", "int64", "end of the interval"),
-        Column("busy_cores", "float64", "cores kept busy, all processes together"),
-        Column("source", "string", "dool or model"),
-    ),
-)
 
-COUNTERS: Final = Table(
-    "counters",
-    "counters of nodes and ports, read before and after, never during",
-    (
-        Column("node", "string", "host or switch"),
-        Column("port", "string", "egress port, node->neighbour, or empty"),
-        Column("name", "string", "name of the counter; its unit is the last part"),
-        Column("before", "int64", "value before the first transfer"),
-        Column("after", "int64", "value after the last transfer"),
-    ),
-)
+class LatencyRow(NamedTuple):
+    """One probe."""
 
-RTT: Final = Table(
-    "rtt",
-    "one row per RTT sample of the agent",
-    (
-        Column("flow_id", "string", "group/source->destination"),
-        Column("t_ns", "int64", "host time of the sample"),
-        Column("wr_id", "int64", "signalled verb the sample belongs to"),
-        Column("rtt_ns", "int64", "the agent's estimate"),
-        Column(
-            "base_rtt_ns",
-            "int64",
-            "smallest RTT the agent believes in after the sample; null if its control has none",
-            nullable=True,
-        ),
-        Column("cwnd_packets", "float64", "congestion window after the sample"),
-        Column("limiter_bps", "int64", "effective rate limit after the sample", nullable=True),
-        Column("accepted", "bool", "the sample moved the window"),
-        Column("reason", "string", "what became of the sample, such as accepted or hold_off", nullable=True),
-        Column(
-            "true_rtt_ns",
-            "int64",
-            "simulator only: completion minus last byte out of the NIC; the agent never sees it",
-            nullable=True,
-        ),
-    ),
-)
+    src: Annotated[str, "host that probes"]
+    dst: Annotated[str, "host that is probed"]
+    t_ns: Annotated[int, "probe posted"]
+    rtt_ns: Annotated[int | None, "posted to completion; null if it did not complete"]
+    status: Annotated[str, "ok, error or unfinished"]
+    group: Annotated[str | None, "traffic group that probes, or probe"]
+    service: Annotated[str | None, "rc, uc or tcp"]
 
-EVENTS: Final = Table(
-    "events",
-    "what happened to queue pairs and links",
-    (
-        Column("flow_id", "string", "group/source->destination, or empty for what belongs to no flow"),
-        Column("t_ns", "int64", "host time of the event"),
-        Column("event", "string", "a word, such as qp_failed or link_cut"),
-        Column("detail", "string", "the rest, such as the queue pair or the link"),
-    ),
+
+class QueueRow(NamedTuple):
+    """A sample of a switch's egress port."""
+
+    node: Annotated[str, "switch"]
+    port: Annotated[str, "egress port, node->neighbour"]
+    priority: Annotated[int, "traffic class of the queue"]
+    t_ns: Annotated[int, "instant of the sample"]
+    bytes: Annotated[int, "frame bytes queued at the instant"]
+    max_bytes: Annotated[int, "largest since the sample before"]
+    drops: Annotated[int, "packets dropped since the sample before"]
+    marks: Annotated[int, "packets marked since the sample before"]
+
+
+class PauseRow(NamedTuple):
+    """A paused interval of a port."""
+
+    node: Annotated[str, "node whose transmitter is paused"]
+    port: Annotated[str, "egress port, node->neighbour"]
+    priority: Annotated[int, "priority that is paused"]
+    start_ns: Annotated[int, "pause takes effect"]
+    duration_ns: Annotated[int, "until transmission may go on"]
+
+
+class CpuRow(NamedTuple):
+    """Processor time of a host in one interval."""
+
+    host: Annotated[str, "host"]
+    t_ns: Annotated[int, "end of the interval"]
+    busy_cores: Annotated[float, "cores kept busy, all processes together"]
+    source: Annotated[str, "dool or model"]
+
+
+class CounterRow(NamedTuple):
+    """A counter before and after a cell."""
+
+    node: Annotated[str, "host or switch"]
+    port: Annotated[str, "egress port, node->neighbour, or empty"]
+    name: Annotated[str, "name of the counter; its unit is the last part"]
+    before: Annotated[int, "value before the first transfer"]
+    after: Annotated[int, "value after the last transfer"]
+
+
+class RttRow(NamedTuple):
+    """One RTT sample of an agent."""
+
+    flow_id: Annotated[str, "group/source->destination"]
+    t_ns: Annotated[int, "host time of the sample"]
+    wr_id: Annotated[int, "signalled verb the sample belongs to"]
+    rtt_ns: Annotated[int, "the agent's estimate"]
+    base_rtt_ns: Annotated[
+        int | None, "smallest RTT the agent believes in after the sample; null if its control has none"
+    ]
+    cwnd_packets: Annotated[float, "congestion window after the sample"]
+    limiter_bps: Annotated[int | None, "effective rate limit after the sample"]
+    accepted: Annotated[bool, "the sample moved the window"]
+    reason: Annotated[str | None, "what became of the sample, such as accepted or hold_off"]
+    true_rtt_ns: Annotated[
+        int | None, "simulator only: completion minus last byte out of the NIC; the agent never sees it"
+    ]
+
+
+class EventRow(NamedTuple):
+    """What happened to a queue pair or a link."""
+
+    flow_id: Annotated[str, "group/source->destination, or empty for what belongs to no flow"]
+    t_ns: Annotated[int, "host time of the event"]
+    event: Annotated[str, "a word, such as qp_failed or link_cut"]
+    detail: Annotated[str, "the rest, such as the queue pair or the link"]
+
+
+_TYPES: Final[dict[type, ColumnType]] = {str: "string", int: "int64", float: "float64", bool: "bool"}
+
+
+def _table(name: str, meaning: str, row: type[NamedTuple]) -> Table:
+    """A column per field: its type, with None where it may be null, and what it means."""
+    hints = get_type_hints(row, include_extras=True)
+    return Table(name, meaning, tuple(_column(key, *get_args(hint)) for key, hint in hints.items()))
+
+
+def _column(name: str, kind: object, meaning: str) -> Column:
+    kinds = get_args(kind) or (kind,)
+    return Column(name, _TYPES[kinds[0]], meaning, nullable=NoneType in kinds)
+
+
+FLOWS: Final = _table("flows", "one row per transfer, probe transfers excluded", FlowRow)
+THROUGHPUT: Final = _table(
+    "throughput", "payload delivered in order at the receiver, per flow and interval", ThroughputRow
 )
+LATENCY: Final = _table("latency", "one row per probe", LatencyRow)
+QUEUES: Final = _table("queues", "samples of the switches' egress ports", QueueRow)
+PAUSES: Final = _table("pauses", "one row per paused interval of a port", PauseRow)
+CPU: Final = _table("cpu", "processor time used on a host", CpuRow)
+COUNTERS: Final = _table(
+    "counters", "counters of nodes and ports, read before and after, never during", CounterRow
+)
+RTT: Final = _table("rtt", "one row per RTT sample of the agent", RttRow)
+EVENTS: Final = _table("events", "what happened to queue pairs and links", EventRow)
 
 TABLES: Final[dict[str, Table]] = {
     table.name: table for table in (FLOWS, THROUGHPUT, LATENCY, QUEUES, PAUSES, CPU, COUNTERS, RTT, EVENTS)

@@ -1,4 +1,4 @@
-"""The names of transports: a base, and NIC or switch features added with ``+``.
+"""The catalogue of transports: a base, and NIC or switch features added with ``+``.
 
 The names are those of the experiment files; which of them a testbed can run is the testbed's to say.
 """
@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from workloads.framing import STREAMS, Framing, Packets, with_telemetry
+from workloads.framing import IWARP_SEGMENTS, TCP_SEGMENTS, Framing, Packets, with_telemetry
 from workloads.traffic.workload import Verb
 
 Service = Literal["rc", "uc", "tcp"]
@@ -33,6 +33,12 @@ class Base:
     """What may be added to it."""
     is_write_only: bool = False
     """Its NIC moves bytes by WRITE alone."""
+    packets: Packets | None = None
+    """Its own full packets, if it does not have those of the network's MTU."""
+    is_in_kernels: bool = False
+    """Linux has it."""
+    wants_marks: bool = False
+    """It reacts to marks, which switches are to set for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +46,22 @@ class TransportName:
     """A transport's name, taken apart."""
 
     base: str
-    features: tuple[str, ...]
+    features: tuple[str, ...] = ()
 
     @property
     def service(self) -> Service:
         """Reliable connection, unreliable connection or TCP."""
         return BASES[self.base].service
+
+    @property
+    def packets(self) -> Packets | None:
+        """Its own full packets; None: those of the network's MTU."""
+        return BASES[self.base].packets
+
+    @property
+    def wants_marks(self) -> bool:
+        """Whether switches are to mark packets for it, whatever its features."""
+        return BASES[self.base].wants_marks
 
     def carried(self, verb: Verb) -> Verb:
         """The verb that moves the bytes: the one asked for, or a WRITE in the same direction of data."""
@@ -55,9 +71,15 @@ class TransportName:
         return "+".join((self.base, *self.features))
 
 
-NIC_CONTROLS: Final = ("dcqcn", "timely", "timely-patched", "rocc", "hpcc")
-
-ALL_FEATURES: Final = ("pfc", *NIC_CONTROLS)
+NIC_CONTROLS: Final[dict[str, str]] = {
+    "dcqcn": "DCQCN in the NIC, marking in the switches",
+    "timely": "TIMELY in the NIC",
+    "timely-patched": "TIMELY with its published repair, in the NIC",
+    "rocc": "RoCC: the switch computes a rate, the NIC obeys",
+    "hpcc": "HPCC: telemetry in the packets, window in the NIC",
+}
+FEATURES: Final[dict[str, str]] = {"pfc": "priority flow control on every link", **NIC_CONTROLS}
+ALL_FEATURES: Final = tuple(FEATURES)
 
 BASES: Final[dict[str, Base]] = {
     "rogue": Base("rc", "the RoGUE agent over reliable connections", ("pfc",)),
@@ -70,19 +92,12 @@ BASES: Final[dict[str, Base]] = {
     "roce-lossy": Base("rc", "go-back-N with a fixed timeout, never giving up", ALL_FEATURES, True),
     "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
     "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True),
-    "dctcp": Base("tcp", "TCP with DCTCP congestion control"),
-    "cubic": Base("tcp", "TCP with CUBIC congestion control"),
-    "reno": Base("tcp", "TCP with Reno congestion control"),
-    "iwarp": Base("tcp", "RDMA over a TCP in the NIC"),
-}
-
-FEATURES: Final[dict[str, str]] = {
-    "pfc": "priority flow control on every link",
-    "dcqcn": "DCQCN in the NIC, marking in the switches",
-    "timely": "TIMELY in the NIC",
-    "timely-patched": "TIMELY with its published repair, in the NIC",
-    "rocc": "RoCC: the switch computes a rate, the NIC obeys",
-    "hpcc": "HPCC: telemetry in the packets, window in the NIC",
+    "dctcp": Base(
+        "tcp", "TCP with DCTCP congestion control", packets=TCP_SEGMENTS, is_in_kernels=True, wants_marks=True
+    ),
+    "cubic": Base("tcp", "TCP with CUBIC congestion control", packets=TCP_SEGMENTS, is_in_kernels=True),
+    "reno": Base("tcp", "TCP with Reno congestion control", packets=TCP_SEGMENTS, is_in_kernels=True),
+    "iwarp": Base("tcp", "RDMA over a TCP in the NIC", packets=IWARP_SEGMENTS),
 }
 
 
@@ -118,7 +133,7 @@ def full_packets(
 
     A TCP has packets of its own. Where any transport needs telemetry, all other packets have room for it.
     """
-    if stream := STREAMS.get(transport.base):
-        return stream
+    if transport.packets is not None:
+        return transport.packets
     has_telemetry = any("hpcc" in each.features for each in (transport, *beside))
     return Packets(with_telemetry(framing) if has_telemetry else framing, mtu_bytes)

@@ -15,8 +15,8 @@ from harness.commands.report import note_report_files
 from harness.errors import HarnessError, StorageError, UsageError
 from harness.exit_codes import ExitCode
 from harness.results.files import write_whole
-from harness.results.manifest import MANIFEST
 from harness.results.run_directory import locked
+from workloads.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from reports.board import BoardClaim, BoardRun, StoredOutcome

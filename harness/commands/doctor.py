@@ -6,12 +6,12 @@ import typer
 from rich.console import Console
 
 from harness.columns import align
-from harness.commands.testbed import inventory_of
 from harness.exit_codes import ExitCode
 from harness.program import call_again
 from harness.provisioning.doctor import look
 from harness.provisioning.findings import Examination, judge
 from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.inventory_file import inventory_of
 from harness.provisioning.log import log_file
 from harness.provisioning.provision import deployed_files
 from harness.termination import StoppedError

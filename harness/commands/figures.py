@@ -16,7 +16,7 @@ from harness.results.manifest import read_manifest
 from workloads.spelling import meant
 
 if TYPE_CHECKING:
-    from reports.figure_files import FilesWanted, Outcome
+    from reports.figure_files import FigureResult, FilesWanted
     from reports.results import Results
 
 INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
@@ -134,20 +134,20 @@ def _write(results: "Results", wanted: "FilesWanted", directory: Path) -> list[s
         task = progress.add_task("figures", total=len(wanted.names))
         done: list[str] = []
 
-        def on_done(outcome: "Outcome") -> None:
-            done.append(outcome.name)
+        def on_done(result: "FigureResult") -> None:
+            done.append(result.name)
             progress.advance(task)
-            line = f"[{len(done)}/{len(wanted.names)}] {_said(outcome)}"
+            line = f"[{len(done)}/{len(wanted.names)}] {_said(result)}"
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
         return write_figures(results, wanted, directory, on_done)
 
 
-def _said(outcome: "Outcome") -> str:
+def _said(result: "FigureResult") -> str:
     """Say how large a figure is, and what a paper would not like about it."""
-    width, height = outcome.width_inches, outcome.height_inches
-    text = f"{outcome.name}: {width:.2f} x {height:.2f} in, text from {outcome.type_points:.1f} pt"
-    if outcome.type_points < TYPE_POINTS_MIN - 0.05:
+    width, height = result.width_inches, result.height_inches
+    text = f"{result.name}: {width:.2f} x {height:.2f} in, text from {result.type_points:.1f} pt"
+    if result.type_points < TYPE_POINTS_MIN - 0.05:
         text += "; below 6 pt, raise the sizes in the style sheet"
     if height > PAGE_HEIGHT_INCHES:
         text += "; higher than a page, a larger --width puts panels beside each other"

@@ -5,9 +5,9 @@ from pathlib import Path
 import typer
 
 from harness.columns import align
-from harness.commands.testbed import inventory_of
 from harness.exit_codes import ExitCode
 from harness.provisioning.inventory import load_inventory
+from harness.provisioning.inventory_file import inventory_of
 from harness.provisioning.manifest import Choices, inventory_text, read_manifest_nodes
 
 

@@ -18,7 +18,7 @@ from workloads.specification import Specification
 from workloads.spelling import meant
 from workloads.topologies import TOPOLOGIES
 from workloads.traffic import WORKLOADS
-from workloads.transports import BASES, FEATURES
+from workloads.transports import BASES, FEATURES, TransportName
 
 if TYPE_CHECKING:
     from harness.testbeds.base import Testbed
@@ -41,15 +41,17 @@ def print_list(what: str) -> ExitCode:
 
 def _transports() -> list[str]:
     rows: list[Sequence[str]] = [
-        (name, base.service, places([name]), base.meaning) for name, base in BASES.items()
+        (name, base.service, places([TransportName(name)]), base.meaning) for name, base in BASES.items()
     ]
     for feature, meaning in FEATURES.items():
-        with_it = [f"{name}+{feature}" for name, base in BASES.items() if feature in base.features]
+        with_it = [
+            TransportName(name, (feature,)) for name, base in BASES.items() if feature in base.features
+        ]
         rows.append((f"+{feature}", "", places(with_it), meaning))
     return align(rows)
 
 
-def places(names: Sequence[str]) -> str:
+def places(names: Sequence[TransportName]) -> str:
     """Where at least one of these transports runs, as the testbeds themselves say."""
     from harness.testbeds import TESTBEDS
     from harness.testbeds.ssh.support import may_carry
@@ -60,7 +62,7 @@ def places(names: Sequence[str]) -> str:
     return ", ".join(found) or "nowhere yet"
 
 
-def _runs(testbed: "Testbed", transport: str) -> bool:
+def _runs(testbed: "Testbed", transport: TransportName) -> bool:
     loaded = load_named(PROBE, (f"transports=[{transport}]",))
     return testbed.unsupported(plan_cells(loaded)[0]) is None
 

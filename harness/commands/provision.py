@@ -7,12 +7,12 @@ import typer
 from rich.console import Console
 
 from harness.commands.experiments import load_named
-from harness.commands.testbed import inventory_of
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
 from harness.program import call_again
-from harness.provisioning.events import Outcome
+from harness.provisioning.events import PlaybookResult
 from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.inventory_file import inventory_of
 from harness.provisioning.log import log_file
 from harness.provisioning.playbook import Interrupted
 from harness.provisioning.ports import PortSettings
@@ -26,12 +26,12 @@ def provision_nodes(argument: str, experiment: str | None, log: Path | None, *, 
     inventory = load_inventory(inventory_of(argument))
     ports = _ports(inventory, experiment)
     try:
-        outcome = provision(
+        played = provision(
             inventory, ports, log_file(log, "provision"), Console(stderr=True), is_check=is_check
         )
     except Interrupted as stop:
-        raise StoppedError(_stopped(argument, stop.outcome), stop) from stop
-    typer.echo(_summary(inventory, outcome, is_check))
+        raise StoppedError(_stopped(argument, stop.played), stop) from stop
+    typer.echo(_summary(inventory, played, is_check))
     return ExitCode.OK
 
 
@@ -44,16 +44,14 @@ def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSet
     return ports_of(load_named(experiment, ()).experiment.topology, inventory)
 
 
-def _summary(inventory: Inventory, outcome: Outcome, is_check: bool) -> str:
+def _summary(inventory: Inventory, played: PlaybookResult, is_check: bool) -> str:
     verb = "would be changed" if is_check else "changed"
-    lines = [f"{verb}: {outcome.changed}, on {len(outcome.changes)} of {len(inventory.logins)} nodes"]
+    lines = [f"{verb}: {played.changed}, on {len(played.changes)} of {len(inventory.logins)} nodes"]
     if is_check:
-        lines += [
-            f"  {node}: {what}" for node, changes in sorted(outcome.changes.items()) for what in changes
-        ]
+        lines += [f"  {node}: {what}" for node, changes in sorted(played.changes.items()) for what in changes]
     return "\n".join(lines)
 
 
-def _stopped(argument: str, outcome: Outcome) -> str:
+def _stopped(argument: str, played: PlaybookResult) -> str:
     again, back = call_again("provision", argument), call_again("teardown", argument)
-    return f"stopped in task {outcome.tasks_done}; to go on: {again}; to put everything back: {back}"
+    return f"stopped in task {played.tasks_done}; to go on: {again}; to put everything back: {back}"

@@ -15,9 +15,9 @@ import typer
 from harness.commands.index import update_index
 from harness.errors import StorageError, UsageError
 from harness.exit_codes import ExitCode
-from harness.results.manifest import MANIFEST
 from harness.results.run_directory import locked, partial_report
 from harness.termination import StoppedError
+from workloads.manifest import MANIFEST
 
 DELETING_PREFIX: Final = ".deleting-"
 """A directory with such a name is no run any more; what is left of it goes with the next `rogue rm`."""

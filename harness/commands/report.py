@@ -15,8 +15,9 @@ from harness.errors import BusyRunError
 from harness.exit_codes import ExitCode
 from harness.program import call_again
 from harness.results.files import checksum
-from harness.results.manifest import Manifest, read_manifest, write_manifest
+from harness.results.manifest import read_manifest, write_manifest
 from harness.results.run_directory import locked, partial_report
+from workloads.manifest import Manifest
 from workloads.records import CellStatus
 
 TRACEBACK: Final = "report-error.txt"
@@ -80,9 +81,8 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     try:
         from reports.build import build
 
-        told = {run: manifest.model_dump(mode="json") for run, manifest in (going or {}).items()}
         with CountDisplay(sys.stderr) as counted:
-            path = build(runs[0] if len(runs) == 1 else runs, out, told, counted)
+            path = build(runs[0] if len(runs) == 1 else runs, out, going, counted)
     except Exception as error:
         _tell_failure(runs, still, error)
         path = None

@@ -12,8 +12,9 @@ from harness.commands.run import DEFAULT_OUT, DEFAULT_TESTBED, RunOptions, run_e
 from harness.errors import HarnessError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment, load_experiment
-from harness.results.manifest import Git, Manifest, read_manifest
+from harness.results.manifest import read_manifest
 from harness.results.provenance import git_facts
+from workloads.manifest import Git, Manifest
 
 
 @dataclass(frozen=True, slots=True)

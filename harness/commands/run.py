@@ -13,7 +13,7 @@ from rich.console import Console
 from harness.commands.index import update_index_of
 from harness.commands.report import try_to_report
 from harness.counting import CountDisplay
-from harness.errors import NodeError, UsageError
+from harness.errors import UsageError
 from harness.execution.scheduler import Watcher
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment
@@ -27,6 +27,7 @@ from harness.run import Run, Workers, cells_left, reopen_run, replan, start_run,
 from harness.termination import StoppedError, termination_as_interrupt
 from harness.testbeds import find_testbed
 from harness.testbeds.base import Testbed
+from remote.errors import NodeError
 from workloads.records import CellStatus
 
 if TYPE_CHECKING:

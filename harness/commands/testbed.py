@@ -1,8 +1,6 @@
-"""`rogue testbed`, and what an inventory's name means while a testbed is up."""
+"""`rogue testbed`."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Final
 
 import typer
@@ -10,34 +8,25 @@ from pydantic import ValidationError
 
 from harness.columns import align
 from harness.commands.experiments import load_named
-from harness.errors import NodeError, UsageError
+from harness.errors import UsageError
 from harness.exit_codes import ExitCode
 from harness.program import call_again
+from harness.provisioning.inventory_file import VIRTUAL
 from harness.termination import StoppedError, termination_as_interrupt
 from virtual import prerequisites, standing
 from virtual.errors import VirtualTestbedError
 from virtual.image.cache import cache_directory, obtain
 from virtual.machines.accelerator import choose
-from virtual.network import Network, network
+from virtual.network import VirtualNetwork, network
 from workloads.spelling import meant
 from workloads.topologies import TOPOLOGIES, Topology
 
-VIRTUAL: Final = "virtual"
 _HOSTS: Final = 4
 _ANY_RATE: Final = "100Mbps"  # a topology has one; cables do without
 _MIB: Final = 2**20
 
 
-def inventory_of(argument: str) -> Path:
-    """Turn what a person calls an inventory into its file: `virtual`, `virtual:NAME`, or a path."""
-    kind, _, name = argument.partition(":")
-    if kind != VIRTUAL:
-        return Path(argument)
-    with _told_as_testbed_error():
-        return standing.find(name or standing.DEFAULT_NAME).inventory
-
-
-def network_asked_for(experiment: str, topology: str, hosts: int | None) -> Network:
+def network_asked_for(experiment: str, topology: str, hosts: int | None) -> VirtualNetwork:
     """The network of an experiment's topology, or of a kind of topology with so many hosts."""
     if not experiment:
         return network_of(_topology(topology or "star", hosts))
@@ -48,7 +37,7 @@ def network_asked_for(experiment: str, topology: str, hosts: int | None) -> Netw
     return network_of(load_named(experiment, ()).experiment.topology)
 
 
-def network_of(topology: Topology) -> Network:
+def network_of(topology: Topology) -> VirtualNetwork:
     """Translate: same names, same cables; rates, delays and buffers are the switch's business."""
     cables = [(link.a, link.b) for link in topology.links()]
     try:
@@ -86,11 +75,11 @@ def _wrong_number(kind: str, hosts: int, why: str) -> UsageError:
     )
 
 
-def bring_up(name: str, asked: Network) -> ExitCode:
+def bring_up(name: str, asked: VirtualNetwork) -> ExitCode:
     """Bring the testbed up; print its inventory last."""
     try:
-        with termination_as_interrupt(), _told_as_testbed_error():
-            prerequisites.require()
+        with termination_as_interrupt():
+            prerequisites.require(prerequisites.MACHINES)
             cache = cache_directory()
             image = obtain(cache, _tell)
             testbed = standing.up(name, asked, image, choose(image, cache, _tell), _tell)
@@ -103,11 +92,10 @@ def bring_up(name: str, asked: Network) -> ExitCode:
 
 def show_status(name: str) -> ExitCode:
     """Print a table per testbed; exit code 7 unless every machine of it is well."""
-    with _told_as_testbed_error():
-        shown = [standing.state_directory(name).name] if name else standing.names()
-        if not shown:
-            typer.echo("no testbed is up")
-        codes = [_show(each) for each in shown]
+    shown = [standing.state_directory(name).name] if name else standing.names()
+    if not shown:
+        typer.echo("no testbed is up")
+    codes = [_show(each) for each in shown]
     return ExitCode.OK if all(codes) and shown else ExitCode.TESTBED
 
 
@@ -118,11 +106,11 @@ def _show(name: str) -> bool:
         typer.echo(str(error))
         return False
     states = standing.machine_states(testbed)
-    answering = sum(state.is_well for state in states)
-    typer.echo(f"testbed {name}: {answering} of {len(states)} machines answer; inventory {testbed.inventory}")
-    rows = [("machine", "process", "answers", "up for", "memory here", "free inside")]
+    replying = sum(state.is_well for state in states)
+    typer.echo(f"testbed {name}: {replying} of {len(states)} machines reply; inventory {testbed.inventory}")
+    rows = [("machine", "process", "replies", "up for", "memory here", "free inside")]
     typer.echo("\n".join(f"  {line}" for line in align([*rows, *map(_row, states)])))
-    return answering == len(states)
+    return replying == len(states)
 
 
 def _row(state: standing.MachineState) -> tuple[str, ...]:
@@ -142,22 +130,13 @@ def _or_dash(value: float | None, text: Callable[[float], str]) -> str:
 
 def take_down(name: str) -> ExitCode:
     """Take the testbed down, whatever state it is in."""
-    with _told_as_testbed_error():
-        had_something = standing.down(name, _tell)
+    had_something = standing.down(name, _tell)
     _tell(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
     return ExitCode.OK
 
 
 def _argument(name: str) -> str:
     return VIRTUAL if name == standing.DEFAULT_NAME else f"{VIRTUAL}:{name}"
-
-
-@contextmanager
-def _told_as_testbed_error() -> Iterator[None]:
-    try:
-        yield
-    except VirtualTestbedError as error:
-        raise NodeError(str(error)) from error
 
 
 def _tell(text: str) -> None:

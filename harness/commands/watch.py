@@ -12,12 +12,13 @@ import typer
 
 from harness.execution.scheduler import Watcher
 from harness.exit_codes import ExitCode
-from harness.live.session import LiveSession
+from harness.live.run_page import RunPage
 from harness.live.standing import LiveWatcher, Running, Standing
-from harness.results.manifest import Manifest, read_manifest
+from harness.results.manifest import read_manifest
 from harness.results.run_directory import is_locked
 from harness.run import Run, present_manifest
 from harness.termination import StoppedError, termination_as_interrupt
+from workloads.manifest import Manifest
 
 LOOK_SECONDS: Final = 1.0
 """How often the run's lock is looked at."""
@@ -29,11 +30,11 @@ def watch_run(run: Path, port: int) -> ExitCode:
     read_manifest(run)
     if is_locked(run):
         try:
-            with termination_as_interrupt(), LiveSession(run, lambda: standing_of(run), port) as session:
-                typer.echo(session.url)
+            with termination_as_interrupt(), RunPage(run, lambda: standing_of(run), port) as page:
+                typer.echo(page.url)
                 while is_locked(run):
                     Event().wait(LOOK_SECONDS)
-                session.over()
+                page.over()
         except KeyboardInterrupt as stop:
             raise StoppedError(f"watching {run} is over; the run goes on.", stop) from stop
     typer.echo(_ended(run), err=True)
@@ -65,11 +66,11 @@ def show_live(run: Run, seconds: Mapping[str, float]) -> Iterator[Callable[[Watc
     def standing() -> Standing:
         return Standing(_copy(run.manifest), running.copy(), time.monotonic() - started, seconds)
 
-    with LiveSession(run.directory, standing) as session:
-        typer.echo(f"live: {session.url}", err=True)
+    with RunPage(run.directory, standing) as page:
+        typer.echo(f"live: {page.url}", err=True)
         yield lambda watcher: LiveWatcher(watcher, running)
         with contextlib.suppress(KeyboardInterrupt), termination_as_interrupt():
-            session.over()
+            page.over()
 
 
 def _copy(manifest: Manifest) -> Manifest:

@@ -7,11 +7,11 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.results.cell_directory import discard_unfinished, store_cell
-from harness.results.manifest import CellRecord
 from harness.results.tables import encode
 from harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
+from workloads.manifest import CellRecord
 from workloads.records import CellStatus, FailureKind
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}

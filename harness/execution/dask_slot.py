@@ -11,8 +11,8 @@ from harness.errors import UsageError
 from harness.execution.cell import Task, execute
 from harness.execution.slot import WorkerDiedError
 from harness.results.cell_directory import stored_record
-from harness.results.manifest import CellRecord, Git
 from harness.results.provenance import git_facts
+from workloads.manifest import CellRecord, Git
 from workloads.records import FailureKind
 
 if TYPE_CHECKING:

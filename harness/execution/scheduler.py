@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from harness.execution.cell import Task
 from harness.execution.slot import Slot, WorkerDiedError
 from harness.results.cell_directory import discard_unfinished, store_cell
-from harness.results.manifest import CellRecord
+from workloads.manifest import CellRecord
 from workloads.records import CellStatus, FailureKind
 
 POLL_SECONDS: Final = 0.1

@@ -13,7 +13,7 @@ from multiprocessing.process import BaseProcess
 from typing import Final
 
 from harness.execution.cell import Task, execute
-from harness.results.manifest import CellRecord
+from workloads.manifest import CellRecord
 from workloads.records import FailureKind
 
 _CONTEXT: Final = multiprocessing.get_context("spawn")

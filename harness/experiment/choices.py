@@ -1,13 +1,13 @@
 """The parts of an experiment that have a short form: transports, measures, traffic groups."""
 
 from collections.abc import Iterable
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema, model_validator
 from pydantic.config import JsonDict
 
 from harness.experiment.kinds import ByKind
-from workloads.mistakes import mistake
+from workloads.mistakes import mistake, mistakes_at
 from workloads.specification import Name, Specification, Time
 from workloads.spelling import meant
 from workloads.traffic import WORKLOADS, Workload
@@ -22,6 +22,8 @@ MEASURES: Final[dict[MeasureKind, str]] = {
     "cpu": "processor time used on the hosts",
     "rtt": "the agent's RTT samples",
 }
+SAMPLED: Final[tuple[MeasureKind, ...]] = ("throughput", "queues")
+"""Those that have an interval; the others are written down whenever they happen."""
 
 Scalar = str | int | float | bool
 
@@ -39,17 +41,20 @@ def _added(features: Iterable[str]) -> list[str]:
     return [f"+{feature}" for feature in features]
 
 
-def _known_transport(name: str) -> str:
+def _parsed(name: object) -> object:
+    if not isinstance(name, str):
+        raise mistake("text", "correct the value")
     try:
-        parse_transport(name)
+        return parse_transport(name)
     except TransportNameError as error:
         known = [name + feature for name, base in BASES.items() for feature in ("", *_added(base.features))]
         advice = meant(name, known, "`rogue list transports` explains them")
         raise mistake(error.expected, advice) from error
-    return name
 
 
-Transport = Annotated[str, AfterValidator(_known_transport)]
+Transport = Annotated[
+    TransportName, BeforeValidator(_parsed), PlainSerializer(str), WithJsonSchema({"type": "string"})
+]
 
 
 def _transport_schema(schema: JsonDict) -> None:
@@ -106,12 +111,7 @@ class TransportChoice(Specification):
         """What results call it."""
         if self.label is not None:
             return self.label
-        return ",".join((self.name, *(f"{key}={value}" for key, value in self.parameters.items())))
-
-    @property
-    def parsed(self) -> TransportName:
-        """Its name, taken apart."""
-        return parse_transport(self.name)
+        return ",".join((str(self.name), *(f"{key}={value}" for key, value in self.parameters.items())))
 
 
 class MeasureChoice(Specification):
@@ -129,6 +129,13 @@ class MeasureChoice(Specification):
     def _fold(cls, value: object) -> object:
         """Accept a bare name."""
         return {"kind": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.interval_ns is not None and self.kind not in SAMPLED:
+            expected = f"none, for only {' and '.join(SAMPLED)} are sampled"
+            raise mistakes_at({"interval": mistake(expected, "leave it out")})
+        return self
 
 
 class TrafficGroup(Specification):

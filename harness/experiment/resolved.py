@@ -13,7 +13,7 @@ def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
     data["title"] = experiment.title or experiment.name
     data["traffic"] = [group.model_dump(mode="json") for group in experiment.groups]
     data["transports"] = [
-        {"label": choice.shown, "name": choice.name, "parameters": dict(choice.parameters)}
+        {"label": choice.shown, "name": str(choice.name), "parameters": dict(choice.parameters)}
         for choice in experiment.transports
     ]
     data["measure"] = {

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Final, Self
 
-from harness.results.manifest import Manifest
+from workloads.manifest import Manifest
 from workloads.records import CellStatus
 
 REBUILD_SECONDS: Final = 20.0

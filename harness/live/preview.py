@@ -19,8 +19,7 @@ def preview(run: Path, page: Path) -> None:
     """Build a report of the cells that are finished, as the page named."""
     from reports.build import build
 
-    manifest = present_manifest(run)
-    build(run, page, {run: manifest.model_dump(mode="json")})
+    build(run, page, {run: present_manifest(run)})
 
 
 if __name__ == "__main__":

@@ -81,24 +81,24 @@ class _Handler(BaseHTTPRequestHandler):
         assert isinstance(self.server, ThreadingHTTPServer)
         port = self.server.server_port
         if self.headers.get_all("Host", []) not in ([f"{ADDRESS}:{port}"], [f"localhost:{port}"]):
-            self._answer(HTTPStatus.MISDIRECTED_REQUEST, "This page is only for this computer.\n")
+            self._respond(HTTPStatus.MISDIRECTED_REQUEST, "This page is only for this computer.\n")
             return False
         if self.command != "GET":
-            self._answer(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET.\n", {"Allow": "GET"})
+            self._respond(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET.\n", {"Allow": "GET"})
             return False
         return True
 
     def do_GET(self) -> None:
-        """Answer with a page."""
+        """Respond with a page."""
         path = self.path.partition("?")[0]
         page = self.pages.page(path)
         if page is None:
-            self._answer(HTTPStatus.NOT_FOUND, "There is no such page.\n")
+            self._respond(HTTPStatus.NOT_FOUND, "There is no such page.\n")
         else:
-            self._answer(HTTPStatus.OK, page, {"Content-Type": "text/html; charset=utf-8"})
+            self._respond(HTTPStatus.OK, page, {"Content-Type": "text/html; charset=utf-8"})
             self.pages.on_sent(page)
 
-    def _answer(self, status: HTTPStatus, text: str, more: dict[str, str] | None = None) -> None:
+    def _respond(self, status: HTTPStatus, text: str, more: dict[str, str] | None = None) -> None:
         content = text.encode("utf-8", "replace")
         headers = {"Content-Type": "text/plain; charset=utf-8", **HEADERS, **(more or {})}
         self.close_connection = True

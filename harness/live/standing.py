@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.execution.cell import Task
 from harness.execution.scheduler import Watcher
-from harness.results.manifest import CellRecord, Manifest
+from workloads.manifest import CellRecord, Manifest
 from workloads.records import CellStatus
 
 SHARE_MIN: Final = 0.01

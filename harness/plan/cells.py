@@ -4,13 +4,13 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
+from harness.cell.cell import Cell
 from harness.errors import ConfigError, Problem
-from harness.experiment.choices import Scalar, TransportChoice
+from harness.experiment.choices import TransportChoice
 from harness.experiment.load import LoadedExperiment, Point
-from harness.experiment.model import Experiment
 
 CELLS_MAX: Final = 50_000
 ID_LENGTH_MAX: Final = 100
@@ -18,23 +18,6 @@ ID_LENGTH_MAX: Final = 100
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9+_.=-]+")
 _LEADING: Final = re.compile(r"^[.-]")
 """A directory that begins with a dot is hidden or temporary; with a dash it looks like an option."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One measurement."""
-
-    id: str
-    """Also the name of its directory."""
-    transport: TransportChoice
-    factors: Mapping[str, Scalar]
-    """Factor values, as written."""
-    repetition: int
-    """From 1."""
-    seed: int
-    """Same for all transports and factor points of a repetition: they meet the same traffic."""
-    experiment: Experiment
-    """With the factors applied."""
 
 
 def plan_cells(loaded: LoadedExperiment) -> list[Cell]:
@@ -84,9 +67,5 @@ def _with_unique_ids(cells: Sequence[Cell]) -> list[Cell]:
         key = cell.id.lower()
         seen[key] += 1
         suffix = f".{seen[key]}" if counts[key] > 1 else ""
-        unique.append(_renamed(cell, cell.id + suffix))
+        unique.append(replace(cell, id=cell.id + suffix))
     return unique
-
-
-def _renamed(cell: Cell, identifier: str) -> Cell:
-    return Cell(identifier, cell.transport, cell.factors, cell.repetition, cell.seed, cell.experiment)

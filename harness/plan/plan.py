@@ -4,14 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterMistake
 from harness.counting import Counted, in_silence
 from harness.errors import ConfigError, Problem
 from harness.experiment.choices import Scalar
 from harness.experiment.document import show
 from harness.experiment.load import LoadedExperiment
 from harness.experiment.yaml_text import format_path
-from harness.plan.cells import Cell, plan_cells
-from harness.testbeds.base import ParameterMistake, Testbed
+from harness.plan.cells import plan_cells
+from harness.testbeds.base import Testbed
 
 LIMIT_SECONDS_MIN: Final = 600.0
 LIMIT_FACTOR: Final = 50.0

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from time import time
 from typing import Final
 
-from harness.errors import NodeError
-from harness.provisioning.remote import Shell
+from remote.errors import NodeError
+from remote.shell import Shell
 
 EXCHANGES: Final = 8
-_ANSWERING: Final = "while read -r line; do date +%s.%N; done"
+_REPLYING: Final = "while read -r line; do date +%s.%N; done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class ClockOffset:
 
 
 def clock_offset(shell: Shell) -> ClockOffset:
-    """Ask a node for its time a few times; the quickest answer says most."""
-    with shell.open_session(_ANSWERING) as channel:
-        answers = channel.makefile("r")
+    """Ask a node for its time a few times; the quickest reply says most."""
+    with shell.open_session(_REPLYING) as channel:
+        replies = channel.makefile("r")
 
         def ask() -> float:
             channel.sendall(b"\n")
-            line = answers.readline().strip()
+            line = replies.readline().strip()
             try:
                 return float(line)
             except ValueError:

@@ -5,28 +5,29 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness.errors import NodeError
 from harness.provisioning.clocks import ClockOffset, clock_offset
 from harness.provisioning.findings import Examination, Finding, judge
-from harness.provisioning.inventory import Inventory, Login
+from harness.provisioning.inventory import Inventory
 from harness.provisioning.playbook import Order, run_playbook
 from harness.provisioning.provision import deployed_files
-from harness.provisioning.remote import connect
+from remote.errors import NodeError
+from remote.login import Login
+from remote.shell import connect
 
 
 def look(inventory: Inventory, log: Path, console: Console) -> Examination:
     """Gather the facts of every node; one that fails is part of what is found."""
-    outcome = run_playbook(Order("preflight", "looking at the nodes", inventory.path, log), console)
-    failures = {failure.node: failure.message for failure in outcome.failures}
+    played = run_playbook(Order("preflight", "looking at the nodes", inventory.path, log), console)
+    failures = {failure.node: failure.message for failure in played.failures}
     clocks: dict[str, ClockOffset] = {}
     with ThreadPoolExecutor(len(inventory.logins)) as pool:
         asked = {login.node: pool.submit(_clock, login) for login in inventory.logins}
-        for node, answer in asked.items():
+        for node, reply in asked.items():
             try:
-                clocks[node] = answer.result()
+                clocks[node] = reply.result()
             except NodeError as error:
                 failures.setdefault(node, str(error).removeprefix(f"{node}: "))
-    return Examination(outcome.facts, failures, clocks)
+    return Examination(played.facts, failures, clocks)
 
 
 def examine(inventory: Inventory, log: Path, console: Console) -> list[Finding]:

@@ -27,7 +27,7 @@ class TaskFailure:
 
 
 @dataclass(slots=True)
-class Outcome:
+class PlaybookResult:
     """What a playbook did."""
 
     failures: list[TaskFailure] = field(default_factory=list)

@@ -70,7 +70,7 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
 
 def _unreachable(found: Examination) -> Iterator[Finding]:
     for node, why in sorted(found.failures.items()):
-        yield Finding(node, "the node", why, "an answer", "check that it runs and that SSH reaches it")
+        yield Finding(node, "the node", why, "a reply", "check that it runs and that SSH reaches it")
 
 
 def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Finding]:
@@ -85,7 +85,7 @@ def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Fin
     for peer, round_trip_ms in facts["round_trips_ms"].items():
         if round_trip_ms is None:
             what = f"way to {peer} over the experiment network"
-            expected = f"answers to packets of {host.variables.experiment_mtu} bytes"
+            expected = f"replies to packets of {host.variables.experiment_mtu} bytes"
             advice = "check cables, bridges, addresses and the MTU at both ends"
             yield Finding(host.name, what, "none", expected, advice)
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from harness.errors import ConfigError, Problem, UsageError
 from harness.provisioning.mistakes import find_problems
+from remote.login import Login
 
 _TIME_LIMIT_S: Final = 60.0
 _UNVERIFIED: Final = re.compile(r"stricthostkeychecking[\s='\"]*(no|off|false|accept-new)\b", re.IGNORECASE)
@@ -74,18 +75,6 @@ class LoginVariables(_Variables):
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
-    """How to reach a node by SSH; its host key must stand in `known_hosts`."""
-
-    node: str
-    address: str
-    port: int
-    user: str
-    key_file: Path | None
-    known_hosts: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Host:
     """A node that runs the agent."""
 
@@ -104,6 +93,11 @@ class SwitchNode:
 
     login: Login
     variables: SwitchVariables
+
+    @property
+    def interfaces(self) -> dict[str, str]:
+        """What each port sends through, by the port's name."""
+        return {port.name: port.interface for port in self.variables.ports}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,12 @@ import ansible_runner
 from rich.console import Console
 
 import harness
-from harness.errors import NodeError, UsageError
+from harness.errors import UsageError
 from harness.provisioning.display import TaskDisplay
-from harness.provisioning.events import Outcome, counts, is_task_start
+from harness.provisioning.events import PlaybookResult, counts, is_task_start
 from harness.provisioning.inventory import is_unverified
 from harness.provisioning.processes import end_processes
+from remote.errors import NodeError
 
 DIRECTORY: Final = Path(harness.__file__).parent.parent / "playbooks"
 _LIST_LIMIT_S: Final = 60.0
@@ -50,16 +51,16 @@ class Order:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while a playbook ran; `outcome` says how far it came."""
+    """Ctrl-C while a playbook ran; `played` says how far it came."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, played: PlaybookResult) -> None:
         super().__init__()
-        self.outcome = outcome
+        self.played = played
 
 
-def run_playbook(order: Order, console: Console) -> Outcome:
-    """Run it to its end; a failure on a node is part of the outcome, Ctrl-C raises Interrupted."""
-    outcome = Outcome()
+def run_playbook(order: Order, console: Console) -> PlaybookResult:
+    """Run it to its end; a failure on a node is part of what it did, Ctrl-C raises Interrupted."""
+    played = PlaybookResult()
     with _private_directory() as directory, _stopping() as must_stop:
         environment = _environment(directory)
         tasks = count_tasks(order, environment)
@@ -70,8 +71,8 @@ def run_playbook(order: Order, console: Console) -> Outcome:
                 if event.get("stdout"):
                     log.write(f"{event['stdout']}\n")
                     log.flush()
-                outcome.tasks_done += is_task_start(event)
-                outcome.add(event)
+                played.tasks_done += is_task_start(event)
+                played.add(event)
                 display.on_event(event)
                 return False  # ansible-runner keeps no copy of the event
 
@@ -89,11 +90,11 @@ def run_playbook(order: Order, console: Console) -> Outcome:
                 quiet=True,
             )
     if runner.status == "canceled":
-        raise Interrupted(outcome)
-    if runner.rc != 0 and not outcome.failures:
-        words = " ".join(outcome.complaints) or f"it ended with code {runner.rc}"
+        raise Interrupted(played)
+    if runner.rc != 0 and not played.failures:
+        words = " ".join(played.complaints) or f"it ended with code {runner.rc}"
         raise NodeError(f"{order.playbook}.yml: Ansible could not run it: {words}; see {order.log}")
-    return outcome
+    return played
 
 
 def count_tasks(order: Order, environment: Mapping[str, str]) -> int:
@@ -155,7 +156,7 @@ def _private_directory() -> Iterator[Path]:
 
 @contextmanager
 def _stopping() -> Iterator[Callable[[], bool]]:
-    """While inside, Ctrl-C and the system's wish to end are noted, and answered where it does no harm."""
+    """While inside, Ctrl-C and the system's wish to end are noted, and obeyed where it does no harm."""
     wishes: list[int] = []
 
     def note(number: int, _frame: FrameType | None) -> None:

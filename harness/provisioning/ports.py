@@ -1,12 +1,14 @@
 """The queue of one switch port, as lines for `tc -batch` on a Linux switch.
 
-Packets meet, in this order: losses by IP identification, delay and random loss (netem), the port's rate (HTB)
+Packets meet, in this order: losses by IP ID, delay and random loss (netem), the port's rate (HTB)
 and the queue in front of it (RED that marks, or a plain FIFO), which is where congestion shows.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+from remote.errors import NodeError
 
 WIRE_OVERHEAD_BYTES: Final = 24
 """Ethernet preamble, checksum and gap: what a frame costs on a wire beyond what the kernel counts."""
@@ -37,8 +39,10 @@ class PortSettings:
     red_probability: float = 1.0
     delay_ns: int = 0
     loss_probability: float = 0.0
-    lost_identification_mask: int | None = None
-    """RoCE packets are lost whose IP identification has all of these bits set."""
+    burst_bytes: int | None = None
+    """What it may send at once; None: as much as a switch needs whose timers come late."""
+    lost_ip_id_mask: int | None = None
+    """RoCE packets are lost whose IP ID has all of these bits set."""
 
     def mistake(self) -> str | None:
         """What is wrong with it, as `key: got ..., expected ...`; None if nothing is."""
@@ -63,8 +67,8 @@ class PortSettings:
             f"loss_probability: got {self.loss_probability}, expected 0 to 1": (
                 0 <= self.loss_probability <= 1
             ),
-            f"lost_identification_mask: got {self.lost_identification_mask}, expected 1 to 65535": (
-                self.lost_identification_mask is None or 0 < self.lost_identification_mask < 2**16
+            f"lost_ip_id_mask: got {self.lost_ip_id_mask}, expected 1 to 65535": (
+                self.lost_ip_id_mask is None or 0 < self.lost_ip_id_mask < 2**16
             ),
         }
         return next((text for text, is_right in checks.items() if not is_right), None)
@@ -81,12 +85,27 @@ def port_lines(interface: str, port: PortSettings) -> list[str]:
     return [
         *(_netem(interface, port) if has_netem else ()),
         *(_shaper(interface, port, "parent 1:1" if has_netem else "root") if port.rate_bps else ()),
-        *(
-            _identification_filter(interface, port.lost_identification_mask)
-            if port.lost_identification_mask
-            else ()
-        ),
+        *(_ip_id_filter(interface, port.lost_ip_id_mask) if port.lost_ip_id_mask else ()),
     ]
+
+
+def port_trees(
+    switch: str, interfaces: Mapping[str, str], ports: Mapping[str, PortSettings]
+) -> dict[str, list[str]]:
+    """Per interface the lines of its port; a port without settings has none.
+
+    interfaces: of every port of the switch, by the port's name.
+    NodeError if the switch lacks a port, or its settings are wrong.
+    """
+    for name, settings in ports.items():
+        if name not in interfaces:
+            raise NodeError(f"{switch}: got port {name!r}, expected one of {', '.join(interfaces)}")
+        if (mistake := settings.mistake()) is not None:
+            raise NodeError(f"{switch}: port {name}: {mistake}")
+    return {
+        interface: port_lines(interface, ports[name]) if name in ports else []
+        for name, interface in interfaces.items()
+    }
 
 
 def clear_lines(interface: str) -> list[str]:
@@ -108,7 +127,7 @@ def _netem(interface: str, port: PortSettings) -> Iterator[str]:
 
 def _shaper(interface: str, port: PortSettings, parent: str) -> Iterator[str]:
     assert port.rate_bps
-    burst = burst_bytes(port.rate_bps)
+    burst = port.burst_bytes or burst_bytes(port.rate_bps)
     yield f"qdisc add dev {interface} {parent} handle 2: htb default 10"
     yield (
         f"class add dev {interface} parent 2: classid 2:10 htb rate {port.rate_bps}bit burst {burst} "
@@ -128,15 +147,10 @@ def _queue(port: PortSettings) -> str:
     )
 
 
-def _identification_filter(interface: str, mask: int) -> Iterator[str]:
-    """Match UDP to RoCE's port, and the identification: bytes 4 and 5 of an IPv4 header without options."""
+def _ip_id_filter(interface: str, mask: int) -> Iterator[str]:
+    """Match UDP to RoCE's port, and the IP ID: bytes 4 and 5 of an IPv4 header without options."""
     yield f"qdisc add dev {interface} clsact"
     yield (
         f"filter add dev {interface} egress protocol ip prio 1 u32 match ip protocol 17 0xff "
         f"match ip dport 4791 0xffff match u16 {mask:#06x} {mask:#06x} at 4 action drop"
     )
-
-
-def port_name(port: Mapping[str, str]) -> str:
-    """Name of one of the inventory's ports, as in the simulator's tables: `s0->h1`."""
-    return f"{port['bridge']}->{port['peer']}"

@@ -4,23 +4,22 @@ import hashlib
 import importlib.util
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 
-from harness.errors import NodeError
-from harness.provisioning.events import Outcome
+from harness.provisioning.events import PlaybookResult
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.places import AGENT, DOOL
 from harness.provisioning.playbook import Order, run_playbook
-from harness.provisioning.ports import PortSettings
-from rogue_agent.control.bundle import agent_archive
+from harness.provisioning.ports import PortSettings, port_trees
+from remote.errors import NodeError
+from rogue_agent.node.bundle import agent_archive
 
 
 def provision(
     inventory: Inventory, ports: Mapping[str, PortSettings], log: Path, console: Console, *, is_check: bool
-) -> Outcome:
+) -> PlaybookResult:
     """Bring every node into the state that experiments need; NodeError if that fails somewhere.
 
     ports: settings of the switch's ports by name; others are not limited.
@@ -31,20 +30,22 @@ def provision(
         variables: dict[str, object] = {
             "agent_archive": str(archive),
             "monitoring_dool": str(dool_script()),
-            "switch_linux_ports": {name: asdict(settings) for name, settings in ports.items()},
         }
+        if inventory.switch is not None:
+            switch = inventory.switch
+            variables["switch_linux_trees"] = port_trees(switch.login.node, switch.interfaces, ports)
         title = "would provision" if is_check else "provisioning"
         order = Order("provision", title, inventory.path, log, variables, is_check)
-        outcome = run_playbook(order, console)
-    _raise_failures("provision", outcome, log)
-    return outcome
+        played = run_playbook(order, console)
+    _raise_failures("provision", played, log)
+    return played
 
 
-def teardown(inventory: Inventory, log: Path, console: Console) -> Outcome:
+def teardown(inventory: Inventory, log: Path, console: Console) -> PlaybookResult:
     """Put back what provisioning changed, on every node that can be reached; NodeError for the others."""
-    outcome = run_playbook(Order("teardown", "putting back", inventory.path, log), console)
-    _raise_failures("teardown", outcome, log)
-    return outcome
+    played = run_playbook(Order("teardown", "putting back", inventory.path, log), console)
+    _raise_failures("teardown", played, log)
+    return played
 
 
 def deployed_files() -> dict[str, str]:
@@ -61,7 +62,7 @@ def dool_script() -> Path:
     return Path(found.submodule_search_locations[0]) / "__main__.py"
 
 
-def _raise_failures(what: str, outcome: Outcome, log: Path) -> None:
-    if outcome.failures:
-        lines = [f"{what}: failed on {len({each.node for each in outcome.failures})} nodes; log: {log}"]
-        raise NodeError("\n  ".join([*lines, *sorted(map(str, outcome.failures))]))
+def _raise_failures(what: str, played: PlaybookResult, log: Path) -> None:
+    if played.failures:
+        lines = [f"{what}: failed on {len({each.node for each in played.failures})} nodes; log: {log}"]
+        raise NodeError("\n  ".join([*lines, *sorted(map(str, played.failures))]))

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from harness.errors import NodeError
 from harness.provisioning.clocks import clock_offset
-from harness.provisioning.inventory import Inventory, SwitchPort
-from harness.provisioning.ports import PortSettings, clear_lines, port_lines
-from harness.provisioning.remote import Shell, connect
+from harness.provisioning.inventory import Inventory
+from harness.provisioning.ports import PortSettings, clear_lines, port_trees
+from remote.errors import NodeError
+from remote.shell import Shell, connect
 
 QUEUE_HANDLE: Final = "3:"
 """Where `port_lines` puts the queue in front of the port's rate."""
@@ -48,7 +48,7 @@ class PortCounters:
     """In the queue now."""
 
 
-class SwitchControl:
+class SwitchConnection:
     """One verified SSH connection to the switch machine; a context manager.
 
     Every failure is a NodeError that names the switch and the command.
@@ -58,7 +58,7 @@ class SwitchControl:
         if inventory.switch is None:
             raise NodeError(f"inventory {inventory.path}: it has no switch, so no port can be set")
         self._login = inventory.switch.login
-        self._ports = {port.name: port for port in inventory.switch.variables.ports}
+        self._interfaces = inventory.switch.interfaces
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -74,15 +74,10 @@ class SwitchControl:
 
         What an earlier cell left is gone: queues, counters, cuts that are still to come.
         """
-        for name, settings in ports.items():
-            mistake = settings.mistake()
-            if mistake is not None:
-                raise NodeError(f"{self._login.node}: port {self._port(name).name}: {mistake}")
         up, lines = [], []
-        for name, port in self._ports.items():
-            up.append(f"ip link set dev {port.interface} up; ")
-            lines += clear_lines(port.interface)
-            lines += port_lines(port.interface, ports.get(name, PortSettings()))
+        for interface, tree in port_trees(self._login.node, self._interfaces, ports).items():
+            up.append(f"ip link set dev {interface} up; ")
+            lines += [*clear_lines(interface), *tree]
         self._run("".join([_CANCEL_CUTS, *up, "tc -batch -"]), "".join(f"{line}\n" for line in lines))
 
     def counters(self) -> dict[str, PortCounters]:
@@ -91,8 +86,8 @@ class SwitchControl:
         for discipline in json.loads(self._run("tc -s -j qdisc show")):
             disciplines.setdefault(discipline["dev"], []).append(discipline)
         return {
-            name: port_counters(disciplines.get(port.interface, []), self._filtered(port, disciplines))
-            for name, port in self._ports.items()
+            name: port_counters(disciplines.get(interface, []), self._filtered(interface, disciplines))
+            for name, interface in self._interfaces.items()
         }
 
     def cut(self, port: str, *, after_s: float, duration_s: float) -> None:
@@ -101,23 +96,21 @@ class SwitchControl:
         What stands in the port's queue is lost, what comes is dropped, and the port's settings stay.
         """
         at_ns = round((time.time() + self._offset_s + after_s) * 1e9)
-        script = _CUT.format(at_ns=at_ns, interface=self._port(port).interface, duration_s=duration_s)
+        script = _CUT.format(at_ns=at_ns, interface=self._interface(port), duration_s=duration_s)
         self._run(f"setsid sh -c {shlex.quote(script)} </dev/null >/dev/null 2>&1 &")
 
-    def _filtered(self, port: SwitchPort, disciplines: Mapping[str, list[dict[str, Any]]]) -> int:
-        """Packets that the port's filter for identifications has dropped."""
-        kinds = {discipline["kind"] for discipline in disciplines.get(port.interface, [])}
+    def _filtered(self, interface: str, disciplines: Mapping[str, list[dict[str, Any]]]) -> int:
+        """Packets that the port's filter for IP IDs has dropped."""
+        kinds = {discipline["kind"] for discipline in disciplines.get(interface, [])}
         if "clsact" not in kinds:
             return 0
-        return filter_drops(
-            json.loads(self._run(f"tc -s -j filter show dev {port.interface} egress") or "[]")
-        )
+        return filter_drops(json.loads(self._run(f"tc -s -j filter show dev {interface} egress") or "[]"))
 
-    def _port(self, name: str) -> SwitchPort:
-        if name not in self._ports:
-            known = ", ".join(self._ports)
-            raise NodeError(f"{self._login.node}: got port {name!r}, expected one of {known}")
-        return self._ports[name]
+    def _interface(self, port: str) -> str:
+        if port not in self._interfaces:
+            known = ", ".join(self._interfaces)
+            raise NodeError(f"{self._login.node}: got port {port!r}, expected one of {known}")
+        return self._interfaces[port]
 
     def _run(self, script: str, text: str = "") -> str:
         command = f"export {_PATH}; {script}"

@@ -34,7 +34,7 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
     ports = {
         f"{switch}->{peer}": PortSettings(
             rate_bps=link.rate_bps,
-            queue_bytes=_queue_bytes(topology),
+            queue_bytes=queue_bytes(topology),
             delay_ns=link.delay_ns if link.delay_ns >= SMALLEST_DELAY_NS else 0,
         )
         for switch in topology.switch_names()
@@ -44,7 +44,8 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
     return ports
 
 
-def _queue_bytes(topology: Topology) -> int:
+def queue_bytes(topology: Topology) -> int:
+    """What one port holds."""
     if topology.buffer_bytes is None:
         return _UNBOUNDED_BYTES
     return max(1, int(topology.buffer_bytes * topology.alpha / (1 + topology.alpha)))

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from harness.results.files import TEMPORARY_PREFIX, sync_directory, write_whole
-from harness.results.manifest import CellRecord, read_cell_record, write_cell_record
+from harness.results.manifest import read_cell_record, write_cell_record
+from workloads.manifest import CellRecord
 from workloads.records import CellStatus
 
 _FAILED: Final = re.compile(r"(?P<id>.+)\.failed-(?P<attempt>[0-9]+)")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import harness
-from harness.results.manifest import Git, Host
+from workloads.manifest import Git, Host
 
 PACKAGES: Final = ("rogue-testbed", "numpy", "pyarrow", "pandas", "pydantic", "PyYAML", "matplotlib", "scipy")
 

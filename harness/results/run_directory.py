@@ -12,7 +12,7 @@ from typing import Final
 
 from harness.errors import BusyRunError, StorageError
 from harness.results.files import checksums
-from harness.results.manifest import MANIFEST, CellRecord
+from workloads.manifest import MANIFEST, CellRecord
 
 CELLS: Final = "cells"
 LOOK_SECONDS: Final = 0.2

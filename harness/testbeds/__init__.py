@@ -4,14 +4,15 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
+from harness.provisioning.inventory_file import VIRTUAL, inventory_of
 from harness.testbeds.base import Testbed
+from harness.testbeds.kernel import KernelTestbed
 from harness.testbeds.simulator import SimulatorTestbed
 from workloads.spelling import meant
 
-VIRTUAL: Final = "virtual"
-
 TESTBEDS: Final[dict[str, type[Testbed]]] = {
     "simulator": SimulatorTestbed,
+    "kernel": KernelTestbed,
 }
 
 
@@ -24,7 +25,6 @@ def find_testbed(name: str) -> Testbed:
         known = [*TESTBEDS, VIRTUAL]
         expected = f"{', '.join(known)}, or the file of an inventory"
         raise UsageError(f"--testbed: got {name!r}, expected {expected}; {meant(name, known)}.")
-    from harness.commands.testbed import inventory_of
     from harness.testbeds.ssh import SshTestbed
 
     return SshTestbed(name, inventory_of(name))

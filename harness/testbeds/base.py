@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterMistake
 from harness.errors import HarnessError
-from harness.plan.cells import Cell
 from workloads.records import FailureKind
 
 if TYPE_CHECKING:
@@ -34,18 +35,6 @@ class Failure:
 
     kind: FailureKind
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterMistake:
-    """A parameter of a transport that cannot be: a mistake in the experiment file."""
-
-    key: str
-    """As written."""
-    expected: str
-    advice: str
-    group: str | None = None
-    """The traffic group whose own parameter it is; None: the cell's transport's."""
 
 
 @dataclass(slots=True)
@@ -85,7 +74,7 @@ class Testbed(ABC):
         """Why the cell cannot run here, naming what could; None if it can."""
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
-        """Whether the repetitions of a cell, which differ in their seeds alone, have one answer here.
+        """Whether the repetitions of a cell, which differ in their seeds alone, have one result here.
 
         Then a plan asks about the first one only: whether it can run, and how long it should take.
         """

@@ -3,7 +3,7 @@
 import socket
 from collections.abc import Callable
 
-from rogue_agent.baselines.framing import HeaderReader, encode_arrived
+from rogue_agent.baselines.stream import HeaderReader, encode_arrived
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.meter import ThroughputMeter
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rogue_agent.baselines.framing import ArrivedReader, Header, encode_header
+from rogue_agent.baselines.stream import ArrivedReader, Header, encode_header
 from rogue_agent.baselines.tcp_socket import info_of
 from rogue_agent.core.application import Application, Schedule
 from rogue_agent.core.clocks import HostNs

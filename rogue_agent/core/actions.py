@@ -11,7 +11,7 @@ NO_TRANSFER = -1
 
 
 class PostSend(NamedTuple):
-    """Post one verb to the active queue pair; answer with `on_posted`, or with `on_post_refused`.
+    """Post one verb to the active queue pair; the driver then calls `on_posted`, or `on_post_refused`.
 
     `offset_bytes` is the verb's place in its transfer; `transfer_id` is NO_TRANSFER for what the agent itself
     sends. A signalled verb is the last one of a batch. A WRITE or SEND may carry an immediate value `imm`.
@@ -27,7 +27,7 @@ class PostSend(NamedTuple):
 
 
 class SetRate(NamedTuple):
-    """Program the active queue pair's limiter; before anything else, answer with `on_rate_set`."""
+    """Program the active queue pair's limiter; before anything else, the driver calls `on_rate_set`."""
 
     rate_bps: int
 

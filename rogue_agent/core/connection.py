@@ -19,9 +19,9 @@ from rogue_agent.core.actions import (
 )
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS, Completion, status_name
-from rogue_agent.core.control import Control
 from rogue_agent.core.deadlines import Deadline, DeadlineReason
 from rogue_agent.core.errors import NicError, PeerError
+from rogue_agent.core.feedback_loop import FeedbackLoop
 from rogue_agent.core.immediates import APPLICATION_MAX, batch_of, rate_immediate
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.lane import LANE_SHIFT, Lane
@@ -70,9 +70,9 @@ class Connection:
         self._instruments = instruments
         self._peer = peer
         self._recovery = None if peer is None else peer.recovery(qp_num, settings)
-        lane_class = UcLane if settings.is_answered else Lane
-        control = Control(settings, link, instruments)
-        self._writes = lane_class(WRITES, qp_num, settings, control, tracing=tracing)
+        lane_class = UcLane if settings.has_batch_acknowledgements else Lane
+        feedback = FeedbackLoop(settings, link, instruments)
+        self._writes = lane_class(WRITES, qp_num, settings, feedback, tracing=tracing)
         self._reads: Lane | None = None
         self._lanes = [self._writes]
         self._state = State.OPEN
@@ -106,7 +106,7 @@ class Connection:
     @property
     def uses_limiter(self) -> bool:
         """Whether our NIC's limiter is ever programmed."""
-        return self._writes.control.uses_limiter
+        return self._writes.feedback.uses_limiter
 
     def losses(self) -> dict[str, int]:
         """What was found lost in the direction of WRITEs, by kind."""
@@ -126,9 +126,9 @@ class Connection:
         resync_ns = None if self._recovery is None else self._recovery.deadline_ns
         if resync_ns is not None and (first is None or resync_ns < first.host_ns):
             first = Deadline(resync_ns, DeadlineReason.RESYNC)
-        answer_ns = self._writes.deadline_ns if self._writes.control.has_turn else None
-        if answer_ns is not None and (first is None or answer_ns < first.host_ns):
-            first = Deadline(answer_ns, DeadlineReason.ANSWER)
+        acknowledgement_ns = self._writes.deadline_ns if self._writes.feedback.has_turn else None
+        if acknowledgement_ns is not None and (first is None or acknowledgement_ns < first.host_ns):
+            first = Deadline(acknowledgement_ns, DeadlineReason.ACKNOWLEDGEMENT)
         return first
 
     def submit(self, transfer: Transfer) -> None:
@@ -167,9 +167,9 @@ class Connection:
         self._end_if_empty(now)
 
     def on_rate_set(self, effective_bps: int) -> None:
-        """The limiter applies this rate from now on: the answer to SetRate, or the NIC's own doing."""
+        """The limiter applies this rate from now on: what SetRate led to, or the NIC's own doing."""
         self._enter(Event.RATE_SET)
-        self._writes.control.on_rate_set(effective_bps)
+        self._writes.feedback.on_rate_set(effective_bps)
 
     def on_turn(self, has_limiter: bool) -> None:
         """The NIC has fewer limiters than connections, and lends us one, or wants it back.
@@ -180,7 +180,7 @@ class Connection:
         if not has_limiter:
             self._actions = [action for action in self._actions if not isinstance(action, SetRate)]
         for lane in self._lanes:
-            lane.control.on_turn(has_limiter=has_limiter)
+            lane.feedback.on_turn(has_limiter=has_limiter)
         if has_limiter and self._state is State.OPEN:
             for lane in self._lanes:
                 self._move_rate(lane)
@@ -201,7 +201,7 @@ class Connection:
                 lane.post_batches(self._actions)
 
     def on_receives(self, now: HostNs, completions: Sequence[Completion]) -> None:
-        """Take receive completions of one poll: over UC, answers of the peer's library.
+        """Take receive completions of one poll: over UC, acknowledgements of the peer's library.
 
         Raises PeerError for anything else.
         """
@@ -209,8 +209,8 @@ class Connection:
             if status != SUCCESS:
                 continue
             if imm is None or not isinstance(self._writes, UcLane):
-                raise PeerError(f"queue pair {self._qp_num}: received {imm}, which answers nothing")
-            if self._writes.on_answer(now, batch_of(imm), nic_ns, self._actions):
+                raise PeerError(f"queue pair {self._qp_num}: received {imm}, which acknowledges nothing")
+            if self._writes.on_acknowledgement(now, batch_of(imm), nic_ns, self._actions):
                 self._move_rate(self._writes)
         if self._state is State.OPEN:
             self._writes.post_batches(self._actions)
@@ -243,15 +243,15 @@ class Connection:
         if self._flush_deadline_ns is not None and now >= self._flush_deadline_ns:
             self._end(now, Event.TIMED_OUT)
         if self._state is State.OPEN and isinstance(self._writes, UcLane):
-            self._on_answer_timer(now, self._writes)
+            self._on_acknowledgement_timer(now, self._writes)
         if self._recovery is not None and self._state is not State.FAILED:
             qp_num = self._recovery.on_timer(now, self._actions)
             if qp_num is not None:
                 self._give_up(qp_num)
 
-    def _on_answer_timer(self, now: HostNs, lane: UcLane) -> None:
-        """Ask for an answer if one is overdue; without a limiter that has to wait for our turn."""
-        if lane.control.has_turn and lane.on_timer(now):
+    def _on_acknowledgement_timer(self, now: HostNs, lane: UcLane) -> None:
+        """Ask for an acknowledgement if one is overdue; without a limiter that has to wait for our turn."""
+        if lane.feedback.has_turn and lane.on_timer(now):
             self._move_rate(lane)
             self._post_message(lane.next_probe(self._next_message_wr_id()))
 
@@ -259,11 +259,11 @@ class Connection:
         """Return the lane of READs, which exists from the first one on."""
         if self._reads is None:
             assert self._settings.service == "rc", "UC has no READ"
-            assert self._peer is not None, "a READ, but nothing is known of the NIC that answers it"
-            control = Control(self._settings, self._peer.link, self._instruments)
-            if not self._writes.control.has_turn:
-                control.on_turn(has_limiter=False)
-            self._reads = Lane(READS, self._qp_num, self._settings, control, tracing=self._tracing)
+            assert self._peer is not None, "a READ, but nothing is known of the NIC that responds"
+            feedback = FeedbackLoop(self._settings, self._peer.link, self._instruments)
+            if not self._writes.feedback.has_turn:
+                feedback.on_turn(has_limiter=False)
+            self._reads = Lane(READS, self._qp_num, self._settings, feedback, tracing=self._tracing)
             self._lanes.append(self._reads)
             if self._state is State.OPEN:
                 self._move_rate(self._reads)
@@ -276,14 +276,14 @@ class Connection:
 
     def _move_rate(self, lane: Lane) -> None:
         """Program the lane's limiter: ours, or for READs the peer's through its library."""
-        rate_bps = lane.control.next_rate()
+        rate_bps = lane.feedback.next_rate()
         if rate_bps is None:
             return
         if lane is self._writes:
             self._actions.append(SetRate(rate_bps))
         else:
             self._post_message(rate_immediate(rate_bps))
-            lane.control.on_rate_set(lane.control.rounded_up(rate_bps))
+            lane.feedback.on_rate_set(lane.feedback.rounded_up(rate_bps))
 
     def _post_message(self, imm: int) -> None:
         """Send an immediate value to the peer's library, in a WRITE of no bytes."""
@@ -383,12 +383,12 @@ class Connection:
             lane.post_batches(self._actions)
 
     def _give_up(self, qp_num: int) -> None:
-        """The peer did not answer about this queue pair: whatever still runs has failed."""
+        """The peer did not reply about this queue pair: whatever still runs has failed."""
         limit_ns = self._settings.resync_limit_ns
         self._enter(Event.GAVE_UP)
         self._withdraw()
         self._actions.append(
-            ConnectionFailed(f"queue pair {qp_num}: resynchronisation not answered for {limit_ns / 1e9:g} s")
+            ConnectionFailed(f"queue pair {qp_num}: no reply to resynchronisation for {limit_ns / 1e9:g} s")
         )
         if self._recovery is not None:
             self._recovery.stop(self._actions)

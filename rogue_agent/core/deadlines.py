@@ -11,8 +11,8 @@ class DeadlineReason(Enum):
     """What a connection waits for when it asks for a timer."""
 
     FLUSH = "completions of the verbs that a failed queue pair flushes"
-    RESYNC = "the peer's answer about a lost queue pair"
-    ANSWER = "the peer's answer to a batch over UC"
+    RESYNC = "the peer's reply about a lost queue pair"
+    ACKNOWLEDGEMENT = "the peer's acknowledgement of a batch over UC"
 
 
 class Deadline(NamedTuple):

@@ -3,11 +3,11 @@
 The two highest ranges of values are the library's, the rest is the application's:
 
     0xE, 28 bits    the peer's rate for READ responses, in kbit/s as in `ibv_modify_qp_rate_limit`; 0 lifts it
-    0xF, 18 bits, 10 bits    over UC: processing time and number of a batch. In the question of the sender the
-                             time is 0; the library's answer has its own processing time in units of 4 ns, the
-                             largest value standing for anything longer
+    0xF, 18 bits, 10 bits    over UC: processing time and number of a batch. The sender's time is 0. In an
+                             acknowledgement it is the library's processing time in units of 4 ns; the
+                             largest value stands for anything longer
 
-Deviation: RoGUE does not give an encoding, and its answer does not say which batch it is for.
+Deviation: RoGUE does not give an encoding, and its acknowledgement does not say which batch it is for.
 """
 
 from typing import NamedTuple
@@ -53,7 +53,7 @@ def rate_of(imm: int) -> int:
     return (imm & _VALUE_MASK) * _KBPS
 
 
-class BatchAnswer(NamedTuple):
+class BatchAcknowledgement(NamedTuple):
     """What the library of the receiving end says about a batch; None for a time too long to be told."""
 
     number: int
@@ -61,7 +61,7 @@ class BatchAnswer(NamedTuple):
 
 
 def batch_immediate(number: int, processing_ns: int = 0) -> int:
-    """Encode a batch's number, and in an answer the time between its arrival and the answer's posting.
+    """Encode a batch's number; in an acknowledgement also the time from its arrival until we posted this.
 
     Test: test_immediates.py::test_batch_worked_example.
     """
@@ -69,9 +69,9 @@ def batch_immediate(number: int, processing_ns: int = 0) -> int:
     return BATCH_TAG << _TAG_SHIFT | time << 10 | number % BATCH_NUMBERS
 
 
-def batch_of(imm: int) -> BatchAnswer:
+def batch_of(imm: int) -> BatchAcknowledgement:
     """Decode what `batch_immediate` encoded."""
     if tag_of(imm) != BATCH_TAG:
         raise PeerError(f"an immediate value of {imm:#x}, which is about no batch")
     time = (imm & _VALUE_MASK) >> 10
-    return BatchAnswer(imm % BATCH_NUMBERS, None if time == _TIME_MAX else time * _TIME_UNIT_NS)
+    return BatchAcknowledgement(imm % BATCH_NUMBERS, None if time == _TIME_MAX else time * _TIME_UNIT_NS)

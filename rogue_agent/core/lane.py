@@ -10,8 +10,8 @@ from typing import ClassVar
 from rogue_agent.core.actions import Action, Trace
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import HostNs, NicNs
-from rogue_agent.core.control import Control, SampleVerdict
 from rogue_agent.core.errors import NicError
+from rogue_agent.core.feedback_loop import FeedbackLoop, SampleVerdict
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.reports import Reports
 from rogue_agent.core.segmentation import Segmenter, Transfer
@@ -36,11 +36,11 @@ class Lane:
     segmenter_class: ClassVar[type[Segmenter]] = Segmenter
 
     def __init__(
-        self, number: int, qp_num: int, settings: TransportSettings, control: Control, *, tracing: bool
+        self, number: int, qp_num: int, settings: TransportSettings, feedback: FeedbackLoop, *, tracing: bool
     ) -> None:
         first_wr_id = (number << LANE_SHIFT) + 1
         verbs_max = settings.send_queue_verbs
-        link: LinkFacts = control.link
+        link: LinkFacts = feedback.link
         self._qp_num = qp_num
         self._segmenter = self.segmenter_class(
             link, settings.segment_bytes, verbs_max // Window.BATCHES_MIN, first_wr_id
@@ -51,9 +51,9 @@ class Lane:
         self._unposted: deque[Batch] = deque()
         self._posted_wr_id = self._completed_wr_id = first_wr_id - 1
         self._retired_wr_id = -1
-        self._has_samples = control.has_estimator
+        self._has_samples = feedback.has_estimator
         self._tracing = tracing
-        self.control = control
+        self.feedback = feedback
         self.reports = Reports()
         self.receipts = 0
 
@@ -78,16 +78,16 @@ class Lane:
 
     def post_batches(self, actions: list[Action]) -> None:
         """Hand out batches while sampling and the window admit them."""
-        again, segmenter, window, control = self._again, self._segmenter, self._window, self.control
+        again, segmenter, window, feedback = self._again, self._segmenter, self._window, self.feedback
         while (batch := again[0] if again else segmenter.peek()) is not None:
             is_idle = not window.batches
-            if not (control.admits(is_idle=is_idle) and window.has_room(batch, control.cc.cwnd_packets)):
+            if not (feedback.admits(is_idle=is_idle) and window.has_room(batch, feedback.cc.cwnd_packets)):
                 return
             if again:
                 again.popleft()
             else:
                 segmenter.take()
-            control.on_post(batch, is_idle=is_idle)
+            feedback.on_post(batch, is_idle=is_idle)
             if not is_idle:
                 window.batches[-1].is_followed = True
             window.push(batch)
@@ -101,12 +101,12 @@ class Lane:
         self._posted_wr_id = wr_id
         batch = self._unposted[0]
         if wr_id == batch.sends[0].wr_id:
-            self.control.on_posted(batch, nic_ns)
+            self.feedback.on_posted(batch, nic_ns)
         if wr_id == batch.wr_id:
             self._unposted.popleft()
 
     def on_message_posted(self, wr_id: int, nic_ns: NicNs) -> None:
-        """A message to the peer's library was posted; only a lane that waits for its answer wants to know."""
+        """A message to the peer's library was posted; lanes that wait for acknowledgements care."""
 
     def check_refused(self, wr_id: int) -> None:
         """A verb that was posted cannot be refused any more."""
@@ -152,15 +152,17 @@ class Lane:
         return self._window.take_all()
 
     def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
-        """Let the control see a completed batch; return whether its sample counted."""
-        rtt_ns, verdict = self.control.sample(batch, completed_ns)
+        """Let the feedback loop see a completed batch; return whether its sample counted."""
+        rtt_ns, verdict = self.feedback.sample(batch, completed_ns)
         if self._tracing and rtt_ns is not None:
             actions.append(self._trace(now, batch, rtt_ns, verdict))
         return verdict is SampleVerdict.ACCEPTED
 
     def _trace(self, now: HostNs, batch: Batch, rtt_ns: float, verdict: SampleVerdict) -> Trace:
-        control = self.control
-        return Trace(now, batch.wr_id, rtt_ns, control.coming_rate_bps(), verdict.value, control.cc.metrics())
+        feedback = self.feedback
+        return Trace(
+            now, batch.wr_id, rtt_ns, feedback.coming_rate_bps(), verdict.value, feedback.cc.metrics()
+        )
 
     def withdraw(self) -> None:
         """Nothing that was handed out, but not posted, will be posted."""
@@ -181,7 +183,7 @@ class Lane:
         self._again.extendleft(reversed(batches))
         last_wr_id = self._segmenter.renumber(self._again)
         self._retired_wr_id = self._posted_wr_id = self._completed_wr_id = last_wr_id
-        self.control.restart()
+        self.feedback.restart()
         return again_bytes
 
     def clear(self, actions: list[Action]) -> None:

@@ -1,7 +1,7 @@
 """The receiver-side library: what the passive end of connections does for them, in the background.
 
-Source: RoGUE, section 3.6: it sets the rate of READ responses, answers batches over UC and re-establishes
-lost queue pairs.
+Source: RoGUE, section 3.6: it sets the rate of READ responses, acknowledges batches over UC and
+re-establishes lost queue pairs.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Deliver(NamedTuple):
     imm: int | None
 
 
-class AnswerBatch(NamedTuple):
+class AcknowledgeBatch(NamedTuple):
     """Post a WRITE of no bytes with this immediate value, unsignalled, to our end of a queue pair."""
 
     qp_num: int
@@ -46,7 +46,7 @@ class AnswerBatch(NamedTuple):
 
 
 LibraryAction: TypeAlias = (
-    SetResponseRate | Deliver | AnswerBatch | ResetQueuePair | ReadyQueuePair | SendPeer
+    SetResponseRate | Deliver | AcknowledgeBatch | ResetQueuePair | ReadyQueuePair | SendPeer
 )
 
 
@@ -55,12 +55,12 @@ class ServerState(Enum):
     """What the library knows of a connection's losses."""
 
     UNTOUCHED = "no queue pair has been lost"
-    RESYNCED = "the last loss has been answered"
+    RESYNCED = "the last loss has had its reply"
 
 
 @unique
 class ServerEvent(Enum):
-    """What a question's epoch means."""
+    """What a request's epoch means."""
 
     NEXT = "a new loss"
     REPEATED = "the last loss of this queue pair, asked about again"
@@ -97,9 +97,9 @@ class Library:
     before it was reset must not be taken for what it receives afterwards.
 
     Each SEND and each immediate has a number, counted from 1 by both ends. After a loss the requester posts
-    again what was not acknowledged, although some of it may have arrived; its question says how many were
+    again what was not acknowledged, although some of it may have arrived; its request says how many were
     acknowledged, so that the library can drop what it has delivered before. What arrives on the shadow
-    before that question is held. Deviation: RoGUE leaves repeated SENDs open.
+    before that request is held. Deviation: RoGUE leaves repeated SENDs open.
     """
 
     def __init__(self, qp_num: int, shadow_qp_num: int | None = None) -> None:
@@ -133,7 +133,7 @@ class Library:
                 incoming.held.append((byte_len, imm))
 
     def on_peer_message(self, payload: bytes) -> None:
-        """Take a question; raises PeerError, and does nothing, if it makes no sense."""
+        """Take a request; raises PeerError, and does nothing, if it makes no sense."""
         message = decode(payload)
         if not isinstance(message, Resync):
             raise PeerError(f"a library was sent {message}")
@@ -150,16 +150,16 @@ class Library:
         if event is ServerEvent.NEXT:
             self._reset(message, incoming)
         if event in {ServerEvent.NEXT, ServerEvent.REPEATED}:
-            answer = Resynced(message.epoch, message.requester_qp_num, self._psn(message))
-            self._actions.append(SendPeer(encode(answer)))
+            reply = Resynced(message.epoch, message.requester_qp_num, self._psn(message))
+            self._actions.append(SendPeer(encode(reply)))
 
     def _obey(self, qp_num: int, imm: int, processing_ns: int) -> None:
         """Do what the other library's immediate asks for."""
         if tag_of(imm) == RATE_TAG:
             self._actions.append(SetResponseRate(qp_num, rate_of(imm)))
         else:
-            answer = batch_immediate(batch_of(imm).number, processing_ns)
-            self._actions.append(AnswerBatch(qp_num, answer))
+            acknowledgement = batch_immediate(batch_of(imm).number, processing_ns)
+            self._actions.append(AcknowledgeBatch(qp_num, acknowledgement))
 
     def _event_of(self, message: Resync, incoming: _Incoming) -> ServerEvent:
         if message.epoch > self._epoch:

@@ -36,7 +36,7 @@ class Resync(NamedTuple):
 
 
 class Resynced(NamedTuple):
-    """The answer: the responder's end has been reset and is ready; `psn` is the first it would send."""
+    """The reply: the responder's end has been reset and is ready; `psn` is the first it would send."""
 
     epoch: int
     requester_qp_num: int

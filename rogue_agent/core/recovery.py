@@ -15,7 +15,7 @@ from rogue_agent.core.resync import ClientState, ResyncClient
 from rogue_agent.core.settings import TransportSettings
 
 
-class Ends(NamedTuple):
+class QueuePairNumbers(NamedTuple):
     """One queue pair: its number here, and at the peer."""
 
     qp_num: int
@@ -30,17 +30,17 @@ class Peer(NamedTuple):
 
     link: LinkFacts
     qp_num: int
-    shadow: Ends | None = None
+    shadow: QueuePairNumbers | None = None
 
     def recovery(self, qp_num: int, settings: TransportSettings) -> "Recovery | None":
         """Return the recovery of a queue pair, None where there is no shadow."""
         if self.shadow is None:
             return None
-        return Recovery(Ends(qp_num, self.qp_num), self.shadow, settings)
+        return Recovery(QueuePairNumbers(qp_num, self.qp_num), self.shadow, settings)
 
 
 @unique
-class EndState(Enum):
+class QueuePairState(Enum):
     """State of our end of a queue pair, as verbs name it."""
 
     RTS = "ready to send"
@@ -49,7 +49,7 @@ class EndState(Enum):
 
 
 @unique
-class EndEvent(Enum):
+class QueuePairEvent(Enum):
     """What changes the state of our end."""
 
     ERRED = "it failed"
@@ -57,9 +57,9 @@ class EndEvent(Enum):
     READIED = "we readied it"
 
 
-_S, _E = EndState, EndEvent
+_S, _E = QueuePairState, QueuePairEvent
 
-END_TRANSITIONS: dict[tuple[EndState, EndEvent], EndState] = {
+QUEUE_PAIR_TRANSITIONS: dict[tuple[QueuePairState, QueuePairEvent], QueuePairState] = {
     (_S.RTS, _E.ERRED): _S.ERR,
     (_S.RTS, _E.RESET): _S.RESET,
     (_S.ERR, _E.ERRED): _S.ERR,
@@ -70,17 +70,17 @@ END_TRANSITIONS: dict[tuple[EndState, EndEvent], EndState] = {
 }
 
 
-class End:
+class LocalQueuePair:
     """Our end of one queue pair, and the exchange that brings it back."""
 
-    def __init__(self, ends: Ends, settings: TransportSettings) -> None:
-        self.qp_num = ends.qp_num
-        self.client = ResyncClient(ends.qp_num, ends.peer_qp_num, settings)
-        self.state = EndState.RTS
+    def __init__(self, numbers: QueuePairNumbers, settings: TransportSettings) -> None:
+        self.qp_num = numbers.qp_num
+        self.client = ResyncClient(numbers.qp_num, numbers.peer_qp_num, settings)
+        self.state = QueuePairState.RTS
 
-    def enter(self, event: EndEvent) -> None:
+    def enter(self, event: QueuePairEvent) -> None:
         """Move to the next state; an event that is not in the table is our own mistake."""
-        state = END_TRANSITIONS.get((self.state, event))
+        state = QUEUE_PAIR_TRANSITIONS.get((self.state, event))
         assert state is not None, f"queue pair {self.qp_num}: {event.value}, although {self.state.value}"
         self.state = state
 
@@ -92,9 +92,9 @@ class Recovery:
     carries what is posted next. `deadline_ns`: when `on_timer` must be called, None for never.
     """
 
-    def __init__(self, main: Ends, shadow: Ends, settings: TransportSettings) -> None:
-        self._ends = (End(main, settings), End(shadow, settings))
-        self._active = self._ends[0]
+    def __init__(self, main: QueuePairNumbers, shadow: QueuePairNumbers, settings: TransportSettings) -> None:
+        self._pairs = (LocalQueuePair(main, settings), LocalQueuePair(shadow, settings))
+        self._active = self._pairs[0]
         self._epoch = 0
         self._is_stopped = False
         self.deadline_ns: HostNs | None = None
@@ -107,60 +107,60 @@ class Recovery:
     @property
     def is_ready(self) -> bool:
         """Whether verbs can be posted."""
-        return self._active.state is EndState.RTS
+        return self._active.state is QueuePairState.RTS
 
     @property
     def is_settled(self) -> bool:
         """Whether each queue pair that was ever lost has been reset on both ends."""
-        return all(end.client.state is ClientState.IDLE for end in self._ends)
+        return all(pair.client.state is ClientState.IDLE for pair in self._pairs)
 
     def knows(self, qp_num: int) -> bool:
         """Whether a queue pair is one of the two."""
-        return any(end.qp_num == qp_num for end in self._ends)
+        return any(pair.qp_num == qp_num for pair in self._pairs)
 
     def lose(self, now: HostNs, qp_num: int, receipts: int, actions: list[Action]) -> None:
         """A queue pair is lost: reset our end, ask the peer to do the same, and turn to the other one.
 
         A queue pair that was not ready has been lost before; that it failed is no news.
         """
-        end = self._end(qp_num)
-        was_ready = end.state is EndState.RTS
-        end.enter(EndEvent.ERRED)
+        pair = self._pair(qp_num)
+        was_ready = pair.state is QueuePairState.RTS
+        pair.enter(QueuePairEvent.ERRED)
         if not was_ready:
             return
-        end.enter(EndEvent.RESET)
+        pair.enter(QueuePairEvent.RESET)
         actions.append(ResetQueuePair(qp_num))
         self._epoch += 1
-        actions.append(SendPeer(encode(end.client.lose(now, self._epoch, receipts))))
-        if end is self._active:
-            self._active = self._ends[1] if end is self._ends[0] else self._ends[0]
+        actions.append(SendPeer(encode(pair.client.lose(now, self._epoch, receipts))))
+        if pair is self._active:
+            self._active = self._pairs[1] if pair is self._pairs[0] else self._pairs[0]
         self._find_deadline()
 
     def on_timer(self, now: HostNs, actions: list[Action]) -> int | None:
-        """Ask again where an answer is overdue; return the queue pair that was given up, None for none."""
+        """Ask again where a reply is overdue; return the queue pair that was given up, None for none."""
         if self.deadline_ns is None or now < self.deadline_ns:
             return None
-        for end in self._ends:
-            request = end.client.on_timer(now)
+        for pair in self._pairs:
+            request = pair.client.on_timer(now)
             if request is not None:
                 actions.append(SendPeer(encode(request)))
-            if end.client.state is ClientState.GIVEN_UP:
-                return end.qp_num
+            if pair.client.state is ClientState.GIVEN_UP:
+                return pair.qp_num
         self._find_deadline()
         return None
 
     def on_peer_message(self, payload: bytes, actions: list[Action]) -> None:
-        """Take an answer; the first one of its epoch makes a queue pair ready again.
+        """Take a reply; the first one of its epoch makes a queue pair ready again.
 
         The peer can be heard, so that there is no reason to wait with what else is open.
         """
         message = decode(payload)
         if not isinstance(message, Resynced) or not self.knows(message.requester_qp_num):
             raise PeerError(f"a message that is not for this connection: {message}")
-        end = self._end(message.requester_qp_num)
-        if end.client.on_answer(message) and not self._is_stopped:
-            end.enter(EndEvent.READIED)
-            actions.append(ReadyQueuePair(end.qp_num, sq_psn=end.client.psn, rq_psn=message.psn))
+        pair = self._pair(message.requester_qp_num)
+        if pair.client.on_reply(message) and not self._is_stopped:
+            pair.enter(QueuePairEvent.READIED)
+            actions.append(ReadyQueuePair(pair.qp_num, sq_psn=pair.client.psn, rq_psn=message.psn))
             self._find_deadline()
             self._ask_about_others(actions)
 
@@ -168,19 +168,19 @@ class Recovery:
         """The connection is lost for good: nothing that is still on its way may start again."""
         self._is_stopped = True
         self.deadline_ns = None
-        for end in self._ends:
-            if end.state is not EndState.RESET:
-                end.enter(EndEvent.RESET)
-                actions.append(ResetQueuePair(end.qp_num))
+        for pair in self._pairs:
+            if pair.state is not QueuePairState.RESET:
+                pair.enter(QueuePairEvent.RESET)
+                actions.append(ResetQueuePair(pair.qp_num))
 
-    def _end(self, qp_num: int) -> End:
-        return next(end for end in self._ends if end.qp_num == qp_num)
+    def _pair(self, qp_num: int) -> LocalQueuePair:
+        return next(pair for pair in self._pairs if pair.qp_num == qp_num)
 
     def _ask_about_others(self, actions: list[Action]) -> None:
-        for end in self._ends:
-            if end.client.state is ClientState.ASKING:
-                actions.append(SendPeer(encode(end.client.request)))
+        for pair in self._pairs:
+            if pair.client.state is ClientState.ASKING:
+                actions.append(SendPeer(encode(pair.client.request)))
 
     def _find_deadline(self) -> None:
-        deadlines = [end.client.deadline_ns for end in self._ends if end.client.deadline_ns is not None]
+        deadlines = [pair.client.deadline_ns for pair in self._pairs if pair.client.deadline_ns is not None]
         self.deadline_ns = min(deadlines, default=None)

@@ -1,4 +1,4 @@
-"""The requester's half of a resynchronisation: ask until answered, for a limited time.
+"""The requester's half of a resynchronisation: ask until there is a reply, for a limited time.
 
 Source: RoGUE, section 3.5 (packet numbers of the failed queue pair are agreed upon over UD).
 Deviation: epochs, back-off and the time limit are ours; the paper describes one exchange.
@@ -17,7 +17,7 @@ class ClientState(Enum):
 
     IDLE = "nothing to ask"
     ASKING = "the peer's end is not known to be reset"
-    GIVEN_UP = "the peer did not answer in time"
+    GIVEN_UP = "the peer did not reply in time"
 
 
 @unique
@@ -25,10 +25,10 @@ class ClientEvent(Enum):
     """What moves the exchange."""
 
     LOST = "the queue pair was lost"
-    OVERDUE = "no answer until now"
-    ANSWERED = "the peer has reset its end"
-    STALE = "an answer to an earlier loss, or a repeated one"
-    EXPIRED = "no answer for so long that there will be none"
+    OVERDUE = "no reply until now"
+    REPLIED = "the peer has reset its end"
+    STALE = "a reply to an earlier loss, or a repeated one"
+    EXPIRED = "no reply for so long that there will be none"
 
 
 _S, _E = ClientState, ClientEvent
@@ -37,7 +37,7 @@ TRANSITIONS: dict[tuple[ClientState, ClientEvent], ClientState] = {
     (_S.IDLE, _E.LOST): _S.ASKING,
     (_S.IDLE, _E.STALE): _S.IDLE,
     (_S.ASKING, _E.OVERDUE): _S.ASKING,
-    (_S.ASKING, _E.ANSWERED): _S.IDLE,
+    (_S.ASKING, _E.REPLIED): _S.IDLE,
     (_S.ASKING, _E.STALE): _S.ASKING,
     (_S.ASKING, _E.EXPIRED): _S.GIVEN_UP,
     (_S.GIVEN_UP, _E.STALE): _S.GIVEN_UP,
@@ -56,7 +56,7 @@ class ResyncClient:
     """Asks about one queue pair; the caller sends what `lose` and `on_timer` return.
 
     The wait before a repetition doubles from `resync_wait_ns` to `resync_wait_max_ns`. `request` is the
-    question that is open, or was last.
+    one that is open, or was last.
     Test: test_resync.py::test_back_off_worked_example.
     """
 
@@ -78,7 +78,7 @@ class ResyncClient:
         return self.request.psn
 
     def lose(self, now: HostNs, epoch: int, receipts: int) -> Resync:
-        """The queue pair was lost: return the question."""
+        """The queue pair was lost: return the request."""
         self._enter(ClientEvent.LOST)
         psn = first_psn(self.qp_num, epoch)
         self.request = Resync(epoch, self.qp_num, self._peer_qp_num, psn, receipts)
@@ -88,7 +88,7 @@ class ResyncClient:
         return self.request
 
     def on_timer(self, now: HostNs) -> Resync | None:
-        """Return the question again when it is time; `state` says whether this was given up."""
+        """Return the request again when it is time; `state` says whether this was given up."""
         if self.deadline_ns is None or now < self.deadline_ns:
             return None
         if now >= self._expiry_ns:
@@ -100,12 +100,12 @@ class ResyncClient:
         self._wait(now)
         return self.request
 
-    def on_answer(self, answer: Resynced) -> bool:
-        """Return whether this is the answer that was waited for."""
-        if self.state is not ClientState.ASKING or answer.epoch != self.request.epoch:
+    def on_reply(self, reply: Resynced) -> bool:
+        """Return whether this is the reply that was waited for."""
+        if self.state is not ClientState.ASKING or reply.epoch != self.request.epoch:
             self._enter(ClientEvent.STALE)
             return False
-        self._enter(ClientEvent.ANSWERED)
+        self._enter(ClientEvent.REPLIED)
         self.deadline_ns = None
         return True
 

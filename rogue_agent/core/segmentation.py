@@ -150,8 +150,8 @@ class Segmenter:
         return sizes
 
 
-class AnsweredSegmenter(Segmenter):
-    """Over UC each batch ends with a verb that makes the peer's library answer: an immediate asks for it.
+class AcknowledgedSegmenter(Segmenter):
+    """Over UC each batch ends with a verb whose immediate asks the peer's library for an acknowledgement.
 
     The last verb carries the library's immediate if it is a WRITE without one of the application's;
     otherwise a WRITE of no bytes follows it. A SEND's own receive belongs to the application.

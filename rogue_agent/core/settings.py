@@ -25,11 +25,11 @@ class TransportSettings(Parameters):
     retry_count, timeout_exponent: the queue pair's attributes; the NIC waits 4.096 us * 2^timeout_exponent
     for an ACK.
     has_shadow: whether a connection has a second queue pair, to which it turns when the first one fails.
-    resync_wait_ns, resync_wait_max_ns, resync_limit_ns: how long the peer's answer about a lost queue pair is
+    resync_wait_ns, resync_wait_max_ns, resync_limit_ns: how long the peer's reply about a lost queue pair is
     waited for the first time, at most, and altogether.
     flush_timeout_ns: how long completions may be missing after a queue pair failed.
-    answer_wait_ns, answer_wait_max_ns: over UC, how long an answer of the peer's library is waited for at
-    least, and at most after repeated failures.
+    acknowledgement_wait_ns, acknowledgement_wait_max_ns: over UC, how long an acknowledgement of the peer's
+    library is waited for at least, and at most after repeated failures.
     """
 
     transport: str
@@ -49,17 +49,17 @@ class TransportSettings(Parameters):
     resync_wait_max_ns: int = field(default=1_000_000_000, metadata=at_least(1))
     resync_limit_ns: int = field(default=30_000_000_000, metadata=at_least(1))
     flush_timeout_ns: int = field(default=1_000_000_000, metadata=at_least(1))
-    answer_wait_ns: int = field(default=1_000_000, metadata=at_least(1))
-    answer_wait_max_ns: int = field(default=64_000_000, metadata=at_least(1))
+    acknowledgement_wait_ns: int = field(default=1_000_000, metadata=at_least(1))
+    acknowledgement_wait_max_ns: int = field(default=64_000_000, metadata=at_least(1))
 
     def check(self) -> None:
         """What is waited for the first time is no longer than the most that is waited."""
-        for name in ("resync_wait", "answer_wait"):
+        for name in ("resync_wait", "acknowledgement_wait"):
             first_ns, most_ns = getattr(self, f"{name}_ns"), getattr(self, f"{name}_max_ns")
             if first_ns > most_ns:
                 raise ContradictionError(f"{name}_ns", first_ns, f"{name}_max_ns", most_ns)
 
     @property
-    def is_answered(self) -> bool:
-        """Whether the peer's library answers each batch: only so does UC tell an RTT."""
+    def has_batch_acknowledgements(self) -> bool:
+        """Whether the peer's library acknowledges each batch: only so does UC tell an RTT."""
         return self.service == "uc" and self.estimator is not None

@@ -34,7 +34,7 @@ class Event(Enum):
     SWITCHED = "the other queue pair took over"
     BOTH_LOST = "the other queue pair is not ready either"
     RECOVERED = "the queue pair that is needed has been resynchronised"
-    GAVE_UP = "the peer did not answer for too long"
+    GAVE_UP = "the peer did not reply for too long"
 
 
 _S, _E = State, Event

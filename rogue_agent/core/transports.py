@@ -50,7 +50,7 @@ def roce(line_rate_bps: int) -> TransportSettings:
 
 
 def rogue_uc(line_rate_bps: int) -> TransportSettings:
-    """RoGUE over UC: the peer's library answers each batch; what is lost stays lost.
+    """RoGUE over UC: the peer's library acknowledges each batch; what is lost stays lost.
 
     Source: RoGUE, section 3.4.
     """
@@ -86,7 +86,7 @@ def settings_for(transport: str, line_rate_bps: int, overrides: Mapping[str, obj
     if "estimator" in rest:
         settings = replace(settings, estimator=_one_of("estimator", rest.pop("estimator"), ESTIMATORS))
     kind = None if settings.estimator is None else ESTIMATORS[settings.estimator]
-    if kind is not None and kind.needs_answers and not settings.is_answered:
+    if kind is not None and kind.needs_batch_acknowledgements and not settings.has_batch_acknowledgements:
         raise SettingsError(
             "estimator", settings.estimator, f"one for {transport}, whose service is reliable"
         )

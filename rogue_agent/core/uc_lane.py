@@ -1,15 +1,15 @@
-"""A lane over UC: the NIC's signal ends a batch for the application, the peer's answer for the window."""
+"""A lane over UC: the signal ends a batch for the application, the acknowledgement for the window."""
 
 from collections import deque
 
 from rogue_agent.core.actions import Action
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import HostNs, NicNs
-from rogue_agent.core.control import Control, SampleVerdict
 from rogue_agent.core.errors import NicError
-from rogue_agent.core.immediates import BatchAnswer, batch_immediate
+from rogue_agent.core.feedback_loop import FeedbackLoop, SampleVerdict
+from rogue_agent.core.immediates import BatchAcknowledgement, batch_immediate
 from rogue_agent.core.lane import Lane
-from rogue_agent.core.segmentation import AnsweredSegmenter
+from rogue_agent.core.segmentation import AcknowledgedSegmenter
 from rogue_agent.core.settings import TransportSettings
 
 _SRTT_GAIN = 1 / 8
@@ -17,43 +17,47 @@ _SRTT_FACTOR = 4
 
 
 class UcLane(Lane):
-    """Each batch ends with an immediate, which the peer's library answers with one of its own.
+    """Each batch ends with an immediate, which the peer's library acknowledges with one of its own.
 
-    Answers come in the order of the batches. One that overtakes others says that these, or their answers,
-    were lost: they leave the window, and the congestion control hears of it, at most once per RTT. When the
-    NIC has sent a batch and no answer comes for max(4 * smoothed RTT, `answer_wait_ns`), everything that was
-    sent leaves the window, the window starts anew, and nothing is posted until an answer comes, if need be
-    to a *probe*, a WRITE of no bytes; the wait doubles up to `answer_wait_max_ns`.
+    Acknowledgements come in the order of the batches. One that overtakes others says that these, or their
+    acknowledgements, were lost: they leave the window, and the congestion control hears of it, at most once
+    per RTT. When the NIC has sent a batch and no acknowledgement comes for max(4 * smoothed RTT,
+    `acknowledgement_wait_ns`), everything that was sent leaves the window, the window starts anew, and
+    nothing is posted until an acknowledgement comes, if need be of a *probe*, a WRITE of no bytes. The wait
+    doubles up to `acknowledgement_wait_max_ns`.
 
     Source: RoGUE, section 3.4.  Test: test_uc_lane.py.
     Deviation: the paper gives neither the factor for a loss (1/2), nor the timeout, nor what a retry sends.
     """
 
-    segmenter_class = AnsweredSegmenter
-    _segmenter: AnsweredSegmenter
+    segmenter_class = AcknowledgedSegmenter
+    _segmenter: AcknowledgedSegmenter
 
     def __init__(
-        self, number: int, qp_num: int, settings: TransportSettings, control: Control, *, tracing: bool
+        self, number: int, qp_num: int, settings: TransportSettings, feedback: FeedbackLoop, *, tracing: bool
     ) -> None:
-        super().__init__(number, qp_num, settings, control, tracing=tracing)
+        super().__init__(number, qp_num, settings, feedback, tracing=tracing)
         self._unsignaled: deque[Batch] = deque()
         self._signaled_ns: NicNs | None = None
-        self._wait_least_ns = settings.answer_wait_ns
-        self._wait_max_ns = settings.answer_wait_max_ns
+        self._wait_least_ns = settings.acknowledgement_wait_ns
+        self._wait_max_ns = settings.acknowledgement_wait_max_ns
         self._timeouts = 0
         self._srtt_ns = 0.0
         self._next_loss_ns = HostNs(0)
         self._probe: Batch | None = None
         self._inferred_losses = 0
-        self._answer_timeouts = 0
+        self._acknowledgement_timeouts = 0
 
     def losses(self) -> dict[str, int]:
-        """Batches that a later one's answer overtook, and how often no answer came at all."""
-        return {"inferred_losses": self._inferred_losses, "answer_timeouts": self._answer_timeouts}
+        """Batches that a later one's acknowledgement overtook, and how often none came at all."""
+        return {
+            "inferred_losses": self._inferred_losses,
+            "acknowledgement_timeouts": self._acknowledgement_timeouts,
+        }
 
     @property
     def wait_ns(self) -> int:
-        """How long an answer is waited for at present.
+        """How long an acknowledgement is waited for at present.
 
         Test: test_uc_lane.py::test_the_wait_worked_example.
         """
@@ -75,7 +79,7 @@ class UcLane(Lane):
             self._unsignaled.append(batch)
 
     def complete(self, now: HostNs, wr_id: int, completed_ns: NicNs, actions: list[Action]) -> bool:
-        """The last byte of a batch has left the NIC: from now on its answer may be missing."""
+        """The last byte of a batch has left the NIC: from now on its acknowledgement may be missing."""
         if self.release(wr_id, actions) is not None:
             self._signaled_ns = completed_ns
             if self._unsignaled:
@@ -96,37 +100,39 @@ class UcLane(Lane):
             self.reports.complete(transfer_id, size_bytes, actions)
         return batch
 
-    def on_answer(self, now: HostNs, answer: BatchAnswer, nic_ns: NicNs, actions: list[Action]) -> bool:
-        """The peer's library answered a batch; return whether the congestion control has something to say.
+    def on_acknowledgement(
+        self, now: HostNs, ack: BatchAcknowledgement, nic_ns: NicNs, actions: list[Action]
+    ) -> bool:
+        """The peer's library acknowledged a batch; return whether congestion control has something to say.
 
-        An answer to a batch that was given up is too late to tell anything.
+        An acknowledgement of a batch that was given up is too late to tell anything.
         """
         probe = self._probe
-        if probe is not None and answer.number == probe.number:
-            self._smooth(nic_ns - probe.enqueued_ns - (answer.processing_ns or 0))
+        if probe is not None and ack.number == probe.number:
+            self._smooth(nic_ns - probe.enqueued_ns - (ack.processing_ns or 0))
             self._on_life(now)
             return False
-        answered = self._window.pop_through(answer.number)
-        if not answered:
+        acknowledged = self._window.pop_through(ack.number)
+        if not acknowledged:
             return False
-        *lost, batch = answered
+        *lost, batch = acknowledged
         self._inferred_losses += len(lost)
         self._on_life(now)
         has_moved = bool(lost) and self._on_loss(now)
-        if answer.processing_ns is None:
+        if ack.processing_ns is None:
             return has_moved
-        return self._sample(now, batch, NicNs(nic_ns - answer.processing_ns), actions) or has_moved
+        return self._sample(now, batch, NicNs(nic_ns - ack.processing_ns), actions) or has_moved
 
     def on_timer(self, now: HostNs) -> bool:
-        """Return whether answers are overdue: then the window starts anew, and the caller sends a probe."""
+        """Return whether one is overdue: then the window starts anew, and the caller sends a probe."""
         if self.deadline_ns is None or now < self.deadline_ns:
             return False
         while self._is_oldest_sent():
             self._window.pop()
         if self._probe is None:
-            self.control.restart()
+            self.feedback.restart()
         self._timeouts += 1
-        self._answer_timeouts += 1
+        self._acknowledgement_timeouts += 1
         self.deadline_ns = HostNs(now + self.wait_ns)
         return True
 
@@ -148,8 +154,8 @@ class UcLane(Lane):
         return batches
 
     def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
-        """Let the control see an answered batch; smooth what counted."""
-        rtt_ns, verdict = self.control.sample(batch, completed_ns)
+        """Let the feedback loop see an acknowledged batch; smooth what counted."""
+        rtt_ns, verdict = self.feedback.sample(batch, completed_ns)
         if rtt_ns is None:
             return False
         if self._tracing:
@@ -163,19 +169,19 @@ class UcLane(Lane):
         self._srtt_ns = self._srtt_ns + _SRTT_GAIN * (rtt_ns - self._srtt_ns) if self._srtt_ns else rtt_ns
 
     def _on_life(self, now: HostNs) -> None:
-        """An answer came: posting may go on, and the wait for younger answers starts anew."""
+        """An acknowledgement came: posting may go on, and the wait for younger ones starts anew."""
         self._probe = None
         self._timeouts = 0
         self.deadline_ns = None
         self._wait(now)
 
     def _wait(self, now: HostNs) -> None:
-        """Wait for an answer if one can be expected; for what the NIC still has to send there is no hurry."""
+        """Wait for an acknowledgement if one can be expected: not for what the NIC still has to send."""
         if self._is_oldest_sent():
             self.deadline_ns = HostNs(now + self.wait_ns)
 
     def _is_oldest_sent(self) -> bool:
-        """Whether the oldest batch of the window has left the NIC, and waits only for its answer."""
+        """Whether the oldest batch of the window has left the NIC, and waits only for its acknowledgement."""
         batches = self._window.batches
         return bool(batches) and batches[0] not in self._unsignaled and batches[0] not in self._unposted
 
@@ -184,5 +190,5 @@ class UcLane(Lane):
         if now < self._next_loss_ns:
             return False
         self._next_loss_ns = HostNs(now + round(self._srtt_ns))
-        self.control.cc.on_loss()
+        self.feedback.cc.on_loss()
         return True

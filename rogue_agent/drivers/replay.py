@@ -19,7 +19,7 @@ from rogue_agent.core.connection import Connection, QpEvent
 from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.recovery import Ends, Peer
+from rogue_agent.core.recovery import Peer, QueuePairNumbers
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.settings import TransportSettings
 
@@ -183,7 +183,7 @@ def _rebuilt(header: object, readings: list[float]) -> Connection:
     settings, peer = dict(header["settings"]), header["peer"]
     settings["cc_parameters"] = CONGESTION_CONTROLS[settings["cc"]](**settings["cc_parameters"])
     if peer is not None:
-        shadow = None if peer["shadow"] is None else Ends(*peer["shadow"])
+        shadow = None if peer["shadow"] is None else QueuePairNumbers(*peer["shadow"])
         peer = Peer(LinkFacts(**peer["link"]), peer["qp_num"], shadow)
     return Connection(
         TransportSettings(**settings),

@@ -24,7 +24,7 @@ from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.replay import RecordedConnection
 from rogue_agent.drivers.simulated_library import SimulatedLibrary
 from rogue_agent.drivers.simulated_limiters import Turn
-from rogue_agent.drivers.simulated_nic import Network, NicQueuePair, WorkCompletion
+from rogue_agent.drivers.simulated_nic import NicQueuePair, SimulatedTime, WorkCompletion
 from rogue_agent.drivers.simulated_path import SimulatedPath
 from rogue_agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, drain, rtt_sample
 from simulator import QueuePair, QueuePairError
@@ -51,7 +51,7 @@ class SimulatedFlow(RecoveringFlow):
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
         self,
-        simulation: Network,
+        simulation: SimulatedTime,
         path: SimulatedPath | QueuePair,
         *,
         settings: TransportSettings,
@@ -67,7 +67,7 @@ class SimulatedFlow(RecoveringFlow):
             path = SimulatedPath((end, end))
             self.library = None
         else:
-            has_receives = settings.is_answered or schedule.verb != "write"
+            has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
             self.library = SimulatedLibrary(simulation, path, has_receives=has_receives)
         self._simulation = simulation
         self._path = path
@@ -94,7 +94,7 @@ class SimulatedFlow(RecoveringFlow):
     def _attach(self, settings: TransportSettings) -> None:
         for end in self._ends.values():
             on_qp_event = self._on_qp_event_of(end.qp_num)
-            if settings.is_answered:
+            if settings.has_batch_acknowledgements:
                 end.attach(self._on_completions, on_qp_event, self._on_receives)
             else:
                 end.attach(self._on_completions, on_qp_event)
@@ -108,7 +108,7 @@ class SimulatedFlow(RecoveringFlow):
         is_paced = self._connection.uses_limiter
         if far is not None and self._is_reader and is_paced:
             far.dedicate(far_ends)
-        elif far is not None and (self._is_reader or settings.is_answered):
+        elif far is not None and (self._is_reader or settings.has_batch_acknowledgements):
             far.leave_unlimited(far_ends)
         if near is None:
             return None
@@ -216,7 +216,7 @@ class SimulatedFlow(RecoveringFlow):
         self._ends[action.qp_num].ready(sq_psn=action.sq_psn, rq_psn=action.rq_psn)
 
     def _send_peer(self, payload: bytes) -> None:
-        assert self._path.side_channel is not None, "a question, although there is no side channel"
+        assert self._path.side_channel is not None, "a request, although there is no side channel"
         requester, library = self._path.side_channel
         requester.post_send(0, library, payload)
 

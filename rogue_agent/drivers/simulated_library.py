@@ -8,8 +8,8 @@ from rogue_agent.core.actions import ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.completions import Completion
 from rogue_agent.core.errors import PeerError
-from rogue_agent.core.library import AnswerBatch, Library, LibraryAction, SetResponseRate
-from rogue_agent.drivers.simulated_nic import Network, NicQueuePair, WorkCompletion
+from rogue_agent.core.library import AcknowledgeBatch, Library, LibraryAction, SetResponseRate
+from rogue_agent.drivers.simulated_nic import NicQueuePair, SimulatedTime, WorkCompletion
 from rogue_agent.drivers.simulated_path import SimulatedPath
 
 PROCESSING_NS = 3_000
@@ -24,8 +24,8 @@ class SimulatedLibrary:
     `mistakes` are messages of the peer that made no sense, and were dropped.
     """
 
-    def __init__(self, network: Network, path: SimulatedPath, *, has_receives: bool = True) -> None:
-        self._network = network
+    def __init__(self, simulation: SimulatedTime, path: SimulatedPath, *, has_receives: bool = True) -> None:
+        self._simulation = simulation
         self._ends = {end.qp_num: end for _, end in path.pairs}
         self._side_channel = path.side_channel
         self._library = Library(*self._ends)
@@ -44,10 +44,10 @@ class SimulatedLibrary:
                 entries = cast("list[Completion]", completions)
                 self._do(lambda: self._library.on_receives(end.qp_num, entries, nic_now))
 
-            self._network.schedule(host_ns + PROCESSING_NS, process)
+            self._simulation.schedule(host_ns + PROCESSING_NS, process)
 
         def on_completions(_host_ns: int, _completions: list[WorkCompletion]) -> None:
-            """Answers are not signalled; what is flushed when our end fails is lost."""
+            """Acknowledgements are not signalled; what is flushed when our end fails is lost."""
 
         def on_qp_event(_host_ns: int, _qp_state: int) -> None:
             """The requester notices as well, and asks for a reset."""
@@ -64,7 +64,7 @@ class SimulatedLibrary:
             for payload in payloads:
                 self._do(partial(self._library.on_peer_message, payload))
 
-        self._network.schedule(host_ns + PROCESSING_NS, process)
+        self._simulation.schedule(host_ns + PROCESSING_NS, process)
 
     def _do(self, take: Callable[[], None]) -> None:
         """Give the library an input, and do what it asks for."""
@@ -76,7 +76,7 @@ class SimulatedLibrary:
             self._carry_out(action)
 
     def _carry_out(self, action: LibraryAction) -> None:
-        if isinstance(action, AnswerBatch):
+        if isinstance(action, AcknowledgeBatch):
             self._ends[action.qp_num].post_write(0, 0, False, imm=action.imm)
         elif isinstance(action, SetResponseRate):
             self._ends[action.qp_num].set_rate(action.rate_bps)
@@ -85,7 +85,7 @@ class SimulatedLibrary:
         elif isinstance(action, ReadyQueuePair):
             self._ends[action.qp_num].ready(sq_psn=action.sq_psn, rq_psn=action.rq_psn)
         elif isinstance(action, SendPeer):
-            assert self._side_channel is not None, "an answer, although there is no side channel"
+            assert self._side_channel is not None, "a reply, although there is no side channel"
             requester, library = self._side_channel
             library.post_send(0, requester, action.payload)
         else:

@@ -6,28 +6,28 @@ from rogue_agent.core.application import Application
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.connection import Connection
 from rogue_agent.core.limiter_pool import Grant, LimiterPool
-from rogue_agent.drivers.simulated_nic import Network, NicQueuePair
+from rogue_agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
 from simulator import SimulationError
 
 _ADVICE = (
-    "each queue pair that answers READs keeps one; let fewer hosts read from this one, or choose a NIC with "
-    "a limiter for each queue pair"
+    "each queue pair that responds to READs keeps one; let fewer hosts read from this one, or choose a NIC "
+    "with a limiter for each queue pair"
 )
 
 
 class NicLimiters:
     """Shares out the limiters of one NIC, so that no two queue pairs use one without knowing of each other.
 
-    Flows whose congestion control programs rates take turns. Queue pairs that answer READs keep a limiter
+    Flows whose congestion control programs rates take turns. Queue pairs that respond to READs keep a limiter
     for themselves, because nobody can ask the reader to pause. All others that post anything share one that
     is never programmed. The passive ends of WRITEs over RC send only acknowledgements, which no limiter
     holds back: they need none.
     """
 
-    def __init__(self, network: Network, limiters: int) -> None:
+    def __init__(self, simulation: SimulatedTime, limiters: int) -> None:
         """Share `limiters`, which is how many the NIC has."""
         self._pool = LimiterPool(limiters)
-        self._timer = network.timer(self._on_timer)
+        self._timer = simulation.timer(self._on_timer)
         self._turns: list[Turn] = []
         self._unlimited: int | None = None
         self._is_settling = False
@@ -88,7 +88,7 @@ class NicLimiters:
         self._settle(now)
 
     def _settle(self, now: HostNs) -> None:
-        """Tell flows what the pool decided; what they answer meanwhile is settled here as well."""
+        """Tell flows what the pool decided; what they say meanwhile is settled here as well."""
         if self._is_settling:
             return
         self._is_settling = True

@@ -105,7 +105,7 @@ class NicTimer(Protocol):
         """Forget the deadline."""
 
 
-class Network(Protocol):
+class SimulatedTime(Protocol):
     """What a running flow needs of a simulation."""
 
     def schedule(self, host_ns: int, callback: Callable[[int], None]) -> None:
@@ -115,7 +115,7 @@ class Network(Protocol):
         """Return a timer that calls back each time it is set."""
 
 
-class Fabric(Network, Protocol):
+class Fabric(SimulatedTime, Protocol):
     """A simulation in which queue pairs can be connected."""
 
     def connect(  # noqa: PLR0913 - as in the engine

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.recovery import Ends, Peer
+from rogue_agent.core.recovery import Peer, QueuePairNumbers
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated_limiters import NicLimiters
 from rogue_agent.drivers.simulated_nic import Fabric, NicDatagrams, NicMemory, NicQueuePair
@@ -47,7 +47,7 @@ class SimulatedPath:
 
     def peer(self, link: LinkFacts) -> Peer:
         """What the connection is told of the other end, whose NIC port is `link`."""
-        shadow = None if self.shadow is None else Ends(*(end.qp_num for end in self.shadow))
+        shadow = None if self.shadow is None else QueuePairNumbers(*(end.qp_num for end in self.shadow))
         return Peer(link, self.main[1].qp_num, shadow)
 
 

@@ -1,5 +1,6 @@
 """Tables and logs of a run, written to files on the node as they come."""
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -11,22 +12,12 @@ class Table:
     """A file of comma-separated rows under a line of column names; None leaves its field empty."""
 
     def __init__(self, file: TextIO, columns: Sequence[str]) -> None:
-        self._file = file
-        file.write(",".join(columns) + "\n")
+        self._writer = csv.writer(file, lineterminator="\n")
+        self._writer.writerow(columns)
 
     def row(self, *values: Value) -> None:
-        """Write one row; a truth value becomes 0 or 1, a comma or line break in a text a space."""
-        self._file.write(",".join(map(_written, values)) + "\n")
-
-
-def _written(value: Value) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, str):
-        return value.replace(",", ";").replace("\n", " ").replace('"', "'")
-    return str(value)
+        """Write one row; a truth value becomes 0 or 1."""
+        self._writer.writerow([int(value) if isinstance(value, bool) else value for value in values])
 
 
 class Spool:

@@ -17,8 +17,8 @@ from rogue_agent.core.actions import (
 )
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.connection import Connection
-from rogue_agent.core.control import SampleVerdict
 from rogue_agent.core.errors import PostRefused
+from rogue_agent.core.feedback_loop import SampleVerdict
 from rogue_agent.drivers.peer_listener import PeerListener
 
 UNEXPLAINED = "queue pair error"
@@ -27,7 +27,7 @@ RttSample = tuple[HostNs, int, int, int | None, float, int, bool, str]
 """(t_ns, wr_id, rtt_ns, base_rtt_ns, cwnd_packets, limiter_bps, accepted, reason)"""
 
 
-class Port(Protocol):
+class Driver(Protocol):
     """What a driver offers: the NIC below the connection and the application above it."""
 
     def post_send(self, action: PostSend) -> NicNs:
@@ -52,7 +52,7 @@ class Port(Protocol):
         """Record what the congestion control knew."""
 
 
-def drain(connection: Connection, port: Port, now: HostNs) -> None:
+def drain(connection: Connection, driver: Driver, now: HostNs) -> None:
     """Carry out actions in order until none is left, then arm the timer; called after every input."""
     while actions := connection.actions():
         is_refused = False
@@ -61,24 +61,24 @@ def drain(connection: Connection, port: Port, now: HostNs) -> None:
                 if is_refused:
                     continue
                 try:
-                    enqueued_ns = port.post_send(action)
+                    enqueued_ns = driver.post_send(action)
                 except PostRefused:
                     is_refused = True
                     connection.on_post_refused(now, action.wr_id)
                 else:
                     connection.on_posted(action.wr_id, enqueued_ns)
             elif isinstance(action, Trace):
-                port.trace(action)
+                driver.trace(action)
             elif isinstance(action, SetRate):
-                connection.on_rate_set(port.set_rate(action.rate_bps))
+                connection.on_rate_set(driver.set_rate(action.rate_bps))
             elif isinstance(action, TransferDone):
-                port.transfer_done(action, now)
+                driver.transfer_done(action, now)
             elif isinstance(action, QueuePairFailed):
-                port.queue_pair_failed(action, now)
+                driver.queue_pair_failed(action, now)
             else:
-                port.recover(action, now)
+                driver.recover(action, now)
     deadline = connection.next_deadline()
-    port.arm_timer(None if deadline is None else deadline.host_ns)
+    driver.arm_timer(None if deadline is None else deadline.host_ns)
 
 
 class RecoveringFlow(PeerListener, ABC):

@@ -40,7 +40,7 @@ SECOND_NS = 10**9
 RcVerb = Literal["write", "read"]
 
 
-class Outcome(NamedTuple):
+class Transferred(NamedTuple):
     """What a transfer left behind; `late_bytes` is the figure."""
 
     flow: SimulatedFlow
@@ -53,7 +53,7 @@ def settings() -> TransportSettings:
     return settings_for("rogue", RATE_BPS, {})
 
 
-def transferred(simulation: Simulation, path: SimulatedPath, verb: RcVerb, size_bytes: int) -> Outcome:
+def transferred(simulation: Simulation, path: SimulatedPath, verb: RcVerb, size_bytes: int) -> Transferred:
     """Run one transfer between h0, which posts the verbs, and h1."""
     simulation.record_memory_writes()
     local, remote = memories(simulation, verb, size_bytes)
@@ -75,7 +75,7 @@ def transferred(simulation: Simulation, path: SimulatedPath, verb: RcVerb, size_
     writes = simulation.memory_write_table()
     is_late = writes["t_ps"] >= (record.end_ns + 1) * 1000
     late_bytes = int(writes["length_bytes"][is_late].sum())
-    return Outcome(flow, record.end_ns, local.digest() == remote.digest(), late_bytes)
+    return Transferred(flow, record.end_ns, local.digest() == remote.digest(), late_bytes)
 
 
 def memories(simulation: Simulation, verb: RcVerb, size_bytes: int) -> tuple[Memory, Memory]:
@@ -88,7 +88,7 @@ def memories(simulation: Simulation, verb: RcVerb, size_bytes: int) -> tuple[Mem
     return local, remote
 
 
-def after_a_cut(verb: RcVerb) -> Outcome:
+def after_a_cut(verb: RcVerb) -> Transferred:
     simulation = Simulation(seed=1)
     simulation.add_switch("s0", buffer_bytes=9_000_000, alpha=1.0)
     for host in ("h0", "h1"):
@@ -99,7 +99,7 @@ def after_a_cut(verb: RcVerb) -> Outcome:
     return transferred(simulation, path, verb, CUT_BYTES)
 
 
-def over_a_detour(*, has_slow_news: bool) -> Outcome:
+def over_a_detour(*, has_slow_news: bool) -> Transferred:
     """h0 - s0 - (slow or fast) - s1 - h1; the route seeds send only the first queue pair the slow way.
 
     `has_slow_news`: questions to the peer's library go the slow way as well, behind what is late.
@@ -126,19 +126,19 @@ def over_a_detour(*, has_slow_news: bool) -> Outcome:
 
 @pytest.mark.parametrize("verb", ["write", "read"])
 def test_every_byte_is_right_after_a_cut_of_two_seconds(verb: RcVerb) -> None:
-    outcome = after_a_cut(verb)
-    assert outcome.is_equal
-    assert outcome.late_bytes == 0
-    assert outcome.end_ns > 2020 * MS
-    assert [event.event for event in outcome.flow.events].count("reset") == 2
+    done = after_a_cut(verb)
+    assert done.is_equal
+    assert done.late_bytes == 0
+    assert done.end_ns > 2020 * MS
+    assert [event.event for event in done.flow.events].count("reset") == 2
 
 
 @pytest.mark.parametrize("has_slow_news", [False, True])
 def test_no_byte_of_a_lost_queue_pair_lands_after_the_report(has_slow_news: bool) -> None:
-    outcome = over_a_detour(has_slow_news=has_slow_news)
-    assert outcome.is_equal
-    assert outcome.late_bytes == 0
-    assert [event.event for event in outcome.flow.events].count("qp_failed") == 1
+    done = over_a_detour(has_slow_news=has_slow_news)
+    assert done.is_equal
+    assert done.late_bytes == 0
+    assert [event.event for event in done.flow.events].count("qp_failed") == 1
 
 
 def test_the_same_figure_sees_a_peer_that_is_not_reset(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def queues_of(run: ExperimentRun, senders: int, from_ns: int = 0) -> list[list[f
 def test_the_queue_rests_near_the_fixed_point(
     run: ExperimentRun, senders: int, fixed_point_bytes: float
 ) -> None:
-    """At our packet size; the claims are judged by the published values (docs/DEVIATIONS.md)."""
+    """At our packet size; the claims are judged by the published values (docs/papers/ecn-or-delay.md)."""
     found = median(median(samples) for samples in queues_of(run, senders))
     assert found == pytest.approx(fixed_point_bytes, rel=0.3)
 

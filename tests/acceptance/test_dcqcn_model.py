@@ -2,7 +2,7 @@
 
 N flows alike at 40 Gb/s that start at the line rate; Euler steps of 1 us. The first two are the model's
 published fixed points. That 64 flows are stable only if marking goes on rising beyond 200 KB was found with
-it, after X-2 had been missed (docs/DEVIATIONS.md).
+it, after X-2 had been missed (docs/papers/ecn-or-delay.md).
 
 Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay", CoNEXT 2016, section 3.1, equations 3 to 7.
 """

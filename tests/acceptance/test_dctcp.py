@@ -8,7 +8,7 @@ Fixed before the first run:
 
 The first run was on a star, whose port is no faster than a host: one flow has no queue there (0
 packets). Since then the hosts have 40 Gb/s. The troughs of 10 and 40 flows (14 and 0 packets for 25
-and 30) miss the model: whole segments (docs/DEVIATIONS.md). Claims X-5 show that; this test holds
+and 30) miss the model: whole segments (docs/papers/dctcp.md). Claims X-5 show that; this test holds
 what was found within the 25 %. What was moved after a look, and why: docs/adr/0014.
 
 Source: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3.

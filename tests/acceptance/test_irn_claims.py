@@ -18,7 +18,7 @@ EXPERIMENTS = {
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_parameter_of_a_transport_is_spoken_of(name: str) -> None:
     stated = {
-        choice.name: choice.parameters
+        str(choice.name): choice.parameters
         for choice in load_experiment(str(DIRECTORY / f"{name}.yaml")).experiment.transports
     }
     claims = [claim for claim in read_claims() if claim.id[:3] in EXPERIMENTS[name]]

@@ -28,11 +28,11 @@ def test_one_packet_in_256_is_one_too_many_for_go_back_0(one_in: int) -> None:
             result = SimulatorTestbed().run(cell, lambda _fraction: None)
             assert result.failure is None
             statuses = list(result.tables["flows"]["status"])
-            delivered[cell.transport.name] = statuses.count("ok")
+            delivered[str(cell.transport.name)] = statuses.count("ok")
             counters = result.tables["counters"]
             sent = zip(counters["port"], counters["name"], counters["after"], strict=True)
             sent_bytes = sum(value for port, name, value in sent if (port, name) == ("h0->s0", "tx_bytes"))
-            used = 0.15 if delivered[cell.transport.name] == 0 else 0.8
+            used = 0.15 if delivered[str(cell.transport.name)] == 0 else 0.8
             assert sent_bytes > used * 0.2 * 40e9 / 8
     assert (delivered["roce-go-back-0"] == 0) == (one_in == 256)
     assert delivered["roce-lossy"] == (230 if one_in == 0 else pytest.approx(174, abs=22))

@@ -3,7 +3,7 @@
 Fixed before the first run; a later change needs an ADR that quotes both figures.
   run        experiments/rogue-paper/figure-9.yaml: RC WRITE, 2 senders repeating 128 MB for 5 s, MTU 1024,
              framing `rocev2`, profile `cx3pro`, 1 us links, base-RTT floor 50 us, seeds 1 to 5; the
-             receiver's link drops one packet in 65536 to 1024 by its IP identification, or none; verbs of
+             receiver's link drops one packet in 65536 to 1024 by its IP ID, or none; verbs of
              64 KiB and of 1 KiB
   goodput    payload delivered in order per flow, mean over the 5 seconds; of each point the median over the
              two flows of the five seeds

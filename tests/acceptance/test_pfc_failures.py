@@ -46,6 +46,6 @@ def test_a_user_reads_which_port_waits_for_which(tmp_path: Path) -> None:
     assert cell["failure_kind"] == "stalled"
     said = " ".join(done.stderr.split())
     for text in (said, cell["message"]):
-        assert "a deadlock, for ports wait for each other in a circle" in text
+        assert "a deadlock, for ports wait for each other in a loop" in text
         assert "s0->s1 waits for s1->s2" in text
         assert "s4->s0 waits for s0->s1" in text

@@ -88,7 +88,7 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
         (("run", "quickstart", "--set", "seed"), "expected key=value"),
         (
             ("run", "quickstart", "--testbed", "nowhere"),
-            "--testbed: got 'nowhere', expected simulator, virtual, or the file of an inventory",
+            "--testbed: got 'nowhere', expected simulator, kernel, virtual, or the file of an inventory",
         ),
         (("run", "quickstart", "--only-cell", "rogue-r9"), "expected a cell of the plan"),
         (("run", "quickstart", "--only-failed"), "--only-failed: got no --resume"),

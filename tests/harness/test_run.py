@@ -11,9 +11,10 @@ from helpers.inline_slot import InlineSlot
 from harness.errors import NothingToRunError, UsageError
 from harness.execution.cell import Task
 from harness.plan.plan import Plan, make_plan
-from harness.results.manifest import CellRecord, read_manifest
+from harness.results.manifest import read_manifest
 from harness.results.run_directory import check_files
 from harness.run import Run, Workers, cells_left, reopen_run, replan, start_run, work
+from workloads.manifest import CellRecord
 from workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 

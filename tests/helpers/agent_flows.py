@@ -1,4 +1,4 @@
-"""Flows between real nodes: a session with each, and both ends of a flow from `prepare` to their tables."""
+"""Flows between real nodes: a client for each, and both ends of a flow from `prepare` to their tables."""
 
 import csv
 import io
@@ -7,7 +7,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
 
-from rogue_agent.control.messages import (
+from helpers.agent_transfer import agent
+
+from remote.login import Login
+from remote.shell import Shell
+from rogue_agent.node.client import AgentClient
+from rogue_agent.node.messages import (
     Alive,
     Clock,
     ClockReading,
@@ -25,9 +30,6 @@ from rogue_agent.control.messages import (
     Start,
     Started,
 )
-from rogue_agent.control.session import Session
-from virtual.ssh import Connection, Login
-from virtual.transfer import agent
 
 LIMIT_MS = 300_000
 _EXCHANGES = 5
@@ -40,25 +42,25 @@ Rows = list[dict[str, str]]
 class Node:
     """One node: its agent, its experiment address, and how far its clock is ahead of ours."""
 
-    def __init__(self, connection: Connection, session: Session, address: str) -> None:
+    def __init__(self, connection: Shell, client: AgentClient, address: str) -> None:
         self.connection = connection
-        self.session = session
+        self.client = client
         self.address = address
         self.offset_ns = min(self._exchange() for _ in range(_EXCHANGES))[1]
 
     def _exchange(self) -> tuple[int, int]:
         sent_ns = time.monotonic_ns()
-        now_ns = self.session.request(Clock(), ClockReading).now_ns
+        now_ns = self.client.request(Clock(), ClockReading).now_ns
         received_ns = time.monotonic_ns()
         return received_ns - sent_ns, now_ns - (sent_ns + received_ns) // 2
 
 
 @contextmanager
 def node(login: Login, address: str) -> Iterator[Node]:
-    """Open a session with the agent on a machine."""
-    with agent(login) as (connection, session):
-        yield Node(connection, session, address)
-        session.close()
+    """Talk to the agent on a machine."""
+    with agent(login) as (connection, client):
+        yield Node(connection, client, address)
+        client.close()
 
 
 class Flow:
@@ -90,10 +92,10 @@ class Flow:
                 fill_seed=fill_seed,
                 **values,  # type: ignore[arg-type]
             )
-            self.introductions[end] = self.nodes[end].session.request(request, Prepared)
+            self.introductions[end] = self.nodes[end].client.request(request, Prepared)
         for end, other in (("responder", "requester"), ("requester", "responder")):
             peer = self.introductions[other]  # type: ignore[index]
-            self.nodes[end].session.request(Connect(end, LIMIT_MS, peer), Connected)
+            self.nodes[end].client.request(Connect(end, LIMIT_MS, peer), Connected)
 
     def run(
         self, size_bytes: int, *, run_s: int = 120, count: int | None = 1, **load: int | None
@@ -104,22 +106,22 @@ class Flow:
 
     def start(self, size_bytes: int, *, run_s: int, count: int | None = 1, **load: int | None) -> None:
         """Start both ends at one instant; `load` goes into the schedule."""
-        source = self.nodes["requester"].session
+        source = self.nodes["requester"].client
         source.request(Load("requester", LIMIT_MS, size_bytes, count=count, **load), Loaded)
         at_ns = time.monotonic_ns() + _START_IN_S * _NS_PER_S
         for end in ("responder", "requester"):
             there = self.nodes[end]
             start = Start(end, LIMIT_MS, at_ns + there.offset_ns, run_s * _NS_PER_S)
-            there.session.request(start, Started)
+            there.client.request(start, Started)
 
     def end(self) -> tuple[Results, Results]:
         """Wait for the requester's end, and return what both ends say."""
         heartbeat = Heartbeat("requester", LIMIT_MS)
-        source = self.nodes["requester"].session
+        source = self.nodes["requester"].client
         while source.request(heartbeat, Alive).state not in {"finished", "failed"}:
             time.sleep(_HEARTBEAT_S)
         sent, received = (
-            self.nodes[end].session.request(Result(end, LIMIT_MS, checksum=True), Results)
+            self.nodes[end].client.request(Result(end, LIMIT_MS, checksum=True), Results)
             for end in ("requester", "responder")
         )
         return sent, received
@@ -135,4 +137,4 @@ class Flow:
     def close(self) -> None:
         """End both roles, so that their names are free again."""
         for end, there in self.nodes.items():
-            there.session.request(EndRole(end, LIMIT_MS), RoleEnded)
+            there.client.request(EndRole(end, LIMIT_MS), RoleEnded)

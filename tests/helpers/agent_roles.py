@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from helpers.fake_verbs import fake_library, fake_sysfs
+from helpers.fake_verbs import fake_pyverbs, fake_sysfs
 from helpers.fake_verbs_network import Fabric
 from helpers.ticking_clock import TickingClock
 
-from rogue_agent.control.end import Workplace
-from rogue_agent.control.ends import open_end
-from rogue_agent.control.messages import (
+from rogue_agent.core.clocks import HostNs, NicNs
+from rogue_agent.drivers.poller import Poller
+from rogue_agent.drivers.spool import Spool
+from rogue_agent.node.end import Workplace
+from rogue_agent.node.ends import open_end
+from rogue_agent.node.messages import (
     Connect,
     Load,
     Message,
@@ -22,10 +25,7 @@ from rogue_agent.control.messages import (
     Results,
     Start,
 )
-from rogue_agent.control.role import Role, RoleState
-from rogue_agent.core.clocks import HostNs, NicNs
-from rogue_agent.drivers.poller import Poller
-from rogue_agent.drivers.spool import Spool
+from rogue_agent.node.role import Role, RoleState
 
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
 LIMIT_MS = 60_000
@@ -42,7 +42,7 @@ class Actor:
     introduction: Prepared
 
     def ask(self, request: Message, reply_class: type[ReplyT]) -> ReplyT:
-        """Have a request answered."""
+        """Have a request carried out."""
         reply = self.role.handle(request)
         assert isinstance(reply, reply_class), reply
         return reply
@@ -76,7 +76,7 @@ class Stage:
         directory = self.directory / role
         directory.mkdir(exist_ok=True)
         return Workplace(
-            lambda: fake_library(self.fabric),
+            lambda: fake_pyverbs(self.fabric),
             self.directory / "sysfs",
             Spool(directory, role),
             Poller(self.clock.read),

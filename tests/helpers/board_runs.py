@@ -27,7 +27,7 @@ def write_run(directory: Path, *outcomes: StoredOutcome, **changes: object) -> P
     directory.mkdir(parents=True)
     facts = {
         "run_id": directory.name,
-        "source": {"file": "experiments/rogue-paper/incast.yaml", "sha256": "0", "set": []},
+        "source": {"file": "experiments/rogue-paper/incast.yaml", "sha256": "0", "set": [], "data": {}},
         "git": {"commit": COMMIT, "dirty": False},
         "files": {},
     }

@@ -1,6 +1,6 @@
 """Records of cells for tests."""
 
-from harness.results.manifest import CellRecord
+from workloads.manifest import CellRecord
 from workloads.records import CellStatus, FailureKind
 
 

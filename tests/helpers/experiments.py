@@ -1,9 +1,14 @@
 """Experiment files for tests."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from harness.cell.carrier import Carrier
+from harness.cell.cell import Cell
+from harness.experiment.choices import Scalar
 from harness.experiment.load import LoadedExperiment, load_experiment
-from harness.plan.cells import Cell, plan_cells
+from harness.plan.cells import plan_cells
+from workloads.transports import parse_transport
 
 SMALL = """\
 name: small
@@ -29,3 +34,8 @@ def load_text(directory: Path, text: str = SMALL, *settings: str) -> LoadedExper
 def cell_of(directory: Path, *settings: str, text: str = SMALL, index: int = 0) -> Cell:
     """One of its cells."""
     return plan_cells(load_text(directory, text, *settings))[index]
+
+
+def carrier(transport: str, parameters: Mapping[str, Scalar] | None = None) -> Carrier:
+    """A transport with parameters, as a group has them."""
+    return Carrier("main", parse_transport(transport), transport, parameters or {}, 0)

@@ -1,4 +1,4 @@
-"""Nodes whose agents answer from memory: the conversation is real, the network is a few numbers."""
+"""Nodes whose agents reply from memory: the conversation is real, the network is a few numbers."""
 
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address
@@ -7,21 +7,21 @@ from typing import Self, cast
 
 import paramiko
 
-from harness.errors import NodeError
 from harness.provisioning.inventory import (
     Host,
     HostVariables,
     Inventory,
-    Login,
     SwitchNode,
     SwitchPort,
     SwitchVariables,
 )
 from harness.provisioning.ports import PortSettings
-from harness.provisioning.remote import Shell
 from harness.provisioning.switch import PortCounters
 from harness.testbeds.ssh.node import Node
-from rogue_agent.control.messages import (
+from remote.errors import NodeError
+from remote.login import Login
+from remote.shell import Shell
+from rogue_agent.node.messages import (
     PROTOCOL,
     Alive,
     Arrivals,
@@ -47,7 +47,7 @@ from rogue_agent.control.messages import (
     Stop,
     Stopped,
 )
-from rogue_agent.control.wire import REQUEST_TYPES, decode, encode
+from rogue_agent.node.wire import REQUEST_TYPES, decode, encode
 
 DIRECTORY = "/var/lib/rogue/agent"
 CAPABILITIES = Capabilities(
@@ -59,7 +59,7 @@ CAPABILITIES = Capabilities(
 
 
 class FakeAgent:
-    """One node's agent; `files` by role and name; `answers` replace what it says to a kind of request."""
+    """One node's agent; `files` by role and name; `replies` replace what it says to a kind of request."""
 
     def __init__(self, now_ns: int = 10**9) -> None:
         self.now_ns = now_ns
@@ -69,15 +69,15 @@ class FakeAgent:
         """What lies in its directory beside, by name."""
         self.unreadable: set[str] = set()
         self.listings = 0
-        self.answers: dict[type[Message], Callable[[Message], Message | None]] = {}
+        self.replies: dict[type[Message], Callable[[Message], Message | None]] = {}
         self.capabilities = CAPABILITIES
         self.sha256: str | None = "ab" * 32
         self.has_dool = True
 
-    def answer(self, request: Message) -> Message | None:
+    def reply(self, request: Message) -> Message | None:
         self.asked.append(request)
-        if type(request) in self.answers:
-            return self.answers[type(request)](request)
+        if type(request) in self.replies:
+            return self.replies[type(request)](request)
         match request:
             case Hello():
                 return self.capabilities
@@ -128,7 +128,7 @@ class FakeChannel:
     def settimeout(self, _limit_s: float) -> None: ...
 
     def sendall(self, data: bytes) -> None:
-        if not self.is_cut and (reply := self._agent.answer(decode(data.strip(), REQUEST_TYPES))):
+        if not self.is_cut and (reply := self._agent.reply(decode(data.strip(), REQUEST_TYPES))):
             self._said += encode(reply)
 
     def recv(self, size: int) -> bytes:

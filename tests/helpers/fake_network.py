@@ -89,8 +89,8 @@ class FakeNetwork:
         path_seed: int = 0,
         service: str = "rc",
         limiter_of: NicQueuePair | None = None,
-    ) -> tuple["FakeEnd", "FakeEnd"]:
-        here, there = (FakeEnd(self, next(self._numbers), service, retry_count) for _ in range(2))
+    ) -> tuple["FakeQueuePair", "FakeQueuePair"]:
+        here, there = (FakeQueuePair(self, next(self._numbers), service, retry_count) for _ in range(2))
         here.peer, there.peer = there, here
         return here, there
 
@@ -136,7 +136,7 @@ class FakeDatagrams:
 
 
 @dataclass
-class FakeEnd:
+class FakeQueuePair:
     network: FakeNetwork
     qp_num: int
     service: str
@@ -159,7 +159,7 @@ class FakeEnd:
     left_at_ns: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.peer: FakeEnd
+        self.peer: FakeQueuePair
         self.on_completions: OnCompletions
         self.on_receives: OnCompletions | None = None
 
@@ -274,8 +274,8 @@ class FakeEnd:
                     network.now_ns, [(0, SUCCESS, peer.nic_clock_ns(), verb.length_bytes, verb.imm)]
                 )
         if self.service == "rc":
-            answer_ns = peer.respond_ns(verb) if verb.verb == "read" else 0.0
-            network.after(answer_ns + DELAY_NS, lambda: self._acknowledge(number, life))
+            response_ns = peer.respond_ns(verb) if verb.verb == "read" else 0.0
+            network.after(response_ns + DELAY_NS, lambda: self._acknowledge(number, life))
 
     def respond_ns(self, verb: FakeVerb) -> float:
         """Responses to READs leave one after the other, at this end's rate."""

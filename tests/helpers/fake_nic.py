@@ -2,9 +2,9 @@
 
 Everything is in integer picoseconds of true time. The NIC's oscillator runs `drift_ppm` too fast;
 timestamps and pacing both follow it, the line rate does not. The network is a function from the instant at
-which a batch's last byte left to the round-trip time that it finds. With `answers` it is a NIC over UC whose
-peer's library answers each batch, or loses it: the function gives the processing time for a batch's number,
-or None.
+which a batch's last byte left to the round-trip time that it finds. With `acknowledgements` it is a
+NIC over UC whose peer's library acknowledges each batch, or loses it: the function gives the processing
+time for a batch's number, or None.
 """
 
 from collections import deque
@@ -44,20 +44,20 @@ class FakeNic:
         offset_ns: int = 0,
         drift_ppm: int = 0,
         lag_bytes: Callable[[], int] = lambda: 0,
-        answers: Callable[[int], int | None] | None = None,
+        acknowledgements: Callable[[int], int | None] | None = None,
     ) -> None:
         self._link = link
         self._rtt_ps = rtt_ps
         self._offset_ns = offset_ns
         self._drift_ppm = drift_ppm
         self._lag_bytes = lag_bytes
-        self._processing_ns = answers
+        self._processing_ns = acknowledgements
         self._queue: deque[Verb] = deque()
         self._rate_bps = link.line_rate_bps
         self._next_rates: deque[list[int]] = deque()
         self._may_start_ps = 0
         self._done: deque[tuple[int, Verb]] = deque()
-        self._answers: deque[tuple[int, int]] = deque()
+        self._acknowledgements: deque[tuple[int, int]] = deque()
         self.now_ps = 0
         self.left_ps: dict[int, int] = {}
         self.completed_ps: dict[int, int] = {}
@@ -88,16 +88,16 @@ class FakeNic:
         return self.nic_ns
 
     def next_completion_ps(self) -> int | None:
-        """Instant of the next completion or answer; what leaves before it has left afterwards."""
+        """Instant of the next completion or acknowledgement; what leaves before it has left afterwards."""
         while self._queue and not (self._done and self._done[0][0] < self._may_start_ps):
             self._send_packet()
-        return min((queue[0][0] for queue in (self._done, self._answers) if queue), default=None)
+        return min((queue[0][0] for queue in (self._done, self._acknowledgements) if queue), default=None)
 
-    def take_answers(self) -> list[Completion]:
-        """Answers of the peer's library that have arrived by now."""
+    def take_acknowledgements(self) -> list[Completion]:
+        """Acknowledgements of the peer's library that have arrived by now."""
         ready: list[Completion] = []
-        while self._answers and self._answers[0][0] <= self.now_ps:
-            arrived_ps, imm = self._answers.popleft()
+        while self._acknowledgements and self._acknowledgements[0][0] <= self.now_ps:
+            arrived_ps, imm = self._acknowledgements.popleft()
             ready.append((0, SUCCESS, self._nic_ns_at(arrived_ps), 0, imm))
         return ready
 
@@ -133,26 +133,31 @@ class FakeNic:
         if not verb.packets:
             self._queue.popleft()
             left_ps = start_ps + wire_bytes * 8 * PS_PER_S // self._link.line_rate_bps
-            answered_ps = left_ps + self._rtt_ps(left_ps)
-            completed_ps = max(answered_ps, self._done[-1][0] if self._done else 0)
+            arrived_back_ps = left_ps + self._rtt_ps(left_ps)
+            completed_ps = max(arrived_back_ps, self._done[-1][0] if self._done else 0)
             if self._processing_ns is not None:
                 completed_ps = left_ps
-                self._answer(verb, answered_ps)
+                self._acknowledge(verb, arrived_back_ps)
             self.left_ps[verb.wr_id] = left_ps
-            self.completed_ps[verb.wr_id] = completed_ps if self._processing_ns is None else answered_ps
+            self.completed_ps[verb.wr_id] = completed_ps if self._processing_ns is None else arrived_back_ps
             self._done.append((completed_ps, verb))
 
-    def _answer(self, verb: Verb, answered_ps: int) -> None:
-        """Over UC a completion says only that a verb has left; the peer's library answers, or does not."""
+    def _acknowledge(self, verb: Verb, arrived_back_ps: int) -> None:
+        """Over UC a completion says only that a verb has left; the peer's library may acknowledge it."""
         assert self._processing_ns is not None
         if verb.imm is None:
             return
         number = batch_of(verb.imm).number
         processing_ns = self._processing_ns(number)
         if processing_ns is not None:
-            answer = (answered_ps + processing_ns * PS_PER_NS, batch_immediate(number, processing_ns))
-            assert not self._answers or self._answers[-1][0] <= answer[0], "answers come in order"
-            self._answers.append(answer)
+            acknowledgement = (
+                arrived_back_ps + processing_ns * PS_PER_NS,
+                batch_immediate(number, processing_ns),
+            )
+            assert not self._acknowledgements or self._acknowledgements[-1][0] <= acknowledgement[0], (
+                "in order"
+            )
+            self._acknowledgements.append(acknowledgement)
 
     def _count_towards_new_rates(self, wire_bytes: int) -> None:
         """A rate acts on the first packet that starts once its lag has been transmitted."""
@@ -208,9 +213,9 @@ class FakeDriver:
             now = self.nic.host_ns
             if completions:
                 self.connection.on_completions(now, completions)
-            answers = self.nic.take_answers()
-            if answers:
-                self.connection.on_receives(now, answers)
+            acknowledgements = self.nic.take_acknowledgements()
+            if acknowledgements:
+                self.connection.on_receives(now, acknowledgements)
             if self.deadline_ns is not None and now >= self.deadline_ns:
                 self.connection.on_timer(now)
             drain(self.connection, self, now)

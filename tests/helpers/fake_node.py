@@ -1,4 +1,4 @@
-"""A node in memory and in a temporary directory: answers the few programs that the modules call."""
+"""A node in memory and in a temporary directory: stands in for the few programs that the modules call."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ class FakeNode(System):
         self._root = root
         self.commands: list[str] = []
         self.rdma_links: dict[str, str] = {}
-        self.answering: set[str] = set()
+        self.replying: set[str] = set()
         self.roots = dict.fromkeys(interfaces, BY_ITSELF)
         self.card_rates: dict[str, dict[str, str]] = {}
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
@@ -85,7 +85,7 @@ class FakeNode(System):
         return f"Features for {command[2]}:\ngeneric-receive-offload: on\ntcp-segmentation-offload: off\n"
 
     def _ping(self, command: list[str], _text: str) -> str:
-        if command[-1] not in self.answering:
+        if command[-1] not in self.replying:
             raise CommandError(command, "")
         return "3 packets transmitted, 3 received\nrtt min/avg/max/mdev = 0.9/1.25/2.0/0.1 ms\n"
 

@@ -14,8 +14,9 @@ import signal
 import threading
 from pathlib import Path
 
-from harness.plan.cells import Cell
-from harness.testbeds.base import CellResult, Columns, Failure, ParameterMistake, Progress, Testbed
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterMistake
+from harness.testbeds.base import CellResult, Columns, Failure, Progress, Testbed
 from workloads.records import FailureKind
 from workloads.streams import start_jitter_ns
 
@@ -35,7 +36,7 @@ class FakeTestbed(Testbed):
         return [os.environ[OBSTACLE]] if OBSTACLE in os.environ else []
 
     def unsupported(self, cell: Cell) -> str | None:
-        return "the fake testbed has no switches" if cell.transport.name == "roce+pfc" else None
+        return "the fake testbed has no switches" if str(cell.transport.name) == "roce+pfc" else None
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         if "colour" in cell.transport.parameters:

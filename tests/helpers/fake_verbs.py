@@ -1,4 +1,4 @@
-"""A pyverbs that lives in one process: the library a driver is given, and what the kernel shows of its port.
+"""A pyverbs that lives in one process: what a driver is given, and what the kernel shows of its port.
 
 It offers the constructors and methods that the driver uses, with pyverbs's own argument names.
 """
@@ -11,7 +11,7 @@ from helpers import fake_verbs_device as device
 from helpers import fake_verbs_network as network
 from helpers import fake_verbs_queues as queues
 
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 EVENT_FILE = "anon_inode:[eventfd]"
 
@@ -23,7 +23,7 @@ def gid(text: str) -> str:
     return text
 
 
-def fake_library(fabric: network.Fabric) -> Pyverbs:
+def fake_pyverbs(fabric: network.Fabric) -> Pyverbs:
     """A Pyverbs over this fabric."""
 
     def module(**members: object) -> ModuleType:

@@ -3,7 +3,7 @@
 from concurrent.futures import Future
 
 from harness.execution.cell import Task, execute
-from harness.results.manifest import CellRecord
+from workloads.manifest import CellRecord
 
 
 class InlineSlot:

@@ -8,14 +8,14 @@ MTUS_BYTES = (256, 1000, 1024, 4096)
 # So fast that something happens in small networks.
 CONTROLS = (
     NicControl("dcqcn", {"notification_gap_ns": 2_000, "rate_timer_ns": 3_000, "byte_counter_bytes": 5_000}),
-    NicControl("dcqcn-ns3-rdma", {"rate_timer_ns": 7_000, "rate_min_bps": 1e9}, notification_priority=0),
+    NicControl("dcqcn-ns3-rdma", {"rate_timer_ns": 7_000, "rate_min_bps": 1e9}, cnp_priority=0),
     NicControl("constant", {"window_bytes": 3_000}),
     NicControl("constant", {"rate_bps": 2e9, "window_bytes": 20_000}),
     NicControl("timely", {"segment_bytes": 3_000, "rtt_low_ns": 6_000, "rtt_high_ns": 20_000}),
     NicControl("timely-ns3-rdma", {"segment_bytes": 5_000, "rtt_unit_ns": 100_000, "initial_rate_bps": 2e9}),
     NicControl("timely-patched", {"segment_bytes": 500, "rtt_low_ns": 3_000, "beta": 0.2}),
     NicControl("rocc", {"rise_timer_ns": 5_000, "processing_delay_ns": 1_000}),
-    NicControl("rocc", {"rise_timer_ns": 30_000, "processing_delay_ns": 0}, notification_priority=3),
+    NicControl("rocc", {"rise_timer_ns": 30_000, "processing_delay_ns": 0}, cnp_priority=3),
     NicControl("hpcc", {"base_rtt_ns": 8_000}),
 )
 

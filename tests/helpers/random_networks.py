@@ -16,8 +16,8 @@ from simulator import (
     BurstLoss,
     DatagramQueuePair,
     FairRates,
-    IdentificationLoss,
     IndependentLoss,
+    IpIdLoss,
     Loss,
     Marking,
     NicControl,
@@ -45,7 +45,7 @@ LOSSES = (
     IndependentLoss(0.1),
     IndependentLoss(0.5, from_ns=10_000, until_ns=30_000),
     BurstLoss(to_bad_probability=0.02, to_good_probability=0.3),
-    IdentificationLoss(0xF),
+    IpIdLoss(0xF),
 )
 RELIABILITIES = (
     Reliability("irn"),
@@ -91,7 +91,7 @@ class Verb:
 
 @dataclass(frozen=True)
 class Flow:
-    """A connection, and host software that answers a completion with the next verb and a new rate."""
+    """A connection, and host software that follows a completion with the next verb and a new rate."""
 
     source: int
     destination: int
@@ -102,7 +102,7 @@ class Flow:
     starts_ns: int
     service: Literal["rc", "uc"]
     verbs: tuple[Verb, ...]
-    answer: Verb | None  # that the other end posts for each receive
+    reply: Verb | None  # that the other end posts for each receive
     rates_bps: tuple[int, ...]
     is_closed_loop: bool
     is_bound: bool  # to memories
@@ -115,7 +115,7 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Network:
+class RandomNetwork:
     profile: NicProfile
     buffers_bytes: tuple[int | None, ...]  # one per switch of a chain
     alpha: float
@@ -234,9 +234,9 @@ class _Application:
         )
         self._timer = simulation.timer(self._go_on)
         self.ends[1].attach(
-            lambda now, completions: None, lambda now, state: None, lambda now, receives: self._answer(now)
+            lambda now, completions: None, lambda now, state: None, lambda now, receives: self._reply(now)
         )
-        self._answer_with = flow.answer
+        self._reply_with = flow.reply
         simulation.schedule(flow.starts_ns, self._go_on)
         for limiter, move_ns in enumerate(flow.moves_ns):
             simulation.schedule(move_ns, partial(self._move, limiter))
@@ -250,11 +250,11 @@ class _Application:
             for wr_id in range(4):
                 simulation.schedule(1_700 * wr_id, partial(_send, sender, receiver, wr_id))
 
-    def _answer(self, now_ns: int) -> None:
-        if self._answer_with is not None and self.ends[1].state == 3:
+    def _reply(self, now_ns: int) -> None:
+        if self._reply_with is not None and self.ends[1].state == 3:
             if not self._is_controlled:
                 self.ends[1].set_rate(10**9 * (1 + now_ns % 5))
-            self._answer_with.post(self.ends[1], now_ns)
+            self._reply_with.post(self.ends[1], now_ns)
 
     def _move(self, limiter: int, _now_ns: int) -> None:
         """Move to a limiter that may not exist, whether idle or not."""
@@ -311,7 +311,7 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             starts_ns=st.integers(0, 20_000),
             service=st.sampled_from(("rc", "rc", "uc")),
             verbs=st.lists(verbs(), min_size=1, max_size=24).map(tuple),
-            answer=st.none() | verbs(),
+            reply=st.none() | verbs(),
             rates_bps=st.lists(st.sampled_from((0, 10**8, 333_333_333, 5 * 10**9, 10**11)), max_size=4).map(
                 tuple
             ),
@@ -338,22 +338,22 @@ def verbs() -> st.SearchStrategy[Verb]:
 
 
 def _flow_between(order: list[int], flow: Flow) -> Flow:
-    """Put the flow between two hosts; type UC has neither READ nor answers."""
+    """Put the flow between two hosts; type UC has neither READ nor replies."""
     flow = replace(flow, source=order[0], destination=order[1])
     if flow.reliability is not None:
         return _with_plain_writes(flow)
     if flow.service == "rc":
         return flow
-    answer = None if flow.answer is None else _unreliable(flow.answer)
-    is_possible = flow.control is None or not flow.control.wants_answers
+    reply = None if flow.reply is None else _unreliable(flow.reply)
+    is_possible = flow.control is None or not flow.control.wants_acknowledgements
     control = flow.control if is_possible else None
-    return replace(flow, verbs=tuple(map(_unreliable, flow.verbs)), answer=answer, control=control)
+    return replace(flow, verbs=tuple(map(_unreliable, flow.verbs)), reply=reply, control=control)
 
 
 def _with_plain_writes(flow: Flow) -> Flow:
     """TCP besides controls its own window, so that no NIC may control its rate."""
     verbs = tuple(replace(verb, kind="write", imm=None) for verb in flow.verbs)
-    flow = replace(flow, service="rc", verbs=verbs, answer=None, is_bound=False, resets_ns=())
+    flow = replace(flow, service="rc", verbs=verbs, reply=None, is_bound=False, resets_ns=())
     assert flow.reliability is not None
     return replace(flow, control=None) if flow.reliability.controls_window else flow
 
@@ -365,14 +365,14 @@ def _unreliable(verb: Verb) -> Verb:
 @st.composite
 def networks(
     draw: st.DrawFn, flow_control: st.SearchStrategy[PriorityFlowControl | None] | None = None
-) -> Network:
+) -> RandomNetwork:
     switches = draw(st.integers(1, 3))
     hosts = draw(st.lists(st.tuples(st.integers(0, switches - 1), links()), min_size=2, max_size=5))
     buffers = st.sampled_from((None, 3_000, 20_000, 100_000))
     control = draw(st.none() | flow_controls() if flow_control is None else flow_control)
     if control is not None and control.xoff_bytes is None:
         buffers = st.sampled_from((3_000, 20_000, 100_000))
-    return Network(
+    return RandomNetwork(
         profile=draw(st.sampled_from(PROFILES)),
         buffers_bytes=draw(st.tuples(*[buffers] * switches)),
         alpha=draw(st.sampled_from((0.5, 1.0, 8.0))),

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from helpers.random_faults import pause_faults
 from helpers.random_features import flow_controls
-from helpers.random_networks import Network, networks
+from helpers.random_networks import RandomNetwork, networks
 from hypothesis import strategies as st
 
 
 @st.composite
-def networks_whose_pauses_go_wrong(draw: st.DrawFn) -> Network:
+def networks_whose_pauses_go_wrong(draw: st.DrawFn) -> RandomNetwork:
     """With NICs that pause for nothing or receive slowly, and watchdogs that drop."""
     network = draw(networks(flow_controls()))
     assert network.flow_control is not None

@@ -27,7 +27,7 @@ from rogue_agent.core.connection import Connection
 from rogue_agent.core.lane import LANE_SHIFT
 from rogue_agent.core.library import Deliver, Library
 from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.recovery import Ends, Peer
+from rogue_agent.core.recovery import Peer, QueuePairNumbers
 from rogue_agent.core.transports import settings_for
 
 MTU, SEGMENT = 1024, 4096
@@ -64,7 +64,10 @@ class Side:
     """One connection, its two wires, the library at its passive end, and what arrived there."""
 
     def __init__(self, number: int) -> None:
-        main, shadow = Ends(10 * number + 1, 10 * number + 5), Ends(10 * number + 2, 10 * number + 6)
+        main, shadow = (
+            QueuePairNumbers(10 * number + 1, 10 * number + 5),
+            QueuePairNumbers(10 * number + 2, 10 * number + 6),
+        )
         self.wires = {ends.qp_num: Wire(*ends) for ends in (main, shadow)}
         self.connection = Connection(
             SETTINGS, LINK, main.qp_num, peer=Peer(LINK, main.peer_qp_num, shadow), tracing=True
@@ -122,7 +125,7 @@ class Side:
         if not action.signaled:
             return
         out = [verb for verb in life.posted[life.acknowledged :] if verb.wr_id >> LANE_SHIFT == number]
-        cwnd_packets = self.connection._lanes[number].control.cc.cwnd_packets
+        cwnd_packets = self.connection._lanes[number].feedback.cc.cwnd_packets
         assert sum(verb.signaled for verb in out) <= 2 or sum(verb.length_bytes for verb in out) <= max(
             cwnd_packets * MTU, 2 * SEGMENT
         )

@@ -3,12 +3,19 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
 from helpers.sample_run import Columns, write_manifest, write_table
 
 from reports.load import Run
+from reports.transfers import Transfers, transfers_of
 from reports.view import CellView
 from workloads.records import SCHEMA_VERSION, TABLES
 
+PLACE = {
+    "git": {"commit": None, "dirty": None}, "versions": {},
+    "host": {"cpu": None, "cores": 1, "memory_bytes": None, "kernel": "Linux"},
+}  # fmt: skip
+SOURCE = {"file": "x.yaml", "sha256": "0" * 64, "set": [], "data": {}}
 FILLER: dict[str, object] = {"int64": 0, "float64": 0.0, "string": "", "bool": False}
 SECOND = 1_000_000_000
 
@@ -26,15 +33,22 @@ def manifest(cells: list[dict[str, object]], **changes: object) -> dict[str, obj
     return {
         "schema_version": SCHEMA_VERSION, "run_id": "20261120T101500Z-000000", "status": "complete",
         "testbed": "simulator", "created_utc": "2026-11-20T10:15:00Z", "command": ["rogue", "run", "x.yaml"],
-        "experiment": {"name": "tiny", "title": "Tiny"}, "cells": cells, **changes,
+        "experiment": {"name": "tiny", "title": "Tiny"}, "source": SOURCE, "sessions": [], **PLACE,
+        "cells": cells, **changes,
     }  # fmt: skip
+
+
+def session(commit: str) -> dict[str, object]:
+    """Return the manifest's entry of a call of `rogue run` with the code of a commit."""
+    git = {"commit": commit, "dirty": False}
+    return {"created_utc": "t", "command": ["rogue", "run", "x.yaml"], **PLACE, "git": git}
 
 
 def cell(cell_id: str = "rogue-r1", **changes: object) -> dict[str, object]:
     """Return the manifest's entry of a finished cell."""
     return {
-        "id": cell_id, "transport": "rogue", "factors": {}, "repetition": 1, "seed": 1, "status": "ok",
-        "facts": {}, **changes,
+        "id": cell_id, "transport": "rogue", "transport_name": changes.get("transport", "rogue"),
+        "factors": {}, "repetition": 1, "seed": 1, "status": "ok", "facts": {}, **changes,
     }  # fmt: skip
 
 
@@ -55,6 +69,11 @@ def transfer(flow_id: str, **changes: object) -> dict[str, object]:
         "flow_id": flow_id, "size_bytes": 1000, "start_ns": 0, "end_ns": 2 * SECOND, "status": "ok",
         "retransmitted_bytes": 0, **changes,
     }  # fmt: skip
+
+
+def transfers(*rows: Mapping[str, object]) -> Transfers:
+    """Return what reports read of rows of `flows`."""
+    return transfers_of(pd.DataFrame(filled("flows", rows)))
 
 
 def delivery(flow_id: str, t_ns: int, delivered_bytes: int, interval_ns: int = SECOND) -> dict[str, object]:

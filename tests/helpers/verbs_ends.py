@@ -10,7 +10,7 @@ from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.connection import Connection
 from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.recovery import Ends, Peer
+from rogue_agent.core.recovery import Peer, QueuePairNumbers
 from rogue_agent.core.transports import settings_for
 from rogue_agent.drivers.limiters.base import COLUMNS as LIMITER_COLUMNS
 from rogue_agent.drivers.limiters.base import RateLimiter
@@ -29,8 +29,8 @@ from rogue_agent.drivers.verbs.flow import (
     FlowShape,
     VerbsFlow,
 )
-from rogue_agent.drivers.verbs.library import Pyverbs
-from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteEnd, RemoteMemory
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
+from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteMemory, RemoteQueuePair
 from rogue_agent.drivers.verbs.responder import SENDS, VerbsResponder
 
 PORT = PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 2_500_000_000)
@@ -89,7 +89,8 @@ def remote_of(endpoint: Endpoint) -> Remote:
     """What an endpoint's peer is told."""
     buffer = endpoint.buffer
     ends = tuple(
-        RemoteEnd(PORT.gid, pair.qp_num, psn) for pair, psn in zip(endpoint.pairs, endpoint.psns, strict=True)
+        RemoteQueuePair(PORT.gid, pair.qp_num, psn)
+        for pair, psn in zip(endpoint.pairs, endpoint.psns, strict=True)
     )
     side_qp_num = None if endpoint.side is None else endpoint.side.qp_num
     return Remote(ends, side_qp_num, RemoteMemory(buffer.address, buffer.size_bytes, buffer.rkey))
@@ -124,11 +125,11 @@ class Scene:
         polls = list(self.requester.queue.drain())
         for completions in polls:
             self.flow.on_completions(HostNs(now_ns), completions)
-        answers = list(self.responder.queue.drain())
-        for completions in answers:
+        received = list(self.responder.queue.drain())
+        for completions in received:
             self.library.on_completions(HostNs(now_ns), completions)
         self.library.on_empty(HostNs(now_ns))
-        return bool(polls or answers)
+        return bool(polls or received)
 
     def run(self) -> None:
         """Do what the event loops do, without sleeping."""
@@ -138,7 +139,7 @@ class Scene:
 
 def scene(
     stack: ExitStack,
-    library: Pyverbs,
+    pyverbs: Pyverbs,
     fabric: Fabric,
     transport: str = "rogue",
     verb: str = "write",
@@ -150,7 +151,9 @@ def scene(
     settings = settings_for(transport, RATE_BPS, {"has_shadow": has_shadow})
     uses_receives = settings.service == "uc" or verb != "write"
     plans = (
-        EndpointPlan(settings.service, BUFFER_BYTES, 64, has_shadow, 16 if settings.is_answered else 0),
+        EndpointPlan(
+            settings.service, BUFFER_BYTES, 64, has_shadow, 16 if settings.has_batch_acknowledgements else 0
+        ),
         EndpointPlan(
             settings.service,
             BUFFER_BYTES,
@@ -162,12 +165,12 @@ def scene(
         ),
     )
     ticker = Ticker()
-    here, there = (stack.enter_context(opened(library, PORT, plan, ticker.read)) for plan in plans)
+    here, there = (stack.enter_context(opened(pyverbs, PORT, plan, ticker.read)) for plan in plans)
     connect(here, there)
     sent, received = Files(), Files()
     limiter = KnownLimiter(sent.table("limiter", LIMITER_COLUMNS)) if has_limiter else None
     link = LinkFacts(RATE_BPS, MTU_BYTES, rate_step_bps=1_000_000, has_limiter=has_limiter)
-    shadow = Ends(here.pairs[1].qp_num, there.pairs[1].qp_num) if has_shadow else None
+    shadow = QueuePairNumbers(here.pairs[1].qp_num, there.pairs[1].qp_num) if has_shadow else None
     peer = Peer(link, there.queue_pair.qp_num, shadow)
     connection = Connection(settings, link, here.queue_pair.qp_num, tracing=True, peer=peer)
     records = FlowRecords(
@@ -179,7 +182,7 @@ def scene(
     shape = FlowShape(BUFFER_BYTES, settings.segment_bytes, MTU_BYTES, settings.service == "uc")
     clocks = Clocks(lambda: HostNs(ticker.read()), ticker.read)
     flow = VerbsFlow(connection, here, remote_of(there).memory, shape, limiter, records, clocks)
-    answering = VerbsResponder(
+    responder = VerbsResponder(
         there,
         remote_of(here).memory,
         KnownLimiter(received.table("limiter", LIMITER_COLUMNS)) if has_limiter else None,
@@ -187,4 +190,4 @@ def scene(
         ThroughputMeter(received.table("throughput", METER_COLUMNS), INTERVAL_NS),
         ticker.read,
     )
-    return Scene(fabric, here, there, flow, answering, limiter, sent, received)
+    return Scene(fabric, here, there, flow, responder, limiter, sent, received)

@@ -63,8 +63,8 @@ def page_with(words: str, url: str, process: "subprocess.Popen[str]") -> str:
         while words not in page:
             assert time.monotonic() < until, f"no {words!r} in: {page}"
             try:
-                with urlopen(url, timeout=PATIENCE_SECONDS) as answer:
-                    page = answer.read().decode()
+                with urlopen(url, timeout=PATIENCE_SECONDS) as response:
+                    page = response.read().decode()
             except URLError:
                 page = ""
             ended = select.select([handle], [], [], 0 if words in page else 0.2)[0]

@@ -1,5 +1,6 @@
 """What holds for every role, without a machine."""
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import yaml
 
 PLAYBOOKS = Path(__file__).parents[2] / "playbooks"
 ROLES = sorted(path.name for path in (PLAYBOOKS / "roles").iterdir())
-OF_THE_INVENTORY = {"experiment_interface", "experiment_mtu", "ports"}
+OF_THE_INVENTORY = {"experiment_interface", "experiment_mtu"}
 PAGE = (PLAYBOOKS.parent / "docs" / "TESTBEDS.md").read_text()
 
 
@@ -75,6 +76,15 @@ def test_limiters_are_classes_that_packets_reach_by_their_traffic_class() -> Non
     assert [line.split("ip_tos ")[1] for line in filters] == [
         f"{k << 5:#x}/0xe0 classid 1:1{k}" for k in range(1, 8)
     ]
+
+
+def test_what_ansible_runs_imports_nothing_of_the_harness() -> None:
+    for path in PLAYBOOKS.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            assert not any(name.split(".")[0] == "harness" for name in names), path
 
 
 def test_whoever_only_runs_experiments_can_have_the_nodes_looked_at() -> None:

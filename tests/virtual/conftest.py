@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.running_machines import RunningMachines, running
 
 from virtual import prerequisites, standing
 from virtual.errors import PrerequisiteError
@@ -13,7 +14,6 @@ from virtual.image.cache import Image, cache_directory, obtain
 from virtual.machines.accelerator import choose
 from virtual.machines.plan import pair
 from virtual.machines.qemu import Accelerator
-from virtual.testbed import RunningMachines, running
 
 
 def tell(text: str) -> None:
@@ -27,7 +27,7 @@ def image(request: pytest.FixtureRequest) -> Image:
     if "virtual" not in request.config.option.markexpr:
         pytest.skip("boots virtual machines; run `make test-virtual`")
     try:
-        prerequisites.require()
+        prerequisites.require(prerequisites.MACHINES)
     except PrerequisiteError as error:
         if "qemu" in os.environ.get("REQUIRE", "").split(","):
             pytest.fail(str(error), pytrace=False)

@@ -4,7 +4,6 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,10 @@ from helpers.real_rogue import Running, call
 
 from harness.exit_codes import ExitCode
 from harness.results.manifest import read_manifest
+from remote.shell import Shell, connect
 from virtual import standing
 from virtual.image.cache import Image
 from virtual.machines.qemu import Accelerator
-from virtual.ssh import Connection, connect
 from virtual.standing import processes
 
 pytestmark = [pytest.mark.virtual, pytest.mark.long]
@@ -64,14 +63,15 @@ def experiment(tmp_path: Path) -> Path:
 def wait_for_traffic(nodes: standing.StandingTestbed) -> None:
     """Wait until the switch has got half a megabyte from h0."""
     counter = "/sys/class/net/eth1/statistics/rx_bytes"
-    with connect(replace(nodes.logins["fabric"], timeout_s=PATIENCE_S)) as fabric:
+    with connect(nodes.logins["fabric"], limit_s=PATIENCE_S) as fabric:
         fabric.run(
             f"timeout {PATIENCE_S} sh -c 'enough=$(( $(cat {counter}) + 500000 )); "
-            f"until [ $(cat {counter}) -gt $enough ]; do busybox usleep 50000; done'"
+            f"until [ $(cat {counter}) -gt $enough ]; do busybox usleep 50000; done'",
+            limit_s=PATIENCE_S,
         )
 
 
-def nothing_runs_on(host: Connection) -> None:
+def nothing_runs_on(host: Shell) -> None:
     """Wait until no process and no file of the agent is left; `timeout` bounds the wait."""
     host.run("timeout 100 sh -c 'while pgrep -f [r]ogue-agent.pyz; do busybox usleep 100000; done'")
     assert host.run(f"find /tmp {SPOOL} -name 'rogue-agent-*'") == ""
@@ -144,12 +144,12 @@ def test_a_blow_ends_its_cell_and_the_next_one_goes_on(
     assert code == ExitCode.CELLS_FAILED
     call("verify", str(directory))
     for name in ("h0", "h1"):
-        with connect(replace(nodes.logins[name], timeout_s=PATIENCE_S)) as host:
+        with connect(nodes.logins[name], limit_s=PATIENCE_S) as host:
             nothing_runs_on(host)
 
 
 @contextmanager
-def clock_an_hour_ahead(host: Connection) -> Iterator[None]:
+def clock_an_hour_ahead(host: Shell) -> Iterator[None]:
     host.run(f"date -s '{HOUR_S} seconds'")
     yield
     host.run(f"date -s '-{HOUR_S} seconds'")
@@ -173,7 +173,7 @@ def test_a_clock_that_jumps_moves_no_measurement(
 
 
 @contextmanager
-def lying_agent(host: Connection) -> Iterator[None]:
+def lying_agent(host: Shell) -> Iterator[None]:
     host.run(f"mv {AGENT} {AGENT}.kept")
     host.put(LIAR.encode(), AGENT)
     yield

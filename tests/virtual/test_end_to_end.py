@@ -8,11 +8,12 @@ import pytest
 from helpers.real_rogue import call
 
 from harness.exit_codes import ExitCode
-from harness.results.manifest import Manifest, read_manifest
+from harness.results.manifest import read_manifest
 from virtual import standing
 from virtual.image.cache import Image
 from virtual.machines.qemu import Accelerator
 from virtual.standing import processes
+from workloads.manifest import Manifest
 
 pytestmark = pytest.mark.virtual
 

@@ -1,7 +1,7 @@
 import pytest
 
 from virtual.errors import VirtualTestbedError
-from virtual.network import HOSTS_MAX, Network, SwitchPort, network
+from virtual.network import HOSTS_MAX, BridgePort, VirtualNetwork, network
 
 STAR = network(["h0", "h1"], ["s0"], [("h0", "s0"), ("h1", "s0")])
 CHAIN = network(
@@ -21,13 +21,13 @@ def test_a_host_hangs_on_the_switch_that_its_cable_leads_to_whichever_end_is_nam
 
 def test_ports_lead_to_hosts_in_order_and_to_neighbours_both_ways() -> None:
     assert CHAIN.ports() == (
-        SwitchPort("s0", "eth1", "h0"),
-        SwitchPort("s1", "eth2", "h1"),
-        SwitchPort("s2", "eth3", "h2"),
-        SwitchPort("s0", "s0-s1", "s1"),
-        SwitchPort("s1", "s1-s0", "s0"),
-        SwitchPort("s1", "s1-s2", "s2"),
-        SwitchPort("s2", "s2-s1", "s1"),
+        BridgePort("s0", "eth1", "h0"),
+        BridgePort("s1", "eth2", "h1"),
+        BridgePort("s2", "eth3", "h2"),
+        BridgePort("s0", "s0-s1", "s1"),
+        BridgePort("s1", "s1-s0", "s0"),
+        BridgePort("s1", "s1-s2", "s2"),
+        BridgePort("s2", "s2-s1", "s1"),
     )
     assert [port.interface for port in STAR.ports()] == ["eth1", "eth2"]
 
@@ -37,7 +37,7 @@ def test_interface_names_fit_into_the_kernels_15_characters() -> None:
     assert max(len(port.interface) for port in longest.ports()) <= 15
 
 
-def star(count: int) -> Network:
+def star(count: int) -> VirtualNetwork:
     hosts = [f"h{index}" for index in range(count)]
     return network(hosts, ["s0"], [(host, "s0") for host in hosts])
 

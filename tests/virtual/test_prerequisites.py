@@ -4,6 +4,7 @@ import pytest
 
 from virtual import prerequisites
 from virtual.errors import PrerequisiteError
+from virtual.prerequisites import KERNEL, MACHINES
 
 
 def without(*programs: str) -> Callable[[str], str | None]:
@@ -11,17 +12,19 @@ def without(*programs: str) -> Callable[[str], str | None]:
 
 
 def test_nothing_is_missing_where_every_program_is_found() -> None:
-    assert prerequisites.missing_packages(is_root=True, find=without()) == []
+    assert prerequisites.missing_packages(MACHINES, is_root=True, find=without()) == []
 
 
 def test_missing_programs_are_named_by_their_packages() -> None:
-    packages = prerequisites.missing_packages(is_root=True, find=without("qemu-system-x86_64", "mkfs.ext4"))
+    packages = prerequisites.missing_packages(
+        MACHINES, is_root=True, find=without("qemu-system-x86_64", "mkfs.ext4")
+    )
     assert packages == ["e2fsprogs", "qemu-system-x86"]
 
 
 def test_only_without_root_is_the_user_namespace_helper_needed() -> None:
-    assert prerequisites.missing_packages(is_root=True, find=without("newuidmap")) == []
-    assert prerequisites.missing_packages(is_root=False, find=without("newuidmap")) == ["uidmap"]
+    assert prerequisites.missing_packages(MACHINES, is_root=True, find=without("newuidmap")) == []
+    assert prerequisites.missing_packages(MACHINES, is_root=False, find=without("newuidmap")) == ["uidmap"]
 
 
 def test_without_root_the_exact_command_is_shown_and_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +33,7 @@ def test_without_root_the_exact_command_is_shown_and_nothing_is_run(monkeypatch:
     monkeypatch.setattr(prerequisites, "find_program", without("mmdebstrap"))
     monkeypatch.setattr(prerequisites, "run", lambda command, **_: commands.append(command))
     with pytest.raises(PrerequisiteError) as caught:
-        prerequisites.ensure(lambda text: None)
+        prerequisites.ensure(MACHINES, lambda text: None)
     assert str(caught.value).endswith("run: sudo apt-get install --yes --no-install-recommends mmdebstrap")
     assert commands == []
 
@@ -45,13 +48,23 @@ def test_root_installs_what_is_missing_and_says_so(monkeypatch: pytest.MonkeyPat
         return ""
 
     def find(program: str) -> str | None:
-        package = prerequisites.PACKAGE_OF_PROGRAM.get(program, program)
+        package = MACHINES.package_of_program.get(program, program)
         return None if package == "mmdebstrap" and package not in installed else f"/usr/bin/{program}"
 
     said: list[str] = []
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr(prerequisites, "find_program", find)
     monkeypatch.setattr(prerequisites, "run", run)
-    prerequisites.ensure(said.append)
+    prerequisites.ensure(MACHINES, said.append)
     assert commands[-1] == ["apt-get", "install", "--yes", "--no-install-recommends", "mmdebstrap"]
     assert said == [f"host: {' '.join(commands[-1])}"]
+
+
+def test_each_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(prerequisites, "find_program", without("flex"))
+    prerequisites.require(MACHINES)
+    with pytest.raises(PrerequisiteError) as caught:
+        prerequisites.require(KERNEL)
+    wanted = "run: sudo apt-get install --yes --no-install-recommends flex"
+    assert str(caught.value) == f"building the kernel needs programs that are not installed; {wanted}"

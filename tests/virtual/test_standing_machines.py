@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from remote.shell import connect
 from virtual import standing
 from virtual.image.cache import Image
 from virtual.machines.qemu import Accelerator
 from virtual.network import network
-from virtual.ssh import connect
 from virtual.standing import processes
 
 pytestmark = pytest.mark.virtual
@@ -87,15 +87,15 @@ def test_every_machine_is_well(dumbbell: standing.StandingTestbed) -> None:
 def test_ansible_reaches_every_machine(dumbbell: standing.StandingTestbed) -> None:
     ansible = Path(sys.executable).parent / "ansible"
     done = subprocess.run(
-        [ansible, "-i", dumbbell.inventory, "all", "-m", "ping", "-t", dumbbell.directory / "answers"],
+        [ansible, "-i", dumbbell.inventory, "all", "-m", "ping", "-t", dumbbell.directory / "replies"],
         env=os.environ | {"ANSIBLE_LOCALHOST_WARNING": "false"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    answers = {path.name: json.loads(path.read_text()) for path in (dumbbell.directory / "answers").iterdir()}
-    assert {name: answer["ping"] for name, answer in answers.items()} == {
+    replies = {path.name: json.loads(path.read_text()) for path in (dumbbell.directory / "replies").iterdir()}
+    assert {name: reply["ping"] for name, reply in replies.items()} == {
         "fabric": "pong",
         "h0": "pong",
         "h1": "pong",

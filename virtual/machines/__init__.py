@@ -1,1 +1,1 @@
-"""QEMU machines: what they are, how they are wired, how they start, answer and end."""
+"""QEMU machines: what they are, how they are wired, how they start, reply and end."""

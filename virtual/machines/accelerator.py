@@ -49,7 +49,7 @@ def _read_verdicts(path: Path) -> dict[str, str]:
 
 
 def _probe(image: Image) -> str:
-    """Boot the kernel under KVM until its first program answers; say in one line why it did not."""
+    """Boot the kernel under KVM until its first program replies; say in one line why it did not."""
     with tempfile.TemporaryDirectory(prefix="rogue-probe-") as scratch:
         boot = Boot(image.kernel, image.initrd, extra_arguments="rogue.probe")
         command = base_command("probe", boot, Accelerator.KVM, _PROBE_MEMORY_MIB)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from remote.login import Login
 from virtual.image.cache import Image
-from virtual.machines import identity, ports
+from virtual.machines import identity, tcp_ports
 from virtual.machines.plan import MachinePlan
 from virtual.machines.qemu import Accelerator, Boot, machine_command
-from virtual.ssh import Login
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ def assemble(
     """Write every file that the machines and their clients need; start nothing."""
     names = [plan.name for plan in plans]
     keys = identity.generate_keys(names)
-    ssh_ports = dict(zip(names, ports.reserve(len(plans)), strict=True))
+    ssh_ports = dict(zip(names, tcp_ports.reserve(len(plans)), strict=True))
     identity.write_client_files(directory, keys, ssh_ports)
     commands = {}
     for plan in plans:
@@ -36,15 +36,10 @@ def assemble(
     return Assembly(commands, ssh_ports)
 
 
-def logins(directory: Path, ssh_ports: dict[str, int], accelerator: Accelerator) -> dict[str, Login]:
+def logins(directory: Path, ssh_ports: dict[str, int]) -> dict[str, Login]:
     """How to log in to each machine with the files in ``directory``."""
+    key_file, known_hosts = directory / identity.CLIENT_KEY, directory / identity.KNOWN_HOSTS
     return {
-        name: Login(
-            name,
-            port,
-            directory / identity.CLIENT_KEY,
-            directory / identity.KNOWN_HOSTS,
-            accelerator.ssh_timeout_s,
-        )
+        name: Login(name, identity.LOOPBACK, port, identity.USER, key_file, known_hosts)
         for name, port in ssh_ports.items()
     }

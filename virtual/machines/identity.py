@@ -11,6 +11,7 @@ from virtual.machines.plan import MachinePlan
 from virtual.network import EXPERIMENT_MTU_BYTES
 
 MANAGEMENT_ADDRESS = "10.0.2.15/24"  # what QEMU's user network expects of its one guest
+LOOPBACK = "127.0.0.1"  # where QEMU forwards a port to each machine's SSH
 USER = "root"
 CLIENT_KEY = "id_ecdsa"
 KNOWN_HOSTS = "known_hosts"
@@ -32,7 +33,7 @@ def generate_keys(names: list[str]) -> Keys:
 def write_client_files(directory: Path, keys: Keys, ports: dict[str, int]) -> None:
     """Write the client's key and the machines' public keys, so that plain ssh reaches them as well."""
     keys.client.write_private_key_file(str(directory / CLIENT_KEY))
-    lines = [f"[127.0.0.1]:{ports[name]} {_public(key)}\n" for name, key in keys.hosts.items()]
+    lines = [f"[{LOOPBACK}]:{ports[name]} {_public(key)}\n" for name, key in keys.hosts.items()]
     (directory / KNOWN_HOSTS).write_text("".join(lines))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from virtual.network import EXPERIMENT_MTU_BYTES, PREFIX_LENGTH, Network
+from virtual.network import EXPERIMENT_MTU_BYTES, PREFIX_LENGTH, VirtualNetwork
 
 SWITCHING_MACHINE: Final = "fabric"
 _MEMORY_MIB: Final = 384
@@ -37,7 +37,7 @@ class MachinePlan:
     memory_mib: int = _MEMORY_MIB
 
 
-def machines_of(network: Network) -> tuple[MachinePlan, ...]:
+def machines_of(network: VirtualNetwork) -> tuple[MachinePlan, ...]:
     """One machine that holds every switch, and one per host; the former boots first."""
     switching = MachinePlan(
         SWITCHING_MACHINE,

@@ -1,15 +1,13 @@
 """A QEMU process that never outlives its owner."""
 
-import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from virtual.machines.console import Console
+from virtual.programs import dying_with_owner
 
 _END_TIMEOUT_S = 10.0
-# The signal reaches only who asked for it before the owner died: whoever finds another parent came too late.
-_DIE_WITH_OWNER = ("setpriv", "--pdeathsig", "KILL", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 
 
 class MachineProcess:
@@ -20,7 +18,7 @@ class MachineProcess:
         self.console = Console(name, directory)
         with self.console.complaints.open("wb") as stderr:
             self._process = subprocess.Popen(
-                [*_DIE_WITH_OWNER, str(os.getpid()), *command],
+                dying_with_owner(command),
                 stdin=subprocess.DEVNULL,
                 stdout=stderr,
                 stderr=stderr,

@@ -36,11 +36,6 @@ class Accelerator(Enum):
         """How long a machine may take to come up on a busy host."""
         return 60.0 if self is Accelerator.KVM else 240.0
 
-    @property
-    def ssh_timeout_s(self) -> float:
-        """How long a machine may take for its next answer on a busy host."""
-        return 20.0 if self is Accelerator.KVM else 120.0
-
 
 @dataclass(frozen=True, slots=True)
 class Boot:

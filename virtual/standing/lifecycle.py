@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from remote.login import Login
+from remote.shell import connect
 from virtual.errors import VirtualTestbedError
 from virtual.image.cache import Image
 from virtual.inventory import inventory_text
@@ -14,8 +16,7 @@ from virtual.machines.assembly import assemble, logins
 from virtual.machines.console import Console
 from virtual.machines.plan import machines_of
 from virtual.machines.qemu import Accelerator
-from virtual.network import Network
-from virtual.ssh import Login, connect
+from virtual.network import VirtualNetwork
 from virtual.standing import processes
 from virtual.standing.directory import StateDirectory, state_directory
 from virtual.standing.record import Record, read_record, write_record
@@ -29,7 +30,7 @@ class StandingTestbed:
 
     name: str
     directory: Path
-    network: Network
+    network: VirtualNetwork
     logins: Mapping[str, Login]
     inventory: Path
 
@@ -44,7 +45,7 @@ def find(name: str) -> StandingTestbed:
 
 
 def up(
-    name: str, network: Network, image: Image, accelerator: Accelerator, progress: Progress
+    name: str, network: VirtualNetwork, image: Image, accelerator: Accelerator, progress: Progress
 ) -> StandingTestbed:
     """Bring it up if it is not; what an earlier `up` left half-started is cleaned first.
 
@@ -81,7 +82,7 @@ def _clean(state: StateDirectory) -> None:
 
 
 def _already_up(
-    state: StateDirectory, record: Record, network: Network, progress: Progress
+    state: StateDirectory, record: Record, network: VirtualNetwork, progress: Progress
 ) -> StandingTestbed:
     if record.network != network:
         raise VirtualTestbedError(
@@ -97,9 +98,9 @@ def _has_all_machines(state: StateDirectory, record: Record) -> bool:
 
 
 def _start(
-    state: StateDirectory, network: Network, image: Image, accelerator: Accelerator, progress: Progress
+    state: StateDirectory, network: VirtualNetwork, image: Image, accelerator: Accelerator, progress: Progress
 ) -> Record:
-    """Start all machines at once, wait until each is up and answers, and write down what there is."""
+    """Start all machines at once, wait until each is up and replies, and write down what there is."""
     started_s = time.monotonic()
     state.make()
     assembly = assemble(machines_of(network), image, accelerator, state.path)
@@ -132,13 +133,13 @@ def _has_power(directory: Path, machine: str) -> bool:
 def _log_in(each: Sequence[Login]) -> None:
     """Log in to every machine at once: each must prove that it is the one that was started."""
     with ThreadPoolExecutor(len(each)) as pool:
-        for answer in [pool.submit(_greet, login) for login in each]:
-            answer.result()
+        for reply in [pool.submit(_greet, login) for login in each]:
+            reply.result()
 
 
 def _greet(login: Login) -> None:
-    with connect(login) as connection:
-        connection.run("true")
+    with connect(login) as shell:
+        shell.run("true")
 
 
 def _testbed(state: StateDirectory, record: Record) -> StandingTestbed:
@@ -146,6 +147,6 @@ def _testbed(state: StateDirectory, record: Record) -> StandingTestbed:
         state.name,
         state.path,
         record.network,
-        logins(state.path, record.ssh_ports, record.accelerator),
+        logins(state.path, record.ssh_ports),
         state.inventory,
     )

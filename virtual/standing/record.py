@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from virtual.machines.qemu import Accelerator
-from virtual.network import Network
+from virtual.network import VirtualNetwork
 
 _FORMAT: Final = 1
 
@@ -15,7 +15,7 @@ _FORMAT: Final = 1
 class Record:
     """Network, accelerator, and the SSH port of each machine on 127.0.0.1."""
 
-    network: Network
+    network: VirtualNetwork
     accelerator: Accelerator
     ssh_ports: dict[str, int]
 
@@ -43,7 +43,7 @@ def read_record(path: Path) -> Record | None:
             return None
         cables = tuple((str(a), str(b)) for a, b in content["cables"])
         return Record(
-            Network(tuple(content["hosts"]), tuple(content["switches"]), cables),
+            VirtualNetwork(tuple(content["hosts"]), tuple(content["switches"]), cables),
             Accelerator(content["accelerator"]),
             {str(name): int(port) for name, port in content["ssh_ports"].items()},
         )

@@ -1,4 +1,4 @@
-"""Switches in a circle: the smallest network in which pauses can wait for each other."""
+"""Switches in a ring: the smallest network in which pauses can wait for each other."""
 
 from typing import Annotated, Final, Literal
 
@@ -12,11 +12,11 @@ SWITCHES_MAX: Final = 256
 
 
 class Ring(Topology):
-    """Switches s0, s1, ... in a circle, each with as many hosts, which stand switch by switch.
+    """Switches s0, s1, ... in a ring, each with as many hosts, which stand switch by switch.
 
     With five switches and every host sending two switches on (workload `permutation`, shift 2 for one host
     each) all traffic goes around the same way, every link's traffic needs room behind the next one, and under
-    flow control the circle can come to a stand. Where two ways are equally short a hash chooses.
+    flow control the ring can come to a stand. Where two ways are equally short a hash chooses.
 
     Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.2, on cyclic
     dependencies between buffers.
@@ -37,17 +37,17 @@ class Ring(Topology):
         return tuple(f"h{index}" for index in range(self.switch_count * self.hosts_per_switch))
 
     def switch_names(self) -> tuple[str, ...]:
-        """In the order of the circle."""
+        """In the order of the ring."""
         return tuple(f"s{index}" for index in range(self.switch_count))
 
     def links(self) -> tuple[Link, ...]:
-        """Hosts' links, then the circle's."""
+        """Hosts' links, then the ring's."""
         hosts = [
             Link(host, f"s{index // self.hosts_per_switch}", self.rate_bps, self.delay_ns)
             for index, host in enumerate(self.host_names())
         ]
         count, rate_bps = self.switch_count, self.ring_rate_bps or self.rate_bps
-        circle = [
+        ring = [
             Link(f"s{index}", f"s{(index + 1) % count}", rate_bps, self.delay_ns) for index in range(count)
         ]
-        return (*hosts, *circle)
+        return (*hosts, *ring)

@@ -68,8 +68,8 @@ class Topology(Specification, ABC):
     delay_spread_ns: Delay = 5
     """Each link is longer by up to this, drawn from the cell's seed: a metre of cable.
 
-    Between equal links, senders that answer the same event meet at the switch at the same picosecond, and the
-    order of ties decides whose packets are dropped.
+    Between equal links, senders that react to the same event meet at the switch at the same picosecond, and
+    the order of ties decides whose packets are dropped.
     """
     switch: SwitchKind = "shared"
     """How switches store what waits: in a buffer that all ports share, or (`voq`) where it came in.
@@ -92,7 +92,7 @@ class Topology(Specification, ABC):
     pause_watchdog_restore_ns: Time = 200_000_000
     """It stops doing so when it has not been paused for so long."""
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
-    """Links that a packet may take where a fault sends it in a circle; by default no circle is allowed."""
+    """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
 
     @model_validator(mode="after")
     def _check_thresholds(self) -> Self:

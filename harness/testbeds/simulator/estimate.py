@@ -7,18 +7,16 @@ from functools import lru_cache
 from math import ceil, log10
 from typing import Final, NamedTuple, TypeAlias
 
-from harness.experiment.choices import TrafficGroup
-from harness.plan.cells import Cell
-from harness.testbeds.parameters import agent_settings
+from harness.cell.carrier import Carrier
+from harness.cell.cell import Cell
+from harness.cell.demand import Demand
+from harness.cell.parameters import agent_settings
+from harness.cell.timing import SECOND_NS
 from harness.testbeds.simulator.features import Feature, agent_transport, features_of, has_pauses
 from harness.testbeds.simulator.tcp import WRITE_BYTES
-from harness.testbeds.timing import SECOND_NS, cell_timing
-from harness.testbeds.traffic import Demand, cell_demands, group_parameters, group_transport
 from simulator import CONTROLS, PROFILES, RELIABILITIES, NicProfile
-from workloads.framing import STREAMS
 from workloads.topologies import Link, Topology
 from workloads.traffic import Flow
-from workloads.transports import parse_transport
 
 START_SECONDS: Final = 0.5
 HOP_SECONDS: Final = 5e-8
@@ -35,7 +33,7 @@ SEGMENT_SECONDS: Final = 8e-6
 REPEATS: Final[Mapping[str, float]] = {"roce-lossy": 3.0, "irn-gbn": 2.0}
 """Packets for each that is needed, where go-back-N meets short buffers and nothing slows it down.
 
-Source: docs/DEVIATIONS.md, "IRN's figures": 45 % of the packets are lost; without a cap more is repeated
+Source: docs/papers/irn.md, "Figures 1 to 7": 45 % of the packets are lost; without a cap more is repeated
 for each of them.
 """
 
@@ -44,14 +42,14 @@ _Transfers: TypeAlias = list[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Carrier:
+class _Moving:
     """How a group's transport moves bytes, as far as it matters for how long that takes."""
 
     packet_bytes: int
     payload_fraction: float
     """Share of a link's rate that is payload."""
-    answered_every: int | None
-    """So many packets have one answer; None: the NIC answers none."""
+    acknowledged_every: int | None
+    """So many packets have one acknowledgement; None: the NIC sends none."""
     repeats: float
     segment_bytes: int
 
@@ -68,7 +66,7 @@ class _Work(NamedTuple):
 def estimate_seconds(cell: Cell) -> float:
     """Expected time on an ordinary core that does nothing else."""
     work = [_work(*asked) for asked in _asked(cell)]
-    hosts = len(cell.experiment.topology.host_names())
+    hosts = len(cell.topology.host_names())
     hop_seconds = HOP_SECONDS + HOP_SECONDS_PER_DECADE * log10(max(1.0, hosts / SMALL_HOSTS))
     return (
         START_SECONDS
@@ -79,20 +77,20 @@ def estimate_seconds(cell: Cell) -> float:
 
 
 def expected_packet_hops(cell: Cell) -> float:
-    """Packets, with those that answer them, times the links that they take."""
+    """Packets, with those that acknowledge them, times the links that they take."""
     return sum(_work(*asked).packet_hops for asked in _asked(cell))
 
 
-def _asked(cell: Cell) -> Iterator[tuple[Topology, tuple[Demand, ...], int, int, _Carrier]]:
+def _asked(cell: Cell) -> Iterator[tuple[Topology, tuple[Demand, ...], int, int, _Moving]]:
     """Per group all that decides its work: the network, what moves in it, for how long, whose, and how."""
-    demands, traffic_ns = tuple(cell_demands(cell).values()), cell_timing(cell).traffic_ns
-    for index, group in enumerate(cell.experiment.groups):
-        yield cell.experiment.topology, demands, traffic_ns, index, _carrier(cell, group)
+    demands = tuple(group.demand for group in cell.groups)
+    for index, group in enumerate(cell.groups):
+        yield cell.topology, demands, cell.timing.traffic_ns, index, _moving(cell.topology, group)
 
 
 @lru_cache(maxsize=64)
 def _work(
-    topology: Topology, demands: tuple[Demand, ...], traffic_ns: int, index: int, carrier: _Carrier
+    topology: Topology, demands: tuple[Demand, ...], traffic_ns: int, index: int, moving: _Moving
 ) -> _Work:
     """What one group of the demands costs; transports that move bytes alike share it."""
     shares_bps = _shares_bps(topology, demands)
@@ -100,21 +98,21 @@ def _work(
     for flow in demands[index].flows:
         links = len(topology.path_shape(flow.source, flow.destination))
         for size_bytes, count in _transfers(
-            flow, traffic_ns, shares_bps.get(_ends(flow), 0.0) * carrier.payload_fraction
+            flow, traffic_ns, shares_bps.get(_ends(flow), 0.0) * moving.payload_fraction
         ):
-            packet_hops += _packets(carrier, size_bytes) * count * links
+            packet_hops += _packets(moving, size_bytes) * count * links
             moved_bytes += size_bytes * count
     return _Work(
         len(demands[index].flows),
-        moved_bytes / carrier.segment_bytes,
-        packet_hops * carrier.repeats,
+        moved_bytes / moving.segment_bytes,
+        packet_hops * moving.repeats,
     )
 
 
-def _packets(carrier: _Carrier, size_bytes: int) -> int:
-    """Those of a transfer, and their answers, of which the last packet always has one."""
-    packets = max(1, ceil(size_bytes / carrier.packet_bytes))
-    return packets + (ceil(packets / carrier.answered_every) if carrier.answered_every else 0)
+def _packets(moving: _Moving, size_bytes: int) -> int:
+    """Those of a transfer, and their acknowledgements, of which the last packet always has one."""
+    packets = max(1, ceil(size_bytes / moving.packet_bytes))
+    return packets + (ceil(packets / moving.acknowledged_every) if moving.acknowledged_every else 0)
 
 
 def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> _Transfers:
@@ -153,31 +151,30 @@ def _certain_way(topology: Topology, source: str, destination: str) -> list[tupl
     return way
 
 
-def _carrier(cell: Cell, group: TrafficGroup) -> _Carrier:
-    topology, transport = cell.experiment.topology, group_transport(cell, group)
-    base, features = parse_transport(transport).base, features_of(parse_transport(transport))
-    if base in STREAMS:
-        stream, parameters = STREAMS[base], RELIABILITIES[base].parameters
+def _moving(topology: Topology, carrier: Carrier) -> _Moving:
+    base, features = carrier.transport.base, features_of(carrier.transport)
+    if stream := carrier.transport.packets:
+        parameters = RELIABILITIES[base].parameters
         (every,) = (int(each.value) for each in parameters if each.name == "ack_every_segments")
-        return _Carrier(stream.payload_bytes, float(stream.payload_fraction), every, 1.0, WRITE_BYTES)
+        return _Moving(stream.payload_bytes, float(stream.payload_fraction), every, 1.0, WRITE_BYTES)
     host = topology.host_names()[0]
-    segment = {key: value for key, value in group_parameters(cell, group).items() if key == "segment"}
-    settings = agent_settings(agent_transport(transport), topology.host_rate_bps(host), segment)
+    segment = {key: value for key, value in carrier.parameters.items() if key == "segment"}
+    settings = agent_settings(agent_transport(carrier.transport), topology.host_rate_bps(host), segment)
     is_controlled = any(feature.control for feature in features)
-    return _Carrier(
+    return _Moving(
         topology.mtu_bytes,
         float(topology.frames.payload_fraction(topology.mtu_bytes)),
-        _answered_every(settings.service, features, PROFILES[topology.nic_of(host)]),
+        _acknowledged_every(settings.service, features, PROFILES[topology.nic_of(host)]),
         1.0 if is_controlled or has_pauses(features) else REPEATS.get(base, 1.0),
         settings.segment_bytes,
     )
 
 
-def _answered_every(service: str, features: Sequence[Feature], profile: NicProfile) -> int | None:
-    answers_all = any(
-        feature.reliability or (feature.control and CONTROLS[feature.control].wants_answers)
+def _acknowledged_every(service: str, features: Sequence[Feature], profile: NicProfile) -> int | None:
+    acknowledges_all = any(
+        feature.reliability or (feature.control and CONTROLS[feature.control].wants_acknowledgements)
         for feature in features
     )
-    if answers_all:
+    if acknowledges_all:
         return 1
     return None if service == "uc" else profile.ack_every_packets

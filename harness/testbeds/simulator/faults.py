@@ -3,14 +3,11 @@
 from typing import Final
 
 import simulator
-from harness.plan.cells import Cell
-from harness.testbeds.fault_events import fault_events
+from harness.cell.cell import Cell
 from harness.testbeds.simulator.features import flow_control
 from simulator import Simulation
 from workloads.faults import FAULTS, Flooding, LinkCut, Loss, Misrouting, PauseStorm, SlowReceiver
 from workloads.topologies import Link
-
-__all__ = ["arrange_faults", "fault_events", "link_loss", "misroute", "unsupported_fault"]
 
 PAUSING: Final = (PauseStorm, SlowReceiver)
 
@@ -26,7 +23,7 @@ def unsupported_fault(cell: Cell) -> str | None:
         return "the simulator's NICs pause their switch for one reason each; take a fault away"
     if pausing and flow_control(cell) is None:
         return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
-    if len({fault.link(cell.experiment.topology) for fault in losses}) < len(losses):
+    if len({fault.link(cell.topology) for fault in losses}) < len(losses):
         return "the simulator's links lose packets in one way each; take a loss away"
     return None
 
@@ -34,7 +31,7 @@ def unsupported_fault(cell: Cell) -> str | None:
 def link_loss(cell: Cell, link: Link) -> simulator.Loss | None:
     """How a link loses packets in each direction; None if it loses none."""
     for fault in cell.experiment.faults:
-        if isinstance(fault, Loss) and fault.link(cell.experiment.topology) == link:
+        if isinstance(fault, Loss) and fault.link(cell.topology) == link:
             return _engine_loss(fault) if fault.mean_probability > 0 else None
     return None
 
@@ -49,7 +46,7 @@ def _engine_loss(fault: Loss) -> simulator.Loss:
         )
     if fault.model == "identification":
         mask = round(1 / fault.mean_probability) - 1
-        return simulator.IdentificationLoss(mask, from_ns=fault.from_ns, until_ns=fault.until_ns)
+        return simulator.IpIdLoss(mask, from_ns=fault.from_ns, until_ns=fault.until_ns)
     return simulator.IndependentLoss(fault.mean_probability, from_ns=fault.from_ns, until_ns=fault.until_ns)
 
 
@@ -57,7 +54,7 @@ def arrange_faults(cell: Cell, simulation: Simulation) -> None:
     """Let things break when their time has come."""
     for fault in cell.experiment.faults:
         if isinstance(fault, LinkCut):
-            link = fault.link(cell.experiment.topology)
+            link = fault.link(cell.topology)
             assert link is not None, "an experiment with a fault that strikes no link"
             simulation.cut_link(link.a, link.b, start_ns=fault.at_ns, duration_ns=fault.duration_ns)
         elif isinstance(fault, PauseStorm):

@@ -4,16 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from harness.experiment.choices import Scalar, TrafficGroup
-from harness.plan.cells import Cell
-from harness.testbeds.base import Fact, ParameterMistake
-from harness.testbeds.parameters import ParameterError
-from harness.testbeds.simulator.tcp import TCPS, dctcp_marking
+from harness.cell.carrier import Carrier
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterError, ParameterMistake
+from harness.experiment.choices import Scalar
+from harness.testbeds.base import Fact
+from harness.testbeds.simulator.tcp import TCPS, marking_for
 from harness.testbeds.simulator.values import values_of
-from harness.testbeds.traffic import cell_flows, group_parameters, group_transport
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import (
     CONTROLS,
+    FAIR_RATE_PARAMETERS,
     FRAMINGS,
     ControlParameter,
     Framing,
@@ -22,8 +23,7 @@ from simulator import (
     Reliability,
     with_telemetry,
 )
-from workloads.framing import STREAMS
-from workloads.transports import TransportName, parse_transport
+from workloads.transports import TransportName
 
 DCQCN_MARKING: Final = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
 """Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay", CoNEXT 2016, table 1."""
@@ -58,6 +58,12 @@ class Feature:
     has_telemetry: bool = False
     """Switches write into packets what they hold."""
 
+    @property
+    def switch_parameters(self) -> tuple[ControlParameter, ...]:
+        """What an experiment may set of the switches' part."""
+        rules = MARKING_PARAMETERS if self.marking else ()
+        return rules + (FAIR_RATE_PARAMETERS if self.has_fair_rates else ())
+
 
 FEATURES: Final[dict[str, Feature]] = {
     "pfc": Feature(has_pauses=True),
@@ -90,14 +96,12 @@ def features_of(name: TransportName) -> list[Feature]:
 
 def cell_transports(cell: Cell) -> list[TransportName]:
     """Every transport that carries a group of the cell."""
-    names = sorted({group_transport(cell, group) for group in cell.experiment.groups})
-    return [parse_transport(name) for name in names]
+    return sorted({group.transport for group in cell.groups}, key=str)
 
 
-def agent_transport(name: str) -> str:
+def agent_transport(name: TransportName) -> str:
     """The transport that the agent runs, which knows nothing of NIC and switch features."""
-    base = parse_transport(name).base
-    return BASES[base].agent or base if base in BASES else base
+    return BASES[name.base].agent or name.base if name.base in BASES else name.base
 
 
 def unsupported_feature(cell: Cell) -> str | None:
@@ -107,7 +111,7 @@ def unsupported_feature(cell: Cell) -> str | None:
         if name.base not in KNOWN or missing:
             added = ", ".join(f"+{feature}" for feature in FEATURES)
             return f"the simulator has no {name}; it has {', '.join(KNOWN)}, and of features {added}"
-    return _unsupported_priorities(cell) or _unanswered_reads(cell)
+    return _unsupported_priorities(cell) or _unacknowledged_reads(cell)
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:
@@ -117,7 +121,7 @@ def _unsupported_priorities(cell: Cell) -> str | None:
         if len({has_pauses(each) for each in features}) > 1:
             return f"priority {priority} has groups with and without +pfc: give them different priorities"
     pauses = any(has_pauses(each) for features in asked.values() for each in features)
-    if pauses and cell.experiment.topology.buffer_bytes is None:
+    if pauses and cell.topology.buffer_bytes is None:
         return "+pfc needs switches with a buffer: set topology.buffer"
     rules = _markings(cell)
     for priority, found in rules.items():
@@ -129,23 +133,22 @@ def _unsupported_priorities(cell: Cell) -> str | None:
     return None
 
 
-def _unanswered_reads(cell: Cell) -> str | None:
-    """Responses to READs are not acknowledged, so controls that learn from answers never act on them."""
-    for group in cell.experiment.groups:
-        name = group_transport(cell, group)
-        controls = [feature.control for feature in features_of(parse_transport(name)) if feature.control]
-        learns = any(CONTROLS[control].wants_answers for control in controls)
-        if learns and any(flow.verb == "read" for flow in cell_flows(cell)[group.name]):
-            return f"{name} learns from acknowledgements, which answers to READs lack: use the verb write"
+def _unacknowledged_reads(cell: Cell) -> str | None:
+    """READs are not acknowledged, so that controls that learn from acknowledgements never act on them."""
+    for group in cell.groups:
+        controls = [feature.control for feature in features_of(group.transport) if feature.control]
+        learns = any(CONTROLS[control].wants_acknowledgements for control in controls)
+        if learns and any(flow.verb == "read" for flow in group.flows):
+            lacking = "acknowledgements, which responses to READs lack"
+            return f"{group.transport} learns from {lacking}: use the verb write"
     return None
 
 
 def _asked_by_priority(cell: Cell) -> dict[int, list[list[Feature]]]:
     """What the groups of each priority ask for."""
     asked: dict[int, list[list[Feature]]] = {}
-    for group in cell.experiment.groups:
-        features = features_of(parse_transport(group_transport(cell, group)))
-        asked.setdefault(group.priority, []).append(features)
+    for group in cell.groups:
+        asked.setdefault(group.priority, []).append(features_of(group.transport))
     return asked
 
 
@@ -157,20 +160,20 @@ def has_pauses(features: list[Feature]) -> bool:
 def _markings(cell: Cell) -> dict[int, list[Marking]]:
     """The rules that the groups of each priority ask for, each once."""
     asked: dict[int, list[Marking]] = {}
-    for group in cell.experiment.groups:
-        rule = group_marking(cell, group)
+    for group in cell.groups:
+        rule = carrier_marking(cell, group)
         if rule is not None and rule not in asked.setdefault(group.priority, []):
             asked[group.priority].append(rule)
     return {priority: rules for priority, rules in asked.items() if rules}
 
 
-def group_marking(cell: Cell, group: TrafficGroup) -> Marking | None:
-    """The rule that a group's transport asks for; ParameterError if its parameters make none."""
-    name, parameters = parse_transport(group_transport(cell, group)), group_parameters(cell, group)
-    if name.base == "dctcp":
-        return dctcp_marking(cell.experiment.topology, parameters)
-    rule = next((feature.marking for feature in features_of(name) if feature.marking), None)
-    return None if rule is None else _changed(rule, parameters)
+def carrier_marking(cell: Cell, carrier: Carrier) -> Marking | None:
+    """The rule that a transport asks for; ParameterError if its parameters make none."""
+    if carrier.transport.wants_marks:
+        return marking_for(carrier.transport.base, cell.topology, carrier.parameters)
+    features = features_of(carrier.transport)
+    rule = next((feature.marking for feature in features if feature.marking), None)
+    return None if rule is None else _changed(rule, carrier.parameters)
 
 
 def _changed(rule: Marking, parameters: Mapping[str, Scalar]) -> Marking:
@@ -202,10 +205,8 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
     priorities = tuple(sorted(p for p, each in asked.items() if any(has_pauses(f) for f in each)))
     if not priorities:
         return None
-    mtus_bytes = [
-        stream.payload_bytes for stream in (STREAMS.get(n.base) for n in cell_transports(cell)) if stream
-    ]
-    topology = cell.experiment.topology
+    mtus_bytes = [name.packets.payload_bytes for name in cell_transports(cell) if name.packets]
+    topology = cell.topology
     return PriorityFlowControl(
         priorities=priorities,
         mtu_bytes=max(topology.mtu_bytes, DATAGRAM_MTU_BYTES, *mtus_bytes),
@@ -229,7 +230,7 @@ def has_telemetry(cell: Cell) -> bool:
 
 def framing(cell: Cell) -> Framing:
     """The topology's frames, if need be with room for telemetry."""
-    usual = FRAMINGS[cell.experiment.topology.framing]
+    usual = FRAMINGS[cell.topology.framing]
     return with_telemetry(usual) if has_telemetry(cell) else usual
 
 
@@ -237,7 +238,7 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
     """The parameters of flow control and marking; nothing without them."""
     facts: dict[str, Fact] = {}
     control, rules = flow_control(cell), marking(cell)
-    is_input_queued = cell.experiment.topology.switch == "voq"
+    is_input_queued = cell.topology.switch == "voq"
     if is_input_queued:
         facts["switch"] = "voq"
     if control is not None:

@@ -1,11 +1,12 @@
 """The agent at the initiating end of each flow."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from harness.plan.cells import Cell
+from harness.cell.carrier import Carrier, PlannedFlow
+from harness.cell.cell import Cell
 from harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs
@@ -26,33 +27,45 @@ Pair = tuple[QueuePair, QueuePair]
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedFlow:
-    """A flow of the workload and the transport that carries it."""
+class NicFlow:
+    """A planned flow, and what its transport makes of NICs and agents."""
 
-    group: str
-    transport: str
-    """Label in the results."""
-    flow: Flow
+    planned: PlannedFlow
     settings: TransportSettings | TcpSettings
-    priority: int = field(default=0, kw_only=True)
-    control: NicControl | None = field(default=None, kw_only=True)
+    control: NicControl | None = None
     """Congestion control in the NICs, if the transport asks for one."""
-    reliability: Reliability | None = field(default=None, kw_only=True)
+    reliability: Reliability | None = None
     """How the NICs repair losses, if not by go-back-N."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningFlow:
+    """A flow and what drives it."""
+
+    asked: NicFlow
+    qp_nums: tuple[int, ...]
+    """Queue pairs at the initiating end."""
+    agent: SimulatedFlow | TcpFlow
+
+    @property
+    def flow(self) -> Flow:
+        """Its schedule."""
+        return self.asked.planned.flow
 
     @property
     def flow_id(self) -> str:
         """Group and ends."""
-        return self.flow.name_in(self.group)
+        return self.asked.planned.flow_id
 
+    @property
+    def carrier(self) -> Carrier:
+        """What carries it."""
+        return self.asked.planned.carrier
 
-@dataclass(frozen=True, slots=True)
-class RunningFlow(PlannedFlow):
-    """A flow and what drives it."""
-
-    qp_nums: tuple[int, ...]
-    """Queue pairs at the initiating end."""
-    agent: SimulatedFlow | TcpFlow
+    @property
+    def settings(self) -> TransportSettings | TcpSettings:
+        """Of its agent."""
+        return self.asked.settings
 
     @property
     def is_done(self) -> bool:
@@ -72,12 +85,12 @@ def shared_limiters(simulation: Simulation, topology: Topology) -> dict[str, Nic
 class FlowFabric:
     """A simulation in which new connections have a flow's priority and the control of its NICs."""
 
-    def __init__(self, simulation: Simulation, planned: PlannedFlow) -> None:
+    def __init__(self, simulation: Simulation, asked: NicFlow) -> None:
         self.connect = partial(
             simulation.connect,
-            control=planned.control,
-            reliability=planned.reliability,
-            priority=planned.priority,
+            control=asked.control,
+            reliability=asked.reliability,
+            priority=asked.planned.carrier.priority,
         )
         self.datagram_queue_pair = simulation.datagram_queue_pair
         self.schedule = simulation.schedule
@@ -85,22 +98,22 @@ class FlowFabric:
 
 
 def connect_flow(
-    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, planned: PlannedFlow
+    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, asked: NicFlow
 ) -> SimulatedPath | Pair:
     """Connect a flow's two hosts: a TCP connection from the source, or queue pairs from the initiator.
 
     No limiter holds TCP back. Queue pairs with a control have limiters of their own, and the agent's ones are
     none of its business.
     """
-    flow, settings = planned.flow, planned.settings
-    path_seed = source_port(cell.seed, planned.flow_id)
+    flow, settings = asked.planned.flow, asked.settings
+    path_seed = source_port(cell.seed, asked.planned.flow_id)
     if isinstance(settings, TcpSettings):
         ends = connect_tcp(
             simulation,
             flow.source,
             flow.destination,
             settings,
-            priority=planned.priority,
+            priority=asked.planned.carrier.priority,
             path_seed=path_seed,
         )
         for host, end in zip((flow.source, flow.destination), ends, strict=True):
@@ -108,41 +121,32 @@ def connect_flow(
                 limiters[host].leave_unlimited((cast("NicQueuePair", end),))
         return ends
     return open_path(
-        cast("Fabric", FlowFabric(simulation, planned)),
+        cast("Fabric", FlowFabric(simulation, asked)),
         flow.initiator,
         flow.responder,
         settings=settings,
-        mtu_bytes=cell.experiment.topology.mtu_bytes,
+        mtu_bytes=cell.topology.mtu_bytes,
         path_seed=path_seed,
-        limiters={} if planned.control else limiters,
+        limiters={} if asked.control else limiters,
     )
 
 
 def start_flow(
-    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, planned: PlannedFlow
+    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, asked: NicFlow
 ) -> RunningFlow:
     """Connect the two hosts, and let the agent begin when the flow's time has come."""
-    connected = connect_flow(simulation, limiters, cell, planned)
+    planned, settings = asked.planned, asked.settings
+    connected = connect_flow(simulation, limiters, cell, asked)
     agent: SimulatedFlow | TcpFlow
     if isinstance(connected, SimulatedPath):
-        assert isinstance(planned.settings, TransportSettings)
-        agent = _agent(simulation, cell, planned, planned.settings, connected)
+        assert isinstance(settings, TransportSettings)
+        agent = _agent(simulation, cell, planned, settings, connected)
         qp_nums = tuple(own_end.qp_num for own_end, _ in connected.pairs)
     else:
         agent = TcpFlow(simulation, connected[0], _schedule(planned.flow))
         qp_nums = (connected[0].qp_num,)
     agent.start()
-    return RunningFlow(
-        planned.group,
-        planned.transport,
-        planned.flow,
-        planned.settings,
-        qp_nums,
-        agent,
-        priority=planned.priority,
-        control=planned.control,
-        reliability=planned.reliability,
-    )
+    return RunningFlow(asked, qp_nums, agent)
 
 
 def _agent(
@@ -153,7 +157,7 @@ def _agent(
     path: SimulatedPath,
 ) -> SimulatedFlow:
     """The agent at the initiating end."""
-    flow, topology = planned.flow, cell.experiment.topology
+    flow, topology = planned.flow, cell.topology
     return SimulatedFlow(
         simulation,
         path,

@@ -1,6 +1,6 @@
 """Whether switches under flow control have buffer beyond the headroom of their links, said before the run."""
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.testbeds.simulator.features import flow_control, framing
 from simulator import PriorityFlowControl
 from workloads.topologies import Topology
@@ -12,7 +12,7 @@ PICOSECONDS = 1_000
 
 def lacking_buffer(cell: Cell) -> str | None:
     """Which switch has too little, and what is enough with the longest cables; None if all have enough."""
-    control, topology = flow_control(cell), cell.experiment.topology
+    control, topology = flow_control(cell), cell.topology
     if control is None:
         return None
     for switch in topology.switches():

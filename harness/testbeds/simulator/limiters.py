@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from harness.plan.cells import Cell
-from harness.testbeds.parameters import ParameterError, agent_settings
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterError
+from harness.cell.parameters import agent_settings
+from harness.testbeds.simulator.controls import agent_parameters
 from harness.testbeds.simulator.features import agent_transport
-from harness.testbeds.traffic import cell_flows, group_transport
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.transports import TRANSPORTS
 from simulator import PROFILES
@@ -16,11 +17,11 @@ from workloads.traffic import Flow
 def lacking_limiters(cell: Cell) -> str | None:
     """Which NIC has fewer limiters than it must give away for good; None if all have enough.
 
-    Each queue pair that answers READs of an agent that sets rates keeps one. One more serves all those whose
-    rates are never set, and one at least those that take turns.
+    Each queue pair that responds to READs of an agent that sets rates keeps one. One more serves all those
+    whose rates are never set, and one at least those that take turns.
     """
-    topology = cell.experiment.topology
-    if not any(flow.verb == "read" for flows in cell_flows(cell).values() for flow in flows):
+    topology = cell.topology
+    if not any(flow.verb == "read" for group in cell.groups for flow in group.flows):
         return None
     kept, turns, unlimited = Counter[str](), set[str](), set[str]()
     for flow, settings in _flows(cell):
@@ -38,25 +39,24 @@ def lacking_limiters(cell: Cell) -> str | None:
         needed = readers + (host in turns) + (host in unlimited)
         if limiters and needed > limiters:
             return (
-                f"{host} answers the READs of {readers} flows and needs {needed} limiters, of which its NIC "
-                f"{topology.nic_of(host)} has {limiters}: let fewer hosts read from it, or choose a NIC with "
-                "a limiter for each queue pair (topology.nic=cx4)"
+                f"{host} responds to the READs of {readers} flows and needs {needed} limiters, of which its "
+                f"NIC {topology.nic_of(host)} has {limiters}: let fewer hosts read from it, or choose a NIC "
+                "with a limiter for each queue pair (topology.nic=cx4)"
             )
     return None
 
 
 def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
     """Every flow of the traffic with its agent's settings; a mistake in these is told elsewhere."""
-    topology, flows = cell.experiment.topology, cell_flows(cell)
-    for group in cell.experiment.groups:
-        name = agent_transport(group_transport(cell, group))
+    for group in cell.groups:
+        name = agent_transport(group.transport)
         if name not in TRANSPORTS:
             continue
-        parameters = {} if group.transport else cell.transport.parameters
-        rates_bps = {flow.initiator: topology.host_rate_bps(flow.initiator) for flow in flows[group.name]}
+        parameters = agent_parameters(group)
+        rates_bps = {flow.initiator: cell.topology.host_rate_bps(flow.initiator) for flow in group.flows}
         try:
             settings = {rate: agent_settings(name, rate, parameters) for rate in set(rates_bps.values())}
         except ParameterError:
             return
-        for flow in flows[group.name]:
+        for flow in group.flows:
             yield flow, settings[rates_bps[flow.initiator]]

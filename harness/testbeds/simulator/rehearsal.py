@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
+from harness.cell.demand import Demand
 from harness.testbeds.simulator.faults import arrange_faults
-from harness.testbeds.simulator.flows import PlannedFlow, connect_flow
-from harness.testbeds.simulator.network import build_links, planned_flows, planned_probes
-from harness.testbeds.traffic import Demand, cell_demands
+from harness.testbeds.simulator.flows import NicFlow, connect_flow
+from harness.testbeds.simulator.network import build_links, nic_flows, nic_probes
 from simulator import SimulationError
 from workloads.faults import Flooding, Misrouting
 from workloads.topologies import PathShape, Topology
@@ -49,18 +49,16 @@ def _is_told_otherwise(cell: Cell) -> bool:
     return any(isinstance(fault, Misrouting | Flooding) for fault in cell.experiment.faults)
 
 
-def _different(cell: Cell) -> Iterator[PlannedFlow]:
+def _different(cell: Cell) -> Iterator[NicFlow]:
     """Flows that the engine may judge differently.
 
     All of them where a hash decides what gets there; else one of each group, on each shape of path.
     """
-    topology, is_told = cell.experiment.topology, _is_told_otherwise(cell)
-    flows_of = {
-        name: demand.flows if is_told else _one_of_each_shape(topology, demand)
-        for name, demand in cell_demands(cell).items()
-    }
-    yield from planned_flows(cell, flows_of)
-    yield from planned_probes(cell)
+    is_told = _is_told_otherwise(cell)
+    for group in cell.groups:
+        flows = group.flows if is_told else _one_of_each_shape(cell.topology, group.demand)
+        yield from nic_flows(cell, group, flows)
+    yield from nic_probes(cell)
 
 
 @lru_cache(maxsize=8)

@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from harness.cell.carrier import Carrier
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterError, ParameterMistake
+from harness.cell.parameters import as_written
 from harness.experiment.choices import Scalar
-from harness.plan.cells import Cell
-from harness.testbeds.base import Fact, ParameterMistake
-from harness.testbeds.parameters import ParameterError, as_written
+from harness.testbeds.base import Fact
 from harness.testbeds.simulator.features import features_of, has_pauses
 from harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
-from harness.testbeds.simulator.values import check_values, values_of
-from harness.testbeds.traffic import group_parameters, group_transport
-from simulator import RELIABILITIES, Reliability
+from harness.testbeds.simulator.values import check_together, values_of
+from simulator import RELIABILITIES, Reliability, check_parameters
 from workloads.faults import LinkCut, Loss
-from workloads.transports import parse_transport
+from workloads.transports import TransportName
 
 CAP: Final = "cap_packets"
 LOW: Final = "rto_low_ns"
@@ -42,23 +43,27 @@ FITTINGS: Final = {
 """Of those that IRN's authors compare; the others have the timeouts of their own sources."""
 
 
-def nic_reliability(cell: Cell, transport: str, parameters: Mapping[str, Scalar]) -> Reliability | None:
+def nic_reliability(cell: Cell, carrier: Carrier) -> Reliability | None:
     """The way to repair losses; None for the usual go-back-N, ParameterError if it cannot be.
 
     Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, sections 3.2 and 4.1.
     """
-    asked = _asked(transport)
+    asked = _asked(carrier.transport)
     if asked is None:
         return None
-    given = {**asked.parameters, **values_of(RELIABILITIES[asked.name].parameters, parameters)}
-    if asked.name in FITTINGS:
-        loses = _has_losses(cell) or not has_pauses(features_of(parse_transport(transport)))
-        given = _fitted(given, FITTINGS[asked.name], empty_round_trip(cell), loses=loses)
-    check_values(asked.name, given)
-    return Reliability(asked.name, given)
+    name, fitting = asked.name, FITTINGS.get(asked.name)
+    loses = _has_losses(cell) or not has_pauses(features_of(carrier.transport))
+
+    def all_values(stated: Mapping[str, float]) -> dict[str, float]:
+        given = {**asked.parameters, **stated}
+        return _fitted(given, fitting, empty_round_trip(cell), loses=loses) if fitting else given
+
+    stated = values_of(RELIABILITIES[name].parameters, carrier.parameters)
+    check_together(lambda values: check_parameters(name, all_values(values)), stated)
+    return Reliability(name, all_values(stated))
 
 
-def reliability_parameters(transport: str) -> tuple[str, ...]:
+def reliability_parameters(transport: TransportName) -> tuple[str, ...]:
     """Names of its parameters, as an experiment file has them."""
     asked = _asked(transport)
     table = () if asked is None else RELIABILITIES[asked.name].parameters
@@ -76,16 +81,15 @@ def refuse_retries(parameters: Mapping[str, Scalar]) -> None:
 def reliability_facts(cell: Cell) -> dict[str, Fact]:
     """Cap and timeouts of the cell's transports."""
     facts: dict[str, Fact] = {}
-    for group in cell.experiment.groups:
-        reliability = nic_reliability(cell, group_transport(cell, group), group_parameters(cell, group))
+    for group in cell.groups:
+        reliability = nic_reliability(cell, group)
         if reliability is not None:
             facts |= {name: int(value) for name, value in reliability.parameters.items()}
     return facts
 
 
-def _asked(transport: str) -> Reliability | None:
-    features = features_of(parse_transport(transport))
-    return next((feature.reliability for feature in features if feature.reliability), None)
+def _asked(transport: TransportName) -> Reliability | None:
+    return next((each.reliability for each in features_of(transport) if each.reliability), None)
 
 
 def _fitted(given: dict[str, float], fitting: Fitting, way: RoundTrip, *, loses: bool) -> dict[str, float]:
@@ -107,7 +111,7 @@ def _fitted(given: dict[str, float], fitting: Fitting, way: RoundTrip, *, loses:
 def _has_losses(cell: Cell) -> bool:
     """Whether the experiment itself makes links or watchdogs drop what flow control would keep."""
     is_lossy = any(isinstance(fault, Loss | LinkCut) for fault in cell.experiment.faults)
-    return is_lossy or cell.experiment.topology.pause_watchdog_ns is not None
+    return is_lossy or cell.topology.pause_watchdog_ns is not None
 
 
 def _long_timeout_ns(way: RoundTrip) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.testbeds.simulator.network import Network
+from harness.testbeds.simulator.network import SimulatedNetwork
 
 Integers = NDArray[np.int64]
 
@@ -11,7 +11,7 @@ Integers = NDArray[np.int64]
 class ResentBytes:
     """Payload that NIC and software sent again, per flow, at the instants at which it was read."""
 
-    def __init__(self, network: Network, *, is_wanted: bool = True) -> None:
+    def __init__(self, network: SimulatedNetwork, *, is_wanted: bool = True) -> None:
         self._network = network
         self._is_wanted = is_wanted
         self._column_of = {flow.flow_id: column for column, flow in enumerate(network.flows)}

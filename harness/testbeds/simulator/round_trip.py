@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.testbeds.simulator.features import framing
 from workloads.ideal import longest_round_trip_ns
 from workloads.topologies import Topology
@@ -21,10 +21,10 @@ class RoundTrip:
 
 def empty_round_trip(cell: Cell) -> RoundTrip:
     """Work it out; hosts with different rates all get the bandwidth-delay product of the fastest."""
-    topology, frames = cell.experiment.topology, framing(cell)
+    topology, frames = cell.topology, framing(cell)
     data_bytes = frames.wire_bytes(frames.write_frame_bytes(topology.mtu_bytes, is_first=False))
-    answer_bytes = frames.wire_bytes(frames.ack_frame_bytes)
-    round_trip_ns = longest_round_trip_ns(topology, data_bytes, answer_bytes)
+    ack_bytes = frames.wire_bytes(frames.ack_frame_bytes)
+    round_trip_ns = longest_round_trip_ns(topology, data_bytes, ack_bytes)
     rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
     packet_ns_bps = data_bytes * 8 * 10**9
     return RoundTrip(round_trip_ns, -(-round_trip_ns * rate_bps // packet_ns_bps), _full_buffer_ns(topology))

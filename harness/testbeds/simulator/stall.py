@@ -3,7 +3,7 @@
 from typing import Final
 
 from harness.testbeds.base import Failure
-from harness.testbeds.simulator.network import Network
+from harness.testbeds.simulator.network import SimulatedNetwork
 from simulator import Simulation, explained
 from workloads.records import FailureKind
 
@@ -17,7 +17,7 @@ class StallWatch:
     Silence alone is no stall: a link may be cut, and queue pairs may wait before they try again.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: SimulatedNetwork) -> None:
         self._simulation = network.simulation
         self._verbs_done = -1
         self._since_ns = 0

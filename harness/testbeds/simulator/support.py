@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from typing import Final
 
+from harness.cell.cell import Cell
+from harness.cell.driver_options import option_for_nodes
+from harness.cell.timing import switch_ports
 from harness.experiment.choices import MeasureKind
-from harness.plan.cells import Cell
-from harness.testbeds.driver_options import option_for_nodes
 from harness.testbeds.simulator.faults import unsupported_fault
 from harness.testbeds.simulator.features import cell_transports, unsupported_feature
 from harness.testbeds.simulator.headroom import lacking_buffer
 from harness.testbeds.simulator.limiters import lacking_limiters
 from harness.testbeds.simulator.rehearsal import unbuildable
-from harness.testbeds.timing import cell_timing, switch_ports
-from harness.testbeds.traffic import cell_flows, group_transport
 from simulator import PROFILES
 from workloads.topologies import Topology
 from workloads.traffic import Flow
-from workloads.transports import parse_transport
 
 SERVICES: Final = ("rc", "uc", "tcp")
 VERBS: Final = ("write", "read", "send")
@@ -37,7 +35,7 @@ def unsupported(cell: Cell) -> str | None:
     for name in cell_transports(cell):
         if name.service not in SERVICES:
             return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
-    network = _unsupported_network(cell.experiment.topology)
+    network = _unsupported_network(cell.topology)
     traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
     samples = lacking_limiters(cell) or _too_many_samples(cell)
     return network or traffic or samples or lacking_buffer(cell) or unbuildable(cell)
@@ -52,17 +50,13 @@ def _unsupported_network(topology: Topology) -> str | None:
 
 
 def _unsupported_traffic(cell: Cell) -> str | None:
-    for group in cell.experiment.groups:
-        name, flows = group.name, cell_flows(cell)[group.name]
-        is_tcp = parse_transport(group_transport(cell, group)).service == "tcp"
-        if not flows:
-            return (
-                f"nothing happens in {name}: its first transfer would come after its end; let it run longer"
-            )
-        missing = sorted({flow.verb for flow in flows} - set(VERBS))
+    if cell.idleness:
+        return cell.idleness
+    for group in cell.groups:
+        missing = sorted({flow.verb for flow in group.flows} - set(VERBS))
         if missing:
             return f"the simulator's NICs have no verb {missing[0]}; they have {', '.join(VERBS)}"
-        if is_tcp and (reason := _too_large(flows)):
+        if group.transport.service == "tcp" and (reason := _too_large(group.flows)):
             return reason
     return None
 
@@ -78,8 +72,8 @@ def _too_large(flows: Sequence[Flow]) -> str | None:
 
 def _too_many_samples(cell: Cell) -> str | None:
     """A sampler that would fill the memory before the first result."""
-    experiment, timing = cell.experiment, cell_timing(cell)
-    flows = sum(len(flows) for flows in cell_flows(cell).values())
+    experiment, timing = cell.experiment, cell.timing
+    flows = sum(len(group.flows) for group in cell.groups)
     wanted = {
         "throughput": (timing.throughput_interval_ns, flows, SAMPLES_MAX),
         "queues": (timing.queue_interval_ns, switch_ports(experiment.topology), SAMPLES_MAX),

@@ -1,24 +1,20 @@
 """From a simulation that has run to the tables of the record schema."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.testbeds.base import Columns
-from harness.testbeds.simulator.faults import fault_events
+from harness.testbeds.rows import columns_of
 from harness.testbeds.simulator.flows import RunningFlow
-from harness.testbeds.simulator.network import Network
+from harness.testbeds.simulator.network import SimulatedNetwork
 from harness.testbeds.simulator.resent import ResentBytes
-from rogue_agent.core.application import TransferRecord
+from harness.testbeds.transfers import Transfers, events_table, flows_table, latency_table
 from rogue_agent.drivers.step import RttSample
-from workloads.ideal import ideal_transfer_ns
-from workloads.records import EVENTS, FLOWS, LATENCY
-from workloads.traffic import Verb
-from workloads.transports import parse_transport
+from workloads.records import CounterRow, EventRow
 
 PICOSECONDS = 1_000
 SECOND_NS = 1_000_000_000
@@ -27,21 +23,21 @@ Integers = NDArray[np.int64]
 Array = NDArray[Any]
 
 
-def collect_tables(cell: Cell, network: Network, resent: ResentBytes) -> dict[str, Columns]:
+def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -> dict[str, Columns]:
     """Every table that the cell asks for and the simulator can fill."""
     measures = cell.experiment.measures
     tables = {
-        "flows": flows_table(cell, network),
+        "flows": flows_table(cell, transfers_of(network.flows)),
         "counters": counters_table(network),
-        "events": events_table(cell, network),
+        "events": events_table(cell, network.simulation.now_ns, _events(network)),
     }
     samples = {}
     if measures("throughput") or measures("rtt"):
         samples = {flow.flow_id: Samples(flow.agent.rtt_samples) for flow in network.flows}
-    if measures("throughput"):
+    if measures("throughput") and network.flows:
         tables["throughput"] = throughput_table(cell, network, samples, resent)
     if measures("latency") and network.probes:
-        tables["latency"] = latency_table(network.probes)
+        tables["latency"] = latency_table(transfers_of(network.probes))
     if measures("queues"):
         tables["queues"] = network.simulation.queue_table()
     if measures("pauses"):
@@ -51,88 +47,26 @@ def collect_tables(cell: Cell, network: Network, resent: ResentBytes) -> dict[st
     return tables
 
 
-def has_estimator(network: Network) -> bool:
+def has_estimator(network: SimulatedNetwork) -> bool:
     """Whether any agent estimates RTTs."""
     return any(flow.settings.estimator for flow in network.flows)
 
 
-def flows_table(cell: Cell, network: Network) -> Columns:
-    """One row per transfer, by flow and then in order."""
-
-    @cache
-    def ideal_ns(source: str, destination: str, verb: Verb, size_bytes: int, base: str) -> int:
-        return ideal_transfer_ns(cell.experiment.topology, source, destination, verb, size_bytes, base)
-
-    rows: list[tuple[object, ...]] = []
-    for running in network.flows:
-        flow = running.flow
-        for transfer in running.agent.transfers:
-            base = running.settings.transport
-            ideal_fct_ns = ideal_ns(flow.source, flow.destination, flow.verb, transfer.size_bytes, base)
-            fct_ns = _fct_ns(transfer)
-            rows.append(
-                (
-                    running.flow_id,
-                    transfer.transfer_id,
-                    running.group,
-                    running.transport,
-                    flow.verb,
-                    parse_transport(running.settings.transport).service,
-                    flow.source,
-                    flow.destination,
-                    transfer.size_bytes,
-                    transfer.start_ns,
-                    transfer.end_ns,
-                    fct_ns,
-                    ideal_fct_ns,
-                    fct_ns / ideal_fct_ns if fct_ns else None,
-                    transfer.size_bytes * 8 * SECOND_NS / fct_ns if fct_ns else None,
-                    transfer.retransmitted_bytes,
-                    transfer.status,
-                    transfer.error,
-                )
-            )
-    return _columns(FLOWS.column_names(), rows)
+def transfers_of(flows: Sequence[RunningFlow]) -> Transfers:
+    """By flow and then in order."""
+    return ((flow.asked.planned, transfer) for flow in flows for transfer in flow.agent.transfers)
 
 
-def events_table(cell: Cell, network: Network) -> Columns:
-    """What happened to queue pairs and links, by time."""
-    rows = fault_events(cell, network.simulation.now_ns)
-    for running in (*network.flows, *network.probes):
-        rows += [(running.flow_id, *event) for event in running.agent.events]
-    by_time: list[tuple[object, ...]] = [*sorted(rows, key=lambda row: row[1])]
-    return _columns(EVENTS.column_names(), by_time)
+def _events(network: SimulatedNetwork) -> Iterator[EventRow]:
+    for flow in (*network.flows, *network.probes):
+        yield from (EventRow(flow.flow_id, *event) for event in flow.agent.events)
 
 
-def _fct_ns(transfer: TransferRecord) -> int | None:
-    if transfer.status != "ok" or transfer.end_ns is None:
-        return None
-    return transfer.end_ns - transfer.start_ns
-
-
-def latency_table(probes: Sequence[RunningFlow]) -> Columns:
-    """One row per probe; one that waited for a queue pair which then failed was never sent."""
-    rows: list[tuple[object, ...]] = [
-        (
-            probe.flow.source,
-            probe.flow.destination,
-            transfer.start_ns,
-            _fct_ns(transfer),
-            transfer.status,
-            probe.group,
-            parse_transport(probe.settings.transport).service,
-        )
-        for probe in probes
-        for transfer in probe.agent.transfers
-        if transfer.is_sent
-    ]
-    return _columns(LATENCY.column_names(), rows)
-
-
-def counters_table(network: Network) -> Columns:
+def counters_table(network: SimulatedNetwork) -> Columns:
     """Counters at the end; a simulated network starts with zeros."""
-    rows = [(node, port, name, 0, value) for node, port, name, value in network.simulation.counters()]
-    return _columns(("node", "port", "name", "before", "after"), sorted(rows))
+    counters = network.simulation.counters()
+    rows = (CounterRow(node, port, name, before=0, after=value) for node, port, name, value in counters)
+    return columns_of(CounterRow, sorted(rows))
 
 
 class Samples:
@@ -151,7 +85,7 @@ class Samples:
 
 
 def throughput_table(
-    cell: Cell, network: Network, samples: dict[str, Samples], resent: ResentBytes
+    cell: Cell, network: SimulatedNetwork, samples: dict[str, Samples], resent: ResentBytes
 ) -> Columns:
     """Delivered payload per flow and interval, with what was sent again and what the agent believed."""
     table = network.simulation.throughput_table()
@@ -168,9 +102,7 @@ def throughput_table(
                 "interval_ns": ends_ns - starts_ns,
                 "delivered_bytes": delivered_bytes,
                 "goodput_bps": delivered_bytes * (8.0 * SECOND_NS) / (ends_ns - starts_ns),
-                "cwnd_over_rtt_bps": mean_estimate_bps(
-                    own, starts_ns, ends_ns, cell.experiment.topology.mtu_bytes
-                ),
+                "cwnd_over_rtt_bps": mean_estimate_bps(own, starts_ns, ends_ns, cell.topology.mtu_bytes),
                 "limiter_bps": _limiter_at(own, ends_ns),
                 "retransmitted_bytes": resent.within(running.flow_id, starts_ns, ends_ns),
             }
@@ -204,7 +136,7 @@ def _limiter_at(samples: Samples, t_ns: Integers) -> Array:
     return with_none[np.searchsorted(samples.t_ns, t_ns, side="right")]
 
 
-def rtt_table(network: Network, samples: dict[str, Samples]) -> Columns:
+def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns:
     """The agents' samples, each beside what only the simulator knows about the same batch."""
     oracle = network.simulation.oracle_table()
     parts: list[dict[str, Array]] = []
@@ -248,7 +180,3 @@ def _repeated(text: str, count: int) -> Array:
 
 def _joined(parts: list[dict[str, Array]]) -> dict[str, Array]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _columns(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> dict[str, list[object]]:
-    return {name: [row[index] for row in rows] for index, name in enumerate(names)}

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterError, ParameterMistake
+from harness.cell.parameters import as_written, translated
 from harness.experiment.choices import Scalar
-from harness.plan.cells import Cell
-from harness.testbeds.base import ParameterMistake
-from harness.testbeds.parameters import ParameterError, as_written, translated
-from harness.testbeds.simulator.values import check_values
-from harness.testbeds.traffic import group_transport
+from harness.testbeds.simulator.values import check_together
 from rogue_agent.core.application import Application, Schedule, TransferRecord
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.completions import SUCCESS, status_name
@@ -21,10 +21,10 @@ from simulator import (
     QueuePair,
     Reliability,
     Simulation,
+    check_parameters,
 )
-from workloads.framing import STREAMS
 from workloads.topologies import Topology
-from workloads.transports import parse_transport
+from workloads.transports import BASES
 
 TCPS: Final = tuple(name for name, kind in RELIABILITIES.items() if kind.controls_window)
 MARK_ABOVE: Final = "mark_above_bytes"
@@ -53,7 +53,9 @@ class TcpSettings:
     def segment_bytes(self) -> int:
         """Payload of a full segment."""
         options = 12 if self.parameters.get("timestamps") else 0
-        return STREAMS[self.transport].payload_bytes - options
+        packets = BASES[self.transport].packets
+        assert packets is not None, "a TCP has packets of its own"
+        return packets.payload_bytes - options
 
 
 def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
@@ -62,7 +64,7 @@ def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
     A parameter has its unit in the value: `rto_min: 10ms` is the simulator's `rto_min_ns`.
     """
     kind = RELIABILITIES[name]
-    own = (MARK_ABOVE,) if name == "dctcp" else ()
+    own = (MARK_ABOVE,) if BASES[name].wants_marks else ()
     known = (*(parameter.name for parameter in kind.parameters), *own)
     values = dict(translated(key, value, known) for key, value in parameters.items())
     for key, value in values.items():
@@ -73,32 +75,20 @@ def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
             raise ParameterError(ParameterMistake(as_written(key), expected, "correct the value"))
     above = values.pop(MARK_ABOVE, None)
     numbers = {key: float(value) for key, value in values.items()}
-    check_values(name, numbers)
+    check_together(partial(check_parameters, name), numbers)
     return TcpSettings(name, numbers, None if above is None else int(above))
-
-
-def tcp_mistake(cell: Cell) -> ParameterMistake | None:
-    """The first parameter of the cell's transport that its TCP does not take; None if it is no TCP."""
-    name = parse_transport(cell.transport.name).base
-    if name not in TCPS:
-        return None
-    try:
-        tcp_settings(name, cell.transport.parameters)
-    except ParameterError as error:
-        return error.mistake
-    return None
 
 
 def is_all_tcp(cell: Cell) -> bool:
     """Whether every group of the cell is carried by TCP."""
-    return all(parse_transport(group_transport(cell, group)).base in TCPS for group in cell.experiment.groups)
+    return all(group.transport.base in TCPS for group in cell.groups)
 
 
-def dctcp_marking(topology: Topology, parameters: Mapping[str, Scalar]) -> Marking:
+def marking_for(name: str, topology: Topology, parameters: Mapping[str, Scalar]) -> Marking:
     """Mark above K, as DCTCP asks: by its parameter, or in proportion to the hosts' line rate."""
     rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
     frames = max(MARKED_FRAMES_MIN, round(MARKED_FRAMES * rate_bps / MARKED_FRAMES_RATE_BPS))
-    asked_bytes = tcp_settings("dctcp", parameters).mark_above_bytes
+    asked_bytes = tcp_settings(name, parameters).mark_above_bytes
     threshold_bytes = frames * FRAME_BYTES if asked_bytes is None else asked_bytes
     return Marking(kmin_bytes=threshold_bytes, kmax_bytes=threshold_bytes, pmax=1.0, at="arrival")
 

@@ -3,23 +3,22 @@
 import json
 from dataclasses import asdict
 
-from harness.plan.cells import Cell
-from harness.testbeds.base import CellResult, Fact, Failure, ParameterMistake, Progress, Testbed, TestbedError
-from harness.testbeds.bottleneck import bottleneck_facts, cell_payload_fraction
+from harness.cell.cell import Cell
+from harness.cell.facts import cell_facts
+from harness.cell.mistakes import ParameterMistake
+from harness.cell.timing import Timing
+from harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.controls import control_facts, parameter_mistake
 from harness.testbeds.simulator.estimate import estimate_seconds
 from harness.testbeds.simulator.features import feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
-from harness.testbeds.simulator.network import Network, build_network
+from harness.testbeds.simulator.network import SimulatedNetwork, build_network
 from harness.testbeds.simulator.rehearsal import is_same_for_every_seed
 from harness.testbeds.simulator.reliability import reliability_facts
 from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.simulator.stall import StallWatch
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
-from harness.testbeds.simulator.tcp import tcp_mistake
-from harness.testbeds.timing import Timing, cell_timing
-from harness.testbeds.traffic import replaced_verbs
 from rogue_agent.core.errors import SettingsError
 from simulator import PROFILES, SimulationError
 from workloads.records import FailureKind
@@ -46,7 +45,7 @@ class SimulatorTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that neither the agent nor TCP, NICs and switches take."""
-        return tcp_mistake(cell) or parameter_mistake(cell)
+        return parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
         """From the packets that cross links."""
@@ -54,9 +53,9 @@ class SimulatorTestbed(Testbed):
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Simulate until the traffic is over, and collect."""
-        timing = cell_timing(cell)
+        timing = cell.timing
         try:
-            network = build_network(cell, timing)
+            network = build_network(cell)
         except (SimulationError, SettingsError) as error:
             raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
         resent = ResentBytes(network, is_wanted=cell.experiment.measures("throughput"))
@@ -65,18 +64,22 @@ class SimulatorTestbed(Testbed):
         for flow in (*network.flows, *network.probes):
             flow.agent.finish(network.simulation.now_ns)
         not_measured = support.not_measured(cell)
+        if cell.experiment.measures("throughput") and not network.flows:
+            not_measured["throughput"] = "there is no traffic but what measures latency"
         if cell.experiment.measures("rtt") and not has_estimator(network):
             not_measured["rtt"] = f"{cell.transport.name} estimates no round-trip times"
         return CellResult(
             tables=collect_tables(cell, network, resent),
-            facts=_facts(cell, network, timing),
+            facts=_facts(cell, network),
             not_measured=not_measured,
             failure=failure,
             raw={"settings.json": _settings(network)},
         )
 
 
-def _simulate(network: Network, timing: Timing, progress: Progress, resent: ResentBytes) -> Failure | None:
+def _simulate(
+    network: SimulatedNetwork, timing: Timing, progress: Progress, resent: ResentBytes
+) -> Failure | None:
     """Advance the simulation to its end; say so if nothing gets on, or the traffic takes too long."""
     simulation, stall = network.simulation, StallWatch(network)
     interval_ns = timing.throughput_interval_ns
@@ -92,7 +95,7 @@ def _simulate(network: Network, timing: Timing, progress: Progress, resent: Rese
     return None if timing.is_open_ended else _timeout(network, timing)
 
 
-def _finite_flows_done(network: Network, timing: Timing, now_ns: int) -> bool:
+def _finite_flows_done(network: SimulatedNetwork, timing: Timing, now_ns: int) -> bool:
     """Every flow is done, or repeats and its time is over."""
     return all(_is_over(flow, now_ns) for flow in network.flows)
 
@@ -102,18 +105,17 @@ def _is_over(flow: RunningFlow, now_ns: int) -> bool:
     return flow.is_done or (repeat_until_ns is not None and now_ns >= repeat_until_ns)
 
 
-def _timeout(network: Network, timing: Timing) -> Failure:
+def _timeout(network: SimulatedNetwork, timing: Timing) -> Failure:
     late = sum(not _is_over(flow, timing.limit_ns) for flow in network.flows)
     late_of_all = f"{late} of {len(network.flows)} flows"
     text = f"{late_of_all} were not done after {timing.limit_ns / 1e9:g} simulated seconds"
     return Failure(FailureKind.TIMEOUT, f"{text}; raise time_limit if they need longer")
 
 
-def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
+def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
     """What is worth knowing about the cell and stands in no table."""
-    topology = cell.experiment.topology
     first = (*network.flows, *network.probes)[0]
-    profile = PROFILES[topology.nic_of(first.flow.source)]
+    profile = PROFILES[cell.topology.nic_of(first.flow.source)]
     statistics = network.simulation.statistics()
     deadlock = network.simulation.deadlock()
     floor_ns = getattr(first.settings.cc_parameters, "base_rtt_floor_ns", None)
@@ -121,19 +123,13 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
         "nic_is_hardware": False,
         "nic_profile": profile.name,
         "nic_profile_revision": profile.revision,
-        "framing": topology.framing,
-        "mtu_bytes": topology.mtu_bytes,
-        "payload_fraction": float(cell_payload_fraction(cell)),
-        **bottleneck_facts(cell),
+        **cell_facts(cell),
         **_probe_facts(cell, network),
-        "warm_up_ns": max(group.workload.warm_up_ns for group in cell.experiment.groups),
         "base_rtt_floor_ns": floor_ns,
-        "replaced_verbs": replaced_verbs(cell),
         **feature_facts(cell),
         **reliability_facts(cell),
         **control_facts(cell),
-        "throughput_interval_ns": timing.throughput_interval_ns,
-        "queue_interval_ns": timing.queue_interval_ns,
+        "queue_interval_ns": cell.timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,
         "qp_failures": sum(bool(flow.agent.failures) for flow in network.flows),
         "deadlock": ", ".join(deadlock) or None,
@@ -144,16 +140,16 @@ def _facts(cell: Cell, network: Network, timing: Timing) -> dict[str, Fact]:
     }
 
 
-def _probe_facts(cell: Cell, network: Network) -> dict[str, Fact]:
+def _probe_facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
     """Where the experiment's probe stands, and how often the queue pairs of what probes failed."""
     failures = sum(len(probe.agent.failures) for probe in network.probes)
     return {
-        "probe_host": cell.experiment.topology.probe_host() if cell.experiment.probe else None,
+        "probe_host": cell.topology.probe_host() if cell.experiment.probe else None,
         "probe_failures": failures if network.probes else None,
     }
 
 
-def _settings(network: Network) -> bytes:
+def _settings(network: SimulatedNetwork) -> bytes:
     """The agent's settings per flow, defaults filled in."""
     settings = {flow.flow_id: asdict(flow.settings) for flow in network.flows}
     return json.dumps(settings, indent=1, sort_keys=True).encode()

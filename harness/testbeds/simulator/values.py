@@ -1,16 +1,16 @@
 """Values of the parameters of NICs and switches, as an experiment file has them: with units."""
 
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
 
+from harness.cell.mistakes import ParameterError, ParameterMistake
+from harness.cell.parameters import as_written
 from harness.experiment.choices import Scalar
-from harness.testbeds.base import ParameterMistake
-from harness.testbeds.parameters import ParameterError, as_written
-from simulator import ControlParameter, SimulationError, check_parameters
+from simulator import ControlParameter, SimulationError
 from workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
+Check: TypeAlias = Callable[[Mapping[str, float]], object]
+"""Raises SimulationError if there is something wrong with the values beside each other."""
 COUNT_SUFFIXES: Final = ("_packets", "_segments")
 
 
@@ -20,22 +20,30 @@ def values_of(table: tuple[ControlParameter, ...], parameters: Mapping[str, Scal
     return {known[key].name: _value(known[key], key, parameters[key]) for key in parameters if key in known}
 
 
-@contextmanager
-def blamed_on(values: Mapping[str, float]) -> Iterator[None]:
-    """ParameterError names the value that the simulator does not take beside the others."""
+def check_together(check: Check, stated: Mapping[str, float]) -> None:
+    """ParameterError names the stated value that the simulator does not take beside the others."""
     try:
-        yield
+        check(stated)
     except SimulationError as error:
-        words = set(re.findall(r"\w+", str(error)))
-        key = next((key for key in values if key in words), "parameters")
-        expected = str(error).partition("expected ")[2] or str(error)
-        raise ParameterError(ParameterMistake(as_written(key), expected, "correct the value")) from error
+        key = as_written(_culprit(check, stated))
+        raise ParameterError(ParameterMistake(key, error.expected, "correct the value")) from error
 
 
-def check_values(name: str, values: Mapping[str, float]) -> None:
-    """ParameterError names the value that a way to repair losses does not take beside the others."""
-    with blamed_on(values):
-        check_parameters(name, values)
+def _culprit(check: Check, stated: Mapping[str, float]) -> str:
+    """The first value without which the others pass; if there is none, the first that is wrong alone."""
+    for key in stated:
+        if _passes(check, {other: value for other, value in stated.items() if other != key}):
+            return key
+    wrong = (key for key, value in stated.items() if not _passes(check, {key: value}))
+    return next(wrong, "parameters")
+
+
+def _passes(check: Check, values: Mapping[str, float]) -> bool:
+    try:
+        check(values)
+    except SimulationError:
+        return False
+    return True
 
 
 def _value(parameter: ControlParameter, key: str, value: Scalar) -> float:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from harness.errors import SHOWN_MAX, NodeError
+from harness.cell.timing import Timing
+from harness.errors import SHOWN_MAX
 from harness.testbeds.base import Progress, TestbedError
 from harness.testbeds.ssh.memories import compared_bytes
-from harness.testbeds.ssh.node import ANSWER_LIMIT_S, HEARTBEAT_LIMIT_S, Node
-from harness.testbeds.ssh.requests import load_requests, prepare_request
-from harness.testbeds.ssh.roles import End, PlannedFlow
-from harness.testbeds.timing import Timing
-from rogue_agent.control.messages import (
+from harness.testbeds.ssh.node import HEARTBEAT_LIMIT_S, REPLY_LIMIT_S, Node
+from harness.testbeds.ssh.requests import limiter_of, load_requests, prepare_request
+from harness.testbeds.ssh.roles import EndName, NodeFlow
+from remote.errors import NodeError
+from rogue_agent.node.messages import (
     Alive,
     Clock,
     ClockReading,
@@ -33,7 +34,7 @@ from rogue_agent.control.messages import (
 )
 from workloads.records import FailureKind
 
-ROLE_LIMIT_MS: Final = int(ANSWER_LIMIT_S * 1000) - 5_000
+ROLE_LIMIT_MS: Final = int(REPLY_LIMIT_S * 1000) - 5_000
 """The supervisor gives up on a data process before we give up on the supervisor."""
 START_MARGIN_S: Final = 1.0
 STARTS_MAX: Final = 3
@@ -45,7 +46,7 @@ LATE_S: Final = 60.0
 OVER: Final = ("finished", "failed")
 """States of a role from which it goes on to none."""
 
-Role = tuple[PlannedFlow, End]
+Role = tuple[NodeFlow, EndName]
 
 
 @dataclass(slots=True)
@@ -69,14 +70,14 @@ class Conducted:
 class Conductor:
     """Leads the agents on some nodes through one cell; each node is spoken to by one thread at a time."""
 
-    def __init__(self, nodes: Mapping[str, Node], flows: Sequence[PlannedFlow], timing: Timing) -> None:
+    def __init__(self, nodes: Mapping[str, Node], flows: Sequence[NodeFlow], timing: Timing) -> None:
         self._nodes = nodes
         self._flows = flows
         self._timing = timing
         self._asked: set[str] = set()
         """Roles that nodes were asked to prepare."""
         self._lost: set[str] = set()
-        """Nodes that do not answer any more: nobody waits for them twice."""
+        """Nodes that do not reply any more: nobody waits for them twice."""
         self.done = Conducted(None, {}, {})
 
     def prepare(self) -> None:
@@ -97,7 +98,7 @@ class Conductor:
         return self.done
 
     def rescue(self) -> Conducted:
-        """After a failure: fetch what can be had, from roles that are over on nodes that answer."""
+        """After a failure: fetch what can be had, from roles that are over on nodes that reply."""
         if self.done.start_ns is not None:
             with suppress(TestbedError):
                 self._everywhere(self._collect_if_over, ("requester", "responder"))
@@ -128,7 +129,7 @@ class Conductor:
         advice = "do less beside it on this computer and on the nodes, or use fewer flows"
         raise TestbedError(FailureKind.TIMEOUT, f"the nodes took {took}, {STARTS_MAX} times; {advice}")
 
-    def _everywhere(self, do: Callable[[Node, Role], None], ends: Sequence[End]) -> None:
+    def _everywhere(self, do: Callable[[Node, Role], None], ends: Sequence[EndName]) -> None:
         """Do something for every role of these ends, on all nodes at once; raise what failed anywhere."""
         work: dict[str, list[Role]] = {}
         for end in ends:
@@ -151,14 +152,15 @@ class Conductor:
             raise joined(errors)
 
     def _prepare(self, node: Node, role: Role) -> None:
-        request = prepare_request(node, role, self._timing, ROLE_LIMIT_MS)
+        address = str(node.host.variables.experiment_address)
+        request = prepare_request(role, address, limiter_of(node), self._timing, ROLE_LIMIT_MS)
         flow, end = role
         self._asked.add(flow.role(end))
         self.done.prepared[flow.role(end)] = node.ask(request, Prepared)
 
     def _connect(self, node: Node, role: Role) -> None:
         flow, end = role
-        other: End = "responder" if end == "requester" else "requester"
+        other: EndName = "responder" if end == "requester" else "requester"
         node.ask(Connect(flow.role(end), ROLE_LIMIT_MS, self.done.prepared[flow.role(other)]), Connected)
 
     def _load(self, node: Node, role: Role) -> None:
@@ -189,7 +191,7 @@ class Conductor:
                 names = ", ".join(flow.flow_id for flow in running)
                 raise TestbedError(FailureKind.TIMEOUT, f"{names} did not end {LATE_S:g} s after their time")
 
-    def _has_ended(self, flow: PlannedFlow) -> bool:
+    def _has_ended(self, flow: NodeFlow) -> bool:
         return self._state(self._nodes[flow.host("requester")], flow.role("requester")) in OVER
 
     def _state(self, node: Node, role: str) -> str:
@@ -215,7 +217,7 @@ class Conductor:
         self.done.files[name] = {str(kind): node.fetch(str(path)) for kind, path in results.files.items()}
 
     def _collect_if_over(self, node: Node, role: Role) -> None:
-        """A requester that still runs would answer when its time is over, which may be never."""
+        """A requester that still runs would reply when its time is over, which may be never."""
         flow, end = role
         try:
             is_over = end == "responder" or self._state(node, flow.role(end)) in OVER

@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-import paramiko
-
-from harness.errors import NodeError
 from harness.provisioning.places import DOOL
-from harness.provisioning.remote import Shell
+from remote.errors import NodeError
+from remote.shell import Channel, Shell
 
 INTERVAL_S: Final = 1
 STOP_LIMIT_S: Final = 30.0
@@ -31,19 +29,19 @@ class CpuRecorder:
     def __init__(self, shell: Shell, before_ns: int) -> None:
         """`before_ns`: this process's clock just before."""
         self._node = shell.node
-        self._channel: paramiko.Channel = shell.open_session(_COMMAND)
+        self._channel: Channel = shell.open_session(_COMMAND)
         self._epoch_ns = self._read_epoch_ns()
         self._here_ns = before_ns
 
     def _read_epoch_ns(self) -> int:
-        answer = b""
+        reply = b""
         try:
             while (byte := self._channel.recv(1)) not in (b"", b"\n"):
-                answer += byte
-            return int(answer)
+                reply += byte
+            return int(reply)
         except (OSError, ValueError) as error:
             self._channel.close()
-            words = answer.decode(errors="replace")
+            words = reply.decode(errors="replace")
             raise NodeError(
                 f"{self._node}: got {words!r} from the recorder of its load, expected its time"
             ) from error

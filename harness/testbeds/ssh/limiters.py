@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterError
+from harness.cell.parameters import agent_settings
 from harness.provisioning.inventory import Inventory
-from harness.testbeds.parameters import ParameterError, agent_settings
-from harness.testbeds.ssh.roles import PRIORITIES, is_limited
-from harness.testbeds.traffic import cell_flows, group_transport
-from rogue_agent.control.messages import Capabilities
+from harness.testbeds.ssh.roles import PRIORITIES
+from rogue_agent.core.transports import TRANSPORTS
+from rogue_agent.node.messages import Capabilities
 from workloads.traffic import Flow
 
 KINDS: Final = ("htb", "dcb")
@@ -45,7 +46,7 @@ def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
             continue
         lacks = f"{host} has neither htb nor dcb on {interfaces[host]}: provision it"
         if flow.verb == "read":
-            return f"{lacks}; no software can hold back its answers to READs"
+            return f"{lacks}; no software can hold back its responses to READs"
         if batch_ns < SOFTWARE_BATCH_NS_MIN:
             return (
                 f"{lacks}; holding back whole batches is too coarse where one takes {batch_ns / 1e6:.2g} ms, "
@@ -56,16 +57,12 @@ def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
 
 def _limited_flows(cell: Cell) -> Iterator[tuple[Flow, int]]:
     """Flows that have rates, and what a batch takes at line rate; a parameter's mistake is told elsewhere."""
-    topology, flows = cell.experiment.topology, cell_flows(cell)
-    for group in cell.experiment.groups:
-        name = group_transport(cell, group)
-        parameters = {} if group.transport else cell.transport.parameters
-        for flow in flows[group.name]:
-            rate_bps = topology.host_rate_bps(flow.source)
-            if not is_limited(name, rate_bps):
-                continue
+    for group in cell.groups:
+        for flow in group.flows if group.transport.base in TRANSPORTS else ():
+            rate_bps = cell.topology.host_rate_bps(flow.source)
             try:
-                settings = agent_settings(name, rate_bps, parameters)
+                settings = agent_settings(group.transport.base, rate_bps, group.parameters)
             except ParameterError:
                 return
-            yield flow, settings.segment_bytes * 8 * 10**9 // rate_bps
+            if settings.estimator is not None:
+                yield flow, settings.segment_bytes * 8 * 10**9 // rate_bps

@@ -6,7 +6,7 @@ bytes have moved.
 
 from typing import Final
 
-from harness.testbeds.ssh.roles import End, PlannedFlow
+from harness.testbeds.ssh.roles import EndName, NodeFlow
 from rogue_agent.core.transports import TRANSPORTS, settings_for
 
 FILL_SEED: Final = 1
@@ -19,7 +19,7 @@ RECEIVES_MAX: Final = 256
 """How many receives a queue pair of the agent has at most."""
 
 
-def memory_bytes(flow: PlannedFlow, end: End) -> int:
+def memory_bytes(flow: NodeFlow, end: EndName) -> int:
     """Memory at one end; where SENDs land there is room for several transfers, each message in its place."""
     if end == "responder" and _lands_in_ring(flow):
         receives = _messages(flow) * -(-RECEIVES_MIN // _messages(flow))
@@ -28,12 +28,12 @@ def memory_bytes(flow: PlannedFlow, end: End) -> int:
     return min(MEMORY_BYTES_MAX, max(MEMORY_BYTES_MIN, *sizes))
 
 
-def fill_seed(flow: PlannedFlow, end: End) -> int | None:
+def fill_seed(flow: NodeFlow, end: EndName) -> int | None:
     """What an end's memory is filled with: nothing, unless the bytes come from there."""
     return FILL_SEED if end == flow.source_end and not flow.is_probe else None
 
 
-def compared_bytes(flow: PlannedFlow) -> int:
+def compared_bytes(flow: NodeFlow) -> int:
     """How many bytes from the start must be the same at both ends after a whole transfer; 0 if none need be.
 
     Over an unreliable connection bytes may be lost. WRITE and READ put every byte where it was at the source;
@@ -51,7 +51,7 @@ def compared_bytes(flow: PlannedFlow) -> int:
     return MEMORY_BYTES_MAX // _segment_bytes(flow) * _segment_bytes(flow)
 
 
-def _lands_in_ring(flow: PlannedFlow) -> bool:
+def _lands_in_ring(flow: NodeFlow) -> bool:
     """Whether a transfer's messages are segments, which fit the receives."""
     asked = flow.flow
     if asked.verb != "send" or flow.transport not in TRANSPORTS or asked.arrivals:
@@ -60,9 +60,9 @@ def _lands_in_ring(flow: PlannedFlow) -> bool:
     return is_whole and asked.size_bytes <= MEMORY_BYTES_MAX and _messages(flow) <= RECEIVES_MAX
 
 
-def _messages(flow: PlannedFlow) -> int:
+def _messages(flow: NodeFlow) -> int:
     return max(1, -(-flow.flow.size_bytes // _segment_bytes(flow)))
 
 
-def _segment_bytes(flow: PlannedFlow) -> int:
+def _segment_bytes(flow: NodeFlow) -> int:
     return settings_for(flow.transport, flow.line_rate_bps, flow.overrides).segment_bytes

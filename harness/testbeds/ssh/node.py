@@ -5,23 +5,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
-import paramiko
-
-from harness.errors import NodeError
 from harness.provisioning.inventory import Host
 from harness.provisioning.places import AGENT
-from harness.provisioning.remote import Shell, connect
 from harness.testbeds.base import TestbedError
-from rogue_agent.control.errors import AgentError, ErrorKind
-from rogue_agent.control.messages import Capabilities, Clock, ClockReading, Message
-from rogue_agent.control.session import Session
+from remote.errors import NodeError
+from remote.shell import Channel, Shell, connect
+from rogue_agent.node.client import AgentClient
+from rogue_agent.node.errors import AgentError, ErrorKind
+from rogue_agent.node.messages import Capabilities, Clock, ClockReading, Message
 from workloads.records import FailureKind
 
 START: Final = f"/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin python3 {AGENT} serve"
 """tc and dcb are where a login over SSH does not look."""
 CONNECT_LIMIT_S: Final = 30.0
-ANSWER_LIMIT_S: Final = 60.0
-"""For whatever a node may have to do before it answers; an emulated one is slow."""
+REPLY_LIMIT_S: Final = 60.0
+"""For whatever a node may have to do before it replies; an emulated one is slow."""
 AGENT_START_LIMIT_S: Final = 180.0
 """Python starts, and imports all that the agent has; on an emulated node on a busy computer."""
 HEARTBEAT_LIMIT_S: Final = 15.0
@@ -45,13 +43,13 @@ _KINDS: Final = {
 class Node:
     """A node that listens."""
 
-    def __init__(self, host: Host, shell: Shell, channel: paramiko.Channel) -> None:
+    def __init__(self, host: Host, shell: Shell, channel: Channel) -> None:
         self.host = host
         self.shell = shell
         self._channel = channel
-        self._session = Session(channel)
+        self._client = AgentClient(channel)
         with self._reported():
-            self.capabilities: Capabilities = self._session.open(SILENCE_LIMIT_MS)
+            self.capabilities: Capabilities = self._client.open(SILENCE_LIMIT_MS)
         self.clock_offset_ns = self.clock_error_ns = 0
         self.compare_clocks()
 
@@ -60,11 +58,11 @@ class Node:
         """As in the topology."""
         return self.host.name
 
-    def ask(self, message: Message, reply: type[ReplyT], limit_s: float = ANSWER_LIMIT_S) -> ReplyT:
-        """Ask the agent something; TestbedError says whose fault it is that there is no answer."""
+    def ask(self, message: Message, reply: type[ReplyT], limit_s: float = REPLY_LIMIT_S) -> ReplyT:
+        """Ask the agent something; TestbedError says whose fault it is that there is no reply."""
         self._channel.settimeout(limit_s)
         with self._reported():
-            return self._session.request(message, reply)
+            return self._client.request(message, reply)
 
     def own_ns(self, harness_ns: int) -> int:
         """An instant of this process's monotonic clock on the node's own."""
@@ -86,7 +84,7 @@ class Node:
         """Ask the agent to end; it ends, too, when the connection does."""
         try:
             self._channel.settimeout(CONNECT_LIMIT_S)
-            self._session.close()
+            self._client.close()
         except (AgentError, OSError):
             pass
         self._channel.close()
@@ -97,8 +95,8 @@ class Node:
         for _ in range(CLOCK_READINGS):
             asked_ns = time.monotonic_ns()
             there_ns = self.ask(Clock(), ClockReading).now_ns
-            answered_ns = time.monotonic_ns()
-            reading = (answered_ns - asked_ns, there_ns - (asked_ns + answered_ns) // 2)
+            replied_ns = time.monotonic_ns()
+            reading = (replied_ns - asked_ns, there_ns - (asked_ns + replied_ns) // 2)
             best = min(best, reading) if best else reading
         assert best is not None
         self.clock_offset_ns, self.clock_error_ns = best[1], best[0] // 2
@@ -113,7 +111,7 @@ class Node:
             raise TestbedError(FailureKind.NODE_LOST, f"{self.name}: {error}") from error
 
     def _failure(self, error: AgentError) -> TestbedError:
-        """The node is lost if its connection is, or if not even its supervisor answers."""
+        """The node is lost if its connection is, or if not even its supervisor replies."""
         kind = _KINDS[error.kind]
         transport = self._channel.get_transport()
         is_cut = error.kind is ErrorKind.PROTOCOL and (transport is None or not transport.is_active())

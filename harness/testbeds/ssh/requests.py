@@ -2,22 +2,27 @@
 
 from collections.abc import Iterator
 
+from harness.cell.timing import Timing
 from harness.testbeds.ssh.limiters import limiter_kind
 from harness.testbeds.ssh.memories import fill_seed, memory_bytes
 from harness.testbeds.ssh.node import Node
-from harness.testbeds.ssh.roles import End, PlannedFlow
-from harness.testbeds.timing import Timing
-from rogue_agent.control.messages import ARRIVALS_MAX, Arrivals, Load, Prepare
+from harness.testbeds.ssh.roles import EndName, NodeFlow
+from rogue_agent.node.messages import ARRIVALS_MAX, Arrivals, Load, Prepare
 
 
-def prepare_request(node: Node, role: tuple[PlannedFlow, End], timing: Timing, limit_ms: int) -> Prepare:
-    """What one end of a flow needs to know before it meets the other."""
+def prepare_request(
+    role: tuple[NodeFlow, EndName], address: str, limiter: str, timing: Timing, limit_ms: int
+) -> Prepare:
+    """What one end of a flow needs to know before it meets the other.
+
+    limiter: the kind that its host offers, for an end that sets rates.
+    """
     flow, end = role
     return Prepare(
         role=flow.role(end),
         time_limit_ms=limit_ms,
         end=end,
-        address=str(node.host.variables.experiment_address),
+        address=address,
         transport=flow.transport,
         buffer_bytes=memory_bytes(flow, end),
         parameters=flow.overrides,
@@ -26,7 +31,7 @@ def prepare_request(node: Node, role: tuple[PlannedFlow, End], timing: Timing, l
         line_rate_bps=flow.line_rate_bps,
         mtu_bytes=flow.mtu_bytes,
         priority=flow.priority_of(end),
-        limiter=limiter_of(node) if flow.priority_of(end) else "none",
+        limiter=limiter if flow.priority_of(end) else "none",
         sample_interval_ns=timing.throughput_interval_ns,
         record_rtt=flow.has_limiter,
         completions=flow.options.completions,
@@ -39,7 +44,7 @@ def limiter_of(node: Node) -> str:
     return limiter_kind(node.capabilities, node.host.variables.experiment_interface)
 
 
-def load_requests(flow: PlannedFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals]:
+def load_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals]:
     """The schedule of a requester."""
     asked = flow.flow
     if asked.arrivals:

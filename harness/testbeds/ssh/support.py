@@ -3,18 +3,21 @@
 from collections.abc import Mapping
 from typing import Final
 
-from harness.errors import HarnessError
+from harness.cell.carrier import PROBE_TRANSPORT, Group
+from harness.cell.cell import Cell
+from harness.cell.driver_options import option_mistake
+from harness.cell.mistakes import ParameterError, ParameterMistake
+from harness.cell.parameters import agent_settings
 from harness.experiment.choices import MeasureKind
-from harness.plan.cells import Cell
 from harness.provisioning.inventory import Inventory
-from harness.provisioning.topology_ports import ports_of
 from harness.testbeds.ssh.limiters import lacking_limiters
-from harness.testbeds.ssh.roles import PROBE_TRANSPORT
+from harness.testbeds.ssh.roles import is_limited
 from harness.testbeds.ssh.switch import unsupported_fault
-from harness.testbeds.traffic import cell_flows, group_transport
-from rogue_agent.control.messages import KERNEL_TCPS, Capabilities
+from harness.testbeds.ssh.topology import too_slow, unsupported_topology
+from rogue_agent.core.estimators import ESTIMATORS
 from rogue_agent.core.transports import TRANSPORTS
-from workloads.transports import parse_transport
+from rogue_agent.node.messages import Capabilities
+from workloads.transports import BASES, TransportName
 
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "queues": "the switch's queues are read before and after a cell, not during: see its counters",
@@ -23,6 +26,8 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
 NOT_OURS: Final[dict[MeasureKind, str]] = {
     measure: f"the switch is not ours: nobody reads its {measure}" for measure in NOT_MEASURED
 }
+ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
+KERNEL_TCPS: Final = tuple(name for name, base in BASES.items() if base.is_in_kernels)
 
 
 def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
@@ -31,64 +36,43 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
     for host in sorted(hosts):
         if host not in nodes:
             return f"the inventory has no {host}; it has {', '.join(nodes)}: bring up a testbed that has"
-    names = sorted({group_transport(cell, group) for group in cell.experiment.groups})
+    used = {host: nodes[host] for host in sorted(hosts)}
+    names = sorted({group.transport for group in cell.groups}, key=str)
     for name in [*names, *([PROBE_TRANSPORT] if _has_probe(cell) else [])]:
-        if reason := _unsupported_transport(name, {host: nodes[host] for host in hosts}):
+        if reason := _unsupported_transport(name, used):
             return reason
-    try:
-        ports_of(cell.experiment.topology, inventory)
-    except HarnessError as error:
-        return str(error)
     return (
-        _unsupported_traffic(cell)
+        _kernels_own(cell)
+        or unsupported_topology(cell, inventory, used)
+        or _unsupported_traffic(cell)
         or lacking_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
-        or _too_slow(cell, inventory, {host: nodes[host] for host in sorted(hosts)})
+        or too_slow(cell, inventory, used)
     )
-
-
-def _too_slow(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """A card that is slower than its link should be; a switch of ours would make it no faster."""
-    addresses = {host.name: str(host.variables.experiment_address) for host in inventory.hosts}
-    for name, node in nodes.items():
-        wanted_bps = cell.experiment.topology.host_rate_bps(name)
-        own = (port for port in node.ports if port.get("address") == addresses[name])
-        for port in own:
-            is_card, rate_bps = port.get("driver", "software") != "software", port.get("rate_bps")
-            if is_card and isinstance(rate_bps, int) and 0 < rate_bps < wanted_bps:
-                rates = f"{rate_bps / 1e9:g} Gb/s, its link of the topology {wanted_bps / 1e9:g} Gb/s"
-                return f"{name}'s port does {rates}; set the topology's rate"
-    return None
 
 
 def used_hosts(cell: Cell) -> set[str]:
     """Hosts that take part, the probe's included."""
-    flows = [flow for group in cell_flows(cell).values() for flow in group]
-    hosts = {host for flow in flows for host in (flow.source, flow.destination)}
-    experiment = cell.experiment
-    if experiment.probe is not None and _has_probe(cell):
-        hosts |= {
-            experiment.topology.probe_host(),
-            *([experiment.probe.target] if experiment.probe.target else []),
-        }
-    return hosts
+    flows = [flow for group in cell.groups for flow in group.flows]
+    if cell.probe is not None and _has_probe(cell):
+        flows.append(cell.probe.flow)
+    return {host for flow in flows for host in (flow.source, flow.destination)}
 
 
 def _has_probe(cell: Cell) -> bool:
     return cell.experiment.probe is not None and cell.experiment.measures("latency")
 
 
-def may_carry(name: str) -> bool:
+def may_carry(name: TransportName) -> bool:
     """Whether there are nodes that have a transport: the agent's own, and TCPs that a kernel offers."""
-    return name in TRANSPORTS or name in KERNEL_TCPS
+    return not name.features and (name.base in TRANSPORTS or name.base in KERNEL_TCPS)
 
 
-def _unsupported_transport(name: str, nodes: Mapping[str, Capabilities]) -> str | None:
+def _unsupported_transport(name: TransportName, nodes: Mapping[str, Capabilities]) -> str | None:
     if not may_carry(name):
         return f"the nodes have no {name}; they have {', '.join((*TRANSPORTS, *KERNEL_TCPS))}"
-    parsed = parse_transport(name)
-    if parsed.service == "tcp":
-        lacking = [host for host, node in nodes.items() if parsed.base not in node.congestion_controls]
+    if name.service == "tcp":
+        lacking = [host for host, node in nodes.items() if name.base not in node.congestion_controls]
         has = sorted(set.intersection(*(set(node.congestion_controls) for node in nodes.values())))
         return f"{lacking[0]} has no TCP {name}; all have {', '.join(has)}" if lacking else None
     for host, node in nodes.items():
@@ -98,18 +82,36 @@ def _unsupported_transport(name: str, nodes: Mapping[str, Capabilities]) -> str 
     return None
 
 
+def check_parameters(cell: Cell, group: Group) -> None:
+    """ParameterError names the first parameter that the agent on a node does not take."""
+    if group.transport.base not in TRANSPORTS:
+        return
+    if mistake := option_mistake(group.parameters):
+        raise ParameterError(mistake)
+    if group.parameters.get("estimator") in ORACLES:
+        honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
+        advice = "no NIC tells what this one asks for"
+        raise ParameterError(ParameterMistake("estimator", f"one of {honest}", advice))
+    line_rate_bps = cell.topology.host_rate_bps(cell.topology.host_names()[0])
+    agent_settings(group.transport.base, line_rate_bps, group.parameters)
+
+
+def _kernels_own(cell: Cell) -> str | None:
+    """A parameter of a TCP, which a kernel has as it is."""
+    for group in cell.groups:
+        if group.transport.service == "tcp" and group.parameters:
+            key = next(iter(group.parameters))
+            return f"{group.transport} on nodes is the kernel's, which takes no {key}: leave it out"
+    return None
+
+
 def _unsupported_traffic(cell: Cell) -> str | None:
-    for group in cell.experiment.groups:
+    for group in cell.groups:
         if group.priority != 0:
             return "the switch has one traffic class; set priority to 0"
-        if group.workload.is_probing:
+        if group.asked.workload.is_probing:
             return f"{group.name} measures latency between many hosts, which only the simulator does"
-    for name, flows in cell_flows(cell).items():
-        if not flows:
-            return (
-                f"nothing happens in {name}: its first transfer would come after its end; let it run longer"
-            )
-    return None
+    return cell.idleness
 
 
 def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:
@@ -118,7 +120,8 @@ def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:
     missing: dict[str, str] = {
         measure: reason for measure, reason in reasons.items() if cell.experiment.measures(measure)
     }
-    parsed = {parse_transport(group_transport(cell, group)).base for group in cell.experiment.groups}
-    if cell.experiment.measures("rtt") and not parsed & {"rogue", "rogue-uc"}:
+    line_rate_bps = cell.topology.host_rate_bps(cell.topology.host_names()[0])
+    has_samples = any(is_limited(group, line_rate_bps) for group in cell.groups)
+    if cell.experiment.measures("rtt") and not has_samples:
         missing["rtt"] = f"{cell.transport.name} estimates no round-trip times"
     return missing

@@ -5,19 +5,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 
-from harness.errors import NodeError
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
+from harness.cell.timing import SECOND_NS
 from harness.provisioning.inventory import Inventory
-from harness.provisioning.switch import PortCounters, SwitchControl
+from harness.provisioning.switch import PortCounters, SwitchConnection
 from harness.testbeds.base import Columns, TestbedError
+from harness.testbeds.rows import columns_of
 from harness.testbeds.ssh.cpu import INTERVAL_S, CpuRecorder, parse_dool
 from harness.testbeds.ssh.node import Node
 from harness.testbeds.ssh.switch import cell_ports, fault_ports
-from harness.testbeds.timing import SECOND_NS
+from remote.errors import NodeError
 from workloads.faults import LinkCut
-from workloads.records import TABLES, FailureKind
-
-CounterRow = tuple[str, str, str, int, int]
+from workloads.records import CounterRow, CpuRow, FailureKind
 
 
 class Surroundings:
@@ -30,7 +29,7 @@ class Surroundings:
         self._cell = cell
         self.inventory = inventory
         self._nodes = nodes
-        self._control = None if inventory.switch is None else SwitchControl(inventory)
+        self._switch = None if inventory.switch is None else SwitchConnection(inventory)
         self._before: Mapping[str, PortCounters] = {}
         self._after: Mapping[str, PortCounters] = {}
         self._recorders: dict[str, CpuRecorder] = {}
@@ -44,21 +43,21 @@ class Surroundings:
     def around(self) -> Iterator["Surroundings"]:
         """Hold the connection to the switch."""
         with ExitStack() as stack:
-            if self._control is not None:
+            if self._switch is not None:
                 with _blamed_on_switch():
-                    stack.enter_context(self._control)
+                    stack.enter_context(self._switch)
             yield self
 
     @property
     def switch(self) -> str:
         """What stands between the nodes."""
-        return "not set up by this project" if self._control is None else "Linux tc (software)"
+        return "not set up by this project" if self._switch is None else "Linux tc (software)"
 
     def set_ports(self) -> None:
         """Give the switch's ports their rates, queues, delays and losses."""
-        if self._control is not None:
+        if self._switch is not None:
             with _blamed_on_switch():
-                self._control.apply(cell_ports(self._cell, self.inventory))
+                self._switch.apply(cell_ports(self._cell, self.inventory))
 
     def record_load(self) -> None:
         """Start to record the nodes' load; early, for dool takes seconds to start on an emulated node."""
@@ -76,11 +75,11 @@ class Surroundings:
         """Arrange the cuts, now that the common start is known."""
         ports = cell_ports(self._cell, self.inventory)
         for fault in self._cell.experiment.faults:
-            if isinstance(fault, LinkCut) and self._control is not None:
+            if isinstance(fault, LinkCut) and self._switch is not None:
                 after_s = (start_ns + fault.at_ns - time.monotonic_ns()) / 1e9
                 (port, *_) = fault_ports(fault, self._cell, ports)
                 with _blamed_on_switch():
-                    self._control.cut(port, after_s=after_s, duration_s=fault.duration_ns / 1e9)
+                    self._switch.cut(port, after_s=after_s, duration_s=fault.duration_ns / 1e9)
 
     def end(self) -> None:
         """End the recording and read the counters again."""
@@ -91,10 +90,10 @@ class Surroundings:
         self._after = self._counters()
 
     def _counters(self) -> Mapping[str, PortCounters]:
-        if self._control is None:
+        if self._switch is None:
             return {}
         with _blamed_on_switch():
-            return self._control.counters()
+            return self._switch.counters()
 
     def rescue(self) -> None:
         """After a failure: read what can still be read."""
@@ -115,7 +114,8 @@ class Surroundings:
         for port, counters in sorted(self._after.items()):
             before = asdict(self._before[port])
             for name, value in asdict(counters).items():
-                rows.append((port.partition("->")[0], port, name, int(before[name]), int(value)))
+                node = port.partition("->")[0]
+                rows.append(CounterRow(node, port, name, before=int(before[name]), after=int(value)))
         return rows
 
     def cpu_table(self, start_ns: int, traffic_ns: int) -> Columns:
@@ -129,9 +129,9 @@ class Surroundings:
             for sample in parse_dool(content):
                 t_ns = recorder.here_ns(sample.epoch_s) - start_ns
                 if INTERVAL_S * SECOND_NS <= t_ns <= traffic_ns:
-                    rows.append((name, t_ns, sample.busy_fraction * cores, "dool"))
-        names = TABLES["cpu"].column_names()
-        return {name: [row[index] for row in rows] for index, name in enumerate(names)}
+                    busy_cores = sample.busy_fraction * cores
+                    rows.append(CpuRow(host=name, t_ns=t_ns, busy_cores=busy_cores, source="dool"))
+        return columns_of(CpuRow, rows)
 
 
 @contextmanager

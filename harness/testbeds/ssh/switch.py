@@ -3,16 +3,13 @@
 from dataclasses import replace
 from typing import Final
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.ports import PortSettings
 from harness.provisioning.topology_ports import ports_of
-from harness.testbeds.traffic import group_transport
 from workloads.faults import Fault, LinkCut, Loss
 from workloads.topologies import Link
 
-MARKED: Final = ("dctcp",)
-"""Transports that need marks; soft-RoCE ignores them, and the agent asks for none."""
 MARK_MIN_S: Final = 0.0024
 MARK_MAX_S: Final = 0.0072
 """Marking begins when the queue is as long as the port sends in this time, and is certain at the second:
@@ -30,7 +27,7 @@ def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
         if not isinstance(fault, Loss):
             return f"a Linux switch has no {type(fault).__name__}"
         if fault.model == "burst":
-            return "the switch loses packets independently or by identification; choose another model"
+            return "the switch loses packets independently or by IP ID; choose another model"
         if fault.from_ns or fault.until_ns is not None:
             return "the switch loses packets from beginning to end; leave from and until out"
     return None
@@ -38,9 +35,8 @@ def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
 
 def cell_ports(cell: Cell, inventory: Inventory) -> dict[str, PortSettings]:
     """How each port is set for a cell."""
-    ports = ports_of(cell.experiment.topology, inventory)
-    transports = {group_transport(cell, group) for group in cell.experiment.groups}
-    if transports & set(MARKED):
+    ports = ports_of(cell.topology, inventory)
+    if any(group.transport.wants_marks for group in cell.groups):
         ports = {name: _marking(port) for name, port in ports.items()}
     for fault in cell.experiment.faults:
         if isinstance(fault, Loss) and fault.mean_probability > 0:
@@ -55,7 +51,7 @@ def fault_ports(fault: Fault, cell: Cell, ports: dict[str, PortSettings]) -> lis
     Deviation: what a host sends is lost only behind the first switch, for a host's own egress is not the
     switch's; losses of a host's link strike what comes to it.
     """
-    link = fault.link(cell.experiment.topology)
+    link = fault.link(cell.topology)
     assert link is not None, "an experiment with a fault that strikes no link"
     return [name for name in _directions(link) if name in ports]
 
@@ -74,5 +70,5 @@ def _marking(port: PortSettings) -> PortSettings:
 
 def _losing(port: PortSettings, fault: Loss) -> PortSettings:
     if fault.model == "identification":
-        return replace(port, lost_identification_mask=round(1 / fault.mean_probability) - 1)
+        return replace(port, lost_ip_id_mask=round(1 / fault.mean_probability) - 1)
     return replace(port, loss_probability=fault.mean_probability)

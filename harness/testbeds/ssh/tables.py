@@ -3,18 +3,18 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from typing import Final, Literal
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.testbeds.base import Columns, TestbedError
-from harness.testbeds.fault_events import fault_events
+from harness.testbeds.rows import columns_of
 from harness.testbeds.ssh.conduct import Conducted
-from harness.testbeds.ssh.roles import End, PlannedFlow
-from workloads.ideal import ideal_transfer_ns
-from workloads.records import TABLES, FailureKind
-from workloads.traffic import Verb
+from harness.testbeds.ssh.roles import EndName, NodeFlow
+from harness.testbeds.transfers import SECOND_NS, Transfers, events_table, flows_table, latency_table
+from rogue_agent.core.application import TransferRecord
+from rogue_agent.core.clocks import HostNs
+from workloads.records import CounterRow, EventRow, FailureKind, RttRow, ThroughputRow
 
-SECOND_NS = 1_000_000_000
 PER_CONNECTION = "tcp_"
 """Counters that each connection has for itself begin with this."""
 GRID_TOLERANCE = 100
@@ -23,15 +23,18 @@ Row = Mapping[str, str]
 Shift = Callable[[str], int]
 """An instant of a node's clock, as text, on the run's own: nanoseconds since its start."""
 
-ENDS: tuple[End, End] = ("requester", "responder")
+STATUSES: Final[Mapping[str, Literal["ok", "error", "unfinished"]]] = {
+    "ok": "ok",
+    "error": "error",
+    "unfinished": "unfinished",
+}
+ENDS: tuple[EndName, EndName] = ("requester", "responder")
 
 
 class Readings:
     """The files of one run, as rows with their times counted from the run's start."""
 
-    def __init__(
-        self, flows: Sequence[PlannedFlow], done: Conducted, own_start_ns: Mapping[str, int]
-    ) -> None:
+    def __init__(self, flows: Sequence[NodeFlow], done: Conducted, own_start_ns: Mapping[str, int]) -> None:
         """`own_start_ns`: the common start on each host's clock."""
         self.flows = flows
         self._done = done
@@ -47,20 +50,20 @@ class Readings:
         )
         return max(ends, default=0)
 
-    def rows(self, flow: PlannedFlow, end: End, name: str) -> list[Row]:
+    def rows(self, flow: NodeFlow, end: EndName, name: str) -> list[Row]:
         """A table of one role; empty if it wrote none, or failed."""
         content = self._done.files.get(flow.role(end), {}).get(name, b"")
         return list(csv.DictReader(io.StringIO(content.decode())))
 
-    def delivered(self, flow: PlannedFlow) -> tuple[End, list[Row]]:
+    def delivered(self, flow: NodeFlow) -> tuple[EndName, list[Row]]:
         """Samples of the end that sees what arrives.
 
         Over RC that is whoever is told by acknowledgements, and over UC and TCP only the receiver.
         """
-        end: End = "requester" if flow.service == "rc" else "responder"
+        end: EndName = "requester" if flow.service == "rc" else "responder"
         return end, self.rows(flow, end, "throughput")
 
-    def shift(self, flow: PlannedFlow, end: End) -> Shift:
+    def shift(self, flow: NodeFlow, end: EndName) -> Shift:
         """How to turn a role's instants into the run's."""
         start_ns = self._own_start_ns[flow.host(end)]
         return lambda text: int(text) - start_ns
@@ -71,13 +74,13 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
     measures = cell.experiment.measures
     try:
         tables = {
-            "flows": flows_table(cell, readings),
-            "events": events_table(cell, readings),
+            "flows": flows_table(cell, transfers_of(readings, _carriers(readings))),
+            "events": events_table(cell, readings.end_ns, _events(readings)),
         }
         if measures("throughput"):
             tables["throughput"] = throughput_table(readings)
         if measures("latency"):
-            tables["latency"] = latency_table(readings)
+            tables["latency"] = latency_table(transfers_of(readings, _probes(readings)))
         if measures("rtt"):
             tables["rtt"] = rtt_table(readings)
     except (ValueError, KeyError, TypeError) as error:
@@ -88,47 +91,26 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
     }
 
 
-def flows_table(cell: Cell, readings: Readings) -> Columns:
-    """One row per transfer."""
-
-    @cache
-    def ideal_ns(source: str, destination: str, verb: Verb, size_bytes: int) -> int:
-        return ideal_transfer_ns(cell.experiment.topology, source, destination, verb, size_bytes)
-
-    rows = []
-    for flow in _carriers(readings):
-        shift, own = readings.shift(flow, "requester"), flow.flow
+def transfers_of(readings: Readings, flows: Iterable[NodeFlow]) -> Transfers:
+    """Transfers of some flows, as their requesters wrote them down."""
+    for flow in flows:
+        shift = readings.shift(flow, "requester")
         for row in readings.rows(flow, "requester", "transfers"):
-            start_ns, end_ns, size_bytes = (
-                shift(row["start_ns"]),
-                _when(shift, row["end_ns"]),
-                int(row["size_bytes"]),
-            )
-            ideal_fct_ns = ideal_ns(own.source, own.destination, own.verb, size_bytes)
-            fct_ns = end_ns - start_ns if end_ns is not None and row["status"] == "ok" else None
-            rows.append(
-                (
-                    flow.flow_id,
-                    int(row["transfer_id"]),
-                    flow.group,
-                    flow.label,
-                    own.verb,
-                    flow.service,
-                    own.source,
-                    own.destination,
-                    size_bytes,
-                    start_ns,
-                    end_ns,
-                    fct_ns,
-                    ideal_fct_ns,
-                    fct_ns / ideal_fct_ns if fct_ns else None,
-                    size_bytes * 8 * SECOND_NS / fct_ns if fct_ns else None,
-                    _integer(row["retransmitted_bytes"]),
-                    row["status"],
-                    row["error"] or None,
-                )
-            )
-    return _columns("flows", rows)
+            yield flow.planned, _transfer(row, shift)
+
+
+def _transfer(row: Row, shift: Shift) -> TransferRecord:
+    end_ns = _when(shift, row["end_ns"])
+    return TransferRecord(
+        transfer_id=int(row["transfer_id"]),
+        size_bytes=int(row["size_bytes"]),
+        start_ns=HostNs(shift(row["start_ns"])),
+        end_ns=None if end_ns is None else HostNs(end_ns),
+        status=STATUSES[row["status"]],
+        error=row["error"] or None,
+        retransmitted_bytes=_integer(row["retransmitted_bytes"]),
+        is_sent=row.get("is_sent", "1") == "1",
+    )
 
 
 def throughput_table(readings: Readings) -> Columns:
@@ -140,40 +122,26 @@ def throughput_table(readings: Readings) -> Columns:
         for row in samples:
             interval_ns, delivered_bytes = int(row["interval_ns"]), int(row["delivered_bytes"])
             rows.append(
-                (
-                    flow.flow_id,
-                    flow.flow.source,
-                    flow.flow.destination,
-                    _on_grid(shift(row["t_ns"]), interval_ns),
-                    interval_ns,
-                    delivered_bytes,
-                    delivered_bytes * 8 * SECOND_NS / interval_ns,
-                    _fraction(row["cwnd_over_rtt_bps"]),
-                    _integer(row["limiter_bps"]),
-                    _integer(row.get("retransmitted_bytes", "")),
+                ThroughputRow(
+                    flow_id=flow.flow_id,
+                    src=flow.flow.source,
+                    dst=flow.flow.destination,
+                    t_ns=_on_grid(shift(row["t_ns"]), interval_ns),
+                    interval_ns=interval_ns,
+                    delivered_bytes=delivered_bytes,
+                    goodput_bps=delivered_bytes * 8 * SECOND_NS / interval_ns,
+                    cwnd_over_rtt_bps=_fraction(row["cwnd_over_rtt_bps"]),
+                    limiter_bps=_integer(row["limiter_bps"]),
+                    retransmitted_bytes=_integer(row.get("retransmitted_bytes", "")),
                 )
             )
-    return _columns("throughput", rows)
+    return columns_of(ThroughputRow, rows)
 
 
 def _on_grid(t_ns: int, interval_ns: int) -> int:
     """A whole number of intervals where that is all but true: flows start some microseconds apart."""
     nearest_ns = round(t_ns / interval_ns) * interval_ns
     return nearest_ns if abs(t_ns - nearest_ns) <= interval_ns // GRID_TOLERANCE else t_ns
-
-
-def latency_table(readings: Readings) -> Columns:
-    """One row per probe that was sent."""
-    rows = []
-    for flow in (each for each in readings.flows if each.is_probe):
-        shift = readings.shift(flow, "requester")
-        for row in readings.rows(flow, "requester", "transfers"):
-            if row["is_sent"] != "1":
-                continue
-            rtt_ns = int(row["end_ns"]) - int(row["start_ns"]) if row["status"] == "ok" else None
-            ends, start_ns = (flow.flow.source, flow.flow.destination), shift(row["start_ns"])
-            rows.append((*ends, start_ns, rtt_ns, row["status"], flow.group, flow.service))
-    return _columns("latency", rows)
 
 
 def rtt_table(readings: Readings) -> Columns:
@@ -183,37 +151,33 @@ def rtt_table(readings: Readings) -> Columns:
         shift = readings.shift(flow, "requester")
         for row in readings.rows(flow, "requester", "rtt"):
             rows.append(
-                (
-                    flow.flow_id,
-                    shift(row["t_ns"]),
-                    int(row["wr_id"]),
-                    int(row["rtt_ns"]),
-                    _integer(row["base_rtt_ns"]),
-                    float(row["cwnd_packets"]),
-                    _integer(row["limiter_bps"]),
-                    row["accepted"] == "1",
-                    row["reason"] or None,
-                    None,
+                RttRow(
+                    flow_id=flow.flow_id,
+                    t_ns=shift(row["t_ns"]),
+                    wr_id=int(row["wr_id"]),
+                    rtt_ns=int(row["rtt_ns"]),
+                    base_rtt_ns=_integer(row["base_rtt_ns"]),
+                    cwnd_packets=float(row["cwnd_packets"]),
+                    limiter_bps=_integer(row["limiter_bps"]),
+                    accepted=row["accepted"] == "1",
+                    reason=row["reason"] or None,
+                    true_rtt_ns=None,
                 )
             )
-    return _columns("rtt", rows)
+    return columns_of(RttRow, rows)
 
 
-def events_table(cell: Cell, readings: Readings) -> Columns:
-    """What happened to queue pairs and links, by time."""
-    rows: list[tuple[int, str, str, str]] = [
-        (t_ns, flow_id, event, detail) for flow_id, t_ns, event, detail in fault_events(cell, readings.end_ns)
-    ]
-    rows += [
-        (readings.shift(flow, end)(row["t_ns"]), flow.flow_id, row["event"], row["detail"])
+def _events(readings: Readings) -> list[EventRow]:
+    rows = (
+        EventRow(flow.flow_id, readings.shift(flow, end)(row["t_ns"]), row["event"], row["detail"])
         for flow in readings.flows
         for end in ENDS
         for row in readings.rows(flow, end, "events")
-    ]
-    return _columns("events", [(flow_id, t_ns, *rest) for t_ns, flow_id, *rest in sorted(rows)])
+    )
+    return sorted(rows)
 
 
-def node_counters(readings: Readings) -> list[tuple[str, str, str, int, int]]:
+def node_counters(readings: Readings) -> list[CounterRow]:
     """Counters of the hosts: of a NIC that several roles read the widest span, of TCP connections the sum."""
     found: dict[tuple[str, str], tuple[int, int]] = {}
     for flow in readings.flows:
@@ -226,11 +190,17 @@ def node_counters(readings: Readings) -> list[tuple[str, str, str, int, int]]:
                     found[key] = found[key][0] + before, found[key][1] + after
                 else:
                     found[key] = min(before, found[key][0]), max(after, found[key][1])
-    return [(host, "", name, before, after) for (host, name), (before, after) in sorted(found.items())]
+    return [
+        CounterRow(host, "", name, before, after) for (host, name), (before, after) in sorted(found.items())
+    ]
 
 
-def _carriers(readings: Readings) -> Iterable[PlannedFlow]:
+def _carriers(readings: Readings) -> Iterable[NodeFlow]:
     return (flow for flow in readings.flows if not flow.is_probe)
+
+
+def _probes(readings: Readings) -> Iterable[NodeFlow]:
+    return (flow for flow in readings.flows if flow.is_probe)
 
 
 def _when(shift: Shift, text: str) -> int | None:
@@ -243,11 +213,6 @@ def _integer(text: str) -> int | None:
 
 def _fraction(text: str) -> float | None:
     return float(text) if text else None
-
-
-def _columns(table: str, rows: Sequence[tuple[object, ...]]) -> dict[str, list[object]]:
-    names = TABLES[table].column_names()
-    return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
 def _has_rows(columns: Columns) -> bool:

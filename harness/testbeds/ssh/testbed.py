@@ -2,28 +2,27 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterMistake, first_mistake
+from harness.cell.timing import SECOND_NS
 from harness.provisioning.doctor import examine
 from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.log import log_file
-from harness.testbeds.base import CellResult, ParameterMistake, Progress, Testbed, TestbedError
-from harness.testbeds.parameters import parameter_mistake
+from harness.testbeds.base import CellResult, Progress, Testbed, TestbedError
 from harness.testbeds.ssh import support
+from harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
+from harness.testbeds.ssh.collected_cell import CollectedCell
 from harness.testbeds.ssh.conduct import Conductor
-from harness.testbeds.ssh.outcome import Outcome
 from harness.testbeds.ssh.roles import plan_roles
-from harness.testbeds.ssh.sessions import close_nodes, open_all, open_nodes
 from harness.testbeds.ssh.surroundings import Surroundings
-from harness.testbeds.timing import SECOND_NS, cell_timing
-from rogue_agent.control.messages import Capabilities
-from rogue_agent.core.estimators import ESTIMATORS
+from rogue_agent.node.messages import Capabilities
 
-ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
 SETUP_SECONDS: Final = 20.0
 """Connecting, preparing and collecting, beside the time of the traffic itself."""
 
@@ -75,34 +74,29 @@ class SshTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take, or that only a simulator can give it."""
-        estimator = cell.transport.parameters.get("estimator")
-        if isinstance(estimator, str) and estimator in ORACLES:
-            honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
-            return ParameterMistake("estimator", f"one of {honest}", "no NIC tells what this one asks for")
-        return parameter_mistake(cell)
+        return first_mistake(cell, partial(support.check_parameters, cell))
 
     def estimate_seconds(self, cell: Cell) -> float:
         """The traffic's own time, for real time is what it takes."""
-        return SETUP_SECONDS + cell_timing(cell).traffic_ns / SECOND_NS
+        return SETUP_SECONDS + cell.timing.traffic_ns / SECOND_NS
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Prepare the nodes, let the traffic pass, and collect."""
-        timing = cell_timing(cell)
-        flows = plan_roles(cell, timing)
+        flows = plan_roles(cell)
         with open_nodes(self.inventory, support.used_hosts(cell)) as nodes:
             surroundings = Surroundings(cell, self.inventory, nodes)
-            conductor = Conductor(nodes, flows, timing)
-            outcome = Outcome(cell, flows, timing, nodes, conductor.done, surroundings)
+            conductor = Conductor(nodes, flows, cell.timing)
+            collected = CollectedCell(cell, flows, nodes, conductor.done, surroundings)
             with surroundings.around():
                 try:
                     _lead(conductor, surroundings, progress)
                 except TestbedError as error:
                     surroundings.rescue()
                     conductor.rescue()
-                    result = outcome.rescued(error)
+                    result = collected.rescued(error)
                     close_nodes(self.inventory)  # nobody knows what state they are in
                     return result
-            result = outcome.result()
+            result = collected.result()
             if conductor.done.failures:
                 close_nodes(self.inventory)
             else:

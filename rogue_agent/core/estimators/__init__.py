@@ -35,7 +35,7 @@ def build_estimator(
     kind = ESTIMATORS[settings.estimator]
     if kind.is_oracle and instruments.left_ns is None:
         raise SettingsError("estimator", settings.estimator, "one that uses only what verbs expose")
-    if kind.needs_answers and not settings.is_answered:
+    if kind.needs_batch_acknowledgements and not settings.has_batch_acknowledgements:
         raise SettingsError("estimator", settings.estimator, "one for a reliable connection")
     estimator = kind(link.line_rate_bps, instruments)
     if settings.rtt_noise_ns == 0:

@@ -24,8 +24,8 @@ class RttEstimator(ABC):
     is_oracle: ClassVar[bool] = False
     """Whether it needs an instrument that no verb offers."""
 
-    needs_answers: ClassVar[bool] = False
-    """Whether batches must be answered by the peer's library, as over UC."""
+    needs_batch_acknowledgements: ClassVar[bool] = False
+    """Whether batches must be acknowledged by the peer's library, as over UC."""
 
     @abstractmethod
     def __init__(self, line_rate_bps: int, instruments: Instruments = NO_INSTRUMENTS) -> None:

@@ -26,7 +26,7 @@ class Uc(RttEstimator):
     __slots__ = ("_line_bits_per_ns",)
 
     needs_anchor = False
-    needs_answers = True
+    needs_batch_acknowledgements = True
 
     def __init__(self, line_rate_bps: int, instruments: Instruments = NO_INSTRUMENTS) -> None:
         self._line_bits_per_ns = line_rate_bps / 1e9
@@ -35,7 +35,7 @@ class Uc(RttEstimator):
         """Nothing is inferred from one batch for the next."""
 
     def sample(self, batch: Batch, completed_ns: NicNs) -> float:
-        """Return the RTT in ns of an answered batch."""
+        """Return the RTT in ns of an acknowledged batch."""
         before_ns = batch.signaled_before_ns
         if before_ns is not None and before_ns > batch.enqueued_ns:
             return max(0.0, completed_ns - before_ns - 8e9 * batch.wire_bytes / batch.rate_bps)

@@ -14,7 +14,7 @@ class LimiterError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class PacedPort:
+class PacedInterface:
     """What a limiter paces: the packets of one priority that leave an interface, which a driver serves."""
 
     netdev: str

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters.base import LimiterError, PacedPort, RateLimiter
+from rogue_agent.drivers.limiters.base import LimiterError, PacedInterface, RateLimiter
 from rogue_agent.drivers.limiters.batch_program import BatchProgram
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -40,12 +40,12 @@ class DcbLimiter(RateLimiter):
 
     kind = "dcb"
 
-    def __init__(self, table: Table, poller: Poller, port: PacedPort) -> None:
+    def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
         super().__init__(table)
-        self._netdev = port.netdev
-        self._traffic_class = _class_of(port)
-        self._line_rate_bps = port.line_rate_bps
-        self.step_bps = step_bps(port.driver, port.line_rate_bps)
+        self._netdev = interface.netdev
+        self._traffic_class = _class_of(interface)
+        self._line_rate_bps = interface.line_rate_bps
+        self.step_bps = step_bps(interface.driver, interface.line_rate_bps)
         self._program = BatchProgram(COMMAND, poller, lambda _now, _line: None)
         self._program.tell(self._command(_NO_LIMIT))
 
@@ -92,13 +92,13 @@ def are_apart(classes: Mapping[int, int]) -> bool:
     return len(classes) == len(set(classes.values())) == _PRIORITIES
 
 
-def _class_of(port: PacedPort) -> int:
-    classes = traffic_classes(port.netdev)
+def _class_of(interface: PacedInterface) -> int:
+    classes = traffic_classes(interface.netdev)
     if not are_apart(classes):
         shared = " ".join(f"{priority}:{number}" for priority, number in classes.items()) or "nothing"
         apart = " ".join(f"{priority}:{priority}" for priority in range(_PRIORITIES))
         raise LimiterError(
-            f"dcb: traffic classes of priorities on {port.netdev}: got {shared}, expected one each; "
-            f"set them: dcb ets set dev {port.netdev} prio-tc {apart}"
+            f"dcb: traffic classes of priorities on {interface.netdev}: got {shared}, expected one each; "
+            f"set them: dcb ets set dev {interface.netdev} prio-tc {apart}"
         )
-    return classes[port.priority]
+    return classes[interface.priority]

@@ -6,7 +6,7 @@ The classes, and what sends packets into them, are prepared beforehand; here rat
 from collections import deque
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters.base import PacedPort, RateLimiter
+from rogue_agent.drivers.limiters.base import PacedInterface, RateLimiter
 from rogue_agent.drivers.limiters.batch_program import BatchProgram
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -28,18 +28,18 @@ MIN_WIRE_BYTES = 84
 class HtbLimiter(RateLimiter):
     """Class 1:1k of an interface, for priority k.
 
-    After each change the class is asked for: its answer says that the new rate acts. It begins at line
+    After each change the class is asked for: its reply says that the new rate acts. It begins at line
     rate, whatever a process that was killed has left.
     """
 
     kind = "htb"
     step_bps = _BITS_PER_BYTE
 
-    def __init__(self, table: Table, poller: Poller, port: PacedPort) -> None:
+    def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
         super().__init__(table)
-        self._class = f"1:1{port.priority}"
-        self._netdev = port.netdev
-        self._line_rate_bps = port.line_rate_bps
+        self._class = f"1:1{interface.priority}"
+        self._netdev = interface.netdev
+        self._line_rate_bps = interface.line_rate_bps
         self._asked: deque[tuple[HostNs, int, int]] = deque()
         self._program = BatchProgram(COMMAND, poller, self._on_line)
         self._program.tell(change_command(self._netdev, self._class, self._line_rate_bps))

@@ -1,7 +1,7 @@
 """A limiter where the node has none: verbs are posted later."""
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters.base import PacedPort, RateLimiter
+from rogue_agent.drivers.limiters.base import PacedInterface, RateLimiter
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
@@ -20,9 +20,9 @@ class SoftwareLimiter(RateLimiter):
     kind = "software"
     step_bps = 0
 
-    def __init__(self, table: Table, poller: Poller, port: PacedPort) -> None:
+    def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
         super().__init__(table)
-        self._line_rate_bps = self._rate_bps = port.line_rate_bps
+        self._line_rate_bps = self._rate_bps = interface.line_rate_bps
         self._left_ns = 0
         poller.be_punctual()
 

@@ -3,17 +3,17 @@
 import ctypes
 
 from rogue_agent.drivers.memory import Memory
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 
 class Buffer(Memory):
     """A registered region; `address` and `rkey` are what a peer needs to write into it."""
 
-    def __init__(self, library: Pyverbs, protection_domain: object, size_bytes: int) -> None:
+    def __init__(self, pyverbs: Pyverbs, protection_domain: object, size_bytes: int) -> None:
         super().__init__(size_bytes)
-        access = library.enums.ibv_access_flags
+        access = pyverbs.enums.ibv_access_flags
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.mapped))
-        self._region = library.mr.MR(
+        self._region = pyverbs.mr.MR(
             protection_domain,
             size_bytes,
             access.IBV_ACCESS_LOCAL_WRITE | access.IBV_ACCESS_REMOTE_WRITE | access.IBV_ACCESS_REMOTE_READ,

@@ -8,7 +8,7 @@ from pathlib import Path
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.completions import Completion
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 _DESCRIPTORS = Path("/proc/self/fd")
 _EVENT_FILE = "anon_inode:[infinibandevent]"
@@ -62,20 +62,20 @@ class EventQueue(CompletionQueue):
 
     def __init__(
         self,
-        library: Pyverbs,
+        pyverbs: Pyverbs,
         context: object,
         entries: int,
         clock: Callable[[], NicNs],
     ) -> None:
         self.stamp = clock
-        self._with_immediate = library.enums.ibv_wc_flags.IBV_WC_WITH_IMM
+        self._with_immediate = pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM
         before = event_descriptors()
-        self._channel = library.cq.CompChannel(context)
+        self._channel = pyverbs.cq.CompChannel(context)
         new = event_descriptors() - before
         if len(new) != 1:
             raise VerbsError("ibv_create_comp_channel", f"gave {len(new)} event files, expected one")
         self.descriptor = new.pop()
-        self.cq = library.cq.CQ(context, entries, None, self._channel, 0)
+        self.cq = pyverbs.cq.CQ(context, entries, None, self._channel, 0)
         self._unacknowledged = 0
         self.cq.req_notify()
 

@@ -13,14 +13,14 @@ from rogue_agent.drivers.verbs.buffer import Buffer
 from rogue_agent.drivers.verbs.completion_queue import CompletionQueue, EventQueue
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Pyverbs
 from rogue_agent.drivers.verbs.polled_queue import PolledQueue
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 from rogue_agent.drivers.verbs.queue_pair import (
     PathAttributes,
     QueuePair,
     QueueSizes,
-    RemoteEnd,
     RemoteMemory,
+    RemoteQueuePair,
     mtu_of_code,
 )
 from rogue_agent.drivers.verbs.receives import RECEIVE, ReceiveRing, owner_of
@@ -53,7 +53,7 @@ class EndpointPlan:
 class Remote:
     """The other endpoint: its ends of our queue pairs, its side channel, its memory."""
 
-    ends: tuple[RemoteEnd, ...]
+    ends: tuple[RemoteQueuePair, ...]
     side_qp_num: int | None
     memory: RemoteMemory
 
@@ -135,49 +135,49 @@ class Endpoint:
 
 @contextmanager
 def opened(
-    library: Pyverbs, port: PortAddress, plan: EndpointPlan, clock: Callable[[], NicNs]
+    pyverbs: Pyverbs, port: PortAddress, plan: EndpointPlan, clock: Callable[[], NicNs]
 ) -> Iterator[Endpoint]:
     """Open the port's device with what the plan asks for; leaving gives everything back."""
     with ExitStack() as stack:
         try:
-            endpoint = _open(library, port, plan, clock, stack)
-        except library.error as error:
+            endpoint = _open(pyverbs, port, plan, clock, stack)
+        except pyverbs.error as error:
             raise VerbsError("opening", f"device {port.device}, port {port.port}: {error}") from error
         yield endpoint
 
 
 def _open(
-    library: Pyverbs, port: PortAddress, plan: EndpointPlan, clock: Callable[[], NicNs], stack: ExitStack
+    pyverbs: Pyverbs, port: PortAddress, plan: EndpointPlan, clock: Callable[[], NicNs], stack: ExitStack
 ) -> Endpoint:
-    context = library.device.Context(name=port.device)
+    context = pyverbs.device.Context(name=port.device)
     stack.callback(context.close)
     active_mtu_bytes = mtu_of_code(int(context.query_port(port.port).active_mtu))
-    domain = library.pd.PD(context)
+    domain = pyverbs.pd.PD(context)
     stack.callback(domain.close)
-    buffer = Buffer(library, domain, plan.buffer_bytes)
+    buffer = Buffer(pyverbs, domain, plan.buffer_bytes)
     stack.callback(buffer.close)
     count = 2 if plan.has_shadow else 1
     entries = count * (plan.sends + plan.receives) + side_channel.ENTRIES + _SPARE_ENTRIES
     queue_class = EventQueue if plan.completions == "event" else PolledQueue
-    queue = queue_class(library, context, entries, clock)
+    queue = queue_class(pyverbs, context, entries, clock)
     stack.callback(queue.close)
     pairs = []
     for _ in range(count):
         pairs.append(
-            QueuePair(library, domain, queue.handle, plan.service, QueueSizes(plan.sends, plan.receives))
+            QueuePair(pyverbs, domain, queue.handle, plan.service, QueueSizes(plan.sends, plan.receives))
         )
         stack.callback(pairs[-1].close)
     side = None
     if plan.has_shadow:
-        side = SideChannel(library, domain, queue.handle)
+        side = SideChannel(pyverbs, domain, queue.handle)
         stack.callback(side.close)
-    rings = _rings(library, domain, plan, pairs, buffer, stack) if plan.receives else ()
+    rings = _rings(pyverbs, domain, plan, pairs, buffer, stack) if plan.receives else ()
     psns = tuple(secrets.randbits(_PSN_BITS) for _ in pairs)
     return Endpoint(port, active_mtu_bytes, buffer, queue, tuple(pairs), psns, rings, side)
 
 
 def _rings(  # noqa: PLR0913 - everything that a ring touches
-    library: Pyverbs,
+    pyverbs: Pyverbs,
     domain: object,
     plan: EndpointPlan,
     pairs: list[QueuePair],
@@ -189,10 +189,10 @@ def _rings(  # noqa: PLR0913 - everything that a ring touches
     if plan.receives_in_buffer:
         slots = max(1, min(slots, buffer.size_bytes // plan.receive_bytes))
     else:
-        buffer = Buffer(library, domain, slots * plan.receive_bytes)
+        buffer = Buffer(pyverbs, domain, slots * plan.receive_bytes)
         stack.callback(buffer.close)
     memory = buffer.address, buffer.lkey
     return tuple(
-        ReceiveRing(library, pair, owner, slots, plan.receive_bytes, memory)
+        ReceiveRing(pyverbs, pair, owner, slots, plan.receive_bytes, memory)
         for owner, pair in enumerate(pairs)
     )

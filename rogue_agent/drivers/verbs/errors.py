@@ -2,7 +2,7 @@
 
 
 class VerbsUnavailable(RuntimeError):  # noqa: N818 - a condition of the node, reported as a sentence
-    """The node lacks what verbs need: the library, a device, a port with the experiment's address."""
+    """The node lacks what verbs need: pyverbs, a device, a port with the experiment's address."""
 
 
 class VerbsError(RuntimeError):

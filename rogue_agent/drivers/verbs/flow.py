@@ -245,7 +245,7 @@ class VerbsFlow(RecoveringFlow):
         return self._queue_pair.qp_num
 
     def _reason(self, status: int | None) -> str:
-        """What the NIC said, or the library where it refused a verb."""
+        """What the NIC said, or pyverbs where it refused a verb."""
         return self._error or UNEXPLAINED if status is None else status_name(status)
 
     def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
@@ -264,7 +264,7 @@ class VerbsFlow(RecoveringFlow):
         self._endpoint.ready(action.qp_num, action.sq_psn, action.rq_psn)
 
     def _send_peer(self, payload: bytes) -> None:
-        assert self._endpoint.side is not None, "a question, although there is no side channel"
+        assert self._endpoint.side is not None, "a request, although there is no side channel"
         self._endpoint.side.send(payload)
 
     def trace(self, action: Trace) -> None:

@@ -8,7 +8,7 @@ from rogue_agent.core.completions import SUCCESS, Completion
 from rogue_agent.drivers.verbs.clock import NicClock
 from rogue_agent.drivers.verbs.completion_queue import CompletionQueue
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 _POLL_ENTRIES = 32
 
@@ -21,18 +21,18 @@ class PolledQueue(CompletionQueue):
 
     mode = "polling"
 
-    def __init__(self, library: Pyverbs, context: object, entries: int, clock: Callable[[], NicNs]) -> None:
-        self._library = library
-        self._with_immediate = library.enums.ibv_wc_flags.IBV_WC_WITH_IMM
-        flags = library.enums.ibv_create_cq_wc_flags
+    def __init__(self, pyverbs: Pyverbs, context: object, entries: int, clock: Callable[[], NicNs]) -> None:
+        self._pyverbs = pyverbs
+        self._with_immediate = pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM
+        flags = pyverbs.enums.ibv_create_cq_wc_flags
         wanted = flags.IBV_WC_EX_WITH_BYTE_LEN | flags.IBV_WC_EX_WITH_IMM
         stamped = wanted | flags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP
-        make, attributes = library.cq.CQEX, library.cq.CqInitAttrEx
-        self._nic_clock = _nic_clock(library, context)
+        make, attributes = pyverbs.cq.CQEX, pyverbs.cq.CqInitAttrEx
+        self._nic_clock = _nic_clock(pyverbs, context)
         if self._nic_clock is not None:
             try:
                 self.cq = make(context, attributes(cqe=entries, wc_flags=stamped))
-            except library.error:
+            except pyverbs.error:
                 self._nic_clock = None
         if self._nic_clock is None:
             self.cq = make(context, attributes(cqe=entries, wc_flags=wanted))
@@ -59,7 +59,7 @@ class PolledQueue(CompletionQueue):
         """
         entries: list[Completion] = []
         stamp_ns = None
-        while len(entries) < _POLL_ENTRIES and not self.cq.start_poll(self._library.cq.PollCqAttr()):
+        while len(entries) < _POLL_ENTRIES and not self.cq.start_poll(self._pyverbs.cq.PollCqAttr()):
             if stamp_ns is None and self._nic_clock is None:
                 stamp_ns = self.stamp()
             entries.append(self._entry(stamp_ns))
@@ -83,9 +83,9 @@ class PolledQueue(CompletionQueue):
         self.cq.close()
 
 
-def _nic_clock(library: Pyverbs, context: object) -> NicClock | None:
+def _nic_clock(pyverbs: Pyverbs, context: object) -> NicClock | None:
     """The NIC's clock, None if it has none."""
     try:
-        return NicClock(context, library.enums.ibv_values_mask.IBV_VALUES_MASK_RAW_CLOCK, library.error)
+        return NicClock(context, pyverbs.enums.ibv_values_mask.IBV_VALUES_MASK_RAW_CLOCK, pyverbs.error)
     except VerbsError:
         return None

@@ -9,7 +9,7 @@ from rogue_agent.core.actions import PostSend
 from rogue_agent.core.errors import PostRefused
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 _SMALLEST_MTU_BYTES = 256
 _RNR_RETRY_FOREVER = 7
@@ -17,7 +17,7 @@ _MIN_RNR_TIMER_640_US = 12
 _READS_OUTSTANDING = 16
 _HOP_LIMIT = 64
 _RESOLUTIONS_MAX = 5
-"""How often the peer's MAC address is asked for: a peer on a busy computer may answer late."""
+"""How often the peer's MAC address is asked for: a peer on a busy computer may reply late."""
 _TOS_SHIFT = 5
 _ECN_CAPABLE = 2
 
@@ -36,7 +36,7 @@ def mtu_of_code(code: int) -> int:
 
 
 @dataclass(frozen=True)
-class RemoteEnd:
+class RemoteQueuePair:
     """The other end of a queue pair, and the first packet number that it sends."""
 
     gid: str
@@ -71,12 +71,12 @@ class QueueSizes:
     receives: int
 
 
-def address_attributes(library: Pyverbs, port: PortAddress, gid: str, priority: int) -> object:
+def address_attributes(pyverbs: Pyverbs, port: PortAddress, gid: str, priority: int) -> object:
     """Address of a peer; `priority` is the service level, and the highest bits of the IP header's TOS.
 
     All packets say that they are ECN-capable, so that a switch marks them instead of dropping them early.
     """
-    addr = library.addr
+    addr = pyverbs.addr
     route = addr.GlobalRoute(
         dgid=addr.GID(gid),
         sgid_index=port.gid_index,
@@ -92,20 +92,20 @@ class QueuePair:
 
     def __init__(
         self,
-        library: Pyverbs,
+        pyverbs: Pyverbs,
         protection_domain: object,
         cq: object,
         service: Literal["rc", "uc"],
         sizes: QueueSizes,
     ) -> None:
-        self._library = library
-        enums = library.enums
+        self._pyverbs = pyverbs
+        enums = pyverbs.enums
         types = {"rc": enums.ibv_qp_type.IBV_QPT_RC, "uc": enums.ibv_qp_type.IBV_QPT_UC}
-        capacity = library.qp.QPCap(max_send_wr=sizes.sends, max_recv_wr=max(1, sizes.receives))
-        attributes = library.qp.QPInitAttr(qp_type=types[service], scq=cq, rcq=cq, cap=capacity, sq_sig_all=0)
-        self._qp = library.qp.QP(protection_domain, attributes)
+        capacity = pyverbs.qp.QPCap(max_send_wr=sizes.sends, max_recv_wr=max(1, sizes.receives))
+        attributes = pyverbs.qp.QPInitAttr(qp_type=types[service], scq=cq, rcq=cq, cap=capacity, sq_sig_all=0)
+        self._qp = pyverbs.qp.QP(protection_domain, attributes)
         self.qp_num: int = self._qp.qp_num
-        self._connection: tuple[PortAddress, RemoteEnd, PathAttributes] | None = None
+        self._connection: tuple[PortAddress, RemoteQueuePair, PathAttributes] | None = None
         codes = enums.ibv_wr_opcode
         self._opcodes = {
             ("write", False): codes.IBV_WR_RDMA_WRITE,
@@ -116,11 +116,11 @@ class QueuePair:
         }
         self._signaled = enums.ibv_send_flags.IBV_SEND_SIGNALED
         # One work request for all posts: posting copies it, and pyverbs never frees those it makes.
-        self._element = library.wr.SGE(0, 0, 0)
-        self._request = library.wr.SendWR(0, codes.IBV_WR_RDMA_WRITE, num_sge=1, sg=[self._element])
+        self._element = pyverbs.wr.SGE(0, 0, 0)
+        self._request = pyverbs.wr.SendWR(0, codes.IBV_WR_RDMA_WRITE, num_sge=1, sg=[self._element])
         self._request.sg_list = self._element
 
-    def connect(self, port: PortAddress, psn: int, remote: RemoteEnd, path: PathAttributes) -> None:
+    def connect(self, port: PortAddress, psn: int, remote: RemoteQueuePair, path: PathAttributes) -> None:
         """Walk RESET, INIT, RTR, RTS; the kernel resolves the peer's MAC address on the way."""
         self._connection = port, remote, path
         self.ready(psn, remote.psn)
@@ -129,8 +129,8 @@ class QueuePair:
         """Bring the queue pair from RESET to RTS with these packet numbers, towards the same peer."""
         assert self._connection is not None, "the queue pair was never connected"
         port, remote, path = self._connection
-        access = self._library.enums.ibv_access_flags
-        attributes = self._library.qp.QPAttr(port_num=port.port, path_mtu=mtu_code(path.mtu_bytes))
+        access = self._pyverbs.enums.ibv_access_flags
+        attributes = self._pyverbs.qp.QPAttr(port_num=port.port, path_mtu=mtu_code(path.mtu_bytes))
         attributes.qp_access_flags = (
             access.IBV_ACCESS_LOCAL_WRITE | access.IBV_ACCESS_REMOTE_WRITE | access.IBV_ACCESS_REMOTE_READ
         )
@@ -138,11 +138,11 @@ class QueuePair:
         attributes.timeout, attributes.retry_cnt = path.timeout_exponent, path.retry_count
         attributes.rnr_retry, attributes.min_rnr_timer = _RNR_RETRY_FOREVER, _MIN_RNR_TIMER_640_US
         attributes.max_rd_atomic = attributes.max_dest_rd_atomic = _READS_OUTSTANDING
-        attributes.ah_attr = address_attributes(self._library, port, remote.gid, path.priority)
+        attributes.ah_attr = address_attributes(self._pyverbs, port, remote.gid, path.priority)
         for last in (*(False,) * (_RESOLUTIONS_MAX - 1), True):
             try:
                 self._qp.to_rts(attributes)
-            except self._library.error as error:
+            except self._pyverbs.error as error:
                 if last or f"Errno: {errno.ETIMEDOUT}" not in str(error):
                     raise VerbsError("ibv_modify_qp", str(error), self.qp_num) from error
                 self.reset()
@@ -151,11 +151,11 @@ class QueuePair:
 
     def reset(self) -> None:
         """Enter RESET, whatever the state; what is outstanding is dropped."""
-        enums = self._library.enums
-        attributes = self._library.qp.QPAttr(qp_state=enums.ibv_qp_state.IBV_QPS_RESET)
+        enums = self._pyverbs.enums
+        attributes = self._pyverbs.qp.QPAttr(qp_state=enums.ibv_qp_state.IBV_QPS_RESET)
         try:
             self._qp.modify(attributes, enums.ibv_qp_attr_mask.IBV_QP_STATE)
-        except self._library.error as error:
+        except self._pyverbs.error as error:
             raise VerbsError("ibv_modify_qp", f"to RESET: {error}", self.qp_num) from error
 
     def post(self, action: PostSend, local: tuple[int, int], remote: tuple[int, int]) -> None:
@@ -173,14 +173,14 @@ class QueuePair:
         request.set_wr_rdma(remote[1], remote[0])
         try:
             self._qp.post_send(request)
-        except self._library.error as error:
+        except self._pyverbs.error as error:
             raise PostRefused(f"ibv_post_send: {error}") from error
 
     def post_receive(self, request: object) -> None:
         """Post one receive."""
         try:
             self._qp.post_recv(request)
-        except self._library.error as error:
+        except self._pyverbs.error as error:
             raise VerbsError("ibv_post_recv", str(error), self.qp_num) from error
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Receives of a queue pair, posted again as they are used up."""
 
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 from rogue_agent.drivers.verbs.queue_pair import QueuePair
 
 RECEIVE = 1 << 62
@@ -26,7 +26,7 @@ class ReceiveRing:
 
     def __init__(  # noqa: PLR0913 - a place in memory, and who owns it
         self,
-        library: Pyverbs,
+        pyverbs: Pyverbs,
         queue_pair: QueuePair,
         owner: int,
         slots: int,
@@ -37,7 +37,7 @@ class ReceiveRing:
         self._owner = owner
         self._life = 0
         address, lkey = memory
-        wr = library.wr
+        wr = pyverbs.wr
         self._elements = [wr.SGE(address + slot * slot_bytes, slot_bytes, lkey) for slot in range(slots)]
         self._requests = [wr.RecvWR(0, 1, [element]) for element in self._elements]
 

@@ -8,7 +8,7 @@ from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import Completion
 from rogue_agent.core.errors import PostRefused
 from rogue_agent.core.immediates import APPLICATION_MAX, BATCH_TAG, tag_of
-from rogue_agent.core.library import AnswerBatch, Library, LibraryAction, SetResponseRate
+from rogue_agent.core.library import AcknowledgeBatch, Library, LibraryAction, SetResponseRate
 from rogue_agent.drivers.limiters.base import RateLimiter
 from rogue_agent.drivers.meter import ThroughputMeter
 from rogue_agent.drivers.peer_listener import PeerListener
@@ -22,7 +22,7 @@ _SIGNAL_EVERY = 32
 
 
 class VerbsResponder(PeerListener):
-    """Serves one requester: answers its batches, paces the answers to its READs, resets what it has lost.
+    """Serves one requester: acknowledges its batches, paces responses to its READs, resets what it has lost.
 
     Messages of the peer that make no sense are dropped; `mistakes` counts them.
     """
@@ -45,7 +45,7 @@ class VerbsResponder(PeerListener):
         self._clock = clock
         self._library = Library(*(pair.qp_num for pair in endpoint.pairs))
         self._datagrams: list[bytes] = []
-        self._answers = 0
+        self._acknowledgements = 0
         self.delivered_messages = 0
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
@@ -70,8 +70,8 @@ class VerbsResponder(PeerListener):
             self._carry_out(action, now)
 
     def _carry_out(self, action: LibraryAction, now: HostNs) -> None:
-        if isinstance(action, AnswerBatch):
-            self._answer(action)
+        if isinstance(action, AcknowledgeBatch):
+            self._acknowledge(action)
         elif isinstance(action, SetResponseRate):
             if self._limiter is not None:
                 self._meter.limit(now, self._limiter.set_rate(action.rate_bps, now))
@@ -82,16 +82,16 @@ class VerbsResponder(PeerListener):
             self._endpoint.ready(action.qp_num, action.sq_psn, action.rq_psn)
             self._events.row(now, "resynchronised", f"queue pair {action.qp_num}")
         elif isinstance(action, SendPeer):
-            assert self._endpoint.side is not None, "an answer, although there is no side channel"
+            assert self._endpoint.side is not None, "a reply, although there is no side channel"
             self._endpoint.side.send(action.payload)
         else:
             self.delivered_messages += 1
 
-    def _answer(self, action: AnswerBatch) -> None:
+    def _acknowledge(self, action: AcknowledgeBatch) -> None:
         """Post an immediate; one that the queue pair does not take is lost, as any may be over UC."""
-        self._answers += 1
-        is_signaled = self._answers % _SIGNAL_EVERY == 0
-        send = PostSend(self._answers, NO_TRANSFER, 0, 0, is_signaled, "write", action.imm)
+        self._acknowledgements += 1
+        is_signaled = self._acknowledgements % _SIGNAL_EVERY == 0
+        send = PostSend(self._acknowledgements, NO_TRANSFER, 0, 0, is_signaled, "write", action.imm)
         try:
             self._endpoint.pair_of(action.qp_num).post(send, self._local, self._remote)
         except PostRefused:

@@ -5,7 +5,7 @@ import ctypes
 from rogue_agent.drivers.verbs.buffer import Buffer
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 from rogue_agent.drivers.verbs.queue_pair import address_attributes
 
 SIDE = 1 << 61
@@ -23,17 +23,17 @@ _QKEY = 0x0052_4F47
 class SideChannel:
     """Sends and takes short datagrams; one that does not go out is lost, as any may be."""
 
-    def __init__(self, library: Pyverbs, protection_domain: object, cq: object) -> None:
-        self._library = library
+    def __init__(self, pyverbs: Pyverbs, protection_domain: object, cq: object) -> None:
+        self._pyverbs = pyverbs
         self._protection_domain = protection_domain
-        self._buffer = Buffer(library, protection_domain, ENTRIES * _SLOT_BYTES)
-        capacity = library.qp.QPCap(max_send_wr=_SENDS, max_recv_wr=_RECEIVES)
-        attributes = library.qp.QPInitAttr(
-            qp_type=library.enums.ibv_qp_type.IBV_QPT_UD, scq=cq, rcq=cq, cap=capacity, sq_sig_all=0
+        self._buffer = Buffer(pyverbs, protection_domain, ENTRIES * _SLOT_BYTES)
+        capacity = pyverbs.qp.QPCap(max_send_wr=_SENDS, max_recv_wr=_RECEIVES)
+        attributes = pyverbs.qp.QPInitAttr(
+            qp_type=pyverbs.enums.ibv_qp_type.IBV_QPT_UD, scq=cq, rcq=cq, cap=capacity, sq_sig_all=0
         )
-        self._qp = library.qp.QP(protection_domain, attributes)
+        self._qp = pyverbs.qp.QP(protection_domain, attributes)
         self.qp_num: int = self._qp.qp_num
-        wr = library.wr
+        wr = pyverbs.wr
         self._receives = [
             wr.RecvWR(SIDE | slot, 1, [wr.SGE(self._place(slot), _SLOT_BYTES, self._buffer.lkey)])
             for slot in range(_RECEIVES)
@@ -44,23 +44,23 @@ class SideChannel:
 
     def connect(self, port: PortAddress, gid: str, peer_qp_num: int) -> None:
         """Bring the queue pair to RTS, ready to receive, and remember where datagrams go."""
-        qp = self._library.qp
+        qp = self._pyverbs.qp
         attributes = qp.QPAttr(port_num=port.port)
         attributes.qkey, attributes.sq_psn = _QKEY, 0
         try:
             self._qp.to_rts(attributes)
             for request in self._receives:
                 self._qp.post_recv(request)
-            self._handle = self._library.addr.AH(
-                self._protection_domain, attr=address_attributes(self._library, port, gid, 0)
+            self._handle = self._pyverbs.addr.AH(
+                self._protection_domain, attr=address_attributes(self._pyverbs, port, gid, 0)
             )
-        except self._library.error as error:
+        except self._pyverbs.error as error:
             raise VerbsError("opening the side channel", str(error), self.qp_num) from error
         self._peer_qp_num = peer_qp_num
 
     def send(self, payload: bytes) -> bool:
         """Send a datagram; return whether the queue pair took it."""
-        wr, enums = self._library.wr, self._library.enums
+        wr, enums = self._pyverbs.wr, self._pyverbs.enums
         address = self._place(_RECEIVES + self._sent % _SENDS)
         ctypes.memmove(address, payload, len(payload))
         element = wr.SGE(address, len(payload), self._buffer.lkey)
@@ -75,7 +75,7 @@ class SideChannel:
         self._sent = (self._sent + 1) % _SENDS
         try:
             self._qp.post_send(request)
-        except self._library.error:
+        except self._pyverbs.error:
             return False
         return True
 

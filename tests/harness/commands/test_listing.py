@@ -5,6 +5,7 @@ from harness.testbeds import TESTBEDS
 from harness.testbeds.base import Testbed
 from harness.testbeds.simulator import SimulatorTestbed
 from workloads.faults import FAULTS
+from workloads.transports import parse_transport
 
 
 class Nowhere(SimulatorTestbed):
@@ -17,9 +18,9 @@ class Nowhere(SimulatorTestbed):
 @pytest.mark.parametrize(
     ("kind", "names", "expected"),
     [
-        (SimulatorTestbed, ["rogue"], "simulator, nodes"),
+        (SimulatorTestbed, ["rogue"], "simulator, kernel, nodes"),
         (SimulatorTestbed, ["roce+pfc"], "simulator"),
-        (SimulatorTestbed, ["rogue+pfc", "roce"], "simulator, nodes"),
+        (SimulatorTestbed, ["rogue+pfc", "roce"], "simulator, kernel, nodes"),
         (Nowhere, ["dctcp"], "nodes"),
         (Nowhere, ["iwarp"], "nowhere yet"),
         (Nowhere, ["roce+pfc"], "nowhere yet"),
@@ -29,7 +30,7 @@ def test_a_transport_runs_where_its_testbed_says(
     monkeypatch: pytest.MonkeyPatch, kind: type[Testbed], names: list[str], expected: str
 ) -> None:
     monkeypatch.setitem(TESTBEDS, "simulator", kind)
-    assert places(names) == expected
+    assert places([parse_transport(name) for name in names]) == expected
 
 
 def test_every_transport_says_where_it_runs() -> None:

@@ -8,7 +8,7 @@ from helpers.nodes import read_inventory, write_inventory
 from harness.commands import provision as command
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
-from harness.provisioning.events import Outcome
+from harness.provisioning.events import PlaybookResult
 from harness.provisioning.playbook import Interrupted
 from harness.provisioning.ports import PortSettings
 from harness.termination import StoppedError
@@ -37,16 +37,16 @@ class Provisioner:
 
     def __init__(self) -> None:
         self.ports: Mapping[str, PortSettings] = {}
-        self.outcome = Outcome(changes={"h0": ["mtu eth1", "soft_roce eth1"]}, tasks_done=3)
+        self.played = PlaybookResult(changes={"h0": ["mtu eth1", "soft_roce eth1"]}, tasks_done=3)
         self.is_interrupted = False
 
     def provision(
         self, _inventory: object, ports: Mapping[str, PortSettings], *_: object, is_check: bool
-    ) -> Outcome:
+    ) -> PlaybookResult:
         self.ports = ports
         if self.is_interrupted:
-            raise Interrupted(self.outcome)
-        return self.outcome
+            raise Interrupted(self.played)
+        return self.played
 
 
 @pytest.fixture

@@ -12,9 +12,10 @@ from harness.errors import ConfigError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment, load_experiment
 from harness.plan.plan import make_plan
-from harness.results.manifest import Git, read_manifest, write_manifest
+from harness.results.manifest import read_manifest, write_manifest
 from harness.run import start_run
 from harness.testbeds import find_testbed
+from workloads.manifest import Git
 
 NAMES = ["irn-paper/figure-7", "irn-paper/figures-1-6"]
 

@@ -5,7 +5,7 @@ from helpers.nodes import read_inventory, write_inventory
 
 from harness.commands import teardown as command
 from harness.exit_codes import ExitCode
-from harness.provisioning.events import Outcome
+from harness.provisioning.events import PlaybookResult
 from harness.provisioning.playbook import Interrupted
 from harness.termination import StoppedError
 
@@ -23,14 +23,14 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_says_how_much_was_put_back(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "teardown", lambda *_: Outcome(changes={"h0": ["mtu eth1"]}))
+    monkeypatch.setattr(command, "teardown", lambda *_: PlaybookResult(changes={"h0": ["mtu eth1"]}))
     assert command.restore_nodes(str(path), None) is ExitCode.OK
     assert capsys.readouterr().out == "put back: 1, on 1 of 3 nodes\n"
 
 
 def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> Outcome:
-        raise Interrupted(Outcome())
+    def interrupted(*_: object) -> PlaybookResult:
+        raise Interrupted(PlaybookResult())
 
     monkeypatch.setattr(command, "teardown", interrupted)
     with pytest.raises(StoppedError, match="what is left stays written down on the nodes"):

@@ -8,8 +8,8 @@ from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 
+from harness.cell.cell import Cell
 from harness.execution.cell import Task, execute
-from harness.plan.cells import Cell
 from harness.results.manifest import read_cell_record
 from harness.testbeds.base import CellResult, Progress
 from workloads.records import CellStatus, FailureKind

@@ -15,7 +15,7 @@ from harness.execution import dask_slot
 from harness.execution.cell import Task, execute
 from harness.execution.dask_slot import DaskSlot, check_code
 from harness.execution.slot import WorkerDiedError
-from harness.results.manifest import CellRecord, Git
+from workloads.manifest import CellRecord, Git
 from workloads.records import CellStatus, FailureKind
 
 if TYPE_CHECKING:
@@ -89,18 +89,18 @@ def test_a_cell_that_waits_is_given_up(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 class Workers:
-    """A client whose workers answer so."""
+    """A client whose workers reply so."""
 
-    def __init__(self, **answers: object) -> None:
-        self._answers = answers
+    def __init__(self, **replies: object) -> None:
+        self._replies = replies
 
     def run(self, _ask: object, *, on_error: str) -> dict[str, object]:
         assert on_error == "return"
-        return self._answers
+        return self._replies
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("reply", "words"),
     [
         (Git(commit="c0ffee", dirty=False), None),
         (Git(commit="c0ffee", dirty=True), "worker w2 with commit c0ffee and changes, expected the code"),
@@ -112,11 +112,11 @@ class Workers:
     ],
 )
 def test_workers_run_the_code_of_the_command(
-    monkeypatch: pytest.MonkeyPatch, answer: object, words: str | None
+    monkeypatch: pytest.MonkeyPatch, reply: object, words: str | None
 ) -> None:
     ours = Git(commit="c0ffee", dirty=False)
     monkeypatch.setattr(dask_slot, "git_facts", lambda: ours)
-    client = cast("Client", Workers(w1=ours, w2=answer))
+    client = cast("Client", Workers(w1=ours, w2=reply))
     if words is None:
         check_code(client)
         return

@@ -12,7 +12,7 @@ from helpers.fake_testbed import PIPE, FakeTestbed
 from harness.execution.cell import Task
 from harness.execution.scheduler import run_tasks
 from harness.plan.cells import plan_cells
-from harness.results.manifest import CellRecord
+from workloads.manifest import CellRecord
 from workloads.records import CellStatus, FailureKind
 
 

@@ -21,15 +21,13 @@ transports: [rogue]
 
 def test_short_form_is_a_group_called_main(tmp_path: Path) -> None:
     experiment = load_text(tmp_path).experiment
-    assert [(group.name, group.transport, group.priority) for group in experiment.groups] == [
-        ("main", None, 0)
-    ]
+    assert [(each.name, each.transport, each.priority) for each in experiment.groups] == [("main", None, 0)]
 
 
 def test_groups(tmp_path: Path) -> None:
     experiment = load_text(tmp_path, GROUPS).experiment
-    assert [(group.name, group.transport, group.priority) for group in experiment.groups] == [
-        ("bulk", None, 0), ("rival", "roce", 3),
+    assert [(each.name, str(each.transport), each.priority) for each in experiment.groups] == [
+        ("bulk", "None", 0), ("rival", "roce", 3),
     ]  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from helpers.inline_slot import InlineSlot
 
 from harness.execution.cell import Task
 from harness.plan.plan import make_plan
-from harness.results.manifest import CellRecord
 from harness.run import Run, Workers, cells_left, start_run, work
+from workloads.manifest import CellRecord
 
 
 class StopsAfterOne:

@@ -1,4 +1,4 @@
-"""The server answers browsers on this computer with its pages, and nobody with anything else."""
+"""The server responds to browsers on this computer with its pages, and to nobody with anything else."""
 
 import socket
 from collections.abc import Iterator

@@ -10,7 +10,7 @@ from helpers.manifests import manifest_of
 
 from harness.execution.cell import Task
 from harness.live.standing import LiveWatcher, Running, Standing
-from harness.results.manifest import CellRecord
+from workloads.manifest import CellRecord
 from workloads.records import CellStatus
 
 OK, FAILED = CellStatus.OK, CellStatus.FAILED

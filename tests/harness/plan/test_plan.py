@@ -6,8 +6,8 @@ import pytest
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import FakeTestbed
 
+from harness.cell.cell import Cell
 from harness.errors import ConfigError
-from harness.plan.cells import Cell
 from harness.plan.plan import Plan, make_plan
 from harness.testbeds.simulator import SimulatorTestbed
 
@@ -97,6 +97,6 @@ def test_a_wrong_parameter_of_a_traffic_group_is_blamed_on_the_group(tmp_path: P
     traffic = f"traffic=[{{name: a, {group}}}, {own}]"
     with pytest.raises(ConfigError) as caught:
         make_plan(load_text(tmp_path, SMALL, "workload=null", traffic), SimulatorTestbed())
-    told = "traffic[1].parameters.rto_min: got '1s', expected rto_min_ns up to rto_max_ns, 1000000, got"
+    told = "traffic[1].parameters.rto_max: got '1ms', expected rto_min_ns up to rto_max_ns, 1000000, got"
     (problem,) = caught.value.problems
     assert str(problem) == f"--set {traffic}: {told} 1000000000; correct the value."

@@ -5,11 +5,12 @@ import pytest
 from helpers.nodes import host_facts, switch_facts, write_inventory
 from rich.console import Console
 
-from harness.errors import NodeError
 from harness.provisioning import doctor
 from harness.provisioning.clocks import ClockOffset
-from harness.provisioning.events import Outcome, TaskFailure
-from harness.provisioning.inventory import Inventory, Login, load_inventory
+from harness.provisioning.events import PlaybookResult, TaskFailure
+from harness.provisioning.inventory import Inventory, load_inventory
+from remote.errors import NodeError
+from remote.login import Login
 
 CONSOLE = Console(file=io.StringIO())
 
@@ -27,11 +28,11 @@ def test_a_node_that_fails_is_a_finding_and_the_others_are_looked_at(
             raise NodeError("h1: SSH failed: timed out")
         return ClockOffset(0.0, 0.01)
 
-    outcome = Outcome(
+    played = PlaybookResult(
         failures=[TaskFailure("h1", "Look at the node", "cannot be reached: no route")],
         facts={"h0": host_facts("10.9.0.10", "h1"), "fabric": switch_facts()},
     )
-    monkeypatch.setattr(doctor, "run_playbook", lambda order, console: outcome)
+    monkeypatch.setattr(doctor, "run_playbook", lambda order, console: played)
     monkeypatch.setattr(doctor, "_clock", clock)
     files = {"/opt/rogue/dool": "aa" * 32}
     monkeypatch.setattr(doctor, "deployed_files", lambda: files)
@@ -39,6 +40,6 @@ def test_a_node_that_fails_is_a_finding_and_the_others_are_looked_at(
     assert found.failures == {"h1": "cannot be reached: no route"}
     assert sorted(found.clocks) == ["fabric", "h0"]
     assert [str(finding) for finding in doctor.examine(inventory, Path("log"), CONSOLE)] == [
-        "refused: h1: the node: got cannot be reached: no route, expected an answer; "
+        "refused: h1: the node: got cannot be reached: no route, expected a reply; "
         "check that it runs and that SSH reaches it."
     ]

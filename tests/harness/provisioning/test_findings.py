@@ -63,7 +63,7 @@ REFUSALS: dict[str, tuple[str, Change]] = {
         "h1",
         lambda f: f["files"].update({"/opt/rogue/dool": "bb" * 32}),
     ),
-    "h0: way to h1 over the experiment network: got none, expected answers to packets of 4300 bytes": (
+    "h0: way to h1 over the experiment network: got none, expected replies to packets of 4300 bytes": (
         "h0",
         lambda f: f["round_trips_ms"].update(h1=None),
     ),
@@ -110,13 +110,13 @@ def test_what_one_should_know_warns(inventory: Inventory, sentence: str) -> None
     assert str(finding).startswith(f"warning: {sentence}")
 
 
-def test_a_node_that_does_not_answer_refuses_and_hides_nothing_else(inventory: Inventory) -> None:
+def test_a_node_that_does_not_reply_refuses_and_hides_nothing_else(inventory: Inventory) -> None:
     facts = all_facts()
     del facts["h0"]
     facts["h1"]["changes"] = 0
     found = judge(inventory, FILES, Examination(facts, {"h0": "cannot be reached: timed out"}, {}))
     assert [finding.node for finding in found] == ["h0", "h1"]
-    assert "got cannot be reached: timed out, expected an answer" in str(found[0])
+    assert "got cannot be reached: timed out, expected a reply" in str(found[0])
 
 
 def test_ports_as_the_last_cell_left_them_are_no_finding(inventory: Inventory) -> None:

@@ -9,7 +9,8 @@ from helpers.nodes import write_inventory
 
 from harness.errors import ConfigError, UsageError
 from harness.provisioning import inventory as module
-from harness.provisioning.inventory import Login, interpret, load_inventory
+from harness.provisioning.inventory import interpret, load_inventory
+from remote.login import Login
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from harness.provisioning.places import AGENT, DOOL, SPOOL
-from rogue_agent.control import serve
+from rogue_agent.node import serve
 
 PLAYBOOKS = Path(__file__).parents[3] / "playbooks"
 

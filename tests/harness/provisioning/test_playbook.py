@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.errors import NodeError, UsageError
+from harness.errors import UsageError
 from harness.provisioning import playbook
-from harness.provisioning.events import Outcome
+from harness.provisioning.events import PlaybookResult
 from harness.provisioning.playbook import Interrupted, Order, run_playbook
 from harness.provisioning.processes import find_processes
+from remote.errors import NodeError
 
 HERE = "all: {hosts: {here: {ansible_connection: local, ansible_python_interpreter: auto_silent}}}\n"
 GOOD = """\
@@ -74,10 +75,10 @@ def test_tasks_are_counted_shown_and_logged(
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-def test_a_failure_on_a_node_is_part_of_the_outcome(
+def test_a_failure_on_a_node_is_part_of_what_it_did(
     tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done: Outcome = run_playbook(order(tmp_path, BAD, monkeypatch), console)
+    done: PlaybookResult = run_playbook(order(tmp_path, BAD, monkeypatch), console)
     assert list(map(str, done.failures)) == ["here: Refuse: the disk is full"]
 
 
@@ -105,7 +106,7 @@ def test_ctrl_c_ends_it_and_says_how_far_it_came(
     with pytest.raises(Interrupted) as stopped:
         run_playbook(asked, console)
     watcher.join()
-    assert stopped.value.outcome.tasks_done == 1
+    assert stopped.value.played.tasks_done == 1
     assert list(find_processes(str(tmp_path))) == [], "nothing goes on behind our back"
     assert signal.getsignal(signal.SIGINT) is handler
     assert list((tmp_path / "scratch").iterdir()) == []

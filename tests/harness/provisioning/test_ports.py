@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.provisioning.ports import PortSettings, burst_bytes, clear_lines, port_lines, port_name
+from harness.provisioning.ports import PortSettings, burst_bytes, clear_lines, port_lines
 
 HUNDRED_MBPS = PortSettings(rate_bps=100_000_000, queue_bytes=1_500_000)
 
@@ -36,8 +36,8 @@ def test_delay_and_loss_come_before_the_rate() -> None:
     ]
 
 
-def test_loss_by_identification_is_a_filter_of_its_own() -> None:
-    assert port_lines("eth2", PortSettings(lost_identification_mask=0x0FFF)) == [
+def test_loss_by_ip_id_is_a_filter_of_its_own() -> None:
+    assert port_lines("eth2", PortSettings(lost_ip_id_mask=0x0FFF)) == [
         "qdisc add dev eth2 clsact",
         "filter add dev eth2 egress protocol ip prio 1 u32 match ip protocol 17 0xff "
         "match ip dport 4791 0xffff match u16 0x0fff 0x0fff at 4 action drop",
@@ -74,7 +74,7 @@ def test_a_class_may_always_send_for_a_millisecond(rate_bps: int) -> None:
         (replace(HUNDRED_MBPS, red_probability=0.0), "red_probability: got 0.0"),
         (PortSettings(delay_ns=-1), "delay_ns: got -1"),
         (PortSettings(loss_probability=1.5), "loss_probability: got 1.5"),
-        (PortSettings(lost_identification_mask=65_536), "lost_identification_mask: got 65536"),
+        (PortSettings(lost_ip_id_mask=65_536), "lost_ip_id_mask: got 65536"),
     ],
 )
 def test_each_mistake_is_named(port: PortSettings, mistake: str) -> None:
@@ -86,7 +86,3 @@ def test_what_is_right_has_no_mistake() -> None:
         replace(HUNDRED_MBPS, red_min_bytes=1, red_max_bytes=1_500_000, loss_probability=1.0).mistake()
         is None
     )
-
-
-def test_a_port_is_called_as_in_the_simulator() -> None:
-    assert port_name({"bridge": "s0", "peer": "h1", "interface": "eth2"}) == "s0->h1"

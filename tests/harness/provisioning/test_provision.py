@@ -7,29 +7,29 @@ import pytest
 from helpers.nodes import write_inventory
 from rich.console import Console
 
-from harness.errors import NodeError
 from harness.provisioning import provision as module
-from harness.provisioning.events import Outcome, TaskFailure
+from harness.provisioning.events import PlaybookResult, TaskFailure
 from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.playbook import Order
-from harness.provisioning.ports import PortSettings
+from harness.provisioning.ports import PortSettings, port_lines
 from harness.provisioning.provision import deployed_files, dool_script, provision, teardown
-from rogue_agent.control.bundle import agent_archive
+from remote.errors import NodeError
+from rogue_agent.node.bundle import agent_archive
 
 
 class Player:
     """Stands in for ansible-runner; keeps the order and what its files held at that moment."""
 
-    def __init__(self, outcome: Outcome) -> None:
-        self.outcome = outcome
+    def __init__(self, played: PlaybookResult) -> None:
+        self.played = played
         self.orders: list[Order] = []
         self.agent = b""
 
-    def play(self, order: Order, _console: Console) -> Outcome:
+    def play(self, order: Order, _console: Console) -> PlaybookResult:
         self.orders.append(order)
         if "agent_archive" in order.variables:
             self.agent = Path(str(order.variables["agent_archive"])).read_bytes()
-        return self.outcome
+        return self.played
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
 
 @pytest.fixture
 def player(monkeypatch: pytest.MonkeyPatch) -> Player:
-    fake = Player(Outcome())
+    fake = Player(PlaybookResult())
     monkeypatch.setattr(module, "run_playbook", fake.play)
     return fake
 
@@ -47,20 +47,19 @@ def player(monkeypatch: pytest.MonkeyPatch) -> Player:
 CONSOLE = Console(file=io.StringIO())
 
 
-def test_todays_agent_and_the_ports_settings_go_to_the_nodes(inventory: Inventory, player: Player) -> None:
+def test_todays_agent_and_the_ports_trees_go_to_the_nodes(inventory: Inventory, player: Player) -> None:
     ports = {"s0->h1": PortSettings(rate_bps=100_000_000)}
     provision(inventory, ports, Path("log"), CONSOLE, is_check=True)
     (order,) = player.orders
     assert (order.playbook, order.inventory, order.is_check) == ("provision", inventory.path, True)
     assert player.agent == agent_archive()
     assert not Path(str(order.variables["agent_archive"])).exists()
-    settings = order.variables["switch_linux_ports"]
-    assert isinstance(settings, dict)
-    assert settings["s0->h1"]["rate_bps"] == 100_000_000
+    trees = {"eth1": [], "eth2": port_lines("eth2", ports["s0->h1"])}
+    assert order.variables["switch_linux_trees"] == trees, "a port without lines is written down, too"
 
 
 def test_every_node_that_failed_is_named(inventory: Inventory, player: Player) -> None:
-    player.outcome.failures = [
+    player.played.failures = [
         TaskFailure("h0", "tcp: DCTCP", "no such module"),
         TaskFailure("h1", "tcp: DCTCP", "cannot be reached: timed out"),
     ]

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from helpers.nodes import write_inventory
 
-from harness.errors import NodeError
 from harness.provisioning import switch as module
 from harness.provisioning.clocks import ClockOffset
-from harness.provisioning.inventory import Inventory, Login, load_inventory
+from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.ports import PortSettings, clear_lines, port_lines
-from harness.provisioning.switch import PortCounters, SwitchControl, filter_drops, port_counters
+from harness.provisioning.switch import PortCounters, SwitchConnection, filter_drops, port_counters
+from remote.errors import NodeError
+from remote.login import Login
 
 HUNDRED_MBPS = PortSettings(rate_bps=100_000_000)
 
@@ -25,7 +26,7 @@ def discipline(kind: str, handle: str, **counted: object) -> dict[str, Any]:
 
 
 class FakeShell:
-    """A switch that answers with what it was told to."""
+    """A switch that replies with what it was told to."""
 
     def __init__(self, login: Login) -> None:
         self.login = login
@@ -64,8 +65,8 @@ def shells(monkeypatch: pytest.MonkeyPatch) -> list[FakeShell]:
 def test_every_port_is_cleared_and_the_named_ones_are_set(
     inventory: Inventory, shells: list[FakeShell]
 ) -> None:
-    with SwitchControl(inventory) as control:
-        control.apply({"s0->h1": HUNDRED_MBPS})
+    with SwitchConnection(inventory) as switch:
+        switch.apply({"s0->h1": HUNDRED_MBPS})
     (command, lines) = shells[0].commands[0]
     assert shells[0].login.node == "fabric"
     assert command.endswith("ip link set dev eth1 up; ip link set dev eth2 up; tc -batch -")
@@ -79,22 +80,24 @@ def test_every_port_is_cleared_and_the_named_ones_are_set(
 def test_a_port_that_is_not_there_or_a_wrong_setting_changes_nothing(
     inventory: Inventory, shells: list[FakeShell]
 ) -> None:
-    with SwitchControl(inventory) as control:
+    with SwitchConnection(inventory) as switch:
         with pytest.raises(NodeError, match="fabric: got port 's0->h7', expected one of s0->h0, s0->h1"):
-            control.cut("s0->h7", after_s=0, duration_s=1)
+            switch.cut("s0->h7", after_s=0, duration_s=1)
+        with pytest.raises(NodeError, match="fabric: got port 's0->h7', expected one of s0->h0, s0->h1"):
+            switch.apply({"s0->h7": HUNDRED_MBPS})
         with pytest.raises(NodeError, match="fabric: port s0->h1: queue_bytes: got 0"):
-            control.apply({"s0->h1": replace(HUNDRED_MBPS, queue_bytes=0)})
+            switch.apply({"s0->h1": replace(HUNDRED_MBPS, queue_bytes=0)})
     assert shells[0].commands == []
 
 
 def test_an_inventory_without_a_switch_is_refused(inventory: Inventory) -> None:
     with pytest.raises(NodeError, match="it has no switch"):
-        SwitchControl(replace(inventory, switch=None))
+        SwitchConnection(replace(inventory, switch=None))
 
 
 def test_a_cut_is_an_instant_on_the_switchs_own_clock(inventory: Inventory, shells: list[FakeShell]) -> None:
-    with SwitchControl(inventory) as control:
-        control.cut("s0->h1", after_s=1.5, duration_s=2)
+    with SwitchConnection(inventory) as switch:
+        switch.cut("s0->h1", after_s=1.5, duration_s=2)
     command = shells[0].commands[0][0]
     assert "setsid sh -c " in command
     assert str(1_051_500_000_000) in command  # 50 s here is 1050 s there
@@ -105,19 +108,19 @@ def test_a_cut_is_an_instant_on_the_switchs_own_clock(inventory: Inventory, shel
 def test_who_is_not_root_becomes_it(inventory: Inventory, shells: list[FakeShell]) -> None:
     assert inventory.switch is not None
     login = replace(inventory.switch.login, user="alice")
-    with SwitchControl(replace(inventory, switch=replace(inventory.switch, login=login))) as control:
-        control.apply({})
+    with SwitchConnection(replace(inventory, switch=replace(inventory.switch, login=login))) as switch:
+        switch.apply({})
     assert shells[0].commands[0][0].startswith("sudo -n sh -c ")
 
 
 def test_counters_of_every_port(inventory: Inventory, shells: list[FakeShell]) -> None:
-    with SwitchControl(inventory) as control:
+    with SwitchConnection(inventory) as switch:
         shells[0].disciplines = [
             discipline("htb", "2:", root=True, bytes=900, packets=9, drops=4),
             discipline("bfifo", "3:", parent="2:10", drops=4, backlog=70),
             discipline("clsact", "ffff:", parent="ffff:fff1"),
         ]
-        counters = control.counters()
+        counters = switch.counters()
     assert counters["s0->h0"] == PortCounters(900, 9, dropped_packets=4, lost_packets=5, backlog_bytes=70)
     assert counters["s0->h1"] == PortCounters()
 

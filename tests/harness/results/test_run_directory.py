@@ -8,7 +8,6 @@ from helpers.cell_records import cell_record, failed_record
 
 from harness.errors import StorageError, UsageError
 from harness.results.cell_directory import store_cell
-from harness.results.manifest import MANIFEST
 from harness.results.run_directory import (
     CELLS,
     cell_checksums,
@@ -19,6 +18,7 @@ from harness.results.run_directory import (
     partial_report,
     results_directory,
 )
+from workloads.manifest import MANIFEST
 from workloads.records import CellStatus
 
 NOON = datetime(2026, 11, 20, 12, 0, 0, tzinfo=timezone(timedelta(hours=2)))

@@ -50,7 +50,7 @@ def test_an_empty_slot_of_the_gid_table_is_passed_over(node: FakeNode) -> None:
 
 
 def test_peers_are_asked_with_packets_of_full_size_in_one_piece(node: FakeNode) -> None:
-    node.answering = {"10.9.0.11"}
+    node.replying = {"10.9.0.11"}
     assert examine(node, QUESTION)["round_trips_ms"] == {"h1": 1.25, "h2": None}
     ping = next(command for command in node.commands if command.startswith("ping"))
     assert "-M do -s 4272 " in ping  # 4300 less 20 for IP and 8 for ICMP

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rogue_agent.baselines.framing import ArrivedReader, Header, encode_header
+from rogue_agent.baselines.stream import ArrivedReader, Header, encode_header
 
 if TYPE_CHECKING:
     from conftest import Stream

@@ -24,7 +24,7 @@ from rogue_agent.core.deadlines import DeadlineReason
 from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.messages import Resynced, encode
-from rogue_agent.core.recovery import Ends, Peer
+from rogue_agent.core.recovery import Peer, QueuePairNumbers
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.states import State
 from rogue_agent.core.transports import settings_for
@@ -281,7 +281,7 @@ def test_an_id_may_be_used_again_once_it_was_reported() -> None:
 
 def shadowed() -> Connection:
     settings = settings_for("rogue", LINK.line_rate_bps, {})
-    return Connection(settings, LINK, QP_NUM, peer=Peer(LINK, 13, Ends(4, 14)))
+    return Connection(settings, LINK, QP_NUM, peer=Peer(LINK, 13, QueuePairNumbers(4, 14)))
 
 
 def test_a_failed_verb_moves_everything_to_the_shadow_at_once() -> None:
@@ -290,10 +290,10 @@ def test_a_failed_verb_moves_everything_to_the_shadow_at_once() -> None:
     connection.submit(Transfer(1, 4 * SEGMENT))
     carry_out(connection)
     connection.on_completions(NOW, erred([1], RETRY_EXC_ERR))
-    failed, reset, question, switch, rate, *again = carry_out(connection)
+    failed, reset, request, switch, rate, *again = carry_out(connection)
     assert failed == QueuePairFailed(1, RETRY_EXC_ERR)
     assert reset == ResetQueuePair(QP_NUM)
-    assert isinstance(question, SendPeer)
+    assert isinstance(request, SendPeer)
     assert switch == SwitchToShadow(4, 2 * SEGMENT)
     assert rate == SetRate(1_769_600_000)
     assert again == [PostSend(4, 1, 0, SEGMENT, True), PostSend(5, 1, SEGMENT, SEGMENT, True)]
@@ -315,7 +315,7 @@ def test_the_transfer_is_reported_once_the_lost_queue_pair_is_reset_on_both_ends
     assert done == TransferDone(1, True, SEGMENT)
 
 
-def test_a_peer_that_never_answers_is_given_up_with_a_reason() -> None:
+def test_a_peer_that_never_replies_is_given_up_with_a_reason() -> None:
     connection = shadowed()
     connection.submit(Transfer(1, SEGMENT))
     carry_out(connection)
@@ -327,14 +327,14 @@ def test_a_peer_that_never_answers_is_given_up_with_a_reason() -> None:
         last = carry_out(connection)
     assert deadline is None
     assert last == [
-        ConnectionFailed("queue pair 3: resynchronisation not answered for 30 s"),
+        ConnectionFailed("queue pair 3: no reply to resynchronisation for 30 s"),
         ResetQueuePair(4),
         TransferDone(1, False, 0),
     ]
 
 
 def test_the_peer_is_asked_again_in_time_although_a_second_loss_waits_for_its_flushes() -> None:
-    """Both queue pairs fail: the question about the first is due after 10 ms, missing flushes after 1 s."""
+    """Both queue pairs fail: the request about the first is due after 10 ms, missing flushes after 1 s."""
     connection = shadowed()
     connection.submit(Transfer(1, 4 * SEGMENT))
     carry_out(connection)

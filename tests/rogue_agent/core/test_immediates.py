@@ -9,7 +9,7 @@ from rogue_agent.core.immediates import (
     APPLICATION_MAX,
     BATCH_NUMBERS,
     RATE_TAG,
-    BatchAnswer,
+    BatchAcknowledgement,
     batch_immediate,
     batch_of,
     rate_immediate,
@@ -43,18 +43,18 @@ def test_more_than_32_bits_are_the_peers_mistake(imm: int) -> None:
 def test_batch_worked_example() -> None:
     """Number 1030 is 6 again; 3000 ns are 750 units, which shifted by ten bits are 0xBB800."""
     assert batch_immediate(1030, 3000) == 0xF00B_B806
-    assert batch_of(0xF00B_B806) == BatchAnswer(6, 3000)
+    assert batch_of(0xF00B_B806) == BatchAcknowledgement(6, 3000)
 
 
 @given(number=st.integers(0, BATCH_NUMBERS - 1), processing_ns=st.integers(-10, 2_000_000))
-def test_an_answer_tells_its_time_to_4_ns_or_not_at_all(number: int, processing_ns: int) -> None:
-    answer = batch_of(batch_immediate(number, processing_ns))
-    assert answer.number == number
+def test_an_acknowledgement_tells_its_time_to_4_ns_or_not_at_all(number: int, processing_ns: int) -> None:
+    acknowledgement = batch_of(batch_immediate(number, processing_ns))
+    assert acknowledgement.number == number
     if processing_ns >= 4 * (2**18 - 1):
-        assert answer.processing_ns is None, "longer than about one millisecond"
+        assert acknowledgement.processing_ns is None, "longer than about one millisecond"
     else:
-        assert answer.processing_ns is not None
-        assert 0 <= max(0, processing_ns) - answer.processing_ns < 4
+        assert acknowledgement.processing_ns is not None
+        assert 0 <= max(0, processing_ns) - acknowledgement.processing_ns < 4
 
 
 @pytest.mark.parametrize("imm", [0, APPLICATION_MAX, rate_immediate(10**9)])

@@ -6,8 +6,8 @@ from rogue_agent.core.actions import Action, PostSend, SetRate, TransferDone
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS
 from rogue_agent.core.connection import Connection
-from rogue_agent.core.control import Control
 from rogue_agent.core.errors import NicError
+from rogue_agent.core.feedback_loop import FeedbackLoop
 from rogue_agent.core.immediates import rate_of
 from rogue_agent.core.lane import LANE_SHIFT, Lane
 from rogue_agent.core.link import LinkFacts
@@ -23,7 +23,7 @@ SETTINGS = settings_for("rogue", LINK.line_rate_bps, {"hold_off_bytes": 0})
 
 
 def lane_with(*transfers: Transfer) -> Lane:
-    lane = Lane(0, 1, SETTINGS, Control(SETTINGS, LINK), tracing=False)
+    lane = Lane(0, 1, SETTINGS, FeedbackLoop(SETTINGS, LINK), tracing=False)
     for transfer in transfers:
         lane.push(transfer)
     return lane
@@ -85,13 +85,13 @@ def test_a_second_loss_keeps_the_order() -> None:
 
 def test_after_a_loss_the_window_is_the_first_one_and_the_base_rtt_stays() -> None:
     lane = lane_with(Transfer(1, SEGMENT))
-    cc = lane.control.cc
+    cc = lane.feedback.cc
     for _ in range(3):
         cc.on_sample(60_000)
     before = cc.metrics()["base_rtt_ns"]
     lane.rewind()
     assert (cc.cwnd_packets, cc.metrics()["base_rtt_ns"]) == (10, before)
-    assert lane.control.next_rate() is not None, "and the limiter is told"
+    assert lane.feedback.next_rate() is not None, "and the limiter is told"
 
 
 def test_a_transfer_that_was_on_the_lost_queue_pair_is_held() -> None:
@@ -170,7 +170,7 @@ def test_reads_and_writes_have_windows_of_their_own() -> None:
     assert connection.inflight_bytes == 4 * SEGMENT
 
 
-def test_a_read_needs_to_know_who_answers() -> None:
+def test_a_read_needs_to_know_who_responds() -> None:
     connection = Connection(SETTINGS, LINK, 1)
     with pytest.raises(AssertionError, match="nothing is known"):
         connection.submit(Transfer(1, 1, verb="read"))

@@ -1,4 +1,4 @@
-"""The passive end: losses answered once, rates applied, messages delivered exactly once."""
+"""The passive end: one reply per loss, rates applied, messages delivered exactly once."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from rogue_agent.core.errors import PeerError
 from rogue_agent.core.immediates import batch_immediate, rate_immediate
 from rogue_agent.core.library import (
     TRANSITIONS,
-    AnswerBatch,
+    AcknowledgeBatch,
     Deliver,
     Library,
     LibraryAction,
@@ -27,7 +27,7 @@ NOW = NicNs(5000)
 SEGMENT = 65_536
 
 
-def question(epoch: int, qp_num: int = MAIN, receipts: int = 0) -> bytes:
+def request(epoch: int, qp_num: int = MAIN, receipts: int = 0) -> bytes:
     return encode(Resync(epoch, qp_num - 10, qp_num, 777, receipts))
 
 
@@ -42,29 +42,29 @@ def asked(*payloads: bytes) -> list[LibraryAction]:
     return library.actions()
 
 
-def test_a_loss_is_answered_after_our_end_was_reset_and_readied() -> None:
-    reset, ready, answer = asked(question(1))
+def test_a_loss_has_its_reply_after_our_end_was_reset_and_readied() -> None:
+    reset, ready, reply = asked(request(1))
     psn = first_psn(MAIN, 1)
     assert reset == ResetQueuePair(MAIN)
     assert ready == ReadyQueuePair(MAIN, sq_psn=psn, rq_psn=777)
-    assert isinstance(answer, SendPeer)
-    assert decode(answer.payload) == Resynced(1, 1, psn)
+    assert isinstance(reply, SendPeer)
+    assert decode(reply.payload) == Resynced(1, 1, psn)
 
 
-def test_the_same_question_again_is_answered_again_without_another_reset() -> None:
-    first, again = asked(question(1)), asked(question(1), question(1))
+def test_the_same_request_again_has_its_reply_again_without_another_reset() -> None:
+    first, again = asked(request(1)), asked(request(1), request(1))
     assert again == [*first, first[-1]]
 
 
-def test_a_question_overtaken_by_a_later_loss_of_the_same_queue_pair_is_not_answered() -> None:
-    before = asked(question(1), question(2, SHADOW), question(3))
-    assert asked(question(1), question(2, SHADOW), question(3), question(1)) == before
+def test_a_request_overtaken_by_a_later_loss_of_the_same_queue_pair_has_no_reply() -> None:
+    before = asked(request(1), request(2, SHADOW), request(3))
+    assert asked(request(1), request(2, SHADOW), request(3), request(1)) == before
 
 
 def test_a_later_loss_waits_for_the_earlier_one() -> None:
-    """Both are asked about until they are answered, so that nothing is lost by waiting."""
-    assert asked(question(2, SHADOW)) == []
-    assert len(asked(question(2, SHADOW), question(1), question(2, SHADOW))) == 6
+    """Both are asked about until there are replies, so that nothing is lost by waiting."""
+    assert asked(request(2, SHADOW)) == []
+    assert len(asked(request(2, SHADOW), request(1), request(2, SHADOW))) == 6
 
 
 def test_a_rate_is_applied_to_the_queue_pair_it_came_on() -> None:
@@ -73,11 +73,11 @@ def test_a_rate_is_applied_to_the_queue_pair_it_came_on() -> None:
     assert library.actions() == [SetResponseRate(SHADOW, 1_800_000_000)]
 
 
-def test_a_batch_is_answered_with_its_number_and_the_time_that_took() -> None:
+def test_a_batch_is_acknowledged_with_its_number_and_the_time_that_took() -> None:
     """It arrived at 0 and the clock stands at 5000 ns."""
     library = Library(MAIN)
     library.on_receives(MAIN, received(SEGMENT, imm=batch_immediate(7)), NOW)
-    assert library.actions() == [AnswerBatch(MAIN, batch_immediate(7, 5000))], (
+    assert library.actions() == [AcknowledgeBatch(MAIN, batch_immediate(7, 5000))], (
         "and nothing for the application"
     )
 
@@ -92,24 +92,24 @@ def test_what_was_delivered_is_not_delivered_again() -> None:
     """Of three delivered messages one was acknowledged: the shadow brings 2 and 3 again, and 4."""
     library = Library(MAIN, SHADOW)
     library.on_receives(MAIN, received(1, 2, 3), NOW)
-    library.on_peer_message(question(1, receipts=1))
+    library.on_peer_message(request(1, receipts=1))
     library.actions()
     library.on_receives(SHADOW, received(2, 3, 4), NOW)
     assert library.actions() == [Deliver(4, None)]
 
 
-def test_what_comes_on_the_shadow_before_the_question_is_held() -> None:
+def test_what_comes_on_the_shadow_before_the_request_is_held() -> None:
     library = Library(MAIN, SHADOW)
     library.on_receives(MAIN, received(1, 2), NOW)
     library.on_receives(SHADOW, received(2, 3), NOW)
     assert library.actions() == [Deliver(1, None), Deliver(2, None)]
-    library.on_peer_message(question(1, receipts=1))
+    library.on_peer_message(request(1, receipts=1))
     assert [action for action in library.actions() if isinstance(action, Deliver)] == [Deliver(3, None)]
 
 
 def test_a_gap_between_messages_is_the_peers_mistake() -> None:
     library = Library(MAIN, SHADOW)
-    library.on_peer_message(question(1, receipts=5))
+    library.on_peer_message(request(1, receipts=5))
     with pytest.raises(PeerError, match="message 6 after message 0"):
         library.on_receives(SHADOW, received(1), NOW)
 
@@ -120,7 +120,7 @@ def test_an_immediate_without_meaning_is_the_peers_mistake(imm: int) -> None:
         Library(MAIN, SHADOW).on_receives(MAIN, received(0, imm=imm), NOW)
 
 
-@pytest.mark.parametrize("payload", [b"", b"noise" * 9, question(1, 99), encode(Resynced(1, 1, 5))])
+@pytest.mark.parametrize("payload", [b"", b"noise" * 9, request(1, 99), encode(Resynced(1, 1, 5))])
 def test_garbage_is_refused_and_changes_nothing(payload: bytes) -> None:
     library = Library(MAIN, SHADOW)
     with pytest.raises(PeerError):
@@ -131,7 +131,7 @@ def test_garbage_is_refused_and_changes_nothing(payload: bytes) -> None:
 
 def test_without_a_shadow_a_loss_is_final() -> None:
     with pytest.raises(PeerError, match="no shadow"):
-        Library(MAIN).on_peer_message(question(1))
+        Library(MAIN).on_peer_message(request(1))
 
 
 def test_receives_of_an_unknown_queue_pair_are_refused() -> None:
@@ -141,20 +141,20 @@ def test_receives_of_an_unknown_queue_pair_are_refused() -> None:
 
 LIBRARIES = {
     ServerState.UNTOUCHED: (),
-    ServerState.RESYNCED: (question(1), question(2, SHADOW), question(3)),
+    ServerState.RESYNCED: (request(1), request(2, SHADOW), request(3)),
 }
 QUESTIONS = {
-    (ServerState.UNTOUCHED, ServerEvent.NEXT): question(1),
-    (ServerState.UNTOUCHED, ServerEvent.EARLY): question(2),
-    (ServerState.RESYNCED, ServerEvent.NEXT): question(4, SHADOW),
-    (ServerState.RESYNCED, ServerEvent.REPEATED): question(3),
-    (ServerState.RESYNCED, ServerEvent.STALE): question(1),
-    (ServerState.RESYNCED, ServerEvent.EARLY): question(5),
+    (ServerState.UNTOUCHED, ServerEvent.NEXT): request(1),
+    (ServerState.UNTOUCHED, ServerEvent.EARLY): request(2),
+    (ServerState.RESYNCED, ServerEvent.NEXT): request(4, SHADOW),
+    (ServerState.RESYNCED, ServerEvent.REPEATED): request(3),
+    (ServerState.RESYNCED, ServerEvent.STALE): request(1),
+    (ServerState.RESYNCED, ServerEvent.EARLY): request(5),
 }
 
 
 def test_every_pair_of_the_table_can_happen_and_no_other() -> None:
-    """Epochs count from 1, so that before the first loss no question can be old."""
+    """Epochs count from 1, so that before the first loss no request can be old."""
     assert QUESTIONS.keys() == TRANSITIONS.keys()
     impossible = set(itertools.product(ServerState, ServerEvent)) - set(TRANSITIONS)
     assert impossible == {

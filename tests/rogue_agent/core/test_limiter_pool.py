@@ -195,7 +195,7 @@ def test_a_connection_that_begins_without_a_limiter_programs_none() -> None:
     assert isinstance(send, PostSend)
 
 
-def test_over_uc_an_overdue_answer_waits_for_the_next_turn() -> None:
+def test_over_uc_an_overdue_acknowledgement_waits_for_the_next_turn() -> None:
     connection = Connection(settings_for("rogue-uc", LINK.line_rate_bps, {}), LINK, 1)
     connection.submit(Transfer(1, SEGMENT))
     connection.actions()

@@ -9,11 +9,19 @@ from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.errors import PeerError
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.messages import Resync, Resynced, decode, encode
-from rogue_agent.core.recovery import END_TRANSITIONS, End, EndEvent, Ends, EndState, Peer, Recovery
+from rogue_agent.core.recovery import (
+    QUEUE_PAIR_TRANSITIONS,
+    LocalQueuePair,
+    Peer,
+    QueuePairEvent,
+    QueuePairNumbers,
+    QueuePairState,
+    Recovery,
+)
 from rogue_agent.core.resync import first_psn
 from rogue_agent.core.transports import settings_for
 
-MAIN, SHADOW = Ends(1, 11), Ends(2, 12)
+MAIN, SHADOW = QueuePairNumbers(1, 11), QueuePairNumbers(2, 12)
 SETTINGS = settings_for("rogue", 10**10, {})
 NOW = HostNs(0)
 LATE = HostNs(10**12)
@@ -35,14 +43,14 @@ def resynced(epoch: int, qp_num: int) -> bytes:
 
 
 def test_a_loss_resets_our_end_asks_the_peer_and_turns_to_the_shadow() -> None:
-    pair, (reset, question) = lost(1)
+    pair, (reset, request) = lost(1)
     assert reset == ResetQueuePair(1)
-    assert isinstance(question, SendPeer)
-    assert decode(question.payload) == Resync(1, 1, 11, first_psn(1, 1), 0)
+    assert isinstance(request, SendPeer)
+    assert decode(request.payload) == Resync(1, 1, 11, first_psn(1, 1), 0)
     assert (pair.active_qp_num, pair.is_ready, pair.is_settled) == (2, True, False)
 
 
-def test_the_answer_makes_it_ready_with_the_agreed_numbers_and_the_shadow_of_the_other() -> None:
+def test_the_reply_makes_it_ready_with_the_agreed_numbers_and_the_shadow_of_the_other() -> None:
     pair, actions = lost(1)
     pair.on_peer_message(resynced(1, 1), actions)
     assert actions[2:] == [ReadyQueuePair(1, sq_psn=first_psn(1, 1), rq_psn=99)]
@@ -58,7 +66,7 @@ def test_they_strictly_take_turns() -> None:
     assert (pair.active_qp_num, pair.is_ready, pair.is_settled) == (1, True, True)
 
 
-def test_an_answer_makes_it_ask_about_the_other_one_at_once() -> None:
+def test_a_reply_makes_it_ask_about_the_other_one_at_once() -> None:
     pair, actions = lost(1, 2)
     pair.on_peer_message(resynced(1, 1), actions)
     assert isinstance(actions[-1], SendPeer)
@@ -66,7 +74,7 @@ def test_an_answer_makes_it_ask_about_the_other_one_at_once() -> None:
     assert pair.deadline_ns == 10_000_000, "which does not change the waiting"
 
 
-def test_a_repeated_or_old_answer_changes_nothing() -> None:
+def test_a_repeated_or_old_reply_changes_nothing() -> None:
     pair, actions = lost(1)
     pair.on_peer_message(resynced(1, 1), actions)
     pair.lose(NOW, 2, 0, actions)
@@ -86,7 +94,7 @@ def test_losing_the_one_that_waits_does_not_move_the_active_one() -> None:
     assert (pair.active_qp_num, pair.is_ready, pair.is_settled) == (1, True, False)
 
 
-def test_what_stays_unanswered_is_asked_again_and_at_last_given_up() -> None:
+def test_what_stays_without_a_reply_is_asked_again_and_at_last_given_up() -> None:
     pair, actions = lost(1)
     assert pair.deadline_ns == 10_000_000
     assert pair.on_timer(HostNs(10_000_000), actions) is None
@@ -109,16 +117,16 @@ def test_what_is_not_meant_for_it_is_refused(payload: bytes) -> None:
     assert len(actions) == 2
 
 
-@pytest.mark.parametrize(("state", "event"), [*itertools.product(EndState, EndEvent)])
-def test_an_end_follows_its_table_or_refuses(state: EndState, event: EndEvent) -> None:
-    end = End(MAIN, SETTINGS)
+@pytest.mark.parametrize(("state", "event"), [*itertools.product(QueuePairState, QueuePairEvent)])
+def test_an_end_follows_its_table_or_refuses(state: QueuePairState, event: QueuePairEvent) -> None:
+    end = LocalQueuePair(MAIN, SETTINGS)
     for step in {
-        EndState.RTS: (),
-        EndState.ERR: (EndEvent.ERRED,),
-        EndState.RESET: (EndEvent.ERRED, EndEvent.RESET),
+        QueuePairState.RTS: (),
+        QueuePairState.ERR: (QueuePairEvent.ERRED,),
+        QueuePairState.RESET: (QueuePairEvent.ERRED, QueuePairEvent.RESET),
     }[state]:
         end.enter(step)
-    expected = END_TRANSITIONS.get((state, event))
+    expected = QUEUE_PAIR_TRANSITIONS.get((state, event))
     if expected is None:
         with pytest.raises(AssertionError, match="queue pair 1"):
             end.enter(event)

@@ -1,4 +1,4 @@
-"""Asking until answered: back-off, limit, and answers that come too late."""
+"""Asking until there is a reply: back-off, limit, and replies that come too late."""
 
 import itertools
 
@@ -26,9 +26,9 @@ def given_up() -> ResyncClient:
     return client
 
 
-def test_the_question_names_both_ends_the_epoch_and_what_is_known_to_have_arrived() -> None:
-    question = ResyncClient(3, 13, SETTINGS).lose(START, epoch=2, receipts=9)
-    assert question == Resync(2, 3, 13, first_psn(3, 2), 9)
+def test_the_request_names_both_ends_the_epoch_and_what_is_known_to_have_arrived() -> None:
+    request = ResyncClient(3, 13, SETTINGS).lose(START, epoch=2, receipts=9)
+    assert request == Resync(2, 3, 13, first_psn(3, 2), 9)
 
 
 def test_back_off_worked_example() -> None:
@@ -50,12 +50,12 @@ def test_an_early_timer_does_nothing() -> None:
     assert client.state is ClientState.ASKING
 
 
-def test_the_answer_of_this_epoch_ends_it_once() -> None:
+def test_the_reply_of_this_epoch_ends_it_once() -> None:
     client = asking()
-    assert client.on_answer(Resynced(1, 3, 7)) is False, "an answer to the loss before"
-    assert client.on_answer(Resynced(2, 3, 7)) is True
+    assert client.on_reply(Resynced(1, 3, 7)) is False, "a reply to the loss before"
+    assert client.on_reply(Resynced(2, 3, 7)) is True
     assert client.deadline_ns is None
-    assert client.on_answer(Resynced(2, 3, 7)) is False, "the same datagram again"
+    assert client.on_reply(Resynced(2, 3, 7)) is False, "the same datagram again"
     assert client.psn == first_psn(3, 2)
 
 
@@ -73,8 +73,8 @@ CLIENTS = {
 INPUTS = {
     ClientEvent.LOST: lambda client: client.lose(START, 3, 0),
     ClientEvent.OVERDUE: lambda client: client.on_timer(HostNs(START + 10 * MS)),
-    ClientEvent.ANSWERED: lambda client: client.on_answer(Resynced(2, 3, 7)),
-    ClientEvent.STALE: lambda client: client.on_answer(Resynced(1, 3, 7)),
+    ClientEvent.REPLIED: lambda client: client.on_reply(Resynced(2, 3, 7)),
+    ClientEvent.STALE: lambda client: client.on_reply(Resynced(1, 3, 7)),
     ClientEvent.EXPIRED: lambda client: client.on_timer(HostNs(START + 30_000 * MS)),
 }
 
@@ -89,5 +89,5 @@ def test_the_client_follows_its_table(state: ClientState, event: ClientEvent) ->
         with pytest.raises(AssertionError, match="queue pair 3"):
             INPUTS[event](client)
     else:
-        INPUTS[event](client)  # without a timer there is nothing overdue, and an answer to nothing is stale
+        INPUTS[event](client)  # without a timer there is nothing overdue, and a reply to nothing is stale
         assert client.state is (state if expected is None or no_timer else expected)

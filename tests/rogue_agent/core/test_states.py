@@ -12,7 +12,7 @@ from rogue_agent.core.connection import Connection, QpEvent
 from rogue_agent.core.errors import NicError
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.messages import Resynced, encode
-from rogue_agent.core.recovery import Ends, Peer
+from rogue_agent.core.recovery import Peer, QueuePairNumbers
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.states import TRANSITIONS, Event, State, next_state
 from rogue_agent.core.transports import settings_for
@@ -64,7 +64,7 @@ NOT_AN_INPUT_OF_ITS_OWN = {
     (State.OPEN, Event.TIMED_OUT),  # no timer runs: on_timer does nothing
     (State.FAILED, Event.EMPTIED),  # late flushed completions are ERRED, and nothing is left to report
     (State.FAILED, Event.TIMED_OUT),
-    (State.OPEN, Event.POSTED),  # needs an action to answer; see test_connection.py
+    (State.OPEN, Event.POSTED),  # needs an action before it; see test_connection.py
 }
 
 
@@ -89,7 +89,7 @@ def test_a_connection_follows_the_table_or_refuses(state: State, event: Event) -
         assert connection.state is (State.FAILED if emptied else expected)
 
 
-MAIN, SHADOW = Ends(QP_NUM, 15), Ends(6, 16)
+MAIN, SHADOW = QueuePairNumbers(QP_NUM, 15), QueuePairNumbers(6, 16)
 
 
 def shadowed_in(state: State) -> Connection:
@@ -125,14 +125,14 @@ def lose(connection: Connection) -> None:
     post(connection)
 
 
-def answer(connection: Connection) -> None:
+def reply(connection: Connection) -> None:
     connection.on_peer_message(encode(Resynced(1, MAIN.qp_num, 77)))
 
 
 SHADOWED_INPUTS = {
     **INPUTS,
     Event.ERRED: lose,
-    Event.RECOVERED: answer,
+    Event.RECOVERED: reply,
     Event.GAVE_UP: lambda c: c.on_timer(LATE),
     Event.POSTED: lambda c: c.on_posted(9, NicNs(0)),
     Event.REFUSED: lambda c: c.on_post_refused(NOW, 9),

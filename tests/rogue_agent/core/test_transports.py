@@ -72,7 +72,12 @@ def test_another_congestion_control_brings_its_own_parameters() -> None:
         ("rogue", {"alpha_packets": 4.5}, "alpha_packets", "up to beta_packets, 4"),
         ("rogue", {"cwnd_min_packets": 11}, "cwnd_min_packets", "up to cwnd_initial_packets, 10"),
         ("roce", {"resync_wait_ns": 2 * 10**9}, "resync_wait_ns", "up to resync_wait_max_ns, 1000000000"),
-        ("rogue-uc", {"answer_wait_max_ns": 1}, "answer_wait_ns", "up to answer_wait_max_ns, 1"),
+        (
+            "rogue-uc",
+            {"acknowledgement_wait_max_ns": 1},
+            "acknowledgement_wait_ns",
+            "up to acknowledgement_wait_max_ns, 1",
+        ),
         ("rogue", {"cc": "fixed", "alpha_packets": 2}, "alpha_packets", "window_packets"),
         ("rogue", {"cc_parameters": {}}, "cc_parameters", "a parameter of rogue"),
         ("rogue", {"transport": "roce"}, "transport", "a parameter of rogue"),

@@ -1,4 +1,4 @@
-"""Batches over UC: sent, answered, lost, and waited for in vain."""
+"""Batches over UC: sent, acknowledged, lost, and waited for in vain."""
 
 import random
 
@@ -48,7 +48,7 @@ class Sender:
         self.connection.on_completions(HostNs(at_ns), entries)
         return self.carry_out(at_ns)
 
-    def answered(self, *numbers: int, at_ns: int = 0, processing_ns: int = 0) -> list[Action]:
+    def acknowledged(self, *numbers: int, at_ns: int = 0, processing_ns: int = 0) -> list[Action]:
         entries = [
             (0, SUCCESS, NicNs(at_ns), 0, batch_immediate(number, processing_ns)) for number in numbers
         ]
@@ -57,18 +57,18 @@ class Sender:
 
     @property
     def cwnd_packets(self) -> float:
-        return self.connection._writes.control.cc.cwnd_packets
+        return self.connection._writes.feedback.cc.cwnd_packets
 
 
 def numbers(actions: list[Action]) -> list[int]:
     return [batch_of(each.imm).number for each in actions if isinstance(each, PostSend) and each.imm]
 
 
-def test_the_last_verb_of_each_batch_asks_for_an_answer() -> None:
+def test_the_last_verb_of_each_batch_asks_for_an_acknowledgement() -> None:
     """Eight transfers fill the window one by one; the next eight wait, and share two batches."""
     sender = Sender(*[Transfer(number, SEGMENT // 4) for number in range(16)])
     sender.sent(*range(1, 9))
-    sender.answered(*range(8))
+    sender.acknowledged(*range(8))
     asking = [send.wr_id for send in sender.posted if send.imm is not None]
     assert asking == [*range(1, 9), 12, 16]
     assert [send.wr_id for send in sender.posted if send.signaled] == asking
@@ -81,11 +81,11 @@ def test_an_immediate_or_receive_of_the_applications_own_is_followed_by_the_libr
         assert (library.length_bytes, library.signaled, library.imm) == (0, True, batch_immediate(0))
 
 
-def test_a_transfer_is_done_when_its_last_byte_has_left_and_the_window_when_it_is_answered() -> None:
+def test_a_transfer_is_done_when_its_last_byte_has_left_and_the_window_when_it_is_acknowledged() -> None:
     sender = Sender(Transfer(1, 3 * SEGMENT))
     assert sender.sent(1) == []
-    assert numbers(sender.answered(0)) == [2]
-    sender.answered(1)
+    assert numbers(sender.acknowledged(0)) == [2]
+    sender.acknowledged(1)
     assert sender.sent(2, 3) == [TransferDone(1, True, 3 * SEGMENT)]
     assert sender.connection.inflight_bytes == SEGMENT
 
@@ -95,22 +95,22 @@ def test_processing_time_is_no_part_of_the_sample() -> None:
     sender = Sender(Transfer(1, 9 * SEGMENT), rate_change_max_bps=1)
     left_ns = (70_804 - 1110) * 8 / 1.7696 + 1110 * 8 / 10
     sender.sent(1)
-    sender.answered(0, at_ns=round(left_ns) + 52_000 + 40_000, processing_ns=40_000)
+    sender.acknowledged(0, at_ns=round(left_ns) + 52_000 + 40_000, processing_ns=40_000)
     assert sender.cwnd_packets == 20
 
 
-def test_an_answer_that_overtakes_others_means_that_they_are_lost() -> None:
+def test_an_acknowledgement_that_overtakes_others_means_that_they_are_lost() -> None:
     """Of six batches out, 1 and 2 are missing: one halving, and their bytes are in flight no more."""
     sender = Sender(Transfer(1, 20 * SEGMENT), cwnd_initial_packets=400.0, slow_start=False, cwnd_cap_bdp=1e3)
     assert numbers(sender.posted) == [0, 1, 2, 3, 4, 5]
     sender.sent(*range(1, 7))
-    sender.answered(0, at_ns=10 * MS)
+    sender.acknowledged(0, at_ns=10 * MS)
     before = sender.cwnd_packets
-    sender.connection._writes.control.cc.cwnd_packets = 400
-    sender.answered(3, at_ns=11 * MS)
+    sender.connection._writes.feedback.cc.cwnd_packets = 400
+    sender.acknowledged(3, at_ns=11 * MS)
     assert sender.cwnd_packets <= 201 < before
     assert sender.connection.inflight_bytes <= max(201 * 1024, 2 * SEGMENT)
-    assert sender.connection.losses() == {"inferred_losses": 2, "answer_timeouts": 0}
+    assert sender.connection.losses() == {"inferred_losses": 2, "acknowledgement_timeouts": 0}
 
 
 def test_the_wait_worked_example() -> None:
@@ -138,12 +138,12 @@ def test_nothing_is_waited_for_before_it_has_left() -> None:
     sender.sent(1, at_ns=5 * MS)
     deadline = sender.connection.next_deadline()
     assert deadline is not None
-    assert (deadline.host_ns, deadline.reason) == (6 * MS, DeadlineReason.ANSWER)
+    assert (deadline.host_ns, deadline.reason) == (6 * MS, DeadlineReason.ACKNOWLEDGEMENT)
 
 
 def test_silence_starts_anew_and_only_a_probe_goes_out() -> None:
     sender = Sender(Transfer(1, 9 * SEGMENT))
-    sender.connection._writes.control.cc.on_sample(60_000)
+    sender.connection._writes.feedback.cc.on_sample(60_000)
     sender.sent(1, 2, at_ns=0)
     sender.connection.on_timer(HostNs(MS - 1))
     assert sender.carry_out() == []
@@ -158,24 +158,24 @@ def test_silence_starts_anew_and_only_a_probe_goes_out() -> None:
     assert deadline.host_ns == 3 * MS, "twice as long"
     sender.connection.on_timer(HostNs(3 * MS))
     assert numbers(sender.carry_out()) == [3], "another probe, and nothing else"
-    assert sender.connection.losses() == {"inferred_losses": 0, "answer_timeouts": 2}
+    assert sender.connection.losses() == {"inferred_losses": 0, "acknowledgement_timeouts": 2}
     sender.connection.submit(Transfer(2, 10))
     assert sender.carry_out() == []
-    assert numbers(sender.answered(3, at_ns=3 * MS + 60_000)) == [4, 5], "posting goes on"
+    assert numbers(sender.acknowledged(3, at_ns=3 * MS + 60_000)) == [4, 5], "posting goes on"
 
 
-def test_an_answer_that_comes_too_late_changes_nothing() -> None:
+def test_an_acknowledgement_that_comes_too_late_changes_nothing() -> None:
     sender = Sender(Transfer(1, 9 * SEGMENT))
     sender.sent(1, 2)
     sender.connection.on_timer(HostNs(MS))
     sender.carry_out()
-    assert sender.answered(0, 1, at_ns=2 * MS) == []
+    assert sender.acknowledged(0, 1, at_ns=2 * MS) == []
     assert sender.connection.next_deadline() is not None
 
 
-def test_an_answer_may_be_read_before_the_signal() -> None:
+def test_an_acknowledgement_may_be_read_before_the_signal() -> None:
     sender = Sender(Transfer(1, SEGMENT))
-    sender.answered(0)
+    sender.acknowledged(0)
     assert sender.connection.next_deadline() is None
     assert sender.sent(1) == [TransferDone(1, True, SEGMENT)]
     assert sender.connection.next_deadline() is None
@@ -187,14 +187,14 @@ def test_signals_out_of_order_are_refused() -> None:
 
 
 @pytest.mark.parametrize("imm", [None, 5, 0xE000_0001, 1 << 32])
-def test_what_is_no_answer_is_the_peers_mistake(imm: int | None) -> None:
+def test_what_is_no_acknowledgement_is_the_peers_mistake(imm: int | None) -> None:
     with pytest.raises(PeerError):
         Sender(Transfer(1, 1)).connection.on_receives(NOW, [(0, SUCCESS, NicNs(0), 0, imm)])
 
 
-def test_a_reliable_connection_expects_no_answer() -> None:
+def test_a_reliable_connection_expects_no_acknowledgement() -> None:
     connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, 1)
-    with pytest.raises(PeerError, match="answers nothing"):
+    with pytest.raises(PeerError, match="acknowledges nothing"):
         connection.on_receives(NOW, [(0, SUCCESS, NicNs(0), 0, batch_immediate(0))])
 
 
@@ -222,7 +222,7 @@ def test_over_a_nic_estimates_are_true_whatever_is_lost(loss: float, samples_min
         offset_ns=rng.randrange(10**12),
         drift_ppm=40,
         lag_bytes=lambda: rng.randrange(160_001),
-        answers=lambda number: None if rng.random() < loss else 3000,
+        acknowledgements=lambda number: None if rng.random() < loss else 3000,
     )
     settings = settings_for("rogue-uc", LINK.line_rate_bps, {})
     connection = Connection(settings, LINK, 1, tracing=True)

@@ -27,14 +27,14 @@ SIZES = st.sampled_from([0, 1, 100, SEGMENT, 3 * SEGMENT + 1, 20 * SEGMENT])
 
 
 class UcMachine(RuleBasedStateMachine):
-    """The NIC sends verbs in order; answers come in order, or never, or after they were given up."""
+    """The NIC sends verbs in order; acknowledgements come in order, or never, or after they were given up."""
 
     @initialize()
     def connect(self) -> None:
         self.now_ns = 0
         self.connection = Connection(SETTINGS, LINK, 1, tracing=True)
         self.unsent: deque[PostSend] = deque()
-        self.unanswered: deque[int] = deque()
+        self.unacknowledged: deque[int] = deque()
         self.sizes: dict[int, int] = {}
         self.sent_bytes: dict[int, int] = {}
         self.done: list[TransferDone] = []
@@ -71,26 +71,32 @@ class UcMachine(RuleBasedStateMachine):
             send = self.unsent.popleft()
             self.sent_bytes[send.transfer_id] = self.sent_bytes.get(send.transfer_id, 0) + send.length_bytes
             if send.imm is not None and send.imm > 0xF000_0000 - 1:
-                self.unanswered.append(batch_of(send.imm).number)
+                self.unacknowledged.append(batch_of(send.imm).number)
             if send.signaled:
                 entry = (send.wr_id, SUCCESS, NicNs(self.now_ns), send.length_bytes, None)
                 self.connection.on_completions(HostNs(self.now_ns), [entry])
                 self.carry_out()
 
-    @precondition(lambda self: self.unanswered)
+    @precondition(lambda self: self.unacknowledged)
     @rule(lost=st.integers(0, 3), processing_ns=st.sampled_from([0, 3_000, 10**7]))
-    def answer(self, lost: int, processing_ns: int) -> None:
-        """Some answers are lost, the next one arrives."""
+    def acknowledge(self, lost: int, processing_ns: int) -> None:
+        """Some acknowledgements are lost, the next one arrives."""
         self.now_ns += 50_000
-        for _ in range(min(lost, len(self.unanswered) - 1)):
-            self.unanswered.popleft()
-        entry = (0, SUCCESS, NicNs(self.now_ns), 0, batch_immediate(self.unanswered.popleft(), processing_ns))
+        for _ in range(min(lost, len(self.unacknowledged) - 1)):
+            self.unacknowledged.popleft()
+        entry = (
+            0,
+            SUCCESS,
+            NicNs(self.now_ns),
+            0,
+            batch_immediate(self.unacknowledged.popleft(), processing_ns),
+        )
         self.connection.on_receives(HostNs(self.now_ns), [entry])
         self.carry_out()
 
     @rule()
-    def lose_all_answers(self) -> None:
-        self.unanswered.clear()
+    def lose_all_acknowledgements(self) -> None:
+        self.unacknowledged.clear()
 
     @rule(ns=st.sampled_from([0, 500_000, 1_000_000, 64_000_000]))
     def pass_time(self, ns: int) -> None:
@@ -120,8 +126,8 @@ class UcMachine(RuleBasedStateMachine):
                 break
             if self.unsent:
                 self.send(1, 1_000)
-            elif self.unanswered:
-                self.answer(0, 0)
+            elif self.unacknowledged:
+                self.acknowledge(0, 0)
             else:
                 self.pass_time(64_000_000)
         assert len(self.done) == len(self.sizes), "something stays unreported"

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import get_args
 
 import pytest
-from helpers.fake_verbs import EVENT_FILE, fake_library
+from helpers.fake_verbs import EVENT_FILE, fake_pyverbs
 from helpers.fake_verbs_network import Fabric
 from helpers.verbs_ends import scene
 
@@ -98,7 +98,7 @@ def run_verbs(*, is_failing: bool) -> None:
     """One transfer over verbs whose completions are read as the event loop reads them."""
     fabric = Fabric(verbs_left=3 if is_failing else 1 << 30)
     with ExitStack() as stack:
-        verbs = scene(stack, fake_library(fabric), fabric)
+        verbs = scene(stack, fake_pyverbs(fabric), fabric)
         verbs.follow(Schedule(SIZE_BYTES, START))
         verbs.run()
         assert verbs.flow.ended["error" if is_failing else "ok"] == 1

@@ -14,7 +14,7 @@ from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.messages import Resynced, encode
-from rogue_agent.core.recovery import Ends, Peer
+from rogue_agent.core.recovery import Peer, QueuePairNumbers
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.transports import TRANSPORTS, settings_for
 from rogue_agent.drivers.replay import RecordedConnection, ReplayError, replay
@@ -27,7 +27,7 @@ def recorded_run(transport: str, instruments: Instruments = NO_INSTRUMENTS, **ov
     """A tenth of a second over the fake NIC, with transfers of all sizes."""
     rng = random.Random(1)
 
-    def answers(number: int) -> int | None:
+    def acknowledgements(number: int) -> int | None:
         return None if number % 50 == 7 else 3000
 
     settings = settings_for(transport, LINK.line_rate_bps, overrides)
@@ -39,7 +39,7 @@ def recorded_run(transport: str, instruments: Instruments = NO_INSTRUMENTS, **ov
         offset_ns=rng.randrange(10**12),
         drift_ppm=-30,
         lag_bytes=lambda: rng.randrange(160_001),
-        answers=answers if settings.is_answered else None,
+        acknowledgements=acknowledgements if settings.has_batch_acknowledgements else None,
     )
 
     def repeat(done: TransferDone) -> None:
@@ -62,10 +62,10 @@ def test_what_instruments_said_is_said_again() -> None:
 
 
 def recovering() -> tuple[RecordedConnection, io.StringIO]:
-    """A queue pair that fails, is answered for, and garbage that is refused."""
+    """A queue pair that fails, the reply about it, and garbage that is refused."""
     log = io.StringIO()
     settings = settings_for("rogue", LINK.line_rate_bps, {})
-    connection = RecordedConnection(settings, LINK, 3, log=log, peer=Peer(LINK, 13, Ends(4, 14)))
+    connection = RecordedConnection(settings, LINK, 3, log=log, peer=Peer(LINK, 13, QueuePairNumbers(4, 14)))
     connection.submit(Transfer(1, 100_000, verb="read"))
     for action in connection.actions():
         if isinstance(action, PostSend):

@@ -196,7 +196,7 @@ def test_a_cut_that_does_not_end_is_given_up() -> None:
     (record,) = flow.transfers
     assert (record.status, record.error) == (
         "error",
-        "queue pair 2: resynchronisation not answered for 30 s",
+        "queue pair 2: no reply to resynchronisation for 30 s",
     )
 
 

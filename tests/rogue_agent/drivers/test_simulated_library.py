@@ -31,23 +31,23 @@ def test_a_rate_is_applied_a_little_later_to_the_passive_end() -> None:
     assert vars(passive)["rate_bps"] == 3 * GBPS
 
 
-def test_an_answer_over_uc_says_how_long_the_library_took() -> None:
+def test_an_acknowledgement_over_uc_says_how_long_the_library_took() -> None:
     network, path, _ = served("rogue-uc")
-    answers: list[int | None] = []
+    acknowledgements: list[int | None] = []
     requester, _ = path.main
     requester.attach(
         lambda now, entries: None,
         lambda now, state: None,
-        lambda now, entries: answers.extend(imm for *_, imm in entries),
+        lambda now, entries: acknowledgements.extend(imm for *_, imm in entries),
     )
     requester.post_write(1, 1000, True, imm=batch_immediate(5))
     network.run_until(GBPS)
-    (imm,) = answers
+    (imm,) = acknowledgements
     assert imm is not None
     assert batch_of(imm) == (5, PROCESSING_NS)
 
 
-def test_a_question_resets_the_passive_end_and_is_answered() -> None:
+def test_a_request_resets_the_passive_end_and_has_a_reply() -> None:
     network, path, _ = served("rogue")
     assert path.side_channel is not None
     requester, library = path.side_channel
@@ -56,9 +56,9 @@ def test_a_question_resets_the_passive_end_and_is_answered() -> None:
     here, passive = path.main
     requester.post_send(0, library, encode(Resync(1, here.qp_num, passive.qp_num, 777, 0)))
     network.run_until(GBPS)
-    answer = decode(heard[0])
-    assert isinstance(answer, Resynced)
-    assert (vars(passive)["sq_psn"], vars(passive)["rq_psn"]) == (answer.psn, 777)
+    reply = decode(heard[0])
+    assert isinstance(reply, Resynced)
+    assert (vars(passive)["sq_psn"], vars(passive)["rq_psn"]) == (reply.psn, 777)
 
 
 @pytest.mark.parametrize("payload", [b"", b"x" * 40])

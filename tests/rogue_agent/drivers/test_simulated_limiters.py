@@ -175,7 +175,7 @@ def test_a_flow_without_control_is_not_held_back_by_its_neighbours_limiter() -> 
     assert 50_000_000 * 8 * SECOND_NS / record.end_ns > 0.3 * IDEAL_BPS
 
 
-def test_answers_to_reads_have_a_limiter_for_themselves() -> None:
+def test_responses_to_reads_have_a_limiter_for_themselves() -> None:
     star = SharedStar(3)
     for _ in range(2):
         star.add(0, 1, verb="read")

@@ -1,9 +1,9 @@
 """The face of the NIC that the driver is written against, and who offers it."""
 
 import pytest
-from helpers.fake_network import FakeDatagrams, FakeEnd, FakeNetwork
+from helpers.fake_network import FakeDatagrams, FakeNetwork, FakeQueuePair
 
-from rogue_agent.drivers.simulated_nic import Fabric, Network, NicDatagrams, NicQueuePair
+from rogue_agent.drivers.simulated_nic import Fabric, NicDatagrams, NicQueuePair, SimulatedTime
 from simulator import QueuePair, Simulation
 
 
@@ -12,7 +12,7 @@ def members(face: type) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("face", "fake"), [(NicQueuePair, FakeEnd), (NicDatagrams, FakeDatagrams), (Fabric, FakeNetwork)]
+    ("face", "fake"), [(NicQueuePair, FakeQueuePair), (NicDatagrams, FakeDatagrams), (Fabric, FakeNetwork)]
 )
 def test_the_fake_network_offers_it_all(face: type, fake: type) -> None:
     offered = members(fake) | set(fake.__dataclass_fields__ if hasattr(fake, "__dataclass_fields__") else ())
@@ -20,7 +20,7 @@ def test_the_fake_network_offers_it_all(face: type, fake: type) -> None:
 
 
 def test_the_engine_offers_what_a_flow_of_writes_needs() -> None:
-    assert members(Network) <= members(Simulation)
+    assert members(SimulatedTime) <= members(Simulation)
     needed = {"qp_num", "retransmitted_bytes", "attach", "nic_clock_ns", "post_write", "set_rate"}
     assert needed <= members(NicQueuePair)
     assert needed <= members(QueuePair)

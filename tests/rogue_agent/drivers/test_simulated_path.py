@@ -92,7 +92,7 @@ def test_a_peer_that_is_gone_is_given_up_after_thirty_seconds() -> None:
     network.run_until(60 * SECOND_NS)
     (record,) = flow.transfers
     assert record.status == "error"
-    assert record.error == "queue pair 1: resynchronisation not answered for 30 s"
+    assert record.error == "queue pair 1: no reply to resynchronisation for 30 s"
     assert record.end_ns is not None
     assert 30 * SECOND_NS < record.end_ns < 31 * SECOND_NS
     assert flow.events[-1].event == "gave_up"
@@ -111,7 +111,7 @@ def test_a_read_is_paced_at_the_peer_and_fills_the_link() -> None:
 
 
 def test_uc_moves_what_is_not_lost_and_reports_it_as_sent() -> None:
-    """Of what arrives every 63rd is lost, batch or answer; the transfer ends all the same."""
+    """Of what arrives every 63rd is lost, batch or acknowledgement; the transfer ends all the same."""
     arrivals = iter(range(10**9))
     network = FakeNetwork(loses=lambda now_ns: next(arrivals) % 63 == 62)
     flow = flow_over(network, Schedule(SIZE_BYTES, HostNs(0)), "rogue-uc")
@@ -132,7 +132,7 @@ def test_uc_estimates_are_free_of_the_librarys_time() -> None:
     assert all(abs(rtt_ns - 2 * DELAY_NS) < 2000 for rtt_ns in accepted)
 
 
-def test_native_roce_over_uc_needs_no_answer() -> None:
+def test_native_roce_over_uc_needs_no_acknowledgement() -> None:
     flow = flow_over(network := FakeNetwork(), Schedule(SIZE_BYTES, HostNs(0)), "roce-uc")
     network.run_until(SECOND_NS)
     assert flow.transfers[0].status == "ok"
@@ -154,10 +154,10 @@ def test_the_oracle_is_asked_by_the_estimator_of_its_name_only(transport: str) -
     schedule = Schedule(10_000_000, HostNs(0))
     flow = flow_over(network := FakeNetwork(), schedule, transport, estimator="nic_tx_stamp")
     network.run_until(SECOND_NS)
-    answer_ns = 102 * 8 / 10 if transport == "rogue-uc" else 0
+    acknowledgement_ns = 102 * 8 / 10 if transport == "rogue-uc" else 0
     accepted = [rtt_ns for _, _, rtt_ns, _, _, _, is_accepted, _ in flow.rtt_samples if is_accepted]
     assert accepted
-    assert all(abs(rtt_ns - 2 * DELAY_NS - answer_ns) <= 5 for rtt_ns in accepted)
+    assert all(abs(rtt_ns - 2 * DELAY_NS - acknowledgement_ns) <= 5 for rtt_ns in accepted)
 
 
 def test_noise_comes_from_the_stream_that_is_passed_in() -> None:

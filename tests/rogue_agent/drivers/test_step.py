@@ -1,4 +1,4 @@
-"""The step shared by all drivers, against a port that only takes notes."""
+"""The step shared by all drivers, against a driver that only takes notes."""
 
 from rogue_agent.core.actions import (
     ConnectionFailed,
@@ -14,8 +14,8 @@ from rogue_agent.core.actions import (
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.completions import SUCCESS
 from rogue_agent.core.connection import Connection, QpEvent
-from rogue_agent.core.control import SampleVerdict
 from rogue_agent.core.errors import PeerError, PostRefused
+from rogue_agent.core.feedback_loop import SampleVerdict
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.states import State
@@ -28,7 +28,7 @@ SEGMENT = 65_536
 
 
 class Notebook:
-    """A port that writes down what it is asked; it can refuse posts, and submit a transfer after another."""
+    """A driver that writes down what it is asked. It can refuse posts, and submit a transfer again."""
 
     def __init__(self, connection: Connection, *, refused_wr_id: int = 10**9, repeats: int = 0) -> None:
         self.notes: list[str] = []
@@ -68,48 +68,48 @@ def connection_of(transport: str = "rogue") -> Connection:
     return Connection(settings_for(transport, LINK.line_rate_bps, {}), LINK, qp_num=1)
 
 
-def test_actions_are_carried_out_in_order_and_answered() -> None:
+def test_actions_are_carried_out_in_order_and_reported() -> None:
     connection = connection_of()
-    port = Notebook(connection)
+    driver = Notebook(connection)
     connection.submit(Transfer(1, 3 * SEGMENT))
-    drain(connection, port, NOW)
-    assert port.notes == ["rate 1769600000", "post 1", "post 2"]
+    drain(connection, driver, NOW)
+    assert driver.notes == ["rate 1769600000", "post 1", "post 2"]
     connection.on_completions(
         NOW, [(1, SUCCESS, NicNs(10), SEGMENT, None)]
     )  # accepted only because it was posted
-    assert port.timers == [None]
+    assert driver.timers == [None]
 
 
 def test_a_transfer_submitted_while_draining_goes_out_in_the_same_step() -> None:
     connection = connection_of("roce")
-    port = Notebook(connection, repeats=1)
+    driver = Notebook(connection, repeats=1)
     connection.submit(Transfer(1, 0))
-    drain(connection, port, NOW)
+    drain(connection, driver, NOW)
     connection.on_completions(NOW, [(1, SUCCESS, NicNs(10), 0, None)])
-    drain(connection, port, NOW)
-    assert port.notes == ["post 1", "done 1 ok", "post 2"]
+    drain(connection, driver, NOW)
+    assert driver.notes == ["post 1", "done 1 ok", "post 2"]
 
 
 def test_after_a_refused_post_no_later_verb_is_posted() -> None:
     connection = connection_of("roce")
-    port = Notebook(connection, refused_wr_id=1)
+    driver = Notebook(connection, refused_wr_id=1)
     connection.submit(Transfer(1, 2 << 20))
-    drain(connection, port, NOW)
-    assert port.notes == ["refuse 1", "failed None", "done 1 error"]
+    drain(connection, driver, NOW)
+    assert driver.notes == ["refuse 1", "failed None", "done 1 error"]
     assert connection.state is State.FAILED
 
 
 def test_the_timer_follows_the_deadline() -> None:
     connection = connection_of("roce")
-    port = Notebook(connection)
+    driver = Notebook(connection)
     connection.submit(Transfer(1, 1))
-    drain(connection, port, NOW)
+    drain(connection, driver, NOW)
     connection.on_qp_event(NOW, 1, QpEvent.ERROR)
-    drain(connection, port, NOW)
+    drain(connection, driver, NOW)
     connection.on_timer(HostNs(NOW + 10**9))
-    drain(connection, port, HostNs(NOW + 10**9))
-    assert port.timers == [None, NOW + 10**9, None]
-    assert port.notes[-2:] == ["failed None", "done 1 error"]
+    drain(connection, driver, HostNs(NOW + 10**9))
+    assert driver.timers == [None, NOW + 10**9, None]
+    assert driver.notes[-2:] == ["failed None", "done 1 error"]
 
 
 class Diary(RecoveringFlow):
@@ -153,7 +153,7 @@ def test_a_flow_goes_through_a_recovery_and_takes_note() -> None:
         SendPeer(b"resync 3"),
         SwitchToShadow(4, 70_000),
         ReadyQueuePair(3, sq_psn=1, rq_psn=2),
-        ConnectionFailed("nobody answers"),
+        ConnectionFailed("nobody replies"),
     ):
         flow.recover(action, NOW)
     assert flow.done == [
@@ -165,9 +165,9 @@ def test_a_flow_goes_through_a_recovery_and_takes_note() -> None:
         "10 shadow_switch: queue pair 4: 70000 bytes again",
         "ready 3",
         "10 resynchronised: queue pair 3",
-        "10 gave_up: nobody answers",
+        "10 gave_up: nobody replies",
     ]
-    assert (flow.again_bytes, flow._error) == (70_000, "nobody answers")
+    assert (flow.again_bytes, flow._error) == (70_000, "nobody replies")
 
 
 def test_what_the_peer_says_without_sense_is_counted() -> None:

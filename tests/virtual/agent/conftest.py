@@ -5,10 +5,10 @@ from contextlib import suppress
 
 import pytest
 from helpers.agent_flows import LIMIT_MS, Node, node
+from helpers.running_machines import RunningMachines
 
-from rogue_agent.control.errors import AgentError
-from rogue_agent.control.messages import EndRole, RoleEnded
-from virtual.testbed import RunningMachines
+from rogue_agent.node.errors import AgentError
+from rogue_agent.node.messages import EndRole, RoleEnded
 
 
 @pytest.fixture(scope="module")
@@ -27,5 +27,5 @@ def bare_links(nodes: tuple[Node, Node]) -> Iterator[None]:
     for each in nodes:
         for role in ("requester", "responder"):
             with suppress(AgentError):
-                each.session.request(EndRole(role, LIMIT_MS), RoleEnded)
+                each.client.request(EndRole(role, LIMIT_MS), RoleEnded)
         each.connection.run("tc qdisc del dev eth1 root 2>/dev/null || true")

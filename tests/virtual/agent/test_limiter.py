@@ -2,8 +2,7 @@
 
 import pytest
 from helpers.agent_flows import Flow, Node
-
-from virtual.transfer import PATIENT
+from helpers.agent_transfer import PATIENT
 
 pytestmark = pytest.mark.virtual
 

@@ -1,4 +1,4 @@
-"""Loss over an unreliable connection on real verbs: missing answers are inferred, and the window reacts.
+"""Loss over an unreliable connection on real verbs: losses are inferred, and the window reacts.
 
 What soft-RoCE itself does with losses, and where that stands in its source: docs/TESTBEDS.md.
 """
@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from helpers.agent_flows import Flow, Node, Rows
 
-from rogue_agent.control.messages import Results
+from rogue_agent.node.messages import Results
 
 pytestmark = pytest.mark.virtual
 
@@ -22,8 +22,8 @@ ONE_PERCENT = "tc qdisc replace dev eth1 root netem loss 1%"
 # A floor above any RTT of a busy host: Vegas only grows its window, so that every cut is a loss.
 PARAMETERS = {
     "base_rtt_floor_ns": 400_000_000,
-    "answer_wait_ns": 200_000_000,
-    "answer_wait_max_ns": 800_000_000,
+    "acknowledgement_wait_ns": 200_000_000,
+    "acknowledgement_wait_max_ns": 800_000_000,
 }
 
 
@@ -42,8 +42,8 @@ class Lossy:
         return sum(int(row["delivered_bytes"]) for row in self.arrivals if int(row["t_ns"]) > since_ns)
 
     @property
-    def answers(self) -> list[int]:
-        """When answers were sampled, in seconds after the start."""
+    def acknowledgements_s(self) -> list[int]:
+        """When acknowledgements were sampled, in seconds after the start."""
         return [(int(row["t_ns"]) - self.sent.start_ns) // NS_PER_S for row in self.samples]
 
 
@@ -68,8 +68,8 @@ def packets(nodes: tuple[Node, Node]) -> Iterator[Lossy]:
     yield lossy(nodes, "rogue-uc", "write", PACKET_BYTES)
 
 
-def test_losses_are_inferred_from_missing_answers(packets: Lossy) -> None:
-    """One batch in a hundred loses its last packet, which asks for the answer; answers are not lost here."""
+def test_losses_are_inferred_from_missing_acknowledgements(packets: Lossy) -> None:
+    """One batch in a hundred loses its last packet, which asks for the acknowledgement."""
     batches, inferred = packets.sent.batches, int(str(packets.sent.facts["inferred_losses"]))
     assert packets.sent.error is None, "what is lost over UC stays lost, and nothing fails"
     assert 0 < inferred < batches / 10
@@ -84,7 +84,7 @@ def test_each_inferred_loss_halves_the_window(packets: Lossy) -> None:
 
 def test_transfers_go_on_to_the_end_of_their_time(packets: Lossy) -> None:
     assert packets.sent.transfers_ok > 0
-    assert max(packets.answers) >= RUN_S - 2
+    assert max(packets.acknowledgements_s) >= RUN_S - 2
     assert packets.arrived_bytes(RUN_S - 3) > 0
     whole = packets.sent.transfers_ok * SIZE_BYTES
     assert whole * 0.9 < packets.received.moved_bytes < packets.sent.verbs * PACKET_BYTES
@@ -103,7 +103,7 @@ def test_soft_roce_takes_no_write_after_it_has_lost_the_middle_of_one(nodes: tup
     writes = lossy(nodes, "rogue-uc", "write", None)
     assert writes.sent.error is None
     assert writes.arrived_bytes(RUN_S / 2) == 0
-    assert int(str(writes.sent.facts["answer_timeouts"])) >= 2, "and RoGUE notices"
+    assert int(str(writes.sent.facts["acknowledgement_timeouts"])) >= 2, "and RoGUE notices"
 
 
 def test_native_uc_loses_in_silence(nodes: tuple[Node, Node]) -> None:

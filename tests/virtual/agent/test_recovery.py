@@ -30,8 +30,8 @@ def test_a_cut_is_survived_by_turning_to_the_shadow_and_resynchronising(
     words = [row["event"] for row in flow.rows("requester", sent, "events")]
     assert words[0] == "qp_failed"
     assert {"shadow_switch", "reset", "resynchronised"} <= set(words)
-    answers = [row["event"] for row in flow.rows("responder", received, "events")]
-    assert answers.count("reset") == answers.count("resynchronised") >= 1
+    events = [row["event"] for row in flow.rows("responder", received, "events")]
+    assert events.count("reset") == events.count("resynchronised") >= 1
     assert int(str(sent.facts["again_bytes"])) > 0
     inputs = flow.text("requester", sent, "inputs").splitlines()
     assert replay(inputs) > SIZE_BYTES // 65_536, "the log replays to identical actions"

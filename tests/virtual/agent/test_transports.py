@@ -2,9 +2,9 @@
 
 import pytest
 from helpers.agent_flows import Flow, Node
+from helpers.agent_transfer import PATIENT
 
 from rogue_agent.drivers.replay import replay
-from virtual.transfer import PATIENT
 
 pytestmark = pytest.mark.virtual
 
@@ -78,8 +78,8 @@ def test_a_probe_asks_at_its_own_pace_and_starts_when_it_was_told(nodes: tuple[N
     sent, _ = flow.run(0, run_s=3, count=None, interval_ns=50_000_000)
     rows = flow.rows("requester", sent, "transfers")
     assert 50 <= len(rows) <= 61
-    answered = [row for row in rows if row["end_ns"]]
-    assert len(answered) >= 40
-    assert all(int(row["end_ns"]) > int(row["start_ns"]) for row in answered)
+    completed = [row for row in rows if row["end_ns"]]
+    assert len(completed) >= 40
+    assert all(int(row["end_ns"]) > int(row["start_ns"]) for row in completed)
     assert 0 <= int(rows[0]["start_ns"]) - sent.start_ns < 1_000_000_000
     flow.close()

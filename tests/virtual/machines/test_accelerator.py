@@ -10,7 +10,7 @@ IMAGE = Image(Path("/cache/0123"))
 
 
 class Probe:
-    """Stands in for the probe boot: answers `verdict` and counts."""
+    """Stands in for the probe boot: returns `verdict` and counts."""
 
     def __init__(self, verdict: str) -> None:
         self.verdict = verdict

@@ -26,7 +26,7 @@ def test_commands_name_files_that_were_written(tmp_path: Path, image: Image) -> 
 
 def test_every_machine_can_be_logged_in_to_at_its_own_port(tmp_path: Path, image: Image) -> None:
     assembly = assemble(pair(), image, Accelerator.TCG, tmp_path)
-    by_name = logins(tmp_path, assembly.ssh_ports, Accelerator.TCG)
+    by_name = logins(tmp_path, assembly.ssh_ports)
     known = paramiko.HostKeys(str(by_name["h1"].known_hosts))
     assert {f"[127.0.0.1]:{login.port}" for login in by_name.values()} == set(known.keys())
     assert len({login.port for login in by_name.values()}) == 2

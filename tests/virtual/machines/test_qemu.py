@@ -54,4 +54,3 @@ def test_a_comma_in_a_path_separates_nothing() -> None:
 
 def test_emulated_machines_get_more_time() -> None:
     assert Accelerator.TCG.boot_timeout_s > Accelerator.KVM.boot_timeout_s
-    assert Accelerator.TCG.ssh_timeout_s > Accelerator.KVM.ssh_timeout_s

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.errors import NodeError
 from harness.provisioning import provision as provisioning
 from harness.provisioning.doctor import examine
 from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.ports import PortSettings
 from harness.provisioning.provision import provision, teardown
-from harness.provisioning.remote import connect
-from harness.provisioning.switch import SwitchControl
-from rogue_agent.control.bundle import agent_archive
+from harness.provisioning.switch import SwitchConnection
+from remote.errors import NodeError
+from remote.shell import connect
+from rogue_agent.node.bundle import agent_archive
 from virtual import standing
 from virtual.image.cache import Image
 from virtual.machines.qemu import Accelerator
@@ -132,7 +132,7 @@ def test_the_doctor_names_what_somebody_broke_and_provisioning_heals_it(nodes: N
     for expected in (
         "h0: MTU of eth1: got 1400, expected 4300",
         "h0: sysctls net.ipv4.tcp_ecn: got something else",
-        "h0: way to h1 over the experiment network: got none, expected answers to packets of 4300 bytes",
+        "h0: way to h1 over the experiment network: got none, expected replies to packets of 4300 bytes",
         "h1: /opt/rogue/rogue-agent.pyz: got a file with SHA-256",
         "h1: traffic_control eth1: got something else",
         "h1: processes: got `",
@@ -151,10 +151,10 @@ def test_the_doctor_names_what_somebody_broke_and_provisioning_heals_it(nodes: N
 def test_an_experiments_ports_and_a_cells_ports(nodes: Nodes) -> None:
     nodes.provision({"s0->h1": HUNDRED_MBPS})
     assert "rate 100Mbit" in nodes.run("fabric", "tc class show dev eth2")
-    with SwitchControl(nodes.inventory) as control:
-        control.apply({"s0->h1": PortSettings(delay_ns=5_000_000, loss_probability=0.2)})
+    with SwitchConnection(nodes.inventory) as switch:
+        switch.apply({"s0->h1": PortSettings(delay_ns=5_000_000, loss_probability=0.2)})
         nodes.run("h0", "ping -q -i 0.02 -c 100 10.9.0.11")
-        counted = control.counters()["s0->h1"]
+        counted = switch.counters()["s0->h1"]
     assert counted.sent_packets + counted.lost_packets >= 100
     assert counted.lost_packets > 0
     assert counted.dropped_packets == 0

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.pretended_machines import pretend
 
+from remote.errors import NodeError
 from virtual import standing
 from virtual.errors import VirtualTestbedError
 from virtual.image.cache import Image
@@ -159,9 +160,9 @@ def test_a_machine_that_refuses_us_is_not_up(
     image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_each: object) -> None:
-        raise VirtualTestbedError("SSH to machine h0 failed")
+        raise NodeError("h0: SSH failed")
 
     monkeypatch.setattr(lifecycle, "_log_in", refuse)
-    with pytest.raises(VirtualTestbedError, match="SSH to machine h0 failed"):
+    with pytest.raises(NodeError, match="h0: SSH failed"):
         up(image)
     assert nothing_is_left(tmp_path)

@@ -5,34 +5,34 @@ from pathlib import Path
 import pytest
 from helpers.pretended_machines import pretend
 
+from remote.errors import NodeError
+from remote.login import Login
 from virtual import standing
-from virtual.errors import VirtualTestbedError
 from virtual.machines.qemu import Accelerator
 from virtual.network import network
-from virtual.ssh import Login
 from virtual.standing import processes, state
 
 ONE_HOST = network(["h0"], ["s0"], [("h0", "s0")])
-ANSWER = "12.50 3.00\nMemTotal:  337000 kB\nMemAvailable:  300000 kB\n"
+REPLY = "12.50 3.00\nMemTotal:  337000 kB\nMemAvailable:  300000 kB\n"
 
 
 def silent(_text: str) -> None:
     """Show nothing."""
 
 
-class Answering:
-    """A connection to a machine that answers."""
+class Replying:
+    """A connection to a machine that replies."""
 
-    def run(self, command: str) -> str:
+    def run(self, command: str, *, limit_s: float) -> str:
         assert "/proc/uptime" in command
-        return ANSWER
+        return REPLY
 
 
 @contextmanager
-def connect(login: Login) -> Iterator[Answering]:
-    if login.machine == "h0":
-        raise VirtualTestbedError("SSH to machine h0 failed: timed out")
-    yield Answering()
+def connect(login: Login, *, limit_s: float) -> Iterator[Replying]:
+    if login.node == "h0":
+        raise NodeError("h0: SSH failed: timed out")
+    yield Replying()
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def testbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[standin
     standing.down("one", silent)
 
 
-def test_a_machine_that_answers_tells_of_itself(testbed: standing.StandingTestbed) -> None:
+def test_a_machine_that_replies_tells_of_itself(testbed: standing.StandingTestbed) -> None:
     fabric, _ = standing.machine_states(testbed)
     assert fabric.is_well
     assert (fabric.uptime_s, fabric.free_memory_bytes) == (12.5, 300_000 * 1024)
@@ -51,9 +51,9 @@ def test_a_machine_that_answers_tells_of_itself(testbed: standing.StandingTestbe
     assert fabric.host_memory_bytes > 0
 
 
-def test_a_machine_that_does_not_answer_says_why(testbed: standing.StandingTestbed) -> None:
+def test_a_machine_that_does_not_reply_says_why(testbed: standing.StandingTestbed) -> None:
     _, host = standing.machine_states(testbed)
-    assert (host.is_well, host.problem) == (False, "SSH to machine h0 failed: timed out")
+    assert (host.is_well, host.problem) == (False, "h0: SSH failed: timed out")
     assert host.pid is not None
 
 
@@ -64,4 +64,4 @@ def test_a_machine_without_power_is_not_asked(testbed: standing.StandingTestbed)
 
 
 def test_uptime_and_memory_are_read_from_the_kernels_own_files() -> None:
-    assert state.parse_answer(ANSWER) == (12.5, 307_200_000)
+    assert state.parse_reply(REPLY) == (12.5, 307_200_000)

@@ -1,4 +1,4 @@
-"""Switches in a circle."""
+"""Switches in a ring."""
 
 import pytest
 from pydantic import ValidationError

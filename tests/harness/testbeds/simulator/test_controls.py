@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import carrier, cell_of
 
-from harness.testbeds.parameters import ParameterError
+from harness.cell.mistakes import ParameterError
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.controls import (
     agent_parameters,
@@ -16,7 +16,6 @@ from harness.testbeds.simulator.controls import (
     switch_fair_rates,
 )
 from harness.testbeds.simulator.network import build_network
-from harness.testbeds.timing import cell_timing
 from simulator import CONTROLS, FairRates, NicControl
 
 GROUPS = """\
@@ -47,13 +46,13 @@ transports: [{name: roce+timely, segment: 64KB}]
     ],
 )
 def test_which_control(transport: str, parameters: dict[str, str], name: str | None) -> None:
-    assert control_name(transport, parameters) == name
+    assert control_name(carrier(transport, parameters)) == name
     assert name is None or name in CONTROLS
 
 
 def test_units_are_in_the_values(tmp_path: Path) -> None:
     written = {"rtt_low": "25us", "segment": "64KB", "beta": 0.5, "is_bursty": 0, "initial_rate": "7Gbps"}
-    assert nic_control(cell_of(tmp_path), "roce+timely", written) == NicControl(
+    assert nic_control(cell_of(tmp_path), carrier("roce+timely", written)) == NicControl(
         "timely",
         {
             "rtt_low_ns": 25_000,
@@ -67,10 +66,10 @@ def test_units_are_in_the_values(tmp_path: Path) -> None:
 
 def test_the_agent_gets_the_rest() -> None:
     parameters = {"beta": 0.5, "retry_count": 3, "variant": "ns3-rdma"}
-    assert agent_parameters("roce+timely", parameters) == {"retry_count": 3}
-    assert agent_parameters("roce", parameters) == parameters
-    assert agent_parameters("roce+rocc", {"reference": "75KB", "rise_timer": "60us"}) == {}
-    assert agent_parameters("irn+timely", {"cap_packets": 7, "beta": 0.5, "window_packets": 9}) == {
+    assert agent_parameters(carrier("roce+timely", parameters)) == {"retry_count": 3}
+    assert agent_parameters(carrier("roce", parameters)) == parameters
+    assert agent_parameters(carrier("roce+rocc", {"reference": "75KB", "rise_timer": "60us"})) == {}
+    assert agent_parameters(carrier("irn+timely", {"cap_packets": 7, "beta": 0.5, "window_packets": 9})) == {
         "window_packets": 9
     }
 
@@ -130,9 +129,13 @@ def test_no_mistake(tmp_path: Path) -> None:
 def test_groups_may_have_parameters_of_their_own(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, text=GROUPS)
     assert parameter_mistake(cell) is None
-    fast, slow = build_network(cell, cell_timing(cell)).flows
-    assert fast.control == NicControl("timely", {"segment_bytes": 64_000, "initial_rate_bps": 7_000_000_000})
-    assert slow.control == NicControl("timely", {"segment_bytes": 64_000, "initial_rate_bps": 3_000_000_000})
+    fast, slow = build_network(cell).flows
+    assert fast.asked.control == NicControl(
+        "timely", {"segment_bytes": 64_000, "initial_rate_bps": 7_000_000_000}
+    )
+    assert slow.asked.control == NicControl(
+        "timely", {"segment_bytes": 64_000, "initial_rate_bps": 3_000_000_000}
+    )
     assert (fast.settings.retry_count, slow.settings.retry_count) != (5, 5)
     assert slow.settings.retry_count == 5
     cell = cell_of(tmp_path, text=GROUPS.replace("3Gbps", "fast"))
@@ -143,7 +146,7 @@ def test_groups_may_have_parameters_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("transport", "parameters", "key"),
-    [("reno", "{rto_min: 1s, rto_max: 1ms}", "rto_min"), ("irn", "{rto_low: 1s, rto_high: 1ms}", "rto_low")],
+    [("reno", "{rto_min: 1s, rto_max: 1ms}", "rto_max"), ("irn", "{rto_low: 1s, rto_high: 1ms}", "rto_low")],
 )
 def test_transports_of_groups_are_looked_at(
     tmp_path: Path, transport: str, parameters: str, key: str
@@ -174,15 +177,15 @@ def test_fair_rates_of_a_group_are_its_own_mistake(tmp_path: Path) -> None:
 
 def test_nonsense_values_together_are_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ParameterError):
-        nic_control(cell_of(tmp_path), "roce+hpcc", {"eta": 2})
+        nic_control(cell_of(tmp_path), carrier("roce+hpcc", {"eta": 2}))
 
 
 def test_base_round_trip_of_the_network(tmp_path: Path) -> None:
     """Two links of 1 us and up to 5 ns of cable; 1106 and 86 bytes, each with 42 of telemetry, at 10 Gb/s."""
     cell = cell_of(tmp_path, "transports=[roce+hpcc]")
     round_trip_ns = 2 * 2 * 1_005 + round(2 * (1148 + 128) * 0.8 + 0.4)
-    assert nic_control(cell, "roce+hpcc", {}) == NicControl("hpcc", {"base_rtt_ns": round_trip_ns})
+    assert nic_control(cell, carrier("roce+hpcc", {})) == NicControl("hpcc", {"base_rtt_ns": round_trip_ns})
     assert control_facts(cell) == {"base_rtt_ns": round_trip_ns}
-    stated = nic_control(cell, "roce+hpcc", {"base_rtt": "13us"})
+    stated = nic_control(cell, carrier("roce+hpcc", {"base_rtt": "13us"}))
     assert stated is not None and stated.parameters == {"base_rtt_ns": 13_000}
     assert control_facts(cell_of(tmp_path)) == {}

@@ -63,6 +63,6 @@ def test_go_back_n_repeats_unless_something_holds_it_back(tmp_path: Path) -> Non
     assert hops("irn") == hops("irn+pfc")
 
 
-def test_transfers_of_a_single_packet_have_an_answer_each(tmp_path: Path) -> None:
+def test_transfers_of_a_single_packet_have_an_acknowledgement_each(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "workload={kind: ping, size: 64B, count: 50}", "transports=[roce]", NO_PROBE)
     assert expected_packet_hops(cell) == 50 * 2 * 2

@@ -8,7 +8,7 @@ from helpers.experiments import cell_of
 from harness.testbeds.base import CellResult, TestbedError
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.faults import link_loss, unsupported_fault
-from simulator import BurstLoss, IdentificationLoss, IndependentLoss, Loss
+from simulator import BurstLoss, IndependentLoss, IpIdLoss, Loss
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
 LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
@@ -21,8 +21,8 @@ LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
         ("one_in: 0, model: identification", None),
         ("probability: 0.01", IndependentLoss(0.01)),
         ("one_in: 4096, from: 1ms, until: 2ms", IndependentLoss(1 / 4096, from_ns=10**6, until_ns=2 * 10**6)),
-        ("one_in: 65536, model: identification", IdentificationLoss(0xFFFF)),
-        ("one_in: 4096, model: identification, from: 1us", IdentificationLoss(0x0FFF, from_ns=1_000)),
+        ("one_in: 65536, model: identification", IpIdLoss(0xFFFF)),
+        ("one_in: 4096, model: identification, from: 1us", IpIdLoss(0x0FFF, from_ns=1_000)),
         (
             "one_in: 5, model: burst, burst_packets: 4, until: 1ms",
             BurstLoss(to_bad_probability=0.0625, to_good_probability=0.25, until_ns=10**6),
@@ -111,7 +111,7 @@ def test_a_routing_loop_is_a_sentence_or_has_an_end(tmp_path: Path) -> None:
         "transports=[roce]",
         "faults=[{kind: misrouting, target: s1-s0, destination: h1}]",
     )
-    with pytest.raises(TestbedError, match="packets from 'h0' to 'h1' go in a circle: s0, s1, s0"):
+    with pytest.raises(TestbedError, match="packets from 'h0' to 'h1' go in a loop: s0, s1, s0"):
         run(tmp_path, *ring)
     counters = run(tmp_path, *ring, "topology.ttl_hops=16").tables["counters"]
     rows = zip(counters["name"], counters["after"], strict=True)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import carrier, cell_of
 
 from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
@@ -20,6 +20,7 @@ from harness.testbeds.simulator.features import (
 )
 from simulator import CONTROLS, Marking
 from workloads.transports import FEATURES as NAMED
+from workloads.transports import parse_transport
 
 INCAST = """\
 name: pauses
@@ -58,7 +59,7 @@ def test_without_it_the_incast_drops_and_with_it_nobody_does(tmp_path: Path) -> 
 
 
 def test_names(tmp_path: Path) -> None:
-    assert agent_transport("rogue-uc+pfc") == "rogue-uc"
+    assert agent_transport(parse_transport("rogue-uc+pfc")) == "rogue-uc"
     assert [str(name) for name in cell_transports(cell_of(tmp_path, text=GROUPS))] == ["roce", "roce+pfc"]
 
 
@@ -113,8 +114,8 @@ def test_a_control_in_the_nics_keeps_the_queue_shorter(tmp_path: Path) -> None:
 
 def test_who_reacts_to_marks(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, text=INCAST)
-    assert nic_control(cell, "roce", {}) is None
-    control = nic_control(cell, "roce+pfc+dcqcn", {})
+    assert nic_control(cell, carrier("roce", {})) is None
+    control = nic_control(cell, carrier("roce+pfc+dcqcn", {}))
     assert control is not None
     assert control.name == "dcqcn"
     assert marking(cell_of(tmp_path, text=INCAST)) == {}
@@ -191,7 +192,7 @@ def test_a_feature_is_a_word_that_names_may_have(name: str) -> None:
 
 
 def test_agents() -> None:
-    assert [agent_transport(name) for name in ("irn+pfc", "resilient_roce", "rogue")] == [
+    assert [agent_transport(parse_transport(name)) for name in ("irn+pfc", "resilient_roce", "rogue")] == [
         "roce",
         "roce",
         "rogue",

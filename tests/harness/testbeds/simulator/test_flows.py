@@ -9,8 +9,6 @@ from helpers.experiments import cell_of
 from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.network import build_network
-from harness.testbeds.timing import cell_timing
-from harness.testbeds.traffic import cell_flows
 
 ALONE = ("workload.senders=1", "workload.repeat_for=40ms")
 
@@ -44,7 +42,7 @@ def test_each_flow_has_noise_of_its_own(tmp_path: Path) -> None:
 
 def test_a_flow_is_done_when_all_its_transfers_are(tmp_path: Path) -> None:
     cell = cell_of(tmp_path)
-    network = build_network(cell, cell_timing(cell))
+    network = build_network(cell)
     assert [flow.is_done for flow in network.flows] == [False, False]
     network.simulation.run_until(100_000)
     assert [flow.is_done for flow in network.flows] == [False, False]
@@ -62,7 +60,7 @@ def test_arrivals_do_not_wait_for_each_other(tmp_path: Path) -> None:
     rows = sorted(zip(*columns, strict=True))  # type: ignore[type-var]
     planned = sorted(
         (f"main/{flow.source}->{flow.destination}", *arrival)
-        for flow in cell_flows(cell)["main"]
+        for flow in cell.groups[0].flows
         for arrival in flow.arrivals
     )
     assert [(flow_id, start_ns, size) for flow_id, start_ns, _, size, _ in rows] == planned

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.testbeds.simulator.limiters import lacking_limiters
 from harness.testbeds.simulator.support import unsupported
 
@@ -17,7 +17,7 @@ GROUP = "{name: g%d, workload: {kind: incast, senders: 1, verb: %s, size: 10KB}}
 
 
 def cell(directory: Path, readers: int, *settings: str, writers: int = 0) -> Cell:
-    """Groups of one flow each between h0 and another host; READs are answered by h0."""
+    """Groups of one flow each between h0 and another host; h0 responds to READs."""
     groups = [GROUP % (number, "read") for number in range(readers)]
     groups += [GROUP % (number, "write") for number in range(readers, readers + writers)]
     return cell_of(directory, *settings, text=EXPERIMENT % ", ".join(groups))
@@ -33,7 +33,7 @@ def test_one_reader_more_is_told_before_the_run(tmp_path: Path, writers: int) ->
     crowded = cell(tmp_path, 9 - writers, writers=writers)
     reason = lacking_limiters(crowded)
     assert reason is not None
-    assert reason.startswith(f"h0 answers the READs of {9 - writers} flows and needs 9 limiters")
+    assert reason.startswith(f"h0 responds to the READs of {9 - writers} flows and needs 9 limiters")
     assert "has 8: let fewer hosts read from it" in reason
     assert unsupported(crowded) == reason
 

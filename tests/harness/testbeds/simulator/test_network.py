@@ -6,16 +6,15 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, cell_of
 
-from harness.testbeds.simulator.network import Network, build_network
-from harness.testbeds.timing import cell_timing
+from harness.testbeds.simulator.network import SimulatedNetwork, build_network
 from rogue_agent.core.link import LinkFacts
 from simulator import FRAMINGS as ENGINE_FRAMINGS
 from workloads.framing import FRAMINGS
 
 
-def network(tmp_path: Path, *settings: str, text: str = SMALL) -> Network:
+def network(tmp_path: Path, *settings: str, text: str = SMALL) -> SimulatedNetwork:
     cell = cell_of(tmp_path, *settings, text=text)
-    return build_network(cell, cell_timing(cell))
+    return build_network(cell)
 
 
 def test_flows_and_probe(tmp_path: Path) -> None:
@@ -29,7 +28,7 @@ def test_flows_and_probe(tmp_path: Path) -> None:
 def test_transport_and_its_parameters_reach_the_agent(tmp_path: Path) -> None:
     built = network(tmp_path, "transports=[{name: rogue, label: fast, segment: 32KiB}]")
     assert {flow.settings.segment_bytes for flow in built.flows} == {32_768}
-    assert {flow.transport for flow in built.flows} == {"fast"}
+    assert {flow.carrier.label for flow in built.flows} == {"fast"}
 
 
 def test_a_group_may_have_its_own_transport(tmp_path: Path) -> None:
@@ -42,7 +41,7 @@ traffic:
 transports: [{name: rogue, label: agent, segment: 32KiB}]
 """
     built = network(tmp_path, text=text)
-    assert [(flow.flow_id, flow.transport, flow.settings.transport) for flow in built.flows] == [
+    assert [(flow.flow_id, flow.carrier.label, flow.settings.transport) for flow in built.flows] == [
         ("bulk/h0->h3", "agent", "rogue"),
         ("bulk/h1->h3", "agent", "rogue"),
         ("rival/h0->h3", "roce", "roce"),
@@ -98,9 +97,9 @@ transports: [roce+pfc]
 
 def test_a_group_that_probes_is_no_traffic(tmp_path: Path) -> None:
     built = network(tmp_path, text=MESH)
-    assert len(built.flows) == 12 and {flow.group for flow in built.flows} == {"bulk"}
+    assert len(built.flows) == 12 and {flow.carrier.name for flow in built.flows} == {"bulk"}
     assert [probe.flow_id for probe in built.probes][:2] == ["pings/h0->h3", "pings/h1->h4"]
-    assert {flow.priority for flow in (*built.flows, *built.probes)} == {3}
+    assert {flow.carrier.priority for flow in (*built.flows, *built.probes)} == {3}
 
 
 def test_flows_between_two_hosts_take_their_own_paths(tmp_path: Path) -> None:

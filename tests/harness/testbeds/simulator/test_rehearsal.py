@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, cell_of, load_text
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.plan.plan import make_plan
 from harness.testbeds.simulator import SimulatorTestbed, rehearsal
-from harness.testbeds.simulator.flows import PlannedFlow, connect_flow
+from harness.testbeds.simulator.flows import NicFlow, connect_flow
 from harness.testbeds.simulator.network import build_links, build_network
 from harness.testbeds.simulator.rehearsal import is_same_for_every_seed, unbuildable
 from harness.testbeds.simulator.support import unsupported
-from harness.testbeds.timing import cell_timing
 from simulator import Simulation, SimulationError
 
 PFC = "transports=[roce+pfc]"
@@ -35,7 +34,7 @@ REFUSED = [
     (["transports=[{name: irn, rto_low: 1us}]"], "expected rto_low_ns above the delay of the round trip"),
     (
         [RING, ACROSS, NO_PROBE, f"faults=[{TWO_WAYS}]"],
-        "packets from 'h0' to 'h2' go in a circle: s0, s1, s0",
+        "packets from 'h0' to 'h2' go in a loop: s0, s1, s0",
     ),
 ]
 
@@ -46,7 +45,7 @@ def test_what_the_engine_refuses_is_known_before(tmp_path: Path, settings: list[
     assert unsupported(cell)
     assert sentence in (unbuildable(cell) or "")
     with pytest.raises(SimulationError) as caught:
-        build_network(cell, cell_timing(cell))
+        build_network(cell)
     assert str(caught.value) == unbuildable(cell)
 
 
@@ -59,14 +58,14 @@ def test_what_the_engine_refuses_is_known_before(tmp_path: Path, settings: list[
     ],
 )
 def test_every_pair_of_hosts_is_tried(tmp_path: Path, destination: str, who: str | None) -> None:
-    """The circle lies on the way of the second flow alone, of its packets or of what acknowledges them."""
+    """The loop lies on the way of the second flow alone, of its packets or of what acknowledges them."""
     faults = ", ".join(
         f"{{kind: misrouting, target: {way}, destination: {destination}}}" for way in ("s1-s2", "s2-s1")
     )
     flows = "[{source: h0, destination: h3}, {source: h1, destination: h0}]"
     traffic = f"workload={{kind: pairs, run_for: 1ms, flows: {flows}}}"
     refusal = unbuildable(cell_of(tmp_path, RING, traffic, NO_PROBE, f"faults=[{faults}]"))
-    assert refusal is None if who is None else str(refusal).startswith(f"{who} go in a circle")
+    assert refusal is None if who is None else str(refusal).startswith(f"{who} go in a loop")
 
 
 def test_the_probe_is_tried_too(tmp_path: Path) -> None:
@@ -75,7 +74,7 @@ def test_the_probe_is_tried_too(tmp_path: Path) -> None:
     traffic = "workload={kind: pairs, run_for: 1ms, flows: [{source: h1, destination: h0}]}"
     probe = "probe={kind: write0, interval: 1ms, target: h1}"
     refusal = unbuildable(cell_of(tmp_path, RING, traffic, probe, f"faults=[{', '.join(ways)}]"))
-    assert str(refusal).startswith("connect h3-h1: packets from 'h3' to 'h1' go in a circle: s3, s2, s3")
+    assert str(refusal).startswith("connect h3-h1: packets from 'h3' to 'h1' go in a loop: s3, s2, s3")
 
 
 POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_for: 1ms}"
@@ -94,7 +93,7 @@ POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_
     ],
 )
 def test_each_seed_is_tried_where_it_may_decide(tmp_path: Path, settings: list[str], is_same: bool) -> None:
-    """Where a hash sends packets in a circle or not, and where few transfers are drawn."""
+    """Where a hash sends packets in a loop or not, and where few transfers are drawn."""
     assert is_same_for_every_seed(cell_of(tmp_path, *settings)) is is_same
 
 
@@ -106,9 +105,9 @@ def test_a_network_is_built_once_for_all_repetitions(tmp_path: Path, monkeypatch
         built.append(cell.id)
         return build_links(cell)
 
-    def connect(simulation: Simulation, limiters: object, cell: Cell, planned: PlannedFlow) -> object:
-        connected.append(planned.flow_id)
-        return connect_flow(simulation, {}, cell, planned)
+    def connect(simulation: Simulation, limiters: object, cell: Cell, asked: NicFlow) -> object:
+        connected.append(asked.planned.flow_id)
+        return connect_flow(simulation, {}, cell, asked)
 
     monkeypatch.setattr(rehearsal, "build_links", build)
     monkeypatch.setattr(rehearsal, "connect_flow", connect)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import carrier, cell_of
 
 from harness.testbeds.simulator.controls import parameter_mistake
 from harness.testbeds.simulator.network import build_network
@@ -13,8 +13,8 @@ from harness.testbeds.simulator.reliability import (
     reliability_facts,
     reliability_parameters,
 )
-from harness.testbeds.timing import cell_timing
 from simulator import RELIABILITIES, Reliability
+from workloads.transports import parse_transport
 
 ROUND_TRIP_NS = 5_928  # of cell_of's star, see test_round_trip.py
 LONG_NS = ROUND_TRIP_NS + 7_200_000  # 9 MB at 10 Gb/s
@@ -22,7 +22,7 @@ PACKETS = 7
 
 
 def asked(directory: Path, transport: str, *settings: str, **parameters: str | float) -> Reliability | None:
-    return nic_reliability(cell_of(directory, *settings), transport, parameters)
+    return nic_reliability(cell_of(directory, *settings), carrier(transport, parameters))
 
 
 @pytest.mark.parametrize(
@@ -115,15 +115,20 @@ def test_mistakes(tmp_path: Path, transport: str, key: str, expected: str) -> No
 
 
 def test_every_parameter_can_be_set(tmp_path: Path) -> None:
-    assert reliability_parameters("roce") == ()
-    assert reliability_parameters("irn+pfc") == ("cap_packets", "rto_low", "rto_high", "rto_low_packets")
+    assert reliability_parameters(parse_transport("roce")) == ()
+    assert reliability_parameters(parse_transport("irn+pfc")) == (
+        "cap_packets",
+        "rto_low",
+        "rto_high",
+        "rto_low_packets",
+    )
     assert set(FITTINGS) <= set(RELIABILITIES)
     cell = cell_of(tmp_path, "transports=[{name: irn, cap_packets: 50, rto_low_packets: 9, segment: 64KiB}]")
     assert parameter_mistake(cell) is None
-    flow = build_network(cell, cell_timing(cell)).flows[0]
-    assert flow.reliability is not None
-    assert flow.reliability.parameters["cap_packets"] == 50
-    assert flow.reliability.parameters["rto_low_packets"] == 9
+    flow = build_network(cell).flows[0]
+    assert flow.asked.reliability is not None
+    assert flow.asked.reliability.parameters["cap_packets"] == 50
+    assert flow.asked.reliability.parameters["rto_low_packets"] == 9
 
 
 def test_facts(tmp_path: Path) -> None:

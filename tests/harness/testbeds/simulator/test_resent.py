@@ -8,7 +8,6 @@ from helpers.experiments import cell_of
 from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.network import build_network
 from harness.testbeds.simulator.resent import ResentBytes
-from harness.testbeds.timing import cell_timing
 
 LOSSY = "faults=[{kind: loss, target: h1, one_in: 20, from: 1ms}]"
 
@@ -29,7 +28,7 @@ def test_intervals_add_up_to_what_the_transfers_say(tmp_path: Path) -> None:
 
 def test_an_interval_whose_ends_were_not_read_is_unknown(tmp_path: Path) -> None:
     cell = cell_of(tmp_path)
-    network = build_network(cell, cell_timing(cell))
+    network = build_network(cell)
     resent = ResentBytes(network)
     network.simulation.run_until(20_000)
     resent.read()

@@ -22,7 +22,7 @@ def test_a_ring_under_flow_control_comes_to_a_stand_and_says_so(tmp_path: Path) 
     result = SimulatorTestbed().run(cell_of(tmp_path, text=RING), lambda _fraction: None)
     assert result.failure is not None, "no deadlock"
     assert result.failure.kind == FailureKind.STALLED
-    assert "a deadlock, for ports wait for each other in a circle: s" in result.failure.message
+    assert "a deadlock, for ports wait for each other in a loop: s" in result.failure.message
     for switch in range(5):
         here, there, next_one = (f"s{(switch + hop) % 5}" for hop in range(3))
         assert f"{here}->{there} waits for {there}->{next_one}" in result.failure.message

@@ -7,10 +7,10 @@ from helpers.experiments import cell_of
 
 from harness.testbeds.base import CellResult
 from harness.testbeds.simulator import SimulatorTestbed
+from harness.testbeds.simulator.controls import parameter_mistake
 from harness.testbeds.simulator.features import marking
 from harness.testbeds.simulator.support import unsupported
-from harness.testbeds.simulator.tcp import TCPS, dctcp_marking, tcp_mistake
-from workloads.framing import STREAMS
+from harness.testbeds.simulator.tcp import TCPS, marking_for
 from workloads.transports import BASES
 
 INCAST = """\
@@ -40,7 +40,8 @@ def run(tmp_path: Path, text: str = INCAST, index: int = 0, *settings: str) -> C
 
 
 def test_every_tcp_has_a_name_and_packets() -> None:
-    assert set(TCPS) == set(STREAMS) == {name for name, base in BASES.items() if base.service == "tcp"}
+    assert set(TCPS) == {name for name, base in BASES.items() if base.service == "tcp"}
+    assert all((base.packets is not None) is (base.service == "tcp") for base in BASES.values())
 
 
 @pytest.mark.parametrize("index", range(4))
@@ -54,7 +55,8 @@ def test_an_incast_fills_the_port(tmp_path: Path, index: int) -> None:
     assert set(flows["service"]) == {"tcp"}
     assert set(flows["verb"]) == {"write"}
     assert set(flows["dst"]) == {"h4"}
-    stream = STREAMS[cell.transport.name]
+    stream = cell.transport.name.packets
+    assert stream is not None
     assert result.facts["ideal_goodput_bps"] == pytest.approx(10e9 * float(stream.payload_fraction))
     assert all(slowdown > 1 for slowdown in flows["slowdown"])
     all_of_it_ns = 4 * 2_000_000 * 8 / 10 / float(stream.payload_fraction)
@@ -85,7 +87,7 @@ def test_switches_mark_above_a_threshold_in_proportion_to_the_rate(
     tmp_path: Path, rate: str, threshold_bytes: int
 ) -> None:
     cell = cell_of(tmp_path, f"topology.rate={rate}", "topology.nic=ideal", text=INCAST)
-    rule = dctcp_marking(cell.experiment.topology, {})
+    rule = marking_for("dctcp", cell.topology, {})
     assert (rule.kmin_bytes, rule.kmax_bytes, rule.at) == (
         threshold_bytes,
         threshold_bytes,
@@ -115,11 +117,7 @@ def test_other_tcps_ask_for_no_marks(tmp_path: Path) -> None:
     ],
 )
 def test_parameters_that_cannot_be(tmp_path: Path, transport: str, key: str, expected: str) -> None:
-    mistake = tcp_mistake(cell_of(tmp_path, f"transports=[{transport}]", text=INCAST))
+    mistake = parameter_mistake(cell_of(tmp_path, f"transports=[{transport}]", text=INCAST))
     assert mistake is not None
     assert mistake.key == key
     assert expected in mistake.expected
-
-
-def test_an_agents_transport_has_no_mistake_of_a_tcp(tmp_path: Path) -> None:
-    assert tcp_mistake(cell_of(tmp_path, "transports=[rogue]", text=INCAST)) is None

@@ -89,3 +89,13 @@ def test_what_only_the_engine_can_refuse_is_a_mistake_of_the_file(tmp_path: Path
     with pytest.raises(TestbedError, match="expected a timeout above the delay of the round trip") as caught:
         run(tmp_path, "transports=[{name: roce, timeout_exponent: 1}]", "topology.delay=1ms")
     assert caught.value.kind is FailureKind.CONFIGURATION
+
+
+def test_nothing_but_pings_has_no_throughput(tmp_path: Path) -> None:
+    pings = "workload={kind: pingmesh, run_for: 1ms, places: [1]}"
+    cell = cell_of(tmp_path, pings, "probe=null", "measure=[throughput, latency]")
+    result = SimulatorTestbed().run(cell, lambda _fraction: None)
+    assert result.failure is None
+    assert "throughput" in result.not_measured
+    assert "throughput" not in result.tables
+    assert len(result.tables["latency"]["rtt_ns"]) > 0

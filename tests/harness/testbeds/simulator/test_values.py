@@ -1,9 +1,11 @@
 """Parameters of NICs and switches as people write them."""
 
+from collections.abc import Mapping
+
 import pytest
 
-from harness.testbeds.parameters import ParameterError
-from harness.testbeds.simulator.values import blamed_on, values_of
+from harness.cell.mistakes import ParameterError
+from harness.testbeds.simulator.values import check_together, values_of
 from simulator import ControlParameter, SimulationError
 
 TABLE = (
@@ -35,7 +37,28 @@ def test_mistakes(key: str, value: str | float, expected: str) -> None:
     assert (caught.value.mistake.key, caught.value.mistake.expected) == (key, expected)
 
 
-def test_a_name_within_a_word_is_not_to_blame() -> None:
-    with pytest.raises(ParameterError) as caught, blamed_on({"g": 0.5, "rto_min_ns": 9.0}):
-        raise SimulationError("rto_min_ns: got 9, expected up to rto_max_ns")
-    assert caught.value.mistake.key == "rto_min"
+def check(values: Mapping[str, float]) -> None:
+    """The cap's name stands in the sentence about the gap, too."""
+    if values.get("gap_ns", 5) > values.get("rest_ns", 9):
+        raise SimulationError("x: expected gap_ns up to rest_ns, whatever cap_packets is, got more")
+    if values.get("cap_packets", 0) > 7:
+        raise SimulationError("x: expected cap_packets up to 7, got more")
+
+
+@pytest.mark.parametrize(
+    ("stated", "key"),
+    [
+        ({"cap_packets": 1, "gap_ns": 10}, "gap"),
+        ({"gap_ns": 4, "rest_ns": 3}, "rest"),
+        ({"cap_packets": 9, "gap_ns": 10}, "cap_packets"),
+        ({"gap_ns": 20, "rest_ns": 10, "cap_packets": 1}, "gap"),
+    ],
+)
+def test_who_is_to_blame_is_tried_and_not_read(stated: dict[str, float], key: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        check_together(check, stated)
+    assert caught.value.mistake.key == key
+
+
+def test_values_that_go_together() -> None:
+    check_together(check, {"gap_ns": 20, "rest_ns": 30, "cap_packets": 7})

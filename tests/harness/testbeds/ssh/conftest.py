@@ -1,4 +1,4 @@
-"""Nodes and a switch that answer from memory, in place of those that SSH would reach."""
+"""Nodes and a switch that reply from memory, in place of those that SSH would reach."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +10,8 @@ from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory
 
 from harness.provisioning.inventory import Host
 from harness.testbeds.base import CellResult
-from harness.testbeds.ssh import SshTestbed, conduct, sessions, surroundings, testbed
+from harness.testbeds.ssh import SshTestbed, conduct, surroundings, testbed
+from harness.testbeds.ssh import agents as agents_module
 from harness.testbeds.ssh.node import Node
 
 Run = Callable[..., CellResult]
@@ -27,10 +28,10 @@ def agents(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeAgent]:
         yield node
         node.close()
 
-    monkeypatch.setattr(sessions, "open_node", opened)
-    monkeypatch.setattr(sessions, "_kept", {})
+    monkeypatch.setattr(agents_module, "open_node", opened)
+    monkeypatch.setattr(agents_module, "_kept", {})
     monkeypatch.setattr(testbed, "load_inventory", lambda _path: fake_inventory())
-    monkeypatch.setattr(surroundings, "SwitchControl", FakeSwitch)
+    monkeypatch.setattr(surroundings, "SwitchConnection", FakeSwitch)
     monkeypatch.setattr(conduct, "HEARTBEAT_S", 0.0)
     for sender, flow in (("h0", "flow0"), ("h1", "flow1")):
         everybody[sender].files = {f"{flow}-requester": {"transfers": TRANSFERS, "log": b"all is well"}}

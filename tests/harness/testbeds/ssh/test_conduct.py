@@ -11,8 +11,7 @@ from harness.testbeds.base import TestbedError
 from harness.testbeds.ssh import conduct
 from harness.testbeds.ssh.conduct import Conductor, joined
 from harness.testbeds.ssh.roles import plan_roles
-from harness.testbeds.timing import cell_timing
-from rogue_agent.control.messages import (
+from rogue_agent.node.messages import (
     Alive,
     Clock,
     Connect,
@@ -38,8 +37,8 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 def conductor(tmp_path: Path, agents: dict[str, FakeAgent], *settings: str) -> Conductor:
     cell = cell_of(tmp_path, "topology.rate=100Mbps", "workload.repeat_for=2s", *settings)
     nodes = {name: fake_node(name, agent) for name, agent in agents.items()}
-    timing = cell_timing(cell)
-    return Conductor(nodes, plan_roles(cell, timing), timing)
+    timing = cell.timing
+    return Conductor(nodes, plan_roles(cell), timing)
 
 
 def asked(agent: FakeAgent, kind: type[Message]) -> list[Message]:
@@ -109,7 +108,7 @@ def test_nodes_that_only_receive_hear_from_us_while_the_traffic_lasts(
     turns = 5
     states = iter(["running"] * turns * 2 + ["finished"] * 2)
     for name in ("h0", "h1"):
-        agents[name].answers[Heartbeat] = lambda request: Alive(
+        agents[name].replies[Heartbeat] = lambda request: Alive(
             getattr(request, "role", ""), next(states), 1, 0, 0, None
         )
     leader = conductor(tmp_path, agents, "probe=null")
@@ -122,7 +121,7 @@ def test_nodes_that_only_receive_hear_from_us_while_the_traffic_lasts(
 
 def test_a_flow_that_never_ends_is_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agents = {name: FakeAgent() for name in HOSTS}
-    agents["h1"].answers[Heartbeat] = lambda request: Alive(
+    agents["h1"].replies[Heartbeat] = lambda request: Alive(
         getattr(request, "role", ""), "running", 1, 0, 0, None
     )
     leader = conductor(tmp_path, agents, "workload.repeat_for=1ms")
@@ -158,7 +157,7 @@ def slow_starts(
     """The last of the nodes takes so long to hear of each start."""
     clock = SlowClock(delays_s)
     agents = {name: FakeAgent(now_ns=10**18) for name in HOSTS}
-    agents["h3"].answers[Start] = clock.on_start  # the probe's requester: one start a time
+    agents["h3"].replies[Start] = clock.on_start  # the probe's requester: one start a time
     leader = conductor(tmp_path, agents)
     monkeypatch.setattr(conduct, "time", clock)
     leader.prepare()

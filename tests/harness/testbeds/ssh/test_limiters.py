@@ -8,7 +8,7 @@ from helpers.fake_agents import CAPABILITIES, fake_inventory
 
 from harness.testbeds.ssh.limiters import lacking_limiters, limiter_kind
 from harness.testbeds.ssh.support import unsupported
-from rogue_agent.control.messages import Capabilities
+from rogue_agent.node.messages import Capabilities
 
 SLOW = "topology.rate=100Mbps"
 BARE = replace(CAPABILITIES, limiters=["software"])
@@ -60,7 +60,16 @@ def test_whole_batches_are_held_back_only_where_they_are_long(tmp_path: Path) ->
     assert told(tmp_path, BARE, "topology.rate=50Mbps") is None
     assert "10.5" not in str(told(tmp_path, BARE, SLOW, "transports=[{name: rogue, segment: 128KiB}]"))
     reading = told(tmp_path, BARE, "topology.rate=50Mbps", "workload.verb=read")
-    assert str(reading).endswith("no software can hold back its answers to READs")
+    assert str(reading).endswith("no software can hold back its responses to READs")
+
+
+def test_a_groups_own_segment_decides_how_long_its_batches_are(tmp_path: Path) -> None:
+    """256 KiB take 21 ms at 100 Mb/s."""
+    workload = "workload: {kind: incast, senders: 2, size: 1MB}"
+    for parameters, is_refused in (("{segment: 256KiB}", False), ("{alpha_packets: 1}", True)):
+        traffic = f"traffic=[{{name: own, {workload}, parameters: {parameters}}}]"
+        reason = told(tmp_path, BARE, SLOW, "workload=null", traffic)
+        assert (reason is not None) is is_refused
 
 
 def test_it_is_said_in_the_plan(tmp_path: Path) -> None:

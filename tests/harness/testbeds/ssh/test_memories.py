@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from helpers.agent_roles import LIMIT_MS, Actor, Stage, play
 from helpers.experiments import cell_of
-from helpers.fake_agents import FakeAgent, fake_node
 from helpers.fake_verbs import EVENT_FILE
 
 from harness.testbeds.ssh import memories
@@ -21,11 +20,10 @@ from harness.testbeds.ssh.memories import (
     memory_bytes,
 )
 from harness.testbeds.ssh.requests import prepare_request
-from harness.testbeds.ssh.roles import End, PlannedFlow, plan_roles
-from harness.testbeds.timing import cell_timing
-from rogue_agent.control import verbs_peer
-from rogue_agent.control.messages import Connect, Load, Result, Results
+from harness.testbeds.ssh.roles import EndName, NodeFlow, plan_roles
 from rogue_agent.drivers.verbs import completion_queue
+from rogue_agent.node import verbs_peer
+from rogue_agent.node.messages import Connect, Load, Result, Results
 
 VERBS = ["write", "read", "send"]
 
@@ -37,20 +35,19 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
         yield Stage(tmp_path, stack)
 
 
-def planned(tmp_path: Path, *settings: str) -> list[PlannedFlow]:
+def planned(tmp_path: Path, *settings: str) -> list[NodeFlow]:
     cell = cell_of(tmp_path, *settings)
-    return plan_roles(cell, cell_timing(cell))
+    return plan_roles(cell)
 
 
-def entered(stage: Stage, flow: PlannedFlow, end: End, timing_of: Path) -> Actor:
+def entered(stage: Stage, flow: NodeFlow, end: EndName, timing_of: Path) -> Actor:
     """A role as the harness asks for it, but for where it is."""
-    node = fake_node("h0", FakeAgent())
-    request = prepare_request(node, (flow, end), cell_timing(cell_of(timing_of)), LIMIT_MS)
+    request = prepare_request((flow, end), "10.9.0.10", "none", cell_of(timing_of).timing, LIMIT_MS)
     name = "here" if end == "requester" else "there"
     return stage.enter(replace(request, role=name, address="10.9.0.1", limiter="none", priority=0))
 
 
-def sums(flow: PlannedFlow, *actors: Actor) -> set[str | None]:
+def sums(flow: NodeFlow, *actors: Actor) -> set[str | None]:
     """Checksums as the harness asks for them."""
     size_bytes = compared_bytes(flow)
     assert size_bytes > 0
@@ -93,7 +90,7 @@ def test_a_transfer_that_goes_round_is_compared_as_far_as_whole_segments_reach(
 @pytest.mark.parametrize(
     ("verb", "source"), [("write", "requester"), ("read", "responder"), ("send", "requester")]
 )
-def test_only_the_source_of_the_bytes_is_filled(tmp_path: Path, verb: str, source: End) -> None:
+def test_only_the_source_of_the_bytes_is_filled(tmp_path: Path, verb: str, source: EndName) -> None:
     flows = planned(tmp_path, f"workload.verb={verb}")
     filled = {end for end in ("requester", "responder") if fill_seed(flows[0], end) is not None}
     assert filled == {source}

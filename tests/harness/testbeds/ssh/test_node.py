@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from helpers.fake_agents import FakeAgent, FakeChannel, fake_host, fake_node, gone
 
-from harness.provisioning.inventory import Login
 from harness.testbeds.base import TestbedError
 from harness.testbeds.ssh import node as node_module
 from harness.testbeds.ssh.node import Node
-from rogue_agent.control.messages import Alive, Heartbeat, Hello, Stop
+from remote.login import Login
+from rogue_agent.node.messages import Alive, Heartbeat, Hello, Stop
 from workloads.records import FailureKind
 
 
@@ -45,7 +45,7 @@ def test_it_says_hello_and_how_far_its_clock_is_ahead() -> None:
 def test_whose_fault_an_error_is(kind: str, role: str | None, expected: FailureKind) -> None:
     agent = FakeAgent()
     node = fake_node("h0", agent)
-    agent.answers[Heartbeat] = lambda request: gone(request, kind, role, "as asked")
+    agent.replies[Heartbeat] = lambda request: gone(request, kind, role, "as asked")
     with pytest.raises(TestbedError, match=r"h0.*: as asked") as caught:
         heartbeat(node)
     assert caught.value.kind is expected
@@ -79,8 +79,8 @@ def test_the_agent_runs_as_root_and_finds_the_programs_of_root(
 def test_a_node_that_says_nothing_is_lost() -> None:
     agent = FakeAgent()
     node = fake_node("h0", agent)
-    agent.answers[Heartbeat] = lambda _request: None
-    with pytest.raises(TestbedError, match="did not answer heartbeat in time") as caught:
+    agent.replies[Heartbeat] = lambda _request: None
+    with pytest.raises(TestbedError, match="did not reply to heartbeat in time") as caught:
         heartbeat(node)
     assert caught.value.kind is FailureKind.NODE_LOST
 
@@ -93,6 +93,6 @@ def test_an_agent_that_ends_is_no_lost_node(
     node = fake_node("h0", agent)
     monkeypatch.setattr(FakeChannel, "is_active", lambda _self: is_active)
     node._channel.close()
-    with pytest.raises(TestbedError, match="the agent ended without an answer") as caught:
+    with pytest.raises(TestbedError, match="the agent ended without a reply") as caught:
         heartbeat(node)
     assert caught.value.kind is kind

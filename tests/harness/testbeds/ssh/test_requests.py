@@ -4,29 +4,27 @@ from pathlib import Path
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.fake_agents import FakeAgent, fake_node
 
+from harness.cell.timing import Timing
 from harness.testbeds.ssh.requests import load_requests, prepare_request
-from harness.testbeds.ssh.roles import End, PlannedFlow, plan_roles
-from harness.testbeds.timing import Timing, cell_timing
-from rogue_agent.control.messages import ARRIVALS_MAX, Arrivals, Load
+from harness.testbeds.ssh.roles import EndName, NodeFlow, plan_roles
+from rogue_agent.node.messages import ARRIVALS_MAX, Arrivals, Load
 
 
-def planned(tmp_path: Path, *settings: str) -> tuple[list[PlannedFlow], Timing]:
+def planned(tmp_path: Path, *settings: str) -> tuple[list[NodeFlow], Timing]:
     cell = cell_of(tmp_path, "topology.rate=100Mbps", *settings)
-    timing = cell_timing(cell)
-    return plan_roles(cell, timing), timing
+    timing = cell.timing
+    return plan_roles(cell), timing
 
 
 def test_an_end_of_a_flow(tmp_path: Path) -> None:
     (flow, *_, probe), timing = planned(tmp_path)
-    node = fake_node("h0", FakeAgent())
-    request = prepare_request(node, (flow, "requester"), timing, 5_000)
+    request = prepare_request((flow, "requester"), "10.9.0.10", "htb", timing, 5_000)
     assert (request.role, request.end, request.address) == ("flow0-requester", "requester", "10.9.0.10")
     assert (request.transport, request.line_rate_bps, request.mtu_bytes) == ("rogue", 10**8, 1024)
     assert (request.limiter, request.priority, request.record_rtt) == ("htb", 1, True)
     assert request.sample_interval_ns == timing.throughput_interval_ns
-    quiet = prepare_request(node, (probe, "requester"), timing, 5_000)
+    quiet = prepare_request((probe, "requester"), "10.9.0.10", "htb", timing, 5_000)
     assert (quiet.limiter, quiet.priority, quiet.record_rtt) == ("none", 0, False)
 
 
@@ -34,13 +32,12 @@ def test_an_end_of_a_flow(tmp_path: Path) -> None:
     ("verb", "source"), [("write", "requester"), ("send", "requester"), ("read", "responder")]
 )
 def test_only_the_end_that_the_bytes_leave_has_a_limiter_and_its_priority(
-    tmp_path: Path, verb: str, source: End
+    tmp_path: Path, verb: str, source: EndName
 ) -> None:
     """ACKs with the data's priority would queue behind the limit of the flow in the other direction."""
     (flow, *_), timing = planned(tmp_path, f"workload.verb={verb}")
-    node = fake_node("h0", FakeAgent())
-    ends: tuple[End, End] = ("requester", "responder")
-    requests = {end: prepare_request(node, (flow, end), timing, 5_000) for end in ends}
+    ends: tuple[EndName, EndName] = ("requester", "responder")
+    requests = {end: prepare_request((flow, end), "10.9.0.10", "htb", timing, 5_000) for end in ends}
     limited = {end: (request.limiter, request.priority) for end, request in requests.items()}
     other = next(end for end in ends if end != source)
     assert limited == {source: ("htb", 1), other: ("none", 0)}
@@ -50,12 +47,11 @@ def test_options_of_the_driver_reach_both_ends(tmp_path: Path) -> None:
     """Only a requester has decisions that could be replayed."""
     options = "transports=[{name: rogue, completions: polling, record_inputs: true}]"
     (flow, *_, probe), timing = planned(tmp_path, options)
-    node = fake_node("h0", FakeAgent())
-    here = prepare_request(node, (flow, "requester"), timing, 5_000)
-    there = prepare_request(node, (flow, "responder"), timing, 5_000)
+    here = prepare_request((flow, "requester"), "10.9.0.10", "htb", timing, 5_000)
+    there = prepare_request((flow, "responder"), "10.9.0.10", "htb", timing, 5_000)
     assert (here.completions, here.record_inputs) == ("polling", True)
     assert (there.completions, there.record_inputs) == ("polling", False)
-    assert prepare_request(node, (probe, "requester"), timing, 5_000).completions == "event"
+    assert prepare_request((probe, "requester"), "10.9.0.10", "htb", timing, 5_000).completions == "event"
 
 
 def test_a_schedule(tmp_path: Path) -> None:

@@ -2,16 +2,24 @@
 
 from pathlib import Path
 
-from helpers.experiments import cell_of
+from helpers.experiments import carrier, cell_of
 
-from harness.testbeds.ssh.roles import PlannedFlow, is_limited, plan_roles
-from harness.testbeds.timing import cell_timing
+from harness.testbeds.ssh.roles import NodeFlow, is_limited, plan_roles
 from rogue_agent.core.transports import TRANSPORTS
 
 
-def planned(tmp_path: Path, *settings: str, index: int = 0) -> list[PlannedFlow]:
+def group(name: str, source: str, more: str) -> str:
+    flow = f"{{source: {source}, destination: h2}}"
+    return f"{{name: {name}, workload: {{kind: pairs, flows: [{flow}], run_for: 1s}}, {more}}}"
+
+
+OWN = group("own", "h0", "parameters: {alpha_packets: 1}")
+OTHER = group("other", "h1", "transport: rogue-uc, parameters: {segment: 16KiB, completions: polling}")
+
+
+def planned(tmp_path: Path, *settings: str, index: int = 0) -> list[NodeFlow]:
     cell = cell_of(tmp_path, "topology.rate=100Mbps", *settings, index=index)
-    return plan_roles(cell, cell_timing(cell))
+    return plan_roles(cell)
 
 
 def test_two_roles_per_flow_and_the_probe_last(tmp_path: Path) -> None:
@@ -32,16 +40,21 @@ def test_a_read_is_asked_for_by_the_host_that_gets_the_bytes(tmp_path: Path) -> 
 
 
 def test_only_what_has_a_congestion_control_of_ours_has_a_limiter(tmp_path: Path) -> None:
-    assert [flow.priority for flow in planned(tmp_path)] == [1, 1, 0]
+    assert [flow.limiter_class for flow in planned(tmp_path)] == [1, 1, 0]
     assert [flow.has_limiter for flow in planned(tmp_path, index=1)] == [False, False, False]
-    assert [name for name in TRANSPORTS if is_limited(name, 10**8)] == ["rogue", "rogue-uc"]
-    assert not is_limited("dctcp", 10**8)
+    assert [name for name in TRANSPORTS if is_limited(carrier(name), 10**8)] == ["rogue", "rogue-uc"]
+    assert not is_limited(carrier("dctcp"), 10**8)
+
+
+def test_a_control_that_is_chosen_has_a_limiter_too(tmp_path: Path) -> None:
+    chosen = "transports=[{name: roce, cc: vegas, estimator: literal}]"
+    assert [flow.limiter_class for flow in planned(tmp_path, chosen)] == [1, 1, 0]
 
 
 def test_flows_that_leave_one_host_have_limiters_of_their_own(tmp_path: Path) -> None:
     many = "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 900ms}"
     flows = [flow for flow in planned(tmp_path, many, "probe=null") if flow.flow.source == "h0"]
-    assert sorted(flow.priority for flow in flows) == [1, 2]
+    assert sorted(flow.limiter_class for flow in flows) == [1, 2]
 
 
 def test_parameters_reach_the_agent_by_its_own_names(tmp_path: Path) -> None:
@@ -50,6 +63,20 @@ def test_parameters_reach_the_agent_by_its_own_names(tmp_path: Path) -> None:
         "base_rtt_floor_ns": 10_000_000,
         "segment_bytes": 16_384,
     }
+
+
+def test_a_groups_own_parameters_reach_its_roles(tmp_path: Path) -> None:
+    """Beside the cell's, if it has the cell's transport; instead of them, if it has its own."""
+    first, second = planned(
+        tmp_path,
+        "workload=null",
+        f"traffic=[{OWN}, {OTHER}]",
+        "transports=[{name: rogue, base_rtt_floor: 10ms}]",
+        "probe=null",
+    )
+    assert first.overrides == {"base_rtt_floor_ns": 10_000_000, "alpha_packets": 1}
+    assert second.overrides == {"segment_bytes": 16_384}
+    assert (first.options.completions, second.options.completions) == ("event", "polling")
 
 
 def test_how_long_they_run(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
+from harness.testbeds.ssh import support
 from harness.testbeds.ssh.support import not_measured, unsupported, used_hosts
 from rogue_agent.core.transports import TRANSPORTS
+from rogue_agent.node import messages
 
 NODES = {f"h{index}": CAPABILITIES for index in range(4)}
 SLOW = "topology.rate=100Mbps"
@@ -31,7 +33,7 @@ def test_what_they_can(tmp_path: Path, transport: str) -> None:
         ),
         (
             ("faults=[{kind: loss, target: h0, one_in: 8, model: burst}]",),
-            "the switch loses packets independently or by identification",
+            "the switch loses packets independently or by IP ID",
         ),
     ],
 )
@@ -106,3 +108,7 @@ def test_a_card_that_is_slower_than_the_topology(
     told = unsupported(cell_of(tmp_path), fake_inventory(), slow)
     expected = "h1's port does 1 Gb/s, its link of the topology 10 Gb/s; set the topology's rate"
     assert told == (expected if is_refused else None)
+
+
+def test_the_catalogue_and_the_agent_agree_on_what_kernels_have() -> None:
+    assert set(support.KERNEL_TCPS) == set(messages.KERNEL_TCPS)

@@ -9,9 +9,9 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import FakeAgent, FakeShell, FakeSwitch, fake_inventory, fake_node
 
-from harness.errors import NodeError
 from harness.testbeds.base import CellResult
 from harness.testbeds.ssh.surroundings import Surroundings
+from remote.errors import NodeError
 from workloads.records import FailureKind
 
 Run = Callable[..., CellResult]

@@ -6,7 +6,7 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import fake_inventory
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.testbeds.ssh.switch import cell_ports, fault_ports, unsupported_fault
 
 SLOW = ("topology.rate=100Mbps", "topology.buffer=1MB")
@@ -46,10 +46,8 @@ def test_losses_strike_what_comes_to_the_host(
 ) -> None:
     ports = cell_ports(cell(tmp_path, LOSS % keys), fake_inventory())
     struck = ports.pop("s0->h2")
-    assert (struck.loss_probability, struck.lost_identification_mask) == (probability, mask)
-    assert {(port.loss_probability, port.lost_identification_mask) for port in ports.values()} == {
-        (0.0, None)
-    }
+    assert (struck.loss_probability, struck.lost_ip_id_mask) == (probability, mask)
+    assert {(port.loss_probability, port.lost_ip_id_mask) for port in ports.values()} == {(0.0, None)}
 
 
 def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
@@ -67,7 +65,7 @@ def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "reason"),
     [
-        ("one_in: 8, model: burst", "the switch loses packets independently or by identification"),
+        ("one_in: 8, model: burst", "the switch loses packets independently or by IP ID"),
         ("one_in: 8, from: 1ms", "the switch loses packets from beginning to end"),
         ("one_in: 8, until: 1ms", "the switch loses packets from beginning to end"),
     ],

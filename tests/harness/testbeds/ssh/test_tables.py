@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.plan.cells import Cell
+from harness.cell.cell import Cell
 from harness.results.tables import encode, to_arrow
 from harness.testbeds.base import TestbedError
 from harness.testbeds.ssh.conduct import Conducted
 from harness.testbeds.ssh.roles import plan_roles
 from harness.testbeds.ssh.tables import Readings, collect_tables, node_counters
-from harness.testbeds.timing import cell_timing
-from rogue_agent.control.messages import Results
+from rogue_agent.node.messages import Results
 from workloads.records import FailureKind
 
 T = 10**12
@@ -47,7 +46,7 @@ COUNTERS = b"name,before,after\nsent_pkts,%d,%d\n"
 
 def readings(tmp_path: Path, files: dict[str, dict[str, bytes]], *settings: str) -> tuple[Cell, Readings]:
     cell = cell_of(tmp_path, "topology.rate=100Mbps", "workload.repeat_for=2s", *settings)
-    flows = plan_roles(cell, cell_timing(cell))
+    flows = plan_roles(cell)
     roles = [flow.role(end) for flow in flows for end in ("requester", "responder")]  # type: ignore[arg-type]
     hosts = {flow.role("requester"): flow.host("requester") for flow in flows}
     everything = {role: files.get(role, {}) for role in roles}

@@ -1,4 +1,4 @@
-"""A cell on nodes whose agents answer from memory: from the plan to the tables."""
+"""A cell on nodes whose agents reply from memory: from the plan to the tables."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from harness.provisioning.findings import Finding
 from harness.results.tables import encode
 from harness.testbeds.base import CellResult
 from harness.testbeds.ssh import SshTestbed, testbed
-from rogue_agent.control.messages import EndRole, Heartbeat, Prepare, Stop
+from rogue_agent.node.messages import EndRole, Heartbeat, Prepare, Stop
 from workloads.records import FailureKind
 
 Run = Callable[..., CellResult]
@@ -40,7 +40,7 @@ def test_from_the_plan_to_the_tables(run: Run) -> None:
 def test_a_role_that_does_not_end_costs_the_agents_and_no_result(
     run: Run, agents: dict[str, FakeAgent]
 ) -> None:
-    agents["h1"].answers[EndRole] = lambda request: gone(request, "timeout", "flow1-requester", "hangs")
+    agents["h1"].replies[EndRole] = lambda request: gone(request, "timeout", "flow1-requester", "hangs")
     assert run().failure is None
     assert isinstance(agents["h0"].asked[-1], Stop)
 
@@ -67,7 +67,7 @@ def test_what_data_processes_print_is_kept(run: Run, agents: dict[str, FakeAgent
 
 def test_a_cell_that_breaks_off_keeps_what_the_others_have(run: Run, agents: dict[str, FakeAgent]) -> None:
     """h1 falls silent; the flow of h0 has ended, and the responder of h1's is asked what it saw."""
-    agents["h1"].answers[Heartbeat] = lambda request: gone(request, "bug", "flow1-requester", "it broke")
+    agents["h1"].replies[Heartbeat] = lambda request: gone(request, "bug", "flow1-requester", "it broke")
     agents["h1"].left = {"flow1-requester.log": b"Traceback", "flow1-requester-rtt.csv": b"t_ns"}
     result = run()
     assert result.failure is not None
@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_read_costs_no_other(run: Run, agents: dict[str, F
 
 
 def test_nobody_waits_twice_for_a_node_that_is_lost(run: Run, agents: dict[str, FakeAgent]) -> None:
-    agents["h1"].answers[Heartbeat] = lambda _request: None
+    agents["h1"].replies[Heartbeat] = lambda _request: None
     failure = run().failure
     assert failure is not None
     assert failure.kind is FailureKind.NODE_LOST
@@ -105,7 +105,7 @@ def test_nobody_waits_twice_for_a_node_that_is_lost(run: Run, agents: dict[str, 
 def test_a_cell_that_never_starts_keeps_the_logs(run: Run, agents: dict[str, FakeAgent]) -> None:
     """All that went wrong is told, not only what the first node says."""
     for host, flow in (("h0", "flow0"), ("h1", "flow1")):
-        agents[host].answers[Prepare] = partial(
+        agents[host].replies[Prepare] = partial(
             gone, kind="verbs", role=f"{flow}-requester", text="no device"
         )
         agents[host].left = {f"{flow}-requester.log": b"libibverbs: nothing"}
@@ -126,6 +126,33 @@ def test_an_oracle_is_a_mistake_of_the_file(tmp_path: Path) -> None:
     assert mistake is not None
     assert mistake.key == "estimator"
     assert bed.parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, estimator: literal}]")) is None
+
+
+def test_the_agent_on_a_node_does_not_take_every_parameter(tmp_path: Path) -> None:
+    bed = SshTestbed("virtual", tmp_path)
+    for transport, key in (
+        ("{name: rogue, alpha: 1}", "alpha"),
+        ("{name: rogue, completions: sometimes}", "completions"),
+        ("{name: roce+pfc, segments: 1MB}", "segments"),
+        ("{name: rogue, alpha_packets: 1, completions: polling}", None),
+        ("{name: roce+pfc, segment: 1MB}", None),
+    ):
+        mistake = bed.parameter_mistake(cell_of(tmp_path, f"transports=[{transport}]"))
+        assert (mistake and mistake.key) == key
+
+
+def test_a_groups_own_parameter_may_be_the_mistake(tmp_path: Path) -> None:
+    bed = SshTestbed("virtual", tmp_path)
+    for parameters, key in (
+        ("{alpha: 1}", "alpha"),
+        ("{completions: sometimes}", "completions"),
+        ("{estimator: nic_tx_stamp}", "estimator"),
+    ):
+        workload = "workload: {kind: incast, senders: 2, size: 1MB}"
+        traffic = f"traffic=[{{name: own, {workload}, parameters: {parameters}}}]"
+        mistake = bed.parameter_mistake(cell_of(tmp_path, "workload=null", traffic))
+        assert mistake is not None
+        assert (mistake.key, mistake.group) == (key, "own")
 
 
 def test_what_the_doctor_refuses_is_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from ansible_collections.rogue.testbed.plugins.module_utils.kinds.unpacked impor
 from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
 from helpers.fake_node import FakeNode
 
-from rogue_agent.control.bundle import agent_archive
+from rogue_agent.node.bundle import agent_archive
 
 KIND = Unpacked()
 PLACE = "/opt/rogue/rogue-agent"

@@ -1,4 +1,4 @@
-"""Programs that stand for tc and dcb: they write down what they are told, and answer as they do.
+"""Programs that stand for tc and dcb: they write down what they are told, and reply as they do.
 
 Like the real ones they end at options that are not theirs; `test_real_programs` asks those themselves.
 """

@@ -7,7 +7,7 @@ import pytest
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.limiters import LIMITERS
-from rogue_agent.drivers.limiters.base import PacedPort
+from rogue_agent.drivers.limiters.base import PacedInterface
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
@@ -20,7 +20,7 @@ RATES_BPS = (1, 999_999, 1_770_000_000, LINE_RATE_BPS - 1, LINE_RATE_BPS)
 def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
     kind: str, table: Table, rows: io.StringIO, poller: Poller
 ) -> None:
-    limiter = LIMITERS[kind](table, poller, PacedPort("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     assert limiter.kind == kind
     for rate_bps in RATES_BPS:
         effective_bps = limiter.set_rate(rate_bps, HostNs(5))
@@ -34,7 +34,7 @@ def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
 def test_closing_starts_nothing_new_and_leaves_no_child(
     kind: str, table: Table, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    limiter = LIMITERS[kind](table, poller, PacedPort("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     limiter.close()
     before, after = told() or ("", "")
     assert before == after, "what somebody left is lifted, and so is our own"
@@ -44,7 +44,7 @@ def test_closing_starts_nothing_new_and_leaves_no_child(
 @pytest.mark.parametrize("kind", LIMITERS)
 @pytest.mark.usefixtures("told")
 def test_a_verb_never_goes_out_before_it_is_handed_over(kind: str, table: Table, poller: Poller) -> None:
-    limiter = LIMITERS[kind](table, poller, PacedPort("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     limiter.set_rate(LINE_RATE_BPS // 3, HostNs(0))
     releases = [limiter.release_ns(HostNs(now), 70_000) for now in range(0, 1_000_000, 100_000)]
     assert releases == sorted(releases)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters.base import LimiterError, PacedPort
+from rogue_agent.drivers.limiters.base import LimiterError, PacedInterface
 from rogue_agent.drivers.limiters.dcb import DcbLimiter, are_apart, step_bps, traffic_classes
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -14,7 +14,7 @@ from rogue_agent.drivers.spool import Table
 def test_rates_are_rounded_up_to_what_the_card_does(
     table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    limiter = DcbLimiter(table, poller, PacedPort("enp1s0", "mlx4_core", 3, 10_000_000_000))
+    limiter = DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx4_core", 3, 10_000_000_000))
     assert limiter.set_rate(1_770_000_000, HostNs(5)) == 1_800_000_000
     assert limiter.set_rate(0, HostNs(6)) == 10_000_000_000
     limiter.close()
@@ -43,7 +43,7 @@ def test_priorities_that_share_a_class_have_no_limiters(table: Table, poller: Po
     with pytest.raises(
         LimiterError, match=r"got 0:0 1:0 .*expected one each; set them: dcb ets set dev enp1s0 "
     ):
-        DcbLimiter(table, poller, PacedPort("enp1s0", "mlx5_core", 3, 10_000_000_000))
+        DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx5_core", 3, 10_000_000_000))
     program.write_text("#!/bin/sh\nexit 1\n")
     assert traffic_classes("enp1s0") == {}
 

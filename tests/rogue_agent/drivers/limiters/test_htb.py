@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.wire import framing_named
-from rogue_agent.drivers.limiters.base import PacedPort
+from rogue_agent.drivers.limiters.base import PacedInterface
 from rogue_agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, change_command
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -28,7 +28,7 @@ def test_a_class_counts_the_bytes_that_the_core_counts() -> None:
 def test_a_rate_acts_when_the_class_is_shown_again(
     table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    limiter = HtbLimiter(table, poller, PacedPort("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     assert limiter.set_rate(20_000_001, HostNs(0)) == 20_000_008
     while not limiter.writes:
         poller.turn(None)
@@ -44,7 +44,7 @@ def test_a_rate_acts_when_the_class_is_shown_again(
 
 
 def test_no_limit_is_the_line_rate(table: Table, poller: Poller, told: Callable[[], list[str]]) -> None:
-    limiter = HtbLimiter(table, poller, PacedPort("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     assert limiter.set_rate(0, HostNs(0)) == LINE_RATE_BPS
     limiter.close()
     assert f"rate {LINE_RATE_BPS}bit" in told()[1]
@@ -53,7 +53,7 @@ def test_no_limit_is_the_line_rate(table: Table, poller: Poller, told: Callable[
 def test_what_was_not_confirmed_before_the_end_is_a_row_without_a_time(
     table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    limiter = HtbLimiter(table, poller, PacedPort("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     limiter.set_rate(8, HostNs(7))
     limiter.close()
     assert rows.getvalue().splitlines()[1:] == ["7,8,8,"]

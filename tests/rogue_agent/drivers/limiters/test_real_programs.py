@@ -8,7 +8,7 @@ import pytest
 from rogue_agent.drivers.limiters import dcb, htb
 
 
-def answer(command: tuple[str, ...], line: str) -> str:
+def reply(command: tuple[str, ...], line: str) -> str:
     """What a program prints when it is told one line."""
     if shutil.which(command[0]) is None:
         pytest.skip(f"this computer has no {command[0]}")
@@ -24,6 +24,6 @@ def answer(command: tuple[str, ...], line: str) -> str:
     ],
 )
 def test_a_line_that_fails_is_named_and_the_program_goes_on(command: tuple[str, ...], line: str) -> None:
-    said = answer(command, f"{line}\n{line}")
+    said = reply(command, f"{line}\n{line}")
     assert "ommand failed -:1" in said
     assert "ommand failed -:2" in said

@@ -1,7 +1,7 @@
 import io
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters.base import PacedPort
+from rogue_agent.drivers.limiters.base import PacedInterface
 from rogue_agent.drivers.limiters.software import SoftwareLimiter
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -13,7 +13,7 @@ MS = 1_000_000
 
 
 def limiter(table: Table, poller: Poller) -> SoftwareLimiter:
-    return SoftwareLimiter(table, poller, PacedPort("eth1", "mlx4_core", 1, LINE_RATE_BPS))
+    return SoftwareLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 1, LINE_RATE_BPS))
 
 
 def test_release_worked_example(table: Table, poller: Poller) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from helpers.fake_verbs import EVENT_FILE, fake_library
+from helpers.fake_verbs import EVENT_FILE, fake_pyverbs
 from helpers.fake_verbs_network import Fabric
 from helpers.verbs_ends import PLAN, PORT, connect
 
 from rogue_agent.drivers.verbs import clock, completion_queue
 from rogue_agent.drivers.verbs.endpoint import Endpoint, opened
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 
 @pytest.fixture
@@ -19,9 +19,9 @@ def fabric() -> Fabric:
 
 
 @pytest.fixture
-def library(fabric: Fabric, monkeypatch: pytest.MonkeyPatch) -> Pyverbs:
+def pyverbs(fabric: Fabric, monkeypatch: pytest.MonkeyPatch) -> Pyverbs:
     monkeypatch.setattr(completion_queue, "_EVENT_FILE", EVENT_FILE)
-    return fake_library(fabric)
+    return fake_pyverbs(fabric)
 
 
 @pytest.fixture
@@ -31,14 +31,14 @@ def stack() -> Iterator[ExitStack]:
 
 
 @pytest.fixture
-def requester(library: Pyverbs) -> Iterator[Endpoint]:
-    with opened(library, PORT, PLAN, clock.nic_ns) as endpoint:
+def requester(pyverbs: Pyverbs) -> Iterator[Endpoint]:
+    with opened(pyverbs, PORT, PLAN, clock.nic_ns) as endpoint:
         yield endpoint
 
 
 @pytest.fixture
-def responder(library: Pyverbs) -> Iterator[Endpoint]:
-    with opened(library, PORT, PLAN, clock.nic_ns) as endpoint:
+def responder(pyverbs: Pyverbs) -> Iterator[Endpoint]:
+    with opened(pyverbs, PORT, PLAN, clock.nic_ns) as endpoint:
         yield endpoint
 
 

@@ -4,27 +4,27 @@ import hashlib
 from helpers.fake_verbs_device import Context, ProtectionDomain
 
 from rogue_agent.drivers.verbs.buffer import Buffer
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 SIZE_BYTES = (1 << 20) + 3
 
 
-def make(library: Pyverbs, size_bytes: int = SIZE_BYTES) -> Buffer:
-    return Buffer(library, ProtectionDomain(Context("rxe0")), size_bytes)
+def make(pyverbs: Pyverbs, size_bytes: int = SIZE_BYTES) -> Buffer:
+    return Buffer(pyverbs, ProtectionDomain(Context("rxe0")), size_bytes)
 
 
-def test_a_new_buffer_is_zero(library: Pyverbs) -> None:
-    assert make(library).sha256() == hashlib.sha256(bytes(SIZE_BYTES)).hexdigest()
+def test_a_new_buffer_is_zero(pyverbs: Pyverbs) -> None:
+    assert make(pyverbs).sha256() == hashlib.sha256(bytes(SIZE_BYTES)).hexdigest()
 
 
-def test_the_address_is_where_the_checksummed_bytes_are(library: Pyverbs) -> None:
-    buffer = make(library, 5)
+def test_the_address_is_where_the_checksummed_bytes_are(pyverbs: Pyverbs) -> None:
+    buffer = make(pyverbs, 5)
     ctypes.memmove(buffer.address, b"hello", 5)
     assert buffer.sha256() == hashlib.sha256(b"hello").hexdigest()
 
 
-def test_the_seed_decides_every_byte(library: Pyverbs) -> None:
-    first, same, other = make(library), make(library), make(library)
+def test_the_seed_decides_every_byte(pyverbs: Pyverbs) -> None:
+    first, same, other = make(pyverbs), make(pyverbs), make(pyverbs)
     first.fill(7)
     same.fill(7)
     other.fill(8)

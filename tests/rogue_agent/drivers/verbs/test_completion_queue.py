@@ -7,13 +7,13 @@ from helpers.fake_verbs_queues import WorkCompletion
 
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.drivers.verbs.completion_queue import EventQueue, event_descriptors
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 
 @pytest.fixture
-def queue(library: Pyverbs) -> EventQueue:
+def queue(pyverbs: Pyverbs) -> EventQueue:
     instants = iter(range(1000, 2000))
-    return EventQueue(library, Context("rxe0"), 128, lambda: NicNs(next(instants)))
+    return EventQueue(pyverbs, Context("rxe0"), 128, lambda: NicNs(next(instants)))
 
 
 def test_the_channels_descriptor_is_found(queue: EventQueue) -> None:
@@ -21,7 +21,7 @@ def test_the_channels_descriptor_is_found(queue: EventQueue) -> None:
     queue.close()
 
 
-def test_descriptors_that_are_something_else_are_passed_over(tmp_path: Path, library: Pyverbs) -> None:
+def test_descriptors_that_are_something_else_are_passed_over(tmp_path: Path, pyverbs: Pyverbs) -> None:
     (tmp_path / "3").symlink_to("anon_inode:[eventfd]")
     (tmp_path / "4").symlink_to("socket:[12]")
     (tmp_path / "5").write_text("no link at all")

@@ -12,7 +12,7 @@ from rogue_agent.drivers.verbs.completion_queue import EventQueue
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.endpoint import Endpoint, opened
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 
 def test_an_endpoint_knows_its_mtu_and_has_a_psn_of_24_bits(requester: Endpoint) -> None:
@@ -20,25 +20,25 @@ def test_an_endpoint_knows_its_mtu_and_has_a_psn_of_24_bits(requester: Endpoint)
     assert all(0 <= psn < 1 << 24 for psn in requester.psns)
 
 
-def test_leaving_gives_everything_back(library: Pyverbs, fabric: Fabric) -> None:
+def test_leaving_gives_everything_back(pyverbs: Pyverbs, fabric: Fabric) -> None:
     port = PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
-    with opened(library, port, PLAN, clock.nic_ns):
+    with opened(pyverbs, port, PLAN, clock.nic_ns):
         assert len(fabric.queue_pairs) == 1
     assert fabric.queue_pairs == {}
 
 
-def test_a_device_that_does_not_open_is_named(library: Pyverbs) -> None:
+def test_a_device_that_does_not_open_is_named(pyverbs: Pyverbs) -> None:
     port = PortAddress("mlx9_9", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
     with (
         pytest.raises(VerbsError, match="device mlx9_9, port 1: Failed to open device"),
-        opened(library, port, PLAN, clock.nic_ns),
+        opened(pyverbs, port, PLAN, clock.nic_ns),
     ):
         pytest.fail("opened a device that does not exist")
 
 
-def test_a_shadow_comes_with_a_side_channel(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> None:
+def test_a_shadow_comes_with_a_side_channel(stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric) -> None:
     plan = replace(PLAN, has_shadow=True)
-    endpoint = stack.enter_context(opened(library, requester_port(), plan, clock.nic_ns))
+    endpoint = stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns))
     assert len({pair.qp_num for pair in endpoint.pairs}) == len(endpoint.psns) == 2
     assert endpoint.side is not None
     assert len(fabric.queue_pairs) == 3
@@ -54,11 +54,11 @@ def requester_port() -> PortAddress:
 
 
 def test_a_poll_is_sorted_and_receives_are_posted_again(
-    stack: ExitStack, library: Pyverbs, fabric: Fabric
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
     plan = replace(PLAN, service="uc", receives=4)
     here, there = (
-        stack.enter_context(opened(library, requester_port(), plan, clock.nic_ns)) for _ in range(2)
+        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
     )
     connect(here, there)
     receives = fabric.queue_pairs[here.queue_pair.qp_num].receives
@@ -73,11 +73,11 @@ def test_a_poll_is_sorted_and_receives_are_posted_again(
 
 
 def test_receives_of_an_earlier_life_and_flushed_ones_are_dropped(
-    stack: ExitStack, library: Pyverbs, fabric: Fabric
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
     plan = replace(PLAN, receives=4)
     here, there = (
-        stack.enter_context(opened(library, requester_port(), plan, clock.nic_ns)) for _ in range(2)
+        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
     )
     connect(here, there)
     number = here.queue_pair.qp_num

@@ -6,24 +6,24 @@ from helpers.verbs_ends import BUFFER_BYTES, START, Scene, scene
 
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 SEGMENT_BYTES = 65_536
 
 
 @pytest.fixture
-def rogue(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> Scene:
-    return scene(stack, library, fabric)
+def rogue(stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric) -> Scene:
+    return scene(stack, pyverbs, fabric)
 
 
 @pytest.fixture
-def shadowed(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> Scene:
-    return scene(stack, library, fabric, has_shadow=True)
+def shadowed(stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric) -> Scene:
+    return scene(stack, pyverbs, fabric, has_shadow=True)
 
 
 @pytest.fixture
-def over_uc(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> Scene:
-    return scene(stack, library, fabric, "rogue-uc")
+def over_uc(stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric) -> Scene:
+    return scene(stack, pyverbs, fabric, "rogue-uc")
 
 
 def test_a_transfer_arrives_whole_and_is_reported_once(rogue: Scene) -> None:
@@ -93,7 +93,7 @@ def test_a_lost_queue_pair_ends_the_transfer_with_the_nics_word(rogue: Scene) ->
     assert [row["event"] for row in rogue.sent.rows("events")] == ["qp_failed"]
 
 
-def test_a_refused_post_ends_the_transfer_with_the_librarys_word(rogue: Scene) -> None:
+def test_a_refused_post_ends_the_transfer_with_pyverbs_word(rogue: Scene) -> None:
     rogue.fabric.queue_pairs[rogue.requester.queue_pair.qp_num].refuses = True
     rogue.follow(Schedule(SEGMENT_BYTES, START))
     assert rogue.flow.is_finished
@@ -114,16 +114,16 @@ def test_time_spent_posting_is_counted(rogue: Scene) -> None:
     assert rogue.flow.posting_ns == 4 * 2_000, "the clock is read for the verb's stamp in between"
 
 
-def test_reads_bring_the_peers_bytes(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> None:
-    reading = scene(stack, library, fabric, verb="read")
+def test_reads_bring_the_peers_bytes(stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric) -> None:
+    reading = scene(stack, pyverbs, fabric, verb="read")
     reading.responder.buffer.fill(5)
     reading.follow(Schedule(BUFFER_BYTES, START, verb="read"))
     reading.run()
     assert reading.requester.buffer.sha256() == reading.responder.buffer.sha256()
 
 
-def test_the_peers_limiter_paces_reads(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> None:
-    reading = scene(stack, library, fabric, verb="read", has_limiter=True)
+def test_the_peers_limiter_paces_reads(stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric) -> None:
+    reading = scene(stack, pyverbs, fabric, verb="read", has_limiter=True)
     reading.follow(Schedule(BUFFER_BYTES, START, verb="read"))
     reading.run()
     reading.turn()
@@ -131,9 +131,9 @@ def test_the_peers_limiter_paces_reads(stack: ExitStack, library: Pyverbs, fabri
 
 
 def test_sends_land_in_the_peers_buffer_one_behind_the_other(
-    stack: ExitStack, library: Pyverbs, fabric: Fabric
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
-    sending = scene(stack, library, fabric, verb="send")
+    sending = scene(stack, pyverbs, fabric, verb="send")
     sending.requester.buffer.fill(5)
     sending.follow(Schedule(15 * SEGMENT_BYTES, START, verb="send"))
     sending.run()
@@ -144,9 +144,9 @@ def test_sends_land_in_the_peers_buffer_one_behind_the_other(
 
 
 def test_the_limiter_is_programmed_before_the_first_post(
-    stack: ExitStack, library: Pyverbs, fabric: Fabric
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
-    limited = scene(stack, library, fabric, has_limiter=True)
+    limited = scene(stack, pyverbs, fabric, has_limiter=True)
     limited.follow(Schedule(4 * SEGMENT_BYTES, START))
     assert limited.limiter is not None
     assert limited.limiter.writes == 1
@@ -154,7 +154,7 @@ def test_the_limiter_is_programmed_before_the_first_post(
     assert int(row["effective_bps"]) >= int(row["requested_bps"])
 
 
-def test_over_uc_the_peer_answers_each_batch(over_uc: Scene) -> None:
+def test_over_uc_the_peer_acknowledges_each_batch(over_uc: Scene) -> None:
     over_uc.requester.buffer.fill(9)
     over_uc.follow(Schedule(BUFFER_BYTES, START))
     over_uc.run()
@@ -174,9 +174,9 @@ def test_over_uc_what_does_not_arrive_is_not_counted(over_uc: Scene) -> None:
 
 
 def test_native_uc_counts_writes_by_their_immediates(
-    stack: ExitStack, library: Pyverbs, fabric: Fabric
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
-    native = scene(stack, library, fabric, "roce-uc")
+    native = scene(stack, pyverbs, fabric, "roce-uc")
     native.follow(Schedule(BUFFER_BYTES, START, count=3))
     native.run()
     native.turn()

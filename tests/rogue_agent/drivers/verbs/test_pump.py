@@ -6,12 +6,12 @@ from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.completions import Completion
 from rogue_agent.drivers.verbs import clock
 from rogue_agent.drivers.verbs.completion_queue import EventQueue
-from rogue_agent.drivers.verbs.library import Pyverbs
 from rogue_agent.drivers.verbs.pump import CompletionPump
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 
-def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(library: Pyverbs) -> None:
-    queue = EventQueue(library, Context("rxe0"), 128, clock.nic_ns)
+def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(pyverbs: Pyverbs) -> None:
+    queue = EventQueue(pyverbs, Context("rxe0"), 128, clock.nic_ns)
     taken: list[int] = []
     said: list[str] = []
 
@@ -31,8 +31,8 @@ def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(library
     queue.close()
 
 
-def test_the_time_is_told_apart(library: Pyverbs) -> None:
-    queue = EventQueue(library, Context("rxe0"), 128, clock.nic_ns)
+def test_the_time_is_told_apart(pyverbs: Pyverbs) -> None:
+    queue = EventQueue(pyverbs, Context("rxe0"), 128, clock.nic_ns)
     queue.cq.push(WorkCompletion(1, 0))
     pump = CompletionPump(queue, TickingClock().read, lambda _now, _entries: None, lambda _now: None)
     pump.on_ready(HostNs(0))

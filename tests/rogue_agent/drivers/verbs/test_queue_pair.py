@@ -11,10 +11,10 @@ from rogue_agent.core.errors import PostRefused
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.endpoint import Endpoint
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteEnd, mtu_code, mtu_of_code
+from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteQueuePair, mtu_code, mtu_of_code
 
 PORT = PortAddress("rxe0", 2, 3, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
-PEER = RemoteEnd("0000:0000:0000:0000:0000:ffff:0a09:0002", 21, 99)
+PEER = RemoteQueuePair("0000:0000:0000:0000:0000:ffff:0a09:0002", 21, 99)
 
 
 @pytest.mark.parametrize(("mtu_bytes", "code"), [(256, 1), (512, 2), (1024, 3), (2048, 4), (4096, 5)])
@@ -38,13 +38,13 @@ def test_the_attributes_of_a_connection(requester: Endpoint, fabric: Fabric) -> 
 
 
 def test_a_refused_connection_names_the_queue_pair(requester: Endpoint) -> None:
-    nobody = RemoteEnd(PEER.gid, 0, 99)
+    nobody = RemoteQueuePair(PEER.gid, 0, 99)
     with pytest.raises(VerbsError, match=r"ibv_modify_qp on queue pair 17: .*Errno: 22"):
         requester.queue_pair.connect(PORT, 77, nobody, PathAttributes(1024, 1, 14))
 
 
 @pytest.mark.parametrize("failures", [1, 4, 5])
-def test_a_peer_whose_address_is_answered_late_is_asked_again(
+def test_a_peer_whose_address_comes_late_is_asked_again(
     requester: Endpoint, fabric: Fabric, monkeypatch: pytest.MonkeyPatch, failures: int
 ) -> None:
     pair = fabric.queue_pairs[requester.queue_pair.qp_num]

@@ -5,17 +5,17 @@ from helpers.fake_verbs_network import Fabric
 from helpers.verbs_ends import START, Scene, scene
 
 from rogue_agent.core.application import Schedule
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
 SEGMENT_BYTES = 65_536
 
 
 @pytest.fixture
-def over_uc(stack: ExitStack, library: Pyverbs, fabric: Fabric) -> Scene:
-    return scene(stack, library, fabric, "rogue-uc")
+def over_uc(stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric) -> Scene:
+    return scene(stack, pyverbs, fabric, "rogue-uc")
 
 
-def test_answers_free_the_send_queue_from_time_to_time(over_uc: Scene) -> None:
+def test_acknowledgements_free_the_send_queue_from_time_to_time(over_uc: Scene) -> None:
     over_uc.follow(Schedule(SEGMENT_BYTES, START, count=100))
     signaled = 0
     while not over_uc.flow.is_finished:
@@ -27,7 +27,9 @@ def test_answers_free_the_send_queue_from_time_to_time(over_uc: Scene) -> None:
     assert signaled == 100 // 32
 
 
-def test_an_answer_that_cannot_be_posted_is_counted_as_a_mistake(over_uc: Scene, fabric: Fabric) -> None:
+def test_an_acknowledgement_that_cannot_be_posted_is_counted_as_a_mistake(
+    over_uc: Scene, fabric: Fabric
+) -> None:
     fabric.queue_pairs[over_uc.responder.queue_pair.qp_num].refuses = True
     over_uc.follow(Schedule(SEGMENT_BYTES, START))
     over_uc.turn()
@@ -35,9 +37,9 @@ def test_an_answer_that_cannot_be_posted_is_counted_as_a_mistake(over_uc: Scene,
 
 
 def test_datagrams_wait_for_what_arrived_with_them(
-    stack: ExitStack, library: Pyverbs, fabric: Fabric
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
-    both = scene(stack, library, fabric, verb="send", has_shadow=True)
+    both = scene(stack, pyverbs, fabric, verb="send", has_shadow=True)
     both.follow(Schedule(3 * SEGMENT_BYTES, START, verb="send"))
     fabric.broken.add(both.requester.queue_pair.qp_num)
     both.run()
@@ -47,9 +49,9 @@ def test_datagrams_wait_for_what_arrived_with_them(
 
 
 def test_nonsense_on_the_side_channel_is_dropped_and_counted(
-    stack: ExitStack, library: Pyverbs, fabric: Fabric
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
-    shadowed = scene(stack, library, fabric, has_shadow=True)
+    shadowed = scene(stack, pyverbs, fabric, has_shadow=True)
     assert shadowed.requester.side is not None
     shadowed.requester.side.send(b"RoGU but not a message")
     shadowed.turn()

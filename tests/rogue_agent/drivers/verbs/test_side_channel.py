@@ -5,43 +5,43 @@ from helpers.verbs_ends import PORT
 
 from rogue_agent.drivers.verbs import clock
 from rogue_agent.drivers.verbs.completion_queue import EventQueue
-from rogue_agent.drivers.verbs.library import Pyverbs
+from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 from rogue_agent.drivers.verbs.side_channel import SIDE, SideChannel
 
-End = tuple[SideChannel, EventQueue]
+Channel = tuple[SideChannel, EventQueue]
 
 
 @pytest.fixture
-def ends(library: Pyverbs) -> tuple[End, End]:
+def ends(pyverbs: Pyverbs) -> tuple[Channel, Channel]:
     domain = ProtectionDomain(Context("rxe0"))
     made = []
     for _ in range(2):
-        queue = EventQueue(library, domain.context, 128, clock.nic_ns)
-        made.append((SideChannel(library, domain, queue.cq), queue))
+        queue = EventQueue(pyverbs, domain.context, 128, clock.nic_ns)
+        made.append((SideChannel(pyverbs, domain, queue.cq), queue))
     here, there = made
     here[0].connect(PORT, PORT.gid, there[0].qp_num)
     there[0].connect(PORT, PORT.gid, here[0].qp_num)
     return here, there
 
 
-def heard(end: End) -> list[bytes | None]:
+def heard(end: Channel) -> list[bytes | None]:
     channel, queue = end
     return [channel.take(entry[0], entry[3]) for poll in queue.drain() for entry in poll]
 
 
-def test_a_datagram_arrives_without_its_header(ends: tuple[End, End]) -> None:
+def test_a_datagram_arrives_without_its_header(ends: tuple[Channel, Channel]) -> None:
     here, there = ends
     assert here[0].send(b"lost one")
     assert heard(there) == [b"lost one"]
 
 
-def test_that_a_datagram_was_sent_is_no_datagram(ends: tuple[End, End]) -> None:
+def test_that_a_datagram_was_sent_is_no_datagram(ends: tuple[Channel, Channel]) -> None:
     here, _ = ends
     here[0].send(b"lost one")
     assert heard(here) == [None]
 
 
-def test_receives_are_posted_again(ends: tuple[End, End]) -> None:
+def test_receives_are_posted_again(ends: tuple[Channel, Channel]) -> None:
     here, there = ends
     for number in range(200):
         here[0].send(b"%d" % number)
@@ -49,14 +49,14 @@ def test_receives_are_posted_again(ends: tuple[End, End]) -> None:
         heard(here)
 
 
-def test_a_datagram_that_does_not_go_out_is_lost(ends: tuple[End, End], fabric: Fabric) -> None:
+def test_a_datagram_that_does_not_go_out_is_lost(ends: tuple[Channel, Channel], fabric: Fabric) -> None:
     (channel, _), there = ends
     fabric.queue_pairs[channel.qp_num].refuses = True
     assert not channel.send(b"lost one")
     assert heard(there) == []
 
 
-def test_its_numbers_are_neither_a_sends_nor_a_receives(ends: tuple[End, End]) -> None:
+def test_its_numbers_are_neither_a_sends_nor_a_receives(ends: tuple[Channel, Channel]) -> None:
     here, there = ends
     here[0].send(b"x")
     numbers = [entry[0] for end in (here, there) for poll in end[1].drain() for entry in poll]

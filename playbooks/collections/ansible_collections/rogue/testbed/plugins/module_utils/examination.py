@@ -126,7 +126,7 @@ def _rdma_ports(system: System, address: str) -> list[Facts]:
             kind = types.read_text().strip()
             interface = (port / "gid_attrs/ndevs" / types.name).read_text().strip()
             gid = ipaddress.IPv6Address((port / "gids" / types.name).read_text().strip())
-        except OSError:  # an empty slot of the table answers so
+        except OSError:  # an empty slot of the table reads so
             continue
         if kind == "RoCE v2" and gid.ipv4_mapped is not None:
             ports.append(

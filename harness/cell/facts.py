@@ -1,0 +1,17 @@
+"""What is worth knowing about a cell whoever runs it, and stands in no table."""
+
+from harness.cell.bottleneck import bottleneck_facts, cell_payload_fraction
+from harness.cell.cell import Cell
+
+
+def cell_facts(cell: Cell) -> dict[str, str | float | None]:
+    """Its packets and its bottleneck, what counts for nothing in the results, and what was replaced."""
+    return {
+        "framing": cell.topology.framing,
+        "mtu_bytes": cell.topology.mtu_bytes,
+        "payload_fraction": float(cell_payload_fraction(cell)),
+        **bottleneck_facts(cell),
+        "warm_up_ns": max(group.asked.workload.warm_up_ns for group in cell.groups),
+        "replaced_verbs": cell.replaced_verbs,
+        "throughput_interval_ns": cell.timing.throughput_interval_ns,
+    }

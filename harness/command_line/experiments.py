@@ -1,0 +1,149 @@
+"""`rogue run`, `rogue plan`, `rogue list`: their arguments and their help."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.command_line import completion
+from harness.errors import UsageError
+from harness.exit_codes import ExitCode
+
+Experiment = Annotated[
+    str,
+    typer.Argument(
+        help="File of the experiment, or the name of one in experiments/.",
+        autocompletion=completion.experiments,
+    ),
+]
+OptionalExperiment = Annotated[
+    str,
+    typer.Argument(
+        help="File or name of the experiment; left out with --resume.",
+        autocompletion=completion.experiments,
+    ),
+]
+TestbedName = Annotated[
+    str, typer.Option("--testbed", help="Where to run it.", autocompletion=completion.testbeds)
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change the experiment, e.g. workload.senders=4; repeatable."
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core.")
+]
+ResumedRun = Annotated[
+    Path | None,
+    typer.Option(metavar="RUN", help="Go on with a run that was stopped.", autocompletion=completion.runs),
+]
+IsLive = Annotated[
+    bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
+]
+
+
+def run(  # noqa: PLR0913  (one parameter per option)
+    experiment: OptionalExperiment = "",
+    testbed: TestbedName = "simulator",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Directory in which the run's directory is made.", show_default="results"),
+    ] = None,
+    settings: Settings = None,
+    jobs: Jobs = None,
+    resume: ResumedRun = None,
+    only_failed: Annotated[
+        bool, typer.Option("--only-failed", help="With --resume: only what failed.")
+    ] = False,
+    only_cell: Annotated[str | None, typer.Option(metavar="ID", help="Run one cell of the plan.")] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run cells on the workers of this Dask scheduler."),
+    ] = None,
+    is_live: IsLive = False,
+) -> ExitCode:
+    """Run an experiment, store what it measures and build the report.
+
+    The last line on standard output is the run's directory; everything else goes to standard error.
+
+    \b
+      rogue run experiments/quickstart.yaml
+      rogue run quickstart --set workload.senders=4 --set repetitions=1
+      rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from harness.commands.experiments import load_named
+
+    # Before what runs it is imported: a wrong experiment is told at once.
+    loaded = load_named(experiment, tuple(settings or ())) if experiment and resume is None else None
+    from harness.commands.run import RunOptions, run_experiment
+
+    options = RunOptions(
+        experiment,
+        loaded,
+        testbed,
+        out,
+        tuple(settings or ()),
+        jobs,
+        resume,
+        only_failed,
+        only_cell,
+        dask,
+        is_live,
+        tuple(sys.argv[1:]),
+    )
+    return run_experiment(options)
+
+
+def plan(
+    experiment: Experiment, testbed: TestbedName = "simulator", settings: Settings = None, jobs: Jobs = None
+) -> ExitCode:
+    """Print the cells of an experiment, what cannot run and why, and the expected time; run nothing.
+
+    \b
+      rogue plan experiments/quickstart.yaml --set 'transports=[rogue]'
+    """
+    from harness.commands.experiments import load_named
+
+    loaded = load_named(experiment, tuple(settings or ()))
+    from harness.commands.plan import print_plan
+
+    return print_plan(loaded, testbed, jobs)
+
+
+def list_(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT",
+            help="transports, workloads, topologies, faults, probes, experiments, figures or runs.",
+            autocompletion=completion.lists,
+        ),
+    ],
+    directory: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="Where the runs are.", show_default="results"),
+    ] = None,
+    experiment: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the runs only those of this experiment.")
+    ] = None,
+) -> ExitCode:
+    """List what an experiment file can name, with its parameters; or the runs that are there.
+
+    \b
+      rogue list workloads
+      rogue list runs
+      rogue list runs elsewhere --experiment quickstart
+    """
+    if what == "runs":
+        from harness.commands.runs import print_runs
+
+        return print_runs(directory, experiment)
+    if directory is not None or experiment is not None:
+        got = "a directory or --experiment"
+        raise UsageError(f"list {what}: got {got}, expected neither; `rogue list runs` takes them.")
+    from harness.commands.listing import print_list
+
+    return print_list(what)

@@ -1,0 +1,163 @@
+"""`rogue report`, `rogue rm` and whatever else one does with runs that are there: arguments and help."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.command_line import completion
+from harness.exit_codes import ExitCode
+
+RunDirectory = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Directory of a run.", autocompletion=completion.runs)
+]
+
+
+def report(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Directories of runs.", autocompletion=completion.runs),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the page goes instead.", dir_okay=False)
+    ] = None,
+) -> ExitCode:
+    """Build report.html again, for one run or for several together.
+
+    The report of several runs stands in a directory of its own, below results/reports; that of a run that
+    is still going stands beside the run, and has the cells that are finished.
+
+    \b
+      rogue report results/quickstart/20261120T101500Z-3f9a1c
+      rogue report results/quickstart/* --out both.html
+    """
+    from harness.commands.report import build_report
+
+    return build_report(runs, out)
+
+
+def compare(
+    run_a: Annotated[
+        Path,
+        typer.Argument(metavar="RUN_A", help="Directory of a run.", autocompletion=completion.runs),
+    ],
+    run_b: Annotated[
+        Path,
+        typer.Argument(metavar="RUN_B", help="Directory of another.", autocompletion=completion.runs),
+    ],
+    everything: Annotated[bool, typer.Option("--all", help="Also what does not differ.")] = False,
+) -> ExitCode:
+    """Say how two runs differ, measure by measure, and whether that is more than chance.
+
+    Each repetition counts as one value. Runs differ if the Mann-Whitney test says so at 5 % and the
+    bootstrap interval of the difference leaves zero out; "not enough runs" is an answer.
+
+    \b
+      rogue compare results/quickstart/20261120T101500Z-3f9a1c results/quickstart/20261121T093000Z-77d02e
+    """
+    from harness.commands.compare import compare_runs
+
+    return compare_runs(run_a, run_b, everything=everything)
+
+
+def export(
+    run: RunDirectory,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A directory that is not there yet.")
+    ] = None,
+) -> ExitCode:
+    """Write a run's tables and measures as CSV files, in base units, into a directory beside the run.
+
+    The last line on standard output is that directory; columns.csv in it says what each column is.
+
+    \b
+      rogue export results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from harness.commands.export import export_run
+
+    return export_run(run, out)
+
+
+def figures(  # noqa: PLR0913  (one parameter per option)
+    run: RunDirectory,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="NAME",
+            help="A name of `rogue list figures`; repeatable.",
+            autocompletion=completion.figures,
+        ),
+    ] = None,
+    formats: Annotated[str, typer.Option("--format", help="Some of these, with commas.")] = "pdf,svg,png,csv",
+    width: Annotated[str, typer.Option(help="Width of each figure, in in, cm, mm or pt.")] = "3.3in",
+    style: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A matplotlib style sheet, put over the report's look."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A directory that is not there yet.")
+    ] = None,
+) -> ExitCode:
+    """Write a run's figures for a paper: as PDF, SVG, PNG, with their data and captions, beside the run.
+
+    Fonts are embedded, text in SVG is outlined. NAME.csv has what is drawn; NAME.tex is a caption for LaTeX,
+    NAME.txt the same as text. The last line on standard output is the directory.
+
+    \b
+      rogue figures results/quickstart/20261120T101500Z-3f9a1c
+      rogue figures results/quickstart/20261120T101500Z-3f9a1c --only throughput --width 84mm --format pdf
+    """
+    from harness.commands.figures import FigureOptions, write_run_figures
+
+    return write_run_figures(FigureOptions(run, tuple(only or ()), formats, width, style, out))
+
+
+def verify(run: RunDirectory) -> ExitCode:
+    """Compare every file of a run with the checksums in its manifest.
+
+    \b
+      rogue verify results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from harness.commands.verify import verify_run
+
+    return verify_run(run)
+
+
+def rm(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+) -> ExitCode:
+    """Delete runs, or reports over several, for good.
+
+    Says what will be deleted, and asks. A run that a process works on, and a directory that is no run, are
+    refused. What Ctrl-C leaves is no run any more and goes with the next call.
+
+    \b
+      rogue rm results/quickstart/20261120T101500Z-3f9a1c
+      rogue rm results/quickstart/20261120T* --yes
+    """
+    from harness.commands.remove import remove_runs
+
+    return remove_runs(runs, yes)
+
+
+def watch(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run that is going.")],
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the page.", show_default="one that is free")
+    ] = 0,
+) -> ExitCode:
+    """Show a run that is going as a page on this computer: cells, failures, time left, figures so far.
+
+    Prints the address. The page fetches itself again; it ends with the run as its report, and so does this
+    command. The run is only read: Ctrl-C ends the page, and the run goes on. `rogue run --live` shows
+    the same from the start, and how far each cell is.
+
+    \b
+      rogue watch results/quickstart/20261120T101500Z-3f9a1c
+      rogue watch results/quickstart/20261120T101500Z-3f9a1c --port 8642
+    """
+    from harness.commands.watch import watch_run
+
+    return watch_run(run, port)

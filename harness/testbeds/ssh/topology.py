@@ -1,0 +1,72 @@
+"""What of a topology nodes and the switch between them are not, said before the run."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from harness.cell.cell import Cell
+from harness.errors import HarnessError
+from harness.provisioning.inventory import Inventory
+from harness.provisioning.topology_ports import SMALLEST_DELAY_NS, ports_of
+from rogue_agent.node.messages import Capabilities
+
+PROFILES: Final = {"MT4103": "cx3pro", "MT4115": "cx4"}
+"""The simulator's name for a model of card, by its PCI device number. Source: Linux,
+drivers/net/ethernet/mellanox/mlx4/main.c (0x1007, MT27520) and mlx5/core/main.c (0x1013, ConnectX-4)."""
+SIMULATED: Final = {
+    "framing": "packets of nodes have the headers of RoCEv2",
+    "delay_spread": "cables of nodes are as long as they are",
+    "ttl_hops": "no switch of ours counts the links that a packet has taken",
+}
+"""Keys that only the simulator can carry out."""
+
+
+def unsupported_topology(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """Why these nodes are not the topology's; None if they are, or can be made so."""
+    try:
+        ports_of(cell.topology, inventory)
+    except HarnessError as error:
+        return str(error)
+    return simulators_own(cell) or _other_card(cell, nodes) or _short_delay(cell, inventory)
+
+
+def simulators_own(cell: Cell) -> str | None:
+    """Why no real network is the topology's, whatever it is made of; None if one can be."""
+    stated = cell.topology.model_dump(by_alias=True)
+    for field in type(cell.topology).model_fields.values():
+        key = str(field.alias)
+        if key in SIMULATED and stated[key] != field.default:
+            return f"topology.{key} is for the simulator, {SIMULATED[key]}: leave it out"
+    return None
+
+
+def _other_card(cell: Cell, nodes: Mapping[str, Capabilities]) -> str | None:
+    wanted = cell.topology.nic
+    if wanted is None:
+        return None
+    for name, node in nodes.items():
+        if wanted not in {PROFILES.get(str(port.get("hca_type"))) for port in node.ports}:
+            return f"{name} has no {wanted}: leave topology.nic out, for nodes have their own cards"
+    return None
+
+
+def _short_delay(cell: Cell, inventory: Inventory) -> str | None:
+    """The default asks for nothing."""
+    delay_ns, usual_ns = cell.topology.delay_ns, type(cell.topology).model_fields["delay_ns"].default
+    if inventory.switch is None or delay_ns in (0, usual_ns) or delay_ns >= SMALLEST_DELAY_NS:
+        return None
+    least = f"a Linux switch delays packets by {SMALLEST_DELAY_NS / 1000:g} us or more"
+    return f"topology.delay is {delay_ns / 1000:g} us, and {least}: raise it, or leave it out"
+
+
+def too_slow(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """A card that is slower than its link should be; a switch of ours would make it no faster."""
+    addresses = {host.name: str(host.variables.experiment_address) for host in inventory.hosts}
+    for name, node in nodes.items():
+        wanted_bps = cell.topology.host_rate_bps(name)
+        own = (port for port in node.ports if port.get("address") == addresses[name])
+        for port in own:
+            is_card, rate_bps = port.get("driver", "software") != "software", port.get("rate_bps")
+            if is_card and isinstance(rate_bps, int) and 0 < rate_bps < wanted_bps:
+                rates = f"{rate_bps / 1e9:g} Gb/s, its link of the topology {wanted_bps / 1e9:g} Gb/s"
+                return f"{name}'s port does {rates}; set the topology's rate"
+    return None

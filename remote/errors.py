@@ -1,0 +1,5 @@
+"""What can go wrong with nodes and machines."""
+
+
+class NodeError(Exception):
+    """Machines or nodes of a testbed do not do what was asked: says which, what happened and what to do."""

@@ -1,1 +1,0 @@
-"""How a harness steers the agent on a node: JSON lines over the standard streams of one SSH session."""

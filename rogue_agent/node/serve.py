@@ -1,0 +1,149 @@
+"""Puts the supervisor on the standard streams of its process, and data processes beside it."""
+
+import fcntl
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+from rogue_agent.drivers.poller import Poller
+from rogue_agent.drivers.spool import Spool
+from rogue_agent.drivers.verbs import clock
+from rogue_agent.drivers.verbs.discovery import SYSFS
+from rogue_agent.drivers.verbs.errors import VerbsUnavailable
+from rogue_agent.drivers.verbs.pyverbs import load
+from rogue_agent.node.data_process import DataProcess
+from rogue_agent.node.end import Workplace
+from rogue_agent.node.ends import open_end
+from rogue_agent.node.forked import ForkedProcess
+from rogue_agent.node.supervisor import Supervisor
+
+SPOOL = Path("/var/lib/rogue/spool")
+"""Provisioning makes room for samples there."""
+_PREFIX = "rogue-agent-"
+_READABLE_BY_GROUP = 0o2750
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+Work = Callable[[str, Path, int, int], int]
+
+
+def own_streams() -> tuple[int, int]:
+    """Take the standard streams for the conversation; libraries that print reach standard error instead."""
+    source, sink = os.dup(_STDIN), os.dup(_STDOUT)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, _STDIN)
+    os.close(nothing)
+    os.dup2(_STDERR, _STDOUT)
+    return source, sink
+
+
+def work(role: str, directory: Path, source: int, sink: int) -> int:
+    """Serve one role over two descriptors; whatever it writes beside its replies goes to `directory`."""
+    workplace = Workplace(
+        load, SYSFS, Spool(directory, role), Poller(clock.host_ns), clock.host_ns, clock.nic_ns
+    )
+    return DataProcess(source, sink, workplace, open_end).serve()
+
+
+def supervise(work_on: Work = work) -> int:
+    """Serve one conversation; each role is worked on in a process of its own.
+
+    pyverbs is imported here if there is any, but nothing of it is used: data processes are forks.
+    """
+    with own_directory() as directory:
+        return _supervise(work_on, directory)
+
+
+@contextmanager
+def own_directory() -> Iterator[Path]:
+    """A directory for one conversation. Those whose processes were all killed are removed first.
+
+    Its owner holds a lock on it, and everybody makes and removes directories with a lock on the place.
+    """
+    place = spool_place()
+    with ExitStack() as stack:
+        with _locked(place):
+            for other in place.glob(f"{_PREFIX}*"):
+                with suppress(OSError), _locked(other, fcntl.LOCK_NB):
+                    shutil.rmtree(other, ignore_errors=True)
+            directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+            let_caller_read(directory)
+            stack.enter_context(_locked(directory))
+            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        yield directory
+
+
+def spool_place() -> Path:
+    """Where sessions have their directories; if nothing was provisioned, beside other temporary files."""
+    if os.access(SPOOL, os.W_OK | os.X_OK):
+        return SPOOL
+    place = Path(tempfile.gettempdir())
+    sys.stderr.write(f"{SPOOL} cannot be written to: samples go to {place}\n")
+    return place
+
+
+def let_caller_read(directory: Path) -> None:
+    """Whoever started us through sudo fetches the files as the user that he is; nobody else can read them."""
+    group = os.environ.get("SUDO_GID", "")
+    if group.isdecimal():
+        os.chown(directory, -1, int(group))
+        directory.chmod(_READABLE_BY_GROUP)
+
+
+@contextmanager
+def _locked(directory: Path, how: int = 0) -> Iterator[None]:
+    """Lock a directory; OSError if `how` says not to wait and somebody else has."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | how)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _supervise(work_on: Work, directory: Path) -> int:
+    leave_a_watcher(directory)
+    source, sink = own_streams()
+    import_pyverbs()
+    return Supervisor(source, sink, partial(_launch, work_on, directory), directory).serve()
+
+
+def supervise_in_fork(source: int, sink: int) -> int:
+    """Serve one conversation over two descriptors, in a process that has imported everything already."""
+    with own_directory() as directory:
+        return Supervisor(source, sink, partial(_launch, work, directory), directory).serve()
+
+
+def import_pyverbs() -> None:
+    """Import it before forking, if there is any; whoever needs it and has none will be told."""
+    with suppress(VerbsUnavailable):
+        load()
+
+
+def _launch(work_on: Work, directory: Path, role: str, log: Path) -> ForkedProcess:
+    return ForkedProcess(partial(work_on, role, directory), log)
+
+
+def leave_a_watcher(directory: Path) -> None:
+    """Fork a process that waits until this one is gone, however it went, and then removes the directory.
+
+    It notices by the end of a pipe whose other end only this process holds.
+    """
+    reader, writer = os.pipe()
+    if os.fork() != 0:
+        os.close(reader)
+        return
+    try:
+        os.setsid()
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        os.close(writer)
+        for stream in (_STDIN, _STDOUT, _STDERR):
+            os.close(stream)
+        os.read(reader, 1)
+        shutil.rmtree(directory, ignore_errors=True)
+    finally:
+        os._exit(0)

@@ -1,0 +1,58 @@
+"""Options of the agent's driver."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.cell.driver_options import (
+    DriverOptions,
+    driver_options,
+    option_for_nodes,
+    option_mistake,
+    without_options,
+)
+from harness.cell.parameters import agent_overrides
+from harness.testbeds.simulator import support
+from rogue_agent.node.messages import Prepare
+
+POLLING = "transports=[{name: rogue, completions: polling, record_inputs: true, segment: 16KiB}]"
+
+
+def test_options_are_told_from_the_transports_own_parameters(tmp_path: Path) -> None:
+    parameters = cell_of(tmp_path, POLLING).transport.parameters
+    assert driver_options(parameters) == DriverOptions("polling", True)
+    assert without_options(parameters) == {"segment": "16KiB"}
+    assert agent_overrides("rogue", 10**10, parameters) == {"segment_bytes": 16_384}
+    assert option_mistake(parameters) is None
+
+
+def test_defaults_are_the_agents() -> None:
+    asked = Prepare("a", 1, "requester", "10.9.0.1", "rogue", 1)
+    assert driver_options({}) == DriverOptions(asked.completions, asked.record_inputs)
+
+
+@pytest.mark.parametrize(
+    ("option", "key", "expected"),
+    [
+        ("completions: sometimes", "completions", "event or polling"),
+        ("record_inputs: 1", "record_inputs", "false or true"),
+        ("record_inputs: maybe", "record_inputs", "false or true"),
+    ],
+)
+def test_a_value_that_an_option_does_not_take(option: str, key: str, expected: str) -> None:
+    name, _, value = option.partition(": ")
+    mistake = option_mistake({name: 1 if value == "1" else value})
+    assert mistake is not None
+    assert (mistake.key, mistake.expected) == (key, expected)
+
+
+def test_the_simulator_has_no_drivers(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, POLLING)
+    assert support.unsupported(cell) == option_for_nodes(cell)
+    assert str(option_for_nodes(cell)).startswith("completions is about drivers on nodes")
+    assert option_for_nodes(cell_of(tmp_path)) is None
+    workload = "workload: {kind: incast, senders: 2, size: 1MB}"
+    traffic = f"traffic=[{{name: own, {workload}, parameters: {{record_inputs: true}}}}]"
+    reason = option_for_nodes(cell_of(tmp_path, "workload=null", traffic))
+    assert str(reason).startswith("record_inputs is about drivers on nodes")

@@ -1,0 +1,81 @@
+"""What a shell offers when somebody presses Tab."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.command_line import completion
+from harness.commands.experiments import DIRECTORY
+from harness.commands.listing import LISTS
+from harness.provisioning.inventory_file import VIRTUAL
+from harness.testbeds import TESTBEDS
+from reports.figures import FIGURES
+
+
+def offered(words: str, directory: Path) -> list[str]:
+    """By the installed command, as bash asks it; the last word is what was typed so far."""
+    typed = words.split(" ")
+    asked = {"_ROGUE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1)}
+    program = [sys.executable, "-m", "harness"]
+    done = subprocess.run(
+        program, env=os.environ | asked, cwd=directory, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("rogue plan irn", ["irn-paper/figure-7", "irn-paper/figures-1-6"]),
+        ("rogue run --testbed s", ["simulator"]),
+        ("rogue list e", ["experiments"]),
+        ("rogue figures x --only queue", ["queue_over_time", "queue_distribution"]),
+        ("rogue ver", ["verify"]),
+    ],
+)
+def test_bash_is_told_names(words: str, names: list[str], tmp_path: Path) -> None:
+    assert offered(words, tmp_path) == names
+
+
+def test_runs_are_offered_newest_first_and_not_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"20261120T1015{second:02d}Z-3f9a1c" for second in range(completion.OFFERED_MAX + 5)]
+    for index, name in enumerate(names):
+        directory = tmp_path / "results" / ("a" if index % 2 else "b") / name
+        directory.mkdir(parents=True)
+        (directory / "manifest.json").touch()
+    (tmp_path / "results" / "a" / "20261120T101559Z-no-run").mkdir()
+    found = completion.runs("res")
+    assert [Path(each).name for each in found] == names[:4:-1]
+    assert completion.runs("results/a/")[0] == f"results/a/{names[-2]}"
+
+
+def test_files_are_offered_where_no_name_begins_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.yaml").touch()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "x.yaml").touch()
+    (tmp_path / ".hidden").touch()
+    assert completion.testbeds("no") == ["nodes.yaml"]
+    assert completion.experiments("min") == ["mine/"]
+    assert completion.experiments("mine/") == ["mine/x.yaml"]
+    assert completion.experiments(f"{tmp_path}/mine/") == [f"{tmp_path}/mine/x.yaml"]
+    assert completion.runs("") == ["mine/", "nodes.yaml"]
+    assert completion.runs("nowhere/") == []
+
+
+def test_names_are_those_of_the_modules_that_take_long_to_import() -> None:
+    assert (*LISTS, "runs") == completion.LISTS
+    assert (*TESTBEDS, VIRTUAL) == completion.TESTBEDS
+    assert tuple(FIGURES) == completion.FIGURES
+    assert completion.EXPERIMENTS == DIRECTORY
+
+
+def test_nothing_heavy_is_imported_for_a_name() -> None:
+    code = "import sys, harness.cli; print(*{'numpy', 'pandas', 'pydantic', 'yaml'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

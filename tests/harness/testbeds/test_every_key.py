@@ -1,0 +1,174 @@
+"""Every key of a cell is carried out or refused by name, on each testbed: nothing asked for vanishes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers import cell_keys
+from helpers.cell_keys import (
+    FAULTS_OWN,
+    MORE,
+    PAIRS_OWN,
+    PAUSES,
+    TOPOLOGIES_OWN,
+    TOPOLOGY,
+    WORKLOADS_OWN,
+    Case,
+    Parameter,
+    group,
+    keys_of,
+    mapping,
+)
+from helpers.experiments import cell_of
+from helpers.told import nodes_of, refusal, told_by_kernel, told_by_nodes, told_by_simulator
+
+from harness.cell.cell import Cell
+from harness.cell.driver_options import CHOICES
+from harness.experiment.choices import MEASURES, TrafficGroup, TransportChoice
+from harness.experiment.model import Experiment
+from harness.testbeds.kernel import KernelTestbed
+from harness.testbeds.kernel.outcome import NOT_MEASURED
+from harness.testbeds.simulator import SimulatorTestbed
+from workloads.faults import FAULTS
+from workloads.probes import PROBES
+from workloads.topologies import TOPOLOGIES
+from workloads.traffic import WORKLOADS
+from workloads.traffic.pairs import Pair
+
+NOT_OF_A_CELL = {"name", "title", "question", "factors", "repetitions", "scale", "scales"}
+"""Where results are stored, for people, and what is applied before there is a cell."""
+CASES = [*cell_keys.section_cases(), *cell_keys.group_cases(), *MORE]
+PARAMETERS = list(cell_keys.parameters())
+
+
+def test_no_key_is_left_out() -> None:
+    """Whoever adds one says here what it does."""
+    assert keys_of(Experiment) - NOT_OF_A_CELL == {
+        "topology", "workload", "traffic", "probe", "transports", "faults", "seed", "measure", "time_limit",
+    }  # fmt: skip
+    assert keys_of(TransportChoice) == {"name", "label", "parameters"}
+    assert keys_of(TrafficGroup) == {"name", "workload", "transport", "parameters", "priority"}
+    assert keys_of(Pair) == set(PAIRS_OWN)
+    assert {f"measure.{kind}" for kind in MEASURES} <= {case.key for case in MORE}
+    assert {f"probe.{key}" for kind in PROBES.values() for key in keys_of(kind)} <= {
+        case.key for case in MORE
+    }
+    cases = {case.key for case in CASES}
+    for section, kinds, own in (("workload", WORKLOADS, WORKLOADS_OWN), ("faults", FAULTS, FAULTS_OWN)):
+        assert set(kinds) == set(own)
+        keys = {f"{section}.{name}.{key}" for name, kind in kinds.items() for key in keys_of(kind)}
+        assert keys <= cases
+    assert set(TOPOLOGIES) == set(TOPOLOGIES_OWN)
+    for name, kind in TOPOLOGIES.items():
+        usual, others = TOPOLOGIES_OWN[name]
+        assert keys_of(kind) == {*usual, *others, *TOPOLOGY, *PAUSES, "pause_watchdog_restore"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_key_on_the_simulator(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, asked = _cells(case, tmp_path)
+    bed = SimulatorTestbed()
+    if not _is_refused(case.key, refusal(bed, usual), refusal(bed, asked)):
+        assert told_by_simulator(usual, monkeypatch) != told_by_simulator(asked, monkeypatch)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_key_on_nodes(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, asked = _cells(case, tmp_path)
+    assert _is_known_to_nodes(case.key, usual, asked, monkeypatch)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_key_in_a_kernel(case: Case, tmp_path: Path) -> None:
+    usual, asked = _cells(case, tmp_path)
+    bed = KernelTestbed()
+    if _is_refused(case.key, refusal(bed, usual), refusal(bed, asked)):
+        return
+    is_not_measured = any(word in NOT_MEASURED for word in case.key.split("."))
+    assert is_not_measured or told_by_kernel(usual) != told_by_kernel(asked)
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
+def test_a_parameter_of_a_group_in_a_kernel(parameter: Parameter, tmp_path: Path) -> None:
+    usual = cell_of(tmp_path, *group(parameter.transport, {}), text=cell_keys.BASE)
+    bed = KernelTestbed()
+    for other in parameter.others:
+        asked = cell_of(tmp_path, *group(parameter.transport, {parameter.key: other}), text=cell_keys.BASE)
+        if not _is_refused(parameter.key, refusal(bed, usual), refusal(bed, asked)):
+            assert told_by_kernel(usual) != told_by_kernel(asked)
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
+def test_a_parameter_of_a_group_on_the_simulator(
+    parameter: Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = cell_of(tmp_path, *group(parameter.transport, {}), text=cell_keys.BASE)
+    bed = SimulatorTestbed()
+    for other in parameter.others:
+        asked = cell_of(tmp_path, *group(parameter.transport, {parameter.key: other}), text=cell_keys.BASE)
+        reason = refusal(bed, asked)
+        if reason is None:
+            assert told_by_simulator(usual, monkeypatch) != told_by_simulator(asked, monkeypatch)
+            return
+        assert reason.startswith(parameter.key)
+    assert parameter.key in CHOICES, "no other value of it can be"
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
+def test_a_parameter_of_a_group_on_nodes(
+    parameter: Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _check_on_nodes(parameter, lambda values: group(parameter.transport, values), tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("parameter", {each.transport: each for each in PARAMETERS}.values(), ids=str)
+def test_a_parameter_of_the_cells_transport_on_nodes(
+    parameter: Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def settings(values: cell_keys.Values) -> tuple[str, ...]:
+        return (f"transports=[{mapping({'name': parameter.transport, 'label': 'x', **values})}]",)
+
+    _check_on_nodes(parameter, settings, tmp_path, monkeypatch)
+
+
+def _check_on_nodes(
+    parameter: Parameter,
+    settings: Callable[[cell_keys.Values], tuple[str, ...]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A value that the nodes take reaches them; one that they do not take is named."""
+    usual = cell_of(tmp_path, *settings({}), text=cell_keys.BASE)
+    bed, _ = nodes_of(usual, monkeypatch)
+    if refusal(bed, usual) is not None:
+        return
+    for other in parameter.others:
+        asked = cell_of(tmp_path, *settings({parameter.key: other}), text=cell_keys.BASE)
+        if refusal(bed, asked) is None:
+            assert _is_known_to_nodes(parameter.key, usual, asked, monkeypatch)
+            return
+        assert _is_refused(parameter.key, None, refusal(bed, asked))
+
+
+def _cells(case: Case, directory: Path) -> tuple[Cell, Cell]:
+    usual = cell_of(directory, *case.beside, text=cell_keys.BASE)
+    return usual, cell_of(directory, *case.beside, *case.stated, text=cell_keys.BASE)
+
+
+def _is_known_to_nodes(key: str, usual: Cell, asked: Cell, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Nodes and switch have the network of the usual cell."""
+    bed, _ = nodes_of(usual, monkeypatch)
+    if _is_refused(key, refusal(bed, usual), refusal(bed, asked)):
+        return True
+    told = [told_by_nodes(*nodes_of(usual, monkeypatch), cell) for cell in (usual, asked)]
+    is_not_measured = any(word in told[1].not_measured for word in key.split("."))
+    return is_not_measured or told[0].orders != told[1].orders
+
+
+def _is_refused(key: str, usual: str | None, asked: str | None) -> bool:
+    """Whether a cell is refused with a reason that names the key; or cannot run here at all, key or not."""
+    if usual is not None or asked is None:
+        return usual is not None
+    words = (*key.split("."), "the inventory has no h")
+    assert any(word in asked for word in words), f"{asked!r} does not name {key}"
+    return True

@@ -1,0 +1,379 @@
+"""Every key that a cell can carry: a cell in which it means something, and another value of it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from harness.cell.driver_options import CHOICES
+from harness.cell.parameters import as_written
+from harness.experiment.choices import MEASURES
+from harness.testbeds.simulator.features import MARKING_PARAMETERS
+from harness.testbeds.simulator.tcp import MARK_ABOVE, TCPS
+from rogue_agent.core.transports import TRANSPORTS, parameter_names, settings_for
+from simulator import CONTROLS, FAIR_RATE_PARAMETERS, RELIABILITIES, ControlParameter
+from workloads.transports import NIC_CONTROLS
+from workloads.units import QUANTITY_OF_SUFFIX
+
+Values = Mapping[str, object]
+
+BASE = """\
+name: small
+topology: {kind: star, hosts: 4, rate: 100Mbps}
+workload: {kind: incast, senders: 2, size: 20KB}
+transports: [rogue]
+measure: [throughput]
+"""
+LINE_RATE_BPS = 100_000_000
+PFC = "transports=[roce+pfc]"
+
+TOPOLOGY: Mapping[str, tuple[object, ...]] = {
+    "mtu": (4096,),
+    "framing": ("ns3",),
+    "nic": ("ideal",),
+    "delay": ("5us", "200us"),
+    "delay_spread": ("1us",),
+    "switch": ("voq",),
+    "buffer": ("1MB",),
+    "alpha": (2.0,),
+    "ttl_hops": (9,),
+}
+"""Keys of every topology, with other values than theirs."""
+PAUSES: Values = {
+    "pause_alpha": 0.5,
+    "pause_xoff": "100KB",
+    "pause_headroom": "50KB",
+    "pause_watchdog": "1ms",
+}
+"""Keys of every topology that mean something with +pfc."""
+TOPOLOGIES_OWN: Mapping[str, tuple[Values, Values]] = {
+    "star": ({"hosts": 4, "rate": "100Mbps"}, {"hosts": 5, "rate": "50Mbps"}),
+    "dumbbell": (
+        {"hosts_per_side": 3, "rate": "100Mbps", "bottleneck_rate": "50Mbps"},
+        {"hosts_per_side": 4, "rate": "90Mbps", "bottleneck_rate": "40Mbps"},
+    ),
+    "parking_lot": ({"rate": "100Mbps"}, {"rate": "50Mbps"}),
+    "paper_testbed": ({}, {"rate": "1Gbps", "uplink_rate": "10Gbps"}),
+    "two_tier": (
+        {"hosts_per_rack": 2, "leaves": 2},
+        {"hosts_per_rack": 3, "leaves": 1, "racks": 3, "rate": "1Gbps", "uplink_rate": "1Gbps"},
+    ),
+    "clos": (
+        {"racks_per_podset": 2, "hosts_per_rack": 2, "leaves_per_podset": 2, "spines": 2},
+        {
+            "podsets": 3, "racks_per_podset": 3, "hosts_per_rack": 3, "leaves_per_podset": 1, "spines": 4,
+            "rate": "1Gbps",
+        },
+    ),
+    "fat_tree": ({"k": 4, "rate": "1Gbps"}, {"k": 6, "rate": "2Gbps"}),
+    "multi_bottleneck": ({}, {"rate": "1Gbps", "bottleneck_rate": "2Gbps"}),
+    "asymmetric_fan_in": ({}, {"slow_hosts": 4, "fast_hosts": 3, "slow_rate": "1Gbps", "rate": "2Gbps"}),
+    "ring": (
+        {"rate": "1Gbps"},
+        {"switch_count": 4, "hosts_per_switch": 2, "rate": "2Gbps", "ring_rate": "2Gbps"},
+    ),
+}  # fmt: skip
+"""What each kind must have, and other values of its own keys."""
+PAIR = "[{source: h0, destination: h1}]"
+WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
+    "incast": (
+        {"senders": 2, "size": "20KB"},
+        {"senders": 1, "size": "30KB", "verb": "read", "verb_size": "5KB", "repeat_for": "9ms"},
+    ),
+    "staggered": (
+        {"senders": 3, "step": "2ms", "size": "20KB"},
+        {"senders": 2, "step": "3ms", "size": "30KB", "verb": "send"},
+    ),
+    "doubling": (
+        {"senders": 3, "senders_first": 1, "step": "2ms", "size": "20KB"},
+        {"senders": 2, "senders_first": 2, "step": "3ms", "size": "30KB", "verb": "send"},
+    ),
+    "pairs": (
+        {"flows": PAIR, "run_for": "5ms", "size": "20KB"},
+        {"flows": "[{source: h1, destination: h0}]", "run_for": "9ms", "size": "30KB", "verb": "read"},
+    ),
+    "clos_pairs": (
+        {"size": "20KB"},
+        {"size": "30KB", "pairs": 1, "connections": 2, "verb": "read", "repeat_for": "9ms"},
+    ),
+    "permutation": (
+        {"size": "20KB", "shift": 1},
+        {"size": "30KB", "shift": 2, "connections": 2, "verb": "read", "repeat_for": "9ms"},
+    ),
+    "all_to_all": (
+        {"size": "20KB", "hosts": 2},
+        {"size": "30KB", "hosts": 3, "connections": 2, "verb": "read", "repeat_for": "9ms"},
+    ),
+    "many_pairs": (
+        {"hosts": 3, "load": 0.5, "arrive_for": "50ms", "drain_for": "50ms", "size": "20KB"},
+        {
+            "hosts": 2, "load": 0.7, "arrive_for": "70ms", "drain_for": "90ms", "size": "30KB",
+            "small_size": "2KB", "small_every": 2, "verb": "read",
+        },
+    ),
+    "poisson": (
+        {"load": 0.5, "arrive_for": "30ms", "drain_for": "30ms", "size": "20KB", "hosts": 3},
+        {
+            "load": 0.7, "arrive_for": "40ms", "drain_for": "50ms", "ignore_for": "5ms", "size": "30KB",
+            "hosts": 2, "receivers": 1, "connection": "per_pair", "verb": "read",
+        },
+    ),
+    "ping": ({"size": "1KB", "count": 3}, {"size": "2KB", "count": 4, "verb": "write"}),
+    "pingmesh": (
+        {"run_for": "5ms", "places": "[1]"},
+        {
+            "run_for": "9ms", "places": "[1, 2]", "interval": "2ms", "size": "1KB", "probers": 1,
+            "verb": "read",
+        },
+    ),
+    "rtt_accuracy": (
+        {"run_for": "5ms", "size": "100KB"},
+        {"run_for": "9ms", "size": "200KB", "verb": "write"},
+    ),
+}  # fmt: skip
+PAIRS_OWN: Values = {
+    "source": "{source: h2, destination: h1}",
+    "destination": "{source: h0, destination: h2}",
+    "offered": "{source: h0, destination: h1, offered: 10Mbps}",
+    "start": "{source: h0, destination: h1, start: 1ms}",
+    "stop": "{source: h0, destination: h1, stop: 2ms}",
+}
+FAULTS_OWN: Mapping[str, tuple[Values, Values]] = {
+    "link_cut": (
+        {"target": "h1", "at": "1ms", "duration": "1ms"},
+        {"target": "h0", "at": "2ms", "duration": "2ms"},
+    ),
+    "loss": (
+        {"target": "h1", "probability": 0.01},
+        {"target": "h0", "probability": 0.02, "model": "burst", "from": "1ms", "until": "2ms"},
+    ),
+    "pause_storm": (
+        {"target": "h1", "at": "1ms", "duration": "1ms"},
+        {"target": "h0", "at": "2ms", "duration": "2ms", "nic_watchdog": "1ms"},
+    ),
+    "slow_receiver": (
+        {"target": "h2", "rate": "10Mbps", "duration": "2ms"},
+        {
+            "target": "h1", "rate": "20Mbps", "at": "1ms", "duration": "3ms", "buffer": "300KB",
+            "xoff": "90KB", "xon": "50KB",
+        },
+    ),
+    "misrouting": ({"target": "s0-h2", "destination": "h2"}, {"target": "s0-h1", "destination": "h1"}),
+    "flooding": ({"target": "s0", "destination": "h2"}, {"destination": "h1"}),
+}  # fmt: skip
+NO_OTHER_VALUE = {
+    "topology.pause_watchdog_restore": "means something beside a watchdog",
+    "workload.poisson.sizes": "stands in place of size",
+    "faults.loss.one_in": "stands in place of probability",
+    "faults.loss.burst_packets": "means something with bursts",
+    "faults.misrouting.target": "and its destination change together",
+    "faults.misrouting.destination": "and its target change together",
+    "faults.flooding.target": "is the only switch of a star",
+}
+"""Keys that no single value can be exchanged for; MORE has a case of each that does anything."""
+
+
+def mapping(values: Values) -> str:
+    """As YAML, in one line."""
+    return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A key, settings under which it means something, and those that state it with another value."""
+
+    key: str
+    beside: tuple[str, ...]
+    stated: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.key} {'' if len(self.stated) > 1 else self.stated[0][-30:]}"
+
+
+def _pausing(kind: str) -> tuple[str, ...]:
+    return (PFC,) if kind in ("pause_storm", "slow_receiver") else ()
+
+
+MORE = (
+    Case(
+        "topology.pause_watchdog_restore",
+        (PFC, "topology.pause_watchdog=1ms"),
+        ("topology.pause_watchdog_restore=3ms",),
+    ),
+    Case(
+        "workload.poisson.sizes",
+        ("workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",),
+        ("workload.sizes=fb_hadoop",),
+    ),
+    Case(
+        "faults.loss.one_in",
+        ("faults=[{kind: loss, target: h1, one_in: 100}]",),
+        ("faults=[{kind: loss, target: h1, one_in: 50}]",),
+    ),
+    Case(
+        "faults.loss.burst_packets",
+        ("faults=[{kind: loss, target: h1, model: burst, probability: 0.01}]",),
+        ("faults=[{kind: loss, target: h1, model: burst, probability: 0.01, burst_packets: 4}]",),
+    ),
+    Case(
+        "faults.misrouting.target",
+        ("topology={kind: ring, rate: 1Gbps}", "faults=[{kind: misrouting, target: s0-s1, destination: h2}]"),
+        ("faults=[{kind: misrouting, target: s0-s4, destination: h2}]",),
+    ),
+    Case(
+        "faults.misrouting.destination",
+        (
+            "topology={kind: ring, rate: 1Gbps, ttl_hops: 9}",
+            "faults=[{kind: misrouting, target: s0-s4, destination: h2}]",
+        ),
+        ("faults=[{kind: misrouting, target: s0-s4, destination: h1}]",),
+    ),
+    Case(
+        "faults.flooding.target",
+        ("topology={kind: ring, rate: 1Gbps}", "faults=[{kind: flooding, target: s0, destination: h2}]"),
+        ("faults=[{kind: flooding, target: s1, destination: h2}]",),
+    ),
+    Case("seed", (), ("seed=2",)),
+    Case("time_limit", (), ("time_limit=1ms",)),
+    Case("probe.interval", ("probe={kind: write0, interval: 1ms}", "measure=null"), ("probe.interval=2ms",)),
+    Case("probe.target", ("probe={kind: write0, interval: 1ms}", "measure=null"), ("probe.target=h0",)),
+    Case("transports.name", (), ("transports=[roce]",)),
+    Case("transports.label", (), ("transports=[{name: rogue, label: ours}]",)),
+    *(
+        Case(f"measure.{kind}", ("probe={kind: write0, interval: 1ms}",), (f"measure=[{kind}, {other}]",))
+        for kind in MEASURES
+        for other in [next(each for each in ("throughput", "queues") if each != kind)]
+        if kind != "throughput"
+    ),
+    Case("measure.throughput", ("measure=[queues]",), ("measure=[queues, throughput]",)),
+    *(
+        Case(
+            f"measure.{kind}.interval",
+            (f"measure=[{kind}]",),
+            (f"measure=[{{kind: {kind}, interval: 300us}}]",),
+        )
+        for kind in ("throughput", "queues")
+    ),
+)
+
+
+def keys_of(model: type[BaseModel]) -> set[str]:
+    """Keys of a part of an experiment file, but the kind by which it was chosen."""
+    return {field.alias or name for name, field in model.model_fields.items()} - {"kind"}
+
+
+def section_cases() -> Iterator[Case]:
+    """Of topology, workload and faults."""
+    for kind, (usual, others) in TOPOLOGIES_OWN.items():
+        for key, other in others.items():
+            stated = f"topology={mapping({'kind': kind, **usual, key: other})}"
+            yield Case(f"topology.{key}", (f"topology={mapping({'kind': kind, **usual})}",), (stated,))
+    for key, values in TOPOLOGY.items():
+        for value in values:
+            yield Case(f"topology.{key}", (), (f"topology.{key}={value}",))
+    for key, value in PAUSES.items():
+        yield Case(f"topology.{key}", (PFC,), (f"topology.{key}={value}",))
+    for kind, (usual, others) in WORKLOADS_OWN.items():
+        beside = [f"workload={mapping({'kind': kind, **usual})}"]
+        if kind == "pingmesh":
+            beside.append("measure=[latency]")
+        if kind == "poisson":
+            beside.append("topology.nic=ideal")  # a limiter for each queue pair that responds to READs
+        if kind == "clos_pairs":
+            beside.append(f"topology={mapping({'kind': 'clos', **TOPOLOGIES_OWN['clos'][0]})}")
+        for key, other in others.items():
+            stated = f"workload={mapping({'kind': kind, **usual, key: other})}"
+            yield Case(f"workload.{kind}.{key}", tuple(beside), (stated,))
+    for key, flow in PAIRS_OWN.items():
+        beside = [f"workload={mapping({'kind': 'pairs', **WORKLOADS_OWN['pairs'][0]})}"]
+        yield Case(f"workload.pairs.flows.{key}", tuple(beside), (f"workload.flows=[{flow}]",))
+    for kind, (usual, others) in FAULTS_OWN.items():
+        for key, other in others.items():
+            if f"faults.{kind}.{key}" not in NO_OTHER_VALUE:
+                stated = f"faults=[{mapping({'kind': kind, **usual, key: other})}]"
+                beside = [*_pausing(kind), f"faults=[{mapping({'kind': kind, **usual})}]"]
+                yield Case(f"faults.{kind}.{key}", tuple(beside), (stated,))
+
+
+def group(transport: str | None, parameters: Values, priority: int = 0) -> tuple[str, ...]:
+    """Settings with one traffic group."""
+    values: dict[str, object] = {
+        "name": "own", "workload": "{kind: incast, senders: 2, size: 20KB}", "priority": priority,
+    }  # fmt: skip
+    if transport:
+        values["transport"] = transport
+    if parameters:
+        values["parameters"] = mapping(parameters)
+    return "workload=null", f"traffic=[{mapping(values)}]"
+
+
+def group_cases() -> Iterator[Case]:
+    """Of a traffic group."""
+    yield Case("traffic.transport", group(None, {}), group("roce", {}))
+    yield Case("traffic.priority", group(None, {}), group(None, {}, priority=3))
+    yield Case("traffic.priority", (PFC, *group(None, {})), group(None, {}, priority=3))
+    yield Case("traffic.parameters", group(None, {}), group(None, {"alpha_packets": 1}))
+
+
+def other_values(name: str, value: object, minimum: float = 0.0) -> list[object]:
+    """Other values of a parameter, as written, of which one at least should be possible."""
+    if isinstance(value, bool):
+        return [str(not value).lower()]
+    if not isinstance(value, int | float):
+        return []
+    others: list[float] = [value * 2, value / 2, 1 - value, value + 1, value - 1, 1000, 1e6]
+    whole = isinstance(value, int) or any(name.endswith(suffix) for suffix in QUANTITY_OF_SUFFIX)
+    numbers = [round(each) if whole or each == int(each) else each for each in others if each >= minimum]
+    for suffix, quantity in QUANTITY_OF_SUFFIX.items():
+        if name.endswith(suffix):
+            numbers = [value * 2, value / 2, 1e6, 1e5, 64]
+            return [quantity.format(int(each)) for each in numbers if each != value and each >= 1]
+    return [each for each in (*numbers, 0.5) if each != value]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a transport."""
+
+    transport: str
+    key: str
+    others: tuple[object, ...]
+    """Values other than its own."""
+
+    def __str__(self) -> str:
+        return f"{self.transport}.{self.key}"
+
+
+WORDS: Mapping[str, tuple[object, ...]] = {"cc": ("fixed", "vegas"), "estimator": ("literal", "drained")}
+OF_BASES = {"irn": "irn", "irn-gbn": "irn-gbn", "roce-lossy": "go-back-n", "roce-go-back-0": "go-back-0"}
+"""Ways to repair losses, by a transport that has them."""
+
+
+def parameters() -> Iterator[Parameter]:
+    """Every parameter of every transport, wherever it goes."""
+    for name in TRANSPORTS:
+        settings = settings_for(name, LINE_RATE_BPS, {})
+        for each in parameter_names(settings):
+            value = getattr(settings, each, None)
+            if value is None:
+                value = getattr(settings.cc_parameters, each, None)
+            words = [word for word in WORDS.get(each, ()) if word != value]
+            yield Parameter(name, as_written(each), tuple(words or other_values(each, value)))
+        for key, values in CHOICES.items():
+            yield Parameter(name, key, tuple(str(each).lower() for each in values[1:]))
+    for name in TCPS:
+        yield from _table(name, RELIABILITIES[name].parameters)
+    yield Parameter("dctcp", as_written(MARK_ABOVE), ("50KB",))
+    for name in NIC_CONTROLS:
+        yield from _table(f"roce+{name}", CONTROLS[name].parameters)
+    yield from _table("roce+dcqcn", MARKING_PARAMETERS)
+    yield from _table("roce+rocc", FAIR_RATE_PARAMETERS)
+    yield Parameter("roce+dcqcn", "variant", ("ns3-rdma",))
+    for transport, name in OF_BASES.items():
+        yield from _table(transport, RELIABILITIES[name].parameters)
+
+
+def _table(transport: str, table: tuple[ControlParameter, ...]) -> Iterator[Parameter]:
+    for each in table:
+        others = tuple(other_values(each.name, each.value, each.minimum))
+        yield Parameter(transport, as_written(each.name), others)

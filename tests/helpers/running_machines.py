@@ -1,0 +1,43 @@
+"""A set of machines that live and die with this process: up together, down together, nothing left behind."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from remote.login import Login
+from virtual.image.cache import Image
+from virtual.machines.assembly import assemble, logins
+from virtual.machines.plan import MachinePlan
+from virtual.machines.process import MachineProcess
+from virtual.machines.qemu import Accelerator
+
+
+class RunningMachines:
+    """Machines that are up, and how to log in to them."""
+
+    def __init__(self, logins: dict[str, Login], processes: dict[str, MachineProcess]) -> None:
+        self.logins = logins
+        self.processes = processes
+
+
+@contextmanager
+def running(
+    plans: Sequence[MachinePlan], image: Image, accelerator: Accelerator, progress: Callable[[str], None]
+) -> Iterator[RunningMachines]:
+    """Boot all machines at once and hand them over when each replies; switch them off on the way out."""
+    with ExitStack() as stack:
+        directory = Path(tempfile.mkdtemp(prefix="rogue-testbed-"))
+        stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        assembly = assemble(plans, image, accelerator, directory)
+        started_s = time.monotonic()
+        processes: dict[str, MachineProcess] = {}
+        for name, command in assembly.commands.items():
+            processes[name] = MachineProcess(name, command, directory)
+            stack.callback(processes[name].end)
+        for process in processes.values():
+            process.wait_until_it_says("ready", started_s + accelerator.boot_timeout_s)
+        progress(f"machines: {', '.join(processes)} up after {time.monotonic() - started_s:.1f} s")
+        yield RunningMachines(logins(directory, assembly.ssh_ports), processes)

@@ -1,0 +1,165 @@
+"""What a testbed makes of a cell: all that it tells its engine or its nodes, and what comes back."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory, fake_node
+
+from harness.cell.cell import Cell
+from harness.provisioning.inventory import Host
+from harness.provisioning.ports import PortSettings
+from harness.testbeds.base import CellResult, Testbed
+from harness.testbeds.kernel.orders import orders_of
+from harness.testbeds.simulator import SimulatorTestbed, network
+from harness.testbeds.ssh import SshTestbed, conduct, node, surroundings, testbed
+from harness.testbeds.ssh import agents as agents_module
+from harness.testbeds.ssh.node import Node
+from harness.testbeds.ssh.roles import plan_roles
+from rogue_agent.node.messages import Clock
+from simulator import Simulation
+
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+NOW_NS = 10**9
+YARDSTICKS = ("ideal_fct_ns", "slowdown")
+"""Columns that are worked out from what was asked, whatever was done."""
+FILES = {
+    "transfers": TRANSFERS,
+    "throughput": b"""\
+t_ns,interval_ns,delivered_bytes,cwnd_over_rtt_bps,limiter_bps
+1100000000,100000000,9,,
+""",
+    "rtt": b"""\
+t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason
+1,1,1,1,1,1,1,accepted
+""",
+}
+
+
+def refusal(bed: Testbed, cell: Cell) -> str | None:
+    """What the testbed says against a cell; None if nothing."""
+    mistake = bed.parameter_mistake(cell)
+    return f"{mistake.key}: expected {mistake.expected}" if mistake else bed.unsupported(cell)
+
+
+def told_by_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """Calls of the engine, the agents' settings and the tables."""
+    calls: list[str] = []
+
+    class Overheard(Simulation):
+        def __getattribute__(self, name: str) -> Any:
+            found = super().__getattribute__(name)
+            if name.startswith("_") or not callable(found):
+                return found
+
+            def call(*values: object, **named: object) -> object:
+                calls.append(_plain(f"{name}{values}{named}"))
+                return found(*values, **named)
+
+            return call
+
+    def build(**named: object) -> Simulation:
+        calls.append(_plain(f"Simulation{named}"))
+        return Overheard(**named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(network, "Simulation", build)
+    result = SimulatorTestbed().run(cell, lambda _fraction: None)
+    return (*calls, result.raw["settings.json"].decode(), *_measured(result))
+
+
+def told_by_kernel(cell: Cell) -> tuple[str, ...]:
+    """What the conductor inside reads, and which tables are made of what it leaves."""
+    tables = [measure for measure in ("throughput", "latency", "rtt") if cell.experiment.measures(measure)]
+    flows = plan_roles(cell)
+    return (orders_of(cell, flows).text(), str([flow.planned.carrier for flow in flows]), *tables)
+
+
+def nodes_of(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[SshTestbed, "Overheard"]:
+    """Nodes and a switch with the topology of a cell, and what they hear."""
+    heard = Overheard(cell)
+    monkeypatch.setattr(agents_module, "open_node", heard.opened)
+    monkeypatch.setattr(agents_module, "_kept", {})
+    hosts = len(cell.topology.host_names())
+    ports = {
+        f"{switch}->{peer}": f"eth{index}"
+        for index, (switch, peer) in enumerate(
+            (switch, peer)
+            for switch in cell.topology.switch_names()
+            for peer in cell.topology.links_of[switch]
+        )
+    }
+    monkeypatch.setattr(testbed, "load_inventory", lambda _path: fake_inventory(hosts, ports))
+    monkeypatch.setattr(surroundings, "SwitchConnection", heard.switch)
+    still = SimpleNamespace(monotonic_ns=lambda: NOW_NS, sleep=lambda _seconds: None)
+    for module in (conduct, surroundings, node):
+        monkeypatch.setattr(module, "time", still)
+    return SshTestbed("virtual", Path("inventory.yaml")), heard
+
+
+class Overheard:
+    """Nodes that reply from memory, and a switch."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.agents = {host: FakeAgent(now_ns=NOW_NS) for host in cell.topology.host_names()}
+        for agent in self.agents.values():
+            agent.files = {f"flow{index}-requester": FILES for index in range(16)}
+        self.switched: list[str] = []
+
+    @contextmanager
+    def opened(self, host: Host) -> Iterator[Node]:
+        """In place of a connection over SSH."""
+        opened = fake_node(host.name, self.agents[host.name])
+        yield opened
+        opened.close()
+
+    def switch(self, inventory: object) -> FakeSwitch:
+        """A switch that says what it is told."""
+        heard = self.switched
+
+        class Switch(FakeSwitch):
+            def apply(self, ports: Mapping[str, PortSettings]) -> None:
+                heard.append(str(sorted(ports.items(), key=lambda item: item[0])))
+                super().apply(ports)
+
+            def cut(self, port: str, *, after_s: float, duration_s: float) -> None:
+                heard.append(f"cut {port} {after_s} {duration_s}")
+
+        return Switch(inventory)
+
+
+@dataclass(frozen=True)
+class Told:
+    """Orders and what came of them, and measures that were asked for in vain."""
+
+    orders: tuple[str, ...]
+    not_measured: Mapping[str, str]
+
+
+def told_by_nodes(bed: SshTestbed, heard: Overheard, cell: Cell) -> Told:
+    """Everything that agents and the switch were told, and the tables."""
+    result = bed.run(cell, lambda _fraction: None)
+    messages = [
+        f"{host}: {message}"
+        for host, agent in heard.agents.items()
+        for message in agent.asked
+        if not isinstance(message, Clock)
+    ]
+    return Told((*messages, *heard.switched, *_measured(result)), result.not_measured)
+
+
+def _measured(result: CellResult) -> list[str]:
+    """Tables, and what was asked for and is not there."""
+    tables = {
+        name: {column: list(values) for column, values in table.items() if column not in YARDSTICKS}
+        for name, table in result.tables.items()
+    }
+    return [str(tables), str(result.not_measured), str(result.failure), str(result.facts.get("warm_up_ns"))]
+
+
+def _plain(text: str) -> str:
+    return ADDRESS.sub("", text)

@@ -1,0 +1,52 @@
+"""The conductor with real agents of this computer: TCP over loopback, no network to build."""
+
+from pathlib import Path
+
+import pytest
+
+from rogue_agent.node.conductor import conduct, run
+from rogue_agent.node.errors import AgentError
+from rogue_agent.node.messages import Load, Prepare
+from rogue_agent.node.orders import ACCOUNT, FILES, ORDERS, SAMPLES, Account, Command, Orders, RoleOrder
+from rogue_agent.node.wire import encode
+
+LIMIT_MS = 30_000
+SIZE_BYTES = 100_000
+
+
+def role(end: str, peer: str) -> RoleOrder:
+    prepare = Prepare(
+        f"flow0-{end}", LIMIT_MS, end, "127.0.0.1", "reno", SIZE_BYTES, sample_interval_ns=1_000_000
+    )  # type: ignore[arg-type]
+    loads = [encode(Load(f"flow0-{end}", LIMIT_MS, SIZE_BYTES)).decode()] if end == "requester" else []
+    lines = encode(prepare).decode(), loads
+    return RoleOrder(f"flow0-{end}", end, f"h-{end}", f"flow0-{peer}", *lines, 0, 10**9, 0)
+
+
+def conducted(folder: Path, first: str = "true") -> Account:
+    roles = [role("requester", "responder"), role("responder", "requester")]
+    hosts = ["h-requester", "h-responder"]
+    orders = Orders([Command([first])], hosts, roles, {"here": "lo"}, 1_000_000, LIMIT_MS, 20 * 10**9)
+    (folder / ORDERS).write_text(orders.text())
+    conduct(folder)
+    return Account.read((folder / ACCOUNT).read_text())
+
+
+def test_a_transfer_from_orders_to_account(tmp_path: Path) -> None:
+    account = conducted(tmp_path)
+    assert account.failure is None
+    assert account.results["flow0-requester"].moved_bytes == SIZE_BYTES
+    assert account.start_ns is not None and account.kernel
+    assert "ok" in (tmp_path / FILES / "flow0-requester.transfers").read_text()
+    assert (tmp_path / SAMPLES).read_text().startswith("port,t_ns,bytes,drops,marks\nhere,")
+
+
+def test_what_cannot_be_done_stands_in_the_account(tmp_path: Path) -> None:
+    account = conducted(tmp_path, first="false")
+    assert (account.start_ns, account.failure_kind) == (None, "configuration")
+    assert account.failure == "false: exit code 1"
+
+
+def test_a_program_that_fails_is_named_with_its_words() -> None:
+    with pytest.raises(AgentError, match="ls -- /nowhere: ls: "):
+        run(Command(["ls", "--", "/nowhere"]))

@@ -1,0 +1,47 @@
+import os
+from dataclasses import replace
+
+import pytest
+from helpers.agent_roles import LIMIT_MS, Stage
+
+from rogue_agent.core.errors import SettingsError
+from rogue_agent.drivers.verbs.errors import VerbsUnavailable
+from rogue_agent.node.messages import Prepare
+
+PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 4_096)
+
+
+def test_an_unknown_transport_is_refused_before_anything_is_opened(stage: Stage) -> None:
+    with pytest.raises(SettingsError, match="transport: got 'tcp'"):
+        stage.enter(replace(PREPARE, transport="tcp"))
+    assert stage.fabric.queue_pairs == {}
+
+
+def test_an_address_without_a_port_is_refused(stage: Stage) -> None:
+    with pytest.raises(VerbsUnavailable, match=r"10\.9\.0\.9; this node has rxe0/1"):
+        stage.enter(replace(PREPARE, address="10.9.0.9"))
+
+
+def test_leaving_gives_everything_back(stage: Stage) -> None:
+    stage.enter(PREPARE)
+    assert len(stage.fabric.queue_pairs) == 3, "main, shadow and side channel"
+    stage.stack.close()
+    assert stage.fabric.queue_pairs == {}
+
+
+def test_a_limiter_belongs_to_a_priority(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = stage.directory / "tc"
+    path.write_text("#!/bin/sh\ncat >/dev/null\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{stage.directory}:{os.environ['PATH']}")
+    with pytest.raises(SettingsError, match="priority: got 0, expected 1 to 7"):
+        stage.enter(replace(PREPARE, limiter="htb"))
+    told = stage.enter(replace(PREPARE, limiter="htb", priority=3)).introduction
+    assert (told.limiter, told.limiter_step_bps) == ("htb", 8)
+
+
+def test_software_cannot_hold_back_responses_to_reads(stage: Stage) -> None:
+    reading = replace(PREPARE, limiter="software", priority=1, verb="read")
+    assert stage.enter(reading).introduction.limiter == "software"
+    with pytest.raises(SettingsError, match="no software can hold back responses to READs"):
+        stage.enter(replace(reading, end="responder"))

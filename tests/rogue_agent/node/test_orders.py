@@ -1,0 +1,17 @@
+"""Orders and accounts survive their files."""
+
+from rogue_agent.node.messages import Results
+from rogue_agent.node.orders import Account, Command, Orders, RoleOrder
+
+ROLE = RoleOrder("flow0-requester", "requester", "h0", "flow0-responder", "{}", ["{}"], 5, 10, 0)
+
+
+def test_orders() -> None:
+    orders = Orders([Command(["tc", "-batch", "-"], "qdisc")], ["h0"], [ROLE], {"s0->h0": "p0b"}, 1, 2, 3)
+    assert Orders.read(orders.text()) == orders
+
+
+def test_an_account() -> None:
+    account = Account(start_ns=7, results={"flow0-requester": Results("flow0-requester", "ok", 1, 2)})
+    assert Account.read(account.text()) == account
+    assert Account.read(Account("timeout", "late").text()).failure == "late"

@@ -1,0 +1,127 @@
+import hashlib
+from dataclasses import replace
+
+import pytest
+from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
+
+from rogue_agent.core.errors import SettingsError
+from rogue_agent.drivers.replay import replay
+from rogue_agent.node.messages import Connect, Load, Prepare, Start
+
+PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 1_000_000)
+
+
+def test_bytes_move_and_both_ends_report_the_same_checksum(stage: Stage) -> None:
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    here = stage.enter(replace(PREPARE, role="here", fill_seed=7))
+    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+    here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+    play(here, there, Load("here", LIMIT_MS, 1_000_000))
+    sent, received = results(here, checksum=True), results(there, checksum=True)
+    assert sent.sha256 == received.sha256 != hashlib.sha256(bytes(1_000_000)).hexdigest()
+    assert (sent.batches, received.status) == (16, "idle")
+
+
+@pytest.mark.parametrize("transport", ["rogue", "roce", "rogue-uc", "roce-uc"])
+def test_transfers_of_every_transport_end_well(stage: Stage, transport: str) -> None:
+    here, there = stage.pair(transport, buffer_bytes=2 * 2**20)
+    play(here, there, Load("here", LIMIT_MS, 2 * 2**20, count=3))
+    sent, received = results(here, checksum=True), results(there, checksum=True)
+    assert (sent.status, sent.transfers_ok, sent.error) == ("ok", 3, None)
+    assert sent.sha256 == received.sha256
+    moved = received.moved_bytes if transport.endswith("uc") else sent.moved_bytes
+    assert moved == 3 * 2 * 2**20
+    assert {"posting_ns", "deciding_ns", "polling_ns", "rearming_ns"} < set(sent.spent)
+    assert [row["name"] for row in here.rows("counters")] == ["sent_pkts"]
+
+
+def test_only_a_transport_with_samples_writes_them(stage: Stage) -> None:
+    here, _ = stage.pair("roce")
+    assert "rtt" not in here.workplace.spool.paths
+
+
+def test_samples_are_left_out_if_not_asked_for(stage: Stage) -> None:
+    here, there = stage.pair(record_rtt=False)
+    play(here, there, Load("here", LIMIT_MS, 10 * 65_536))
+    assert "rtt" not in here.workplace.spool.paths
+    assert results(here).status == "ok"
+
+
+def test_a_log_of_the_inputs_replays_to_identical_actions(stage: Stage) -> None:
+    here, there = stage.pair(record_inputs=True)
+    stage.fabric.verbs_left = 20
+    play(here, there, Load("here", LIMIT_MS, 10 * 65_536, count=5), run_ns=50_000_000)
+    here.workplace.spool.flush()
+    with here.workplace.spool.paths["inputs"].open() as log:
+        assert replay(log) > 20
+
+
+def test_a_lost_queue_pair_is_a_result_and_not_an_error(stage: Stage) -> None:
+    here, there = stage.pair("roce")
+    stage.fabric.verbs_left = 0
+    play(here, there, Load("here", LIMIT_MS, 65_536))
+    sent = results(here)
+    assert (sent.status, sent.error) == ("error", "IBV_WC_RETRY_EXC_ERR")
+    assert [row["event"] for row in here.rows("events")] == ["qp_failed"]
+
+
+def test_a_transfer_may_be_larger_than_the_memory_but_a_verb_may_not(stage: Stage) -> None:
+    here, there = stage.pair(buffer_bytes=4 * 65_536 + 5)
+    play(here, there, Load("here", LIMIT_MS, 1_000_000))
+    assert results(here).moved_bytes == 1_000_000
+    small, _ = stage.pair(buffer_bytes=4_096)
+    small.role.handle(Load("here", LIMIT_MS, 1_000_000))
+    with pytest.raises(SettingsError, match="size_bytes: got 1000000, expected at most 4096"):
+        small.role.handle(Start("here", LIMIT_MS, 1, 1_000_000))
+
+
+def test_reads_are_for_reliable_connections_only(stage: Stage) -> None:
+    here, there = stage.pair(verb="read")
+    play(here, there, Load("here", LIMIT_MS, 300_000))
+    assert results(here).status == "ok"
+    with pytest.raises(SettingsError, match="an unreliable connection has no READ"):
+        stage.pair("rogue-uc", verb="read")
+
+
+def test_what_completes_after_the_end_is_not_looked_at(stage: Stage) -> None:
+    here, there = stage.pair()
+    play(here, there, Load("here", LIMIT_MS, 2**30, count=None), run_ns=3_000_000)
+    before = results(here)
+    for _ in range(100):
+        here.turn()
+    after = results(here)
+    assert (after.verbs, after.moved_bytes) == (before.verbs, before.moved_bytes)
+    assert before.transfers_unfinished == 1
+
+
+def limited(stage: Stage) -> tuple[Actor, Actor]:
+    """A flow whose window asks for 1 MB per 20 ms, which software has to hold back."""
+    parameters = {"cc": "vegas", "base_rtt_floor_ns": 20_000_000, "hold_off_bytes": 0}
+    options = {"limiter": "software", "priority": 2, "line_rate_bps": 10**9, "mtu_bytes": 1024}
+    return stage.pair(parameters=parameters, **options)
+
+
+def test_a_limiter_in_software_holds_verbs_back(stage: Stage) -> None:
+    here, there = limited(stage)
+    play(here, there, Load("here", LIMIT_MS, 10 * 65_536), run_ns=60 * 10**9, turns_max=10**6)
+    sent = results(here, checksum=True)
+    assert (sent.status, sent.sha256) == ("ok", results(there, checksum=True).sha256)
+    first_bps = int(here.rows("limiter")[0]["effective_bps"])
+    assert sent.end_ns - sent.start_ns > 2 * 65_536 * 8 * 10**9 / first_bps
+
+
+def test_what_is_held_back_when_the_queue_pair_fails_goes_out_again(stage: Stage) -> None:
+    here, there = limited(stage)
+    assert here.introduction.qp_num is not None
+    stage.fabric.broken.add(here.introduction.qp_num)
+    play(here, there, Load("here", LIMIT_MS, 10 * 65_536), run_ns=60 * 10**9, turns_max=10**6)
+    assert results(here).status == "ok"
+    assert "shadow_switch" in [row["event"] for row in here.rows("events")]
+
+
+def test_completions_may_be_polled_without_pause(stage: Stage) -> None:
+    here, there = stage.pair(completions="polling")
+    assert (here.introduction.completions, here.introduction.clock) == ("polling", "host")
+    play(here, there, Load("here", LIMIT_MS, 1_000_000, count=3))
+    sent = results(here)
+    assert (sent.status, sent.transfers_ok, sent.spent["events"]) == ("ok", 3, 0)

@@ -1,0 +1,161 @@
+"""Faults: what each strikes, and which are impossible."""
+
+import pytest
+from pydantic import ValidationError
+
+from workloads.faults import Flooding, LinkCut, Loss, Misrouting, PauseStorm, SlowReceiver
+from workloads.topologies import TOPOLOGIES
+
+LOT = TOPOLOGIES["parking_lot"].model_validate({"rate": "10Gbps"})
+STAR = TOPOLOGIES["star"].model_validate({"hosts": 3, "rate": "10Gbps"})
+RING = TOPOLOGIES["ring"].model_validate({"rate": "10Gbps"})
+
+
+def cut(target: str) -> LinkCut:
+    return LinkCut.model_validate({"target": target, "at": "2s", "duration": "2s"})
+
+
+@pytest.mark.parametrize(
+    ("target", "ends"),
+    [("h1", {"h1", "s0"}), ("h1-s0", {"h1", "s0"}), ("s0-h1", {"h1", "s0"}), ("s2-s1", {"s1", "s2"})],
+)
+def test_a_host_or_two_neighbours(target: str, ends: set[str]) -> None:
+    link = cut(target).link(LOT)
+    assert link is not None
+    assert {link.a, link.b} == ends
+
+
+@pytest.mark.parametrize("target", ["h9", "s0", "s0-s2", "h0-h1", "s9-h0"])
+def test_links_that_are_not_there(target: str) -> None:
+    assert cut(target).link(LOT) is None
+
+
+@pytest.mark.parametrize("target", ["", "everything", "h1-", "h1-s0-s1"])
+def test_what_is_no_link_at_all(target: str) -> None:
+    with pytest.raises(ValidationError):
+        cut(target)
+
+
+def storm(target: str) -> PauseStorm:
+    return PauseStorm.model_validate({"target": target, "at": "1ms", "duration": "1ms"})
+
+
+def test_a_host_of_the_topology() -> None:
+    assert storm("h2").is_there(STAR)
+    assert not storm("h3").is_there(STAR)
+    assert storm("h3").expected_target(STAR) == "a host of the topology, such as h2"
+
+
+@pytest.mark.parametrize("target", ["s0", "h1-s0", ""])
+def test_nothing_else(target: str) -> None:
+    with pytest.raises(ValidationError):
+        storm(target)
+
+
+def test_two_seconds() -> None:
+    fault = LinkCut.model_validate({"kind": "link_cut", "target": "h1", "at": "0s", "duration": "2s"})
+    assert (fault.at_ns, fault.duration_ns) == (0, 2_000_000_000)
+
+
+@pytest.mark.parametrize("changes", [{"duration": "0s"}, {"at": 2}, {"until": "3s"}])
+def test_impossible_link_cuts_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        LinkCut.model_validate({"target": "h1", "at": "2s", "duration": "2s", **changes})
+
+
+def loss(**keys: object) -> Loss:
+    return Loss.model_validate({"target": "h1", **keys})
+
+
+@pytest.mark.parametrize(
+    ("keys", "probability"),
+    [({"one_in": 4096}, 1 / 4096), ({"one_in": 0}, 0.0), ({"probability": 0.25}, 0.25)],
+)
+def test_how_often(keys: dict[str, object], probability: float) -> None:
+    assert loss(**keys).mean_probability == probability
+
+
+@pytest.mark.parametrize("one_in", [0, 2, 4096, 65536])
+def test_a_filter_on_the_ip_id(one_in: int) -> None:
+    assert loss(model="identification", one_in=one_in).one_in == one_in
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {}, {"one_in": 8, "probability": 0.1}, {"probability": 1}, {"one_in": -1}, {"one_in": 1},
+        {"one_in": 8, "model": "all"},
+        {"one_in": 8, "from": "2s", "until": "2s"}, {"model": "identification", "one_in": 1000},
+        {"model": "identification", "one_in": 131_072}, {"model": "identification", "probability": 0.5},
+        {"model": "burst", "one_in": 8, "burst_packets": 1},
+        {"model": "burst", "probability": 0.75, "burst_packets": 3},
+    ],
+)  # fmt: skip
+def test_impossible_losses_are_refused(keys: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        loss(**keys)
+
+
+def test_how_often_bursts_begin() -> None:
+    """Runs of 4 packets, one packet in 5 lost: the gaps have 16 packets."""
+    assert loss(model="burst", one_in=5, burst_packets=4).burst_begins_probability == pytest.approx(1 / 16)
+
+
+@pytest.mark.parametrize(
+    ("target", "destination", "is_there"),
+    [("s0-s1", "h3", True), ("s0-s4", "h3", True), ("s0-h0", "h0", True), ("s0-s2", "h3", False),
+     ("s0-s1", "h5", False), ("s0-h0", "h1", False)],
+)  # fmt: skip
+def test_a_switch_and_its_neighbour(target: str, destination: str, is_there: bool) -> None:
+    fault = Misrouting.model_validate({"kind": "misrouting", "target": target, "destination": destination})
+    assert fault.is_there(RING) == is_there
+    assert fault.expected_target(RING).startswith("a switch and the neighbour")
+
+
+@pytest.mark.parametrize(
+    ("target", "destination", "is_there"), [("s4", "h3", True), ("s5", "h3", False), ("s0", "h5", False)]
+)
+def test_a_switch_that_floods(target: str, destination: str, is_there: bool) -> None:
+    fault = Flooding.model_validate({"kind": "flooding", "target": target, "destination": destination})
+    assert fault.is_there(RING) == is_there
+    assert fault.expected_target(RING).startswith("a switch, such as s0")
+
+
+@pytest.mark.parametrize("keys", [{"target": "h0", "destination": "h1"}, {"target": "s0"}, {}])
+def test_impossible_forwardings_are_refused(keys: dict[str, object]) -> None:
+    for fault in (Misrouting, Flooding):
+        with pytest.raises(ValidationError):
+            fault.model_validate(keys)
+
+
+def test_with_a_watchdog() -> None:
+    fault = PauseStorm.model_validate(
+        {"kind": "pause_storm", "target": "h1", "at": "2ms", "duration": "1s", "nic_watchdog": "100ms"}
+    )
+    assert (fault.at_ns, fault.duration_ns, fault.nic_watchdog_ns) == (2 * 10**6, 10**9, 10**8)
+
+
+@pytest.mark.parametrize("changes", [{"duration": "0s"}, {"nic_watchdog": "0s"}, {"rate": "1Gbps"}])
+def test_impossible_pause_storms_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        PauseStorm.model_validate({"target": "h1", "at": "2s", "duration": "2s", **changes})
+
+
+def test_from_the_beginning_to_the_end() -> None:
+    fault = SlowReceiver.model_validate({"kind": "slow_receiver", "target": "h1", "rate": "2Gbps"})
+    assert (fault.rate_bps, fault.at_ns, fault.duration_ns) == (2 * 10**9, 0, None)
+    assert (fault.buffer_bytes, fault.xoff_bytes, fault.xon_bytes) == (256_000, 128_000, 64_000)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"xon": "200KB"}, "less than xoff, 128000 bytes"),
+        ({"xoff": "256KB"}, "less than buffer, 256000 bytes"),
+        ({"rate": "0bps"}, "rate"),
+        ({"duration": "0s"}, "time"),
+    ],
+)
+def test_impossible_slow_receivers_are_refused(changes: dict[str, object], expected: str) -> None:
+    with pytest.raises(ValidationError, match=expected):
+        SlowReceiver.model_validate({"target": "h1", "rate": "2Gbps", **changes})

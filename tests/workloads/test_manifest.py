@@ -1,0 +1,92 @@
+"""What a manifest says, and what is said about what is none."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import cell, manifest
+
+from workloads.manifest import Manifest, ManifestError, parse_manifest
+from workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
+
+EXAMPLE = Path(__file__).parents[1] / "harness/data/manifest-example.json"
+
+
+def text(content: object) -> bytes:
+    return json.dumps(content).encode()
+
+
+def parsed(content: object) -> Manifest:
+    return parse_manifest(text(content))
+
+
+def test_the_example_is_read() -> None:
+    read = parse_manifest(EXAMPLE.read_bytes())
+    assert read.title == "8-to-1 incast at 10 Gb/s"
+    assert [each.status for each in read.cells] == [CellStatus.OK, CellStatus.FAILED, CellStatus.UNSUPPORTED]
+    assert read.cells[1].failure_kind is FailureKind.BUG
+    assert read.cells[0].number("ideal_goodput_bps") == pytest.approx(9.2586e9, rel=1e-4)
+    assert read.sessions[0].git == read.git
+    assert read.git.dirty is False
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
+def test_runs_of_older_schemas_are_read(version: int) -> None:
+    assert parsed(manifest([], schema_version=version)).schema_version == version
+
+
+def test_unknown_keys_of_later_versions_are_ignored() -> None:
+    assert parsed(manifest([cell(colour="blue")], weather="fine")).cells[0].id == "rogue-r1"
+
+
+def test_title_falls_back_to_name_and_run() -> None:
+    assert parsed(manifest([], experiment={"name": "n"})).title == "n"
+    assert parsed(manifest([], experiment={})).title == "20261120T101500Z-000000"
+
+
+@pytest.mark.parametrize(
+    ("experiment", "question"),
+    [
+        ({"question": "Is it fast?"}, "Is it fast?"),
+        ({}, None),
+        ({"question": None}, None),
+        ({"question": 5}, None),
+    ],
+)
+def test_question_may_be_missing(experiment: dict[str, object], question: str | None) -> None:
+    assert parsed(manifest([], experiment=experiment)).question == question
+
+
+@pytest.mark.parametrize("value", [True, "9e9", None, [1]])
+def test_fact_that_is_no_number_is_none(value: object) -> None:
+    read = parsed(manifest([cell(facts={"ideal_goodput_bps": value})]))
+    assert read.cells[0].number("ideal_goodput_bps") is None
+
+
+def test_what_no_file_can_hold_is_replaced() -> None:
+    assert parsed(manifest([], command=["rogue", "run", "\udcff.yaml"])).command[2] == "?.yaml"
+
+
+BAD: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
+    "newer": (
+        lambda: text(manifest([], schema_version=SCHEMA_VERSION + 1)),
+        ("schema_version", str(SCHEMA_VERSION + 1), "update"),
+    ),
+    "no version": (lambda: text({}), ("got schema_version None",)),
+    "not JSON": (lambda: b"{", ("not valid JSON",)),
+    "bytes that are no text": (lambda: b"\xff\xfe{", ("not valid JSON",)),
+    "a list": (lambda: text([]), ("got a list, expected a JSON object",)),
+    "no cells": (lambda: text({"schema_version": 1}), ("run_id",)),
+    "status": (lambda: text(manifest([cell(status="fine")])), ("cells.0.status", "'fine'")),
+    "path as id": (lambda: text(manifest([cell("../../etc")])), ("cells.0.id", "../../etc")),
+    "deep": (lambda: b"[" * 100_000, ("not valid JSON",)),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_no_manifest_gets_a_sentence(case: str) -> None:
+    make, words = BAD[case]
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(make())
+    assert all(word in str(caught.value) for word in words), caught.value
