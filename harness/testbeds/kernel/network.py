@@ -1,0 +1,133 @@
+"""A topology inside one kernel, as the commands that build it.
+
+A host is a veth interface with an RDMA device of its own, its other end in a bridge; a switch is a bridge.
+All stand in one network namespace, for `rdma_rxe` lives in the first one only. Packets still cross the
+bridges: by the settings below each interface replies for its own address alone, and takes packets that come
+from an address of this same kernel.
+"""
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address
+from typing import Final
+
+from harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
+from harness.provisioning.topology_ports import queue_bytes
+from rogue_agent.node.orders import Command
+from workloads.topologies import Link, Topology
+
+LIMITER_CLASSES: Final = 7
+"""Priorities from 1 have a rate limiter each, as on nodes."""
+BURST_BYTES: Final = 5_000
+"""What a port may send at once: timers are exact here, so that a packet or two are enough."""
+_FIRST_ADDRESS: Final = IPv4Address("10.0.0.1")
+_PREFIX: Final = 16
+_HEADERS_BYTES: Final = 100
+"""More than soft-RoCE's headers, so that the path MTU fits into the interface's."""
+_IP_MTU_MIN: Final = 1500
+_DELAYED_PACKETS_MAX: Final = 100_000
+_SYSCTLS: Final = {"accept_local": 1, "rp_filter": 0, "arp_ignore": 1, "arp_announce": 2}
+
+
+def addresses(topology: Topology) -> dict[str, str]:
+    """The address of each host."""
+    return {host: str(_FIRST_ADDRESS + place) for place, host in enumerate(topology.host_names())}
+
+
+def port_interfaces(topology: Topology) -> dict[str, str]:
+    """The interface of each switch's egress port, by the port's name."""
+    interfaces = {}
+    for number, link in enumerate(topology.links()):
+        for end, (node, peer) in zip("ab", ((link.a, link.b), (link.b, link.a)), strict=True):
+            if node in topology.switch_names():
+                interfaces[f"{node}->{peer}"] = f"p{number}{end}"
+    return interfaces
+
+
+def network_commands(topology: Topology, ports: dict[str, PortSettings]) -> list[Command]:
+    """Everything that makes the topology, in order."""
+    interfaces = port_interfaces(topology)
+    return [
+        *(_sysctl(name, value) for name, value in _SYSCTLS.items()),
+        Command(["ip", "-batch", "-"], _lines(_links(topology, interfaces))),
+        *(
+            Command(["rdma", "link", "add", f"rxe-{host}", "type", "rxe", "netdev", host])
+            for host in topology.host_names()
+        ),
+        Command(["tc", "-batch", "-"], _lines(_trees(topology, ports, interfaces))),
+    ]
+
+
+def _sysctl(name: str, value: int) -> Command:
+    words = " ".join(f"net.ipv4.conf.{scope}.{name}={value}" for scope in ("all", "default"))
+    return Command(["/bin/busybox", "sysctl", "-q", "-w", *words.split()])
+
+
+def _links(topology: Topology, interfaces: dict[str, str]) -> Iterator[str]:
+    mtu_bytes = max(_IP_MTU_MIN, topology.mtu_bytes + _HEADERS_BYTES)
+    yield "link set lo up"
+    for switch in topology.switch_names():
+        yield f"link add {switch} type bridge"
+        yield f"link set {switch} mtu {mtu_bytes} up"
+    for link in topology.links():
+        a, b = _interface(link.a, link.b, interfaces), _interface(link.b, link.a, interfaces)
+        yield f"link add {a} mtu {mtu_bytes} type veth peer name {b} mtu {mtu_bytes}"
+        for node, interface in ((link.a, a), (link.b, b)):
+            master = f"master {node} " if interface != node else ""
+            yield f"link set {interface} {master}up"
+    for host, address in addresses(topology).items():
+        yield f"address add {address}/{_PREFIX} dev {host}"
+
+
+def _interface(node: str, peer: str, interfaces: dict[str, str]) -> str:
+    """A host's only interface is called as the host."""
+    return interfaces.get(f"{node}->{peer}", node)
+
+
+def _trees(topology: Topology, ports: dict[str, PortSettings], interfaces: dict[str, str]) -> Iterator[str]:
+    for link in topology.links():
+        for node, peer in ((link.a, link.b), (link.b, link.a)):
+            port = f"{node}->{peer}"
+            if port in interfaces:
+                yield from port_lines(interfaces[port], ports[port])
+            else:
+                yield from _limiters(node, link)
+
+
+def _limiters(host: str, link: Link) -> Iterator[str]:
+    """A host's card: its line rate, and one rate limiter for each priority, behind the delay of its cable.
+
+    The classes are those of provisioned nodes.
+    """
+    parent = "root"
+    if link.delay_ns:
+        delay = f"netem limit {_DELAYED_PACKETS_MAX} delay {link.delay_ns / 1000:.3f}us"
+        yield f"qdisc add dev {host} root handle 9: {delay}"
+        parent = "parent 9:1"
+    shape = (
+        f"htb rate {link.rate_bps}bit burst {BURST_BYTES} cburst {BURST_BYTES} quantum 10000 "
+        f"overhead {WIRE_OVERHEAD_BYTES} mpu {MIN_WIRE_BYTES}"
+    )
+    yield f"qdisc add dev {host} {parent} handle 1: htb default 10"
+    yield f"class add dev {host} parent 1: classid 1:10 {shape}"
+    for priority in range(1, LIMITER_CLASSES + 1):
+        yield f"class add dev {host} parent 1: classid 1:1{priority} {shape}"
+        marked = f"flower ip_tos {priority << 5:#x}/0xe0"
+        yield f"filter add dev {host} parent 1: protocol ip prio 1 {marked} classid 1:1{priority}"
+
+
+def port_settings(topology: Topology) -> dict[str, PortSettings]:
+    """How each port of the switches is set."""
+    return {
+        f"{switch}->{peer}": PortSettings(
+            rate_bps=link.rate_bps,
+            queue_bytes=queue_bytes(topology),
+            delay_ns=link.delay_ns,
+            burst_bytes=BURST_BYTES,
+        )
+        for switch in topology.switch_names()
+        for peer, link in topology.links_of[switch].items()
+    }
+
+
+def _lines(lines: Iterator[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,48 @@
+"""What a cell's kernel is told before it starts: its network, its agents, their roles."""
+
+from typing import Final
+
+from harness.cell.cell import Cell
+from harness.testbeds.kernel.network import addresses, network_commands, port_interfaces, port_settings
+from harness.testbeds.ssh.memories import compared_bytes
+from harness.testbeds.ssh.requests import load_requests, prepare_request
+from harness.testbeds.ssh.roles import EndName, NodeFlow
+from harness.testbeds.ssh.tables import ENDS
+from rogue_agent.node.orders import Orders, RoleOrder
+from rogue_agent.node.wire import encode
+
+LIMIT_MS: Final = 600_000
+"""What a role gets for a request; no time passes there while it works."""
+HUNG_AFTER_NS: Final = 10_000_000_000
+"""A flow that has not ended so long after its time never will."""
+LIMITER: Final = "htb"
+
+
+def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
+    """Everything that the conductor in the kernel needs to know."""
+    return Orders(
+        commands=network_commands(cell.topology, port_settings(cell.topology)),
+        hosts=sorted({flow.host(end) for flow in flows for end in ENDS}),
+        roles=[_role(cell, flow, end) for flow in flows for end in ENDS],
+        ports=port_interfaces(cell.topology) if cell.experiment.measures("queues") else {},
+        sample_interval_ns=cell.timing.queue_interval_ns,
+        limit_ms=LIMIT_MS,
+        hung_after_ns=cell.timing.limit_ns + HUNG_AFTER_NS,
+    )
+
+
+def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
+    name, host = flow.role(end), flow.host(end)
+    request = prepare_request((flow, end), addresses(cell.topology)[host], LIMITER, cell.timing, LIMIT_MS)
+    loads = load_requests(flow, name, LIMIT_MS) if end == "requester" else ()
+    return RoleOrder(
+        name=name,
+        end=end,
+        host=host,
+        peer=flow.role("responder" if end == "requester" else "requester"),
+        prepare=encode(request).decode(),
+        loads=[encode(each).decode() for each in loads],
+        offset_ns=flow.flow.start_ns,
+        run_ns=flow.run_ns,
+        checked_bytes=compared_bytes(flow),
+    )

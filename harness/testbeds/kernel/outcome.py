@@ -1,0 +1,147 @@
+"""What a cell's kernel left behind: tables, facts, raw files."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from harness.cell.cell import Cell
+from harness.cell.facts import cell_facts
+from harness.experiment.choices import MeasureKind
+from harness.testbeds.base import CellResult, Columns, Fact, Failure
+from harness.testbeds.rows import columns_of
+from harness.testbeds.ssh.conduct import Conducted
+from harness.testbeds.ssh.roles import NodeFlow
+from harness.testbeds.ssh.tables import Readings, collect_tables, node_counters
+from rogue_agent.node.orders import ACCOUNT, FILES, SAMPLES, Account
+from workloads.records import CounterRow, FailureKind, QueueRow
+
+CLOCK: Final = "virtual: computing takes no time"
+NOT_MEASURED: Final[dict[MeasureKind, str]] = {
+    "cpu": "processor time is free in a kernel with a virtual clock",
+    "pauses": "Linux's bridges pause nobody",
+}
+
+EMPTY: Final[dict[MeasureKind, str]] = {
+    "throughput": "no flow lasted for an interval of samples",
+    "latency": "no probe was sent",
+    "rtt": "no transport of the cell estimates round-trip times, or no flow lasted for a sample",
+}
+"""Why a table has no rows."""
+
+
+def result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
+    """Read the folder of a kernel that has ended."""
+    account = Account.read((folder / ACCOUNT).read_text())
+    result = CellResult(raw=_raw(folder), failure=_failure(account))
+    for measure, reason in NOT_MEASURED.items():
+        if cell.experiment.measures(measure):
+            result.not_measured[measure] = reason
+    if account.start_ns is None or account.failure is not None:
+        return result
+    done = Conducted(account.start_ns, account.prepared, account.results, _files(folder))
+    own_start_ns = dict.fromkeys(cell.topology.host_names(), account.start_ns)
+    readings = Readings(flows, done, own_start_ns)
+    result.tables = collect_tables(cell, readings)
+    result.tables["counters"] = columns_of(CounterRow, sorted(node_counters(readings)))
+    if cell.experiment.measures("queues"):
+        result.tables["queues"] = _queues(folder / SAMPLES)
+    for measure, reason in EMPTY.items():
+        if cell.experiment.measures(measure) and measure not in result.tables:
+            result.not_measured[measure] = reason
+    result.facts = _facts(cell, flows, account)
+    result.failure = result.failure or _late(cell, flows, done)
+    return result
+
+
+_KINDS: Final = {
+    "configuration": FailureKind.CONFIGURATION,
+    "verbs": FailureKind.VERBS,
+    "timeout": FailureKind.TIMEOUT,
+}
+
+
+def _failure(account: Account) -> Failure | None:
+    if account.failure is None:
+        return None
+    return Failure(_KINDS.get(account.failure_kind or "", FailureKind.AGENT), account.failure)
+
+
+def _late(cell: Cell, flows: list[NodeFlow], done: Conducted) -> Failure | None:
+    """Time that ran out for a flow that had an end."""
+    if cell.timing.is_open_ended:
+        return None
+    late = [
+        flow.flow_id
+        for flow in flows
+        if not flow.is_probe and done.results[flow.role("requester")].transfers_unfinished
+    ]
+    if not late:
+        return None
+    limit = f"{cell.timing.limit_ns / 1e9:g} seconds"
+    text = f"{late[0]} and {len(late) - 1} more flows were not done after {limit}; raise time_limit"
+    return Failure(FailureKind.TIMEOUT, text)
+
+
+def _files(folder: Path) -> dict[str, dict[str, bytes]]:
+    """The roles' files, by role and name."""
+    files: dict[str, dict[str, bytes]] = {}
+    for path in sorted((folder / FILES).iterdir()):
+        role, _, name = path.name.partition(".")
+        files.setdefault(role, {})[name] = path.read_bytes()
+    return files
+
+
+def _queues(samples: Path) -> Columns:
+    """Samples of the ports: what waits at the instants, and what was dropped and marked since the one before.
+
+    Deviation: the kernel keeps no largest queue between two samples; the sample itself stands there.
+    """
+    return columns_of(QueueRow, _queue_rows(csv.DictReader(io.StringIO(samples.read_text()))))
+
+
+def _queue_rows(samples: Iterable[Mapping[str, str]]) -> Iterator[QueueRow]:
+    before: dict[str, tuple[int, int]] = {}
+    for each in samples:
+        port, waiting_bytes = each["port"], int(each["bytes"])
+        drops, marks = int(each["drops"]), int(each["marks"])
+        known = before.get(port, (0, 0))
+        before[port] = drops, marks
+        yield QueueRow(
+            node=port.partition("->")[0],
+            port=port,
+            priority=0,
+            t_ns=int(each["t_ns"]),
+            bytes=waiting_bytes,
+            max_bytes=waiting_bytes,
+            drops=drops - known[0],
+            marks=marks - known[1],
+        )
+
+
+def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fact]:
+    probe = next((flow for flow in flows if flow.is_probe), None)
+    return {
+        "clock": CLOCK,
+        **cell_facts(cell),
+        "probe_host": probe.flow.source if probe else None,
+        "queue_interval_ns": cell.timing.queue_interval_ns,
+        "qp_failures": sum(
+            result.status == "error" and not name.startswith("probe")
+            for name, result in account.results.items()
+        ),
+        "nic": "rdma_rxe (software)",
+        "nic_is_hardware": False,
+        "rate_limiter": "tc htb (software)",
+        "timestamps": "the host's clock (software)",
+        "switch": "Linux bridges (software)",
+        "node_kernel": account.kernel,
+        "node_python": account.python,
+    }
+
+
+def _raw(folder: Path) -> dict[str, bytes]:
+    """What was said on the way."""
+    kept = [*folder.glob("*.log"), *folder.glob("*.json")]
+    return {path.name: path.read_bytes() for path in sorted(kept) if path.stat().st_size}

@@ -1,0 +1,46 @@
+"""What a kernel with a virtual clock cannot do, said before the run."""
+
+from harness.cell.cell import Cell
+from harness.testbeds.ssh.topology import simulators_own
+from rogue_agent.core.transports import TRANSPORTS
+
+
+def unsupported(cell: Cell) -> str | None:
+    """Why a cell cannot run here, naming what could; None if it can."""
+    return _unsupported_transports(cell) or _unsupported_network(cell) or _unsupported_traffic(cell)
+
+
+def _unsupported_transports(cell: Cell) -> str | None:
+    for group in cell.groups:
+        name = group.transport
+        if name.features or name.base not in TRANSPORTS:
+            return f"the kernel testbed has no {name}; it has {', '.join(TRANSPORTS)}"
+        if group.parameters.get("completions") == "polling":
+            return "what polls never ends where no time passes while it does: set completions to event"
+    return None
+
+
+def _unsupported_network(cell: Cell) -> str | None:
+    topology = cell.topology
+    if topology.switch == "voq":
+        return "only the simulator has input-queued switches; leave topology.switch out"
+    if topology.nic is not None:
+        return f"soft-RoCE is no {topology.nic}: leave topology.nic out"
+    nodes = len(topology.host_names()) + len(topology.switch_names())
+    if len(list(topology.links())) != nodes - 1:
+        return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
+    if cell.experiment.faults:
+        fault = type(cell.experiment.faults[0]).__name__
+        return f"the kernel testbed makes no faults, such as {fault}; leave faults out"
+    return simulators_own(cell)
+
+
+def _unsupported_traffic(cell: Cell) -> str | None:
+    for group in cell.groups:
+        if group.priority != 0:
+            return "Linux's bridges have one traffic class; set priority to 0"
+        if group.asked.workload.is_probing:
+            return f"{group.name} measures latency between many hosts, which only the simulator does"
+        if not group.flows:
+            return f"nothing happens in {group.name} before its end; let it run longer"
+    return None

@@ -1,0 +1,108 @@
+"""Run a cell in a kernel of its own."""
+
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from harness.cell.cell import Cell
+from harness.cell.mistakes import ParameterMistake, first_mistake
+from harness.testbeds.base import CellResult, Failure, Progress, Testbed
+from harness.testbeds.kernel import support
+from harness.testbeds.kernel.orders import orders_of
+from harness.testbeds.kernel.outcome import result_of
+from harness.testbeds.ssh.roles import plan_roles
+from harness.testbeds.ssh.support import check_parameters
+from rogue_agent.node.bundle import agent_archive
+from rogue_agent.node.orders import ORDERS
+from virtual import prerequisites
+from virtual.errors import VirtualTestbedError
+from virtual.kernel.boot import CONSOLE, MAIN, Kernel, KernelPanicError, KernelTimeoutError, boot
+from virtual.kernel.cache import cache_directory, obtain
+from workloads.records import FailureKind
+
+AGENT: Final = "rogue-agent.pyz"
+_CONDUCT: Final = f"""\
+import sys
+
+sys.path.insert(0, "{AGENT}")
+from rogue_agent.node.conductor import main
+
+sys.exit(main(["."]))
+"""
+SETUP_SECONDS: Final = 10.0
+"""Booting, and starting the agents."""
+PACKET_SECONDS: Final = 250e-6
+"""Processor time of one data packet with its acknowledgement, two ports and a bridge: 33 s for 107 000
+packets of an incast of 4 to 1 at 10 Gb/s and an MTU of 1024, starting included."""
+LIMIT_FACTOR: Final = 30.0
+"""A kernel that takes so many times what it should has hung."""
+
+
+class KernelTestbed(Testbed):
+    """Linux as one process with a virtual clock: real verbs and real queues at the experiment's rate."""
+
+    def __init__(self, kernel: Kernel | None = None) -> None:
+        """`kernel`: one that is there; otherwise it is looked for, and built where there is none."""
+        self._kernel = kernel
+
+    @property
+    def name(self) -> str:
+        """Key in the registry."""
+        return "kernel"
+
+    def obstacles(self) -> list[str]:
+        """Have the kernel built if it is not there; what is in the way of that is in ours."""
+        try:
+            prerequisites.require(prerequisites.KERNEL)
+            self._kernel = obtain(cache_directory(), _tell)
+        except VirtualTestbedError as error:
+            return [str(error)]
+        return []
+
+    def unsupported(self, cell: Cell) -> str | None:
+        """Why the cell cannot run here."""
+        return support.unsupported(cell)
+
+    def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
+        """The first parameter that the agent does not take."""
+        return first_mistake(cell, partial(check_parameters, cell))
+
+    def estimate_seconds(self, cell: Cell) -> float:
+        """From the packets that the receivers' links can carry in the time of the traffic."""
+        topology = cell.topology
+        rate_bps = sum(topology.host_rate_bps(host) for host in cell.receivers)
+        packets = rate_bps / 8 / topology.mtu_bytes * cell.timing.traffic_ns / 1e9
+        return SETUP_SECONDS + packets * PACKET_SECONDS
+
+    def run(self, cell: Cell, progress: Progress) -> CellResult:
+        """Hand the cell over before the kernel starts, and read what is there when it has ended."""
+        progress(0.0)
+        kernel = self._kernel or obtain(cache_directory(), _tell)
+        flows = plan_roles(cell)
+        with tempfile.TemporaryDirectory(prefix="rogue-cell-") as place:
+            folder = Path(place)
+            (folder / AGENT).write_bytes(agent_archive())
+            (folder / ORDERS).write_text(orders_of(cell, flows).text())
+            (folder / MAIN).write_text(_CONDUCT)
+            try:
+                boot(kernel, folder, limit_s=LIMIT_FACTOR * self.estimate_seconds(cell))
+            except VirtualTestbedError as error:
+                return _lost(error, folder)
+            progress(1.0)
+            return result_of(cell, flows, folder)
+
+
+def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:
+    """A kernel that did not come to its end."""
+    kind = FailureKind.TIMEOUT if isinstance(error, KernelTimeoutError) else FailureKind.AGENT
+    if isinstance(error, KernelPanicError):
+        kind = FailureKind.NODE_LOST
+    console = (folder / CONSOLE).read_bytes()
+    return CellResult(failure=Failure(kind, str(error)), raw={CONSOLE: console} if console else {})
+
+
+def _tell(text: str) -> None:
+    """Building takes minutes: say how far it is."""
+    sys.stderr.write(f"{text}\n")

@@ -1,0 +1,96 @@
+"""What a conductor is told before its kernel starts, and what it leaves behind: files of a folder."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from rogue_agent.node.messages import Prepared, Results
+
+ORDERS = "orders.json"
+ACCOUNT = "account.json"
+SAMPLES = "queues.csv"
+FILES = "files"
+"""A folder: the files of each role, called `role.name`."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program of the system's with its arguments, and what it reads."""
+
+    run: list[str]
+    input: str = ""
+
+
+@dataclass(frozen=True)
+class RoleOrder:
+    """One end of one flow; messages are lines of the conversation with an agent."""
+
+    name: str
+    end: str
+    host: str
+    peer: str
+    """Name of the role at the other end."""
+    prepare: str
+    loads: list[str]
+    """The schedule of a requester; a responder has none."""
+    offset_ns: int
+    """When it starts, after the common start."""
+    run_ns: int
+    checked_bytes: int
+    """How much of the memory is summed up in the end; 0 for nothing."""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """One cell."""
+
+    commands: list[Command]
+    """They build the network, in this order."""
+    hosts: list[str]
+    """Each has an agent."""
+    roles: list[RoleOrder]
+    ports: dict[str, str]
+    """The interface of each port whose queue is sampled."""
+    sample_interval_ns: int
+    limit_ms: int
+    """What an agent gets for each request, of the kernel's time."""
+    hung_after_ns: int
+    """A requester that has not ended so long after the start never will."""
+
+    def text(self) -> str:
+        """As the file has it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> "Orders":
+        """From the file."""
+        values = json.loads(text)
+        commands = [Command(**each) for each in values.pop("commands")]
+        roles = [RoleOrder(**each) for each in values.pop("roles")]
+        return cls(commands=commands, roles=roles, **values)
+
+
+@dataclass
+class Account:
+    """What came of the orders, as far as they could be carried out."""
+
+    failure_kind: "str | None" = None
+    """Of `ErrorKind`."""
+    failure: "str | None" = None
+    start_ns: "int | None" = None
+    """The common start, by the kernel's monotonic clock."""
+    kernel: str = ""
+    python: str = ""
+    prepared: "dict[str, Prepared]" = field(default_factory=dict)
+    results: "dict[str, Results]" = field(default_factory=dict)
+
+    def text(self) -> str:
+        """As the file has it."""
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def read(cls, text: str) -> "Account":
+        """From the file."""
+        values = json.loads(text)
+        prepared = {name: Prepared(**each) for name, each in values.pop("prepared").items()}
+        results = {name: Results(**each) for name, each in values.pop("results").items()}
+        return cls(prepared=prepared, results=results, **values)

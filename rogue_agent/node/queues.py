@@ -1,0 +1,102 @@
+"""What waits in the queues of this kernel's interfaces, read over netlink in a system call or two.
+
+Source: Linux, include/uapi/linux/{netlink,rtnetlink,gen_stats,pkt_sched}.h; RFC 3549.
+"""
+
+import socket
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_HEADER = struct.Struct("=IHHII")
+_TCMSG = struct.Struct("=BxxxiIII")
+_ATTRIBUTE = struct.Struct("=HH")
+_QUEUE = struct.Struct("=5I")
+_RED = struct.Struct("=4I")
+_RTM_NEWQDISC, _RTM_GETQDISC = 36, 38
+_REQUEST_DUMP = 0x301
+_DONE, _ERROR = 3, 2
+_KIND, _STATS2 = 1, 7
+_STATS_QUEUE, _STATS_APP = 3, 4
+_CHUNK_BYTES = 1 << 18
+
+
+class QueueReading(NamedTuple):
+    """One interface: bytes that wait, and packets dropped and marked since it was set up."""
+
+    waiting_bytes: int = 0
+    dropped_packets: int = 0
+    marked_packets: int = 0
+
+
+class QueueReader:
+    """Reads the queues of some interfaces, by name."""
+
+    def __init__(self, interfaces: "dict[str, str]") -> None:
+        """`interfaces`: those to read, each under the name that its reading gets."""
+        self._names = {socket.if_nametoindex(interface): name for name, interface in interfaces.items()}
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+        self._socket.bind((0, 0))
+
+    def read(self) -> "dict[str, QueueReading]":
+        """Every interface as it is now."""
+        request = _TCMSG.pack(0, 0, 0, 0, 0)
+        header = _HEADER.pack(_HEADER.size + len(request), _RTM_GETQDISC, _REQUEST_DUMP, 1, 0)
+        self._socket.sendall(header + request)
+        found = dict.fromkeys(self._names.values(), QueueReading())
+        for message in self._messages():
+            index = _TCMSG.unpack_from(message)[1]
+            if index in self._names:
+                name = self._names[index]
+                found[name] = together(found[name], reading_of(message[_TCMSG.size :]))
+        return found
+
+    def close(self) -> None:
+        """Give the socket back."""
+        self._socket.close()
+
+    def _messages(self) -> Iterator[bytes]:
+        """The bodies of one dump."""
+        while True:
+            for kind, body in split(self._socket.recv(_CHUNK_BYTES)):
+                if kind == _DONE:
+                    return
+                if kind == _ERROR:
+                    raise OSError("the kernel refuses to list its queues")
+                if kind == _RTM_NEWQDISC:
+                    yield body
+
+
+def split(chunk: bytes) -> "Iterator[tuple[int, bytes]]":
+    """Types and bodies of the messages in what was received."""
+    while len(chunk) >= _HEADER.size:
+        length, kind, *_ = _HEADER.unpack_from(chunk)
+        yield kind, chunk[_HEADER.size : length]
+        chunk = chunk[_aligned(length) :]
+
+
+def together(one: QueueReading, other: QueueReading) -> QueueReading:
+    """Two qdiscs of one interface: what waits, or is dropped, counts in both if one is in the other."""
+    return QueueReading(*map(max, one, other))
+
+
+def reading_of(attributes: bytes) -> QueueReading:
+    """What the attributes of one qdisc say of its queue."""
+    found = dict(_attributes(attributes))
+    statistics = dict(_attributes(found.get(_STATS2, b"")))
+    _, waiting_bytes, dropped, _, _ = _QUEUE.unpack_from(statistics.get(_STATS_QUEUE, bytes(_QUEUE.size)))
+    marked = 0
+    if found.get(_KIND, b"").rstrip(b"\0") == b"red" and _STATS_APP in statistics:
+        *_, marked = _RED.unpack_from(statistics[_STATS_APP])
+    return QueueReading(waiting_bytes, dropped, marked)
+
+
+def _attributes(content: bytes) -> "Iterator[tuple[int, bytes]]":
+    while len(content) >= _ATTRIBUTE.size:
+        length, kind = _ATTRIBUTE.unpack_from(content)
+        yield kind, content[_ATTRIBUTE.size : length]
+        content = content[_aligned(length) :]
+
+
+def _aligned(length: int) -> int:
+    return (length + 3) & ~3

@@ -1,0 +1,52 @@
+"""A topology as commands, word by word."""
+
+from helpers.experiments import cell_of
+
+from harness.testbeds.kernel.network import addresses, network_commands, port_interfaces, port_settings
+
+TEXT = """
+name: small
+topology: {kind: star, hosts: 2, rate: 10Gbps, delay: 2us, mtu: 1024}
+workload: {kind: incast, senders: 1, size: 1MB}
+transports: [roce]
+"""
+LINKS = """\
+link set lo up
+link add s0 type bridge
+link set s0 mtu 1500 up
+link add h0 mtu 1500 type veth peer name p0b mtu 1500
+link set h0 up
+link set p0b master s0 up
+link add h1 mtu 1500 type veth peer name p1b mtu 1500
+link set h1 up
+link set p1b master s0 up
+address add 10.0.0.1/16 dev h0
+address add 10.0.0.2/16 dev h1
+"""
+BUFFER = 4_500_000
+SHAPE = "htb rate 10000000000bit burst 5000 cburst 5000 quantum 10000 overhead 24 mpu 84"
+
+
+def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    topology = cell_of(tmp_path, text=TEXT).topology
+    commands = network_commands(topology, port_settings(topology))
+    assert commands[-4].input == LINKS
+    assert [each.run for each in commands[-3:-1]] == [
+        ["rdma", "link", "add", f"rxe-{host}", "type", "rxe", "netdev", host] for host in ("h0", "h1")
+    ]
+    trees = commands[-1].input.splitlines()
+    assert trees[:3] == [
+        "qdisc add dev h0 root handle 9: netem limit 100000 delay 2.000us",
+        "qdisc add dev h0 parent 9:1 handle 1: htb default 10",
+        f"class add dev h0 parent 1: classid 1:10 {SHAPE}",
+    ]
+    assert "filter add dev h0 parent 1: protocol ip prio 1 flower ip_tos 0xe0/0xe0 classid 1:17" in trees
+    at_switch = [line for line in trees if "p1b" in line]
+    assert at_switch[0].startswith("qdisc add dev p1b root handle 1: netem")
+    assert at_switch[-1] == f"qdisc add dev p1b parent 2:10 handle 3: bfifo limit {BUFFER}"
+
+
+def test_names(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    topology = cell_of(tmp_path, text=TEXT).topology
+    assert addresses(topology) == {"h0": "10.0.0.1", "h1": "10.0.0.2"}
+    assert port_interfaces(topology) == {"s0->h0": "p0b", "s0->h1": "p1b"}

@@ -1,0 +1,35 @@
+"""What the conductor inside is told."""
+
+from pathlib import Path
+
+from helpers.experiments import cell_of
+
+from harness.testbeds.kernel.orders import orders_of
+from harness.testbeds.ssh.roles import plan_roles
+from rogue_agent.node.messages import Prepare
+from rogue_agent.node.wire import REQUEST_TYPES, decode
+
+
+def test_each_flow_has_two_ends_that_know_each_other(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    orders = orders_of(cell, plan_roles(cell))
+    peers = {role.name: role.peer for role in orders.roles}
+    assert len(peers) == 6  # two senders and the probe
+    assert all(peers[peer] == name for name, peer in peers.items())
+    assert {role.host for role in orders.roles} == set(orders.hosts) == {"h0", "h1", "h2", "h3"}
+
+
+def test_who_sets_rates_has_a_limiter_of_the_kernel(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    prepares = [
+        decode(role.prepare.encode(), REQUEST_TYPES) for role in orders_of(cell, plan_roles(cell)).roles
+    ]
+    limiters = {each.role: each.limiter for each in prepares if isinstance(each, Prepare)}
+    assert limiters["flow0-requester"] == "htb"
+    assert limiters["flow0-responder"] == limiters["probe-requester"] == "none"
+
+
+def test_queues_are_sampled_where_they_are_asked_for(tmp_path: Path) -> None:
+    asked, spared = (cell_of(tmp_path, f"measure=[{measure}]") for measure in ("queues", "throughput"))
+    assert orders_of(asked, plan_roles(asked)).ports["s0->h2"] == "p2b"
+    assert orders_of(spared, plan_roles(spared)).ports == {}

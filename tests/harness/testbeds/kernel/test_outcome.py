@@ -1,0 +1,67 @@
+"""What a kernel leaves behind becomes tables."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.cell.cell import Cell
+from harness.testbeds.base import Failure
+from harness.testbeds.kernel.outcome import result_of
+from harness.testbeds.ssh.roles import plan_roles
+from rogue_agent.node.messages import Results
+from rogue_agent.node.orders import ACCOUNT, FILES, SAMPLES, Account
+from workloads.records import FailureKind
+
+TRANSFERS = """\
+transfer_id,size_bytes,start_ns,end_ns,status,error,retransmitted_bytes,is_sent
+0,1000000,1000,801000,ok,,,1
+"""
+QUEUES = """\
+port,t_ns,bytes,drops,marks
+s0->h2,1000,500,3,0
+s0->h2,2000,700,5,2
+"""
+
+
+@pytest.fixture
+def cell(tmp_path: Path) -> Cell:
+    return cell_of(tmp_path, "measure=[queues, cpu]")
+
+
+def left(folder: Path, cell: Cell, account: Account) -> Path:
+    """A folder as a kernel leaves it."""
+    (folder / FILES).mkdir()
+    (folder / FILES / "flow0-requester.transfers").write_text(TRANSFERS)
+    (folder / SAMPLES).write_text(QUEUES)
+    roles = [flow.role(end) for flow in plan_roles(cell) for end in ("requester", "responder")]  # type: ignore[arg-type]
+    account.results = {role: Results(role, "ok", 1_000, 801_000) for role in roles}
+    (folder / ACCOUNT).write_text(account.text())
+    return folder
+
+
+def test_times_count_from_the_common_start(tmp_path: Path, cell: Cell) -> None:
+    result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=1_000)))
+    assert list(result.tables["flows"]["start_ns"]) == [0]
+    assert list(result.tables["flows"]["fct_ns"]) == [800_000]
+    assert result.failure is None
+
+
+def test_counts_of_ports_become_those_since_the_sample_before(tmp_path: Path, cell: Cell) -> None:
+    queues = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0))).tables["queues"]
+    assert list(queues["drops"]) == [3, 2]
+    assert list(queues["marks"]) == [0, 2]
+    assert list(queues["node"]) == ["s0", "s0"]
+
+
+def test_it_says_that_computing_takes_no_time(tmp_path: Path, cell: Cell) -> None:
+    result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0, kernel="6.1")))
+    assert result.facts["clock"] == "virtual: computing takes no time"
+    assert result.facts["nic_is_hardware"] is False
+    assert result.not_measured["cpu"].startswith("processor time is free")
+
+
+def test_a_failure_inside_is_the_cells(tmp_path: Path, cell: Cell) -> None:
+    result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account("verbs", "flow0: no device")))
+    assert result.failure == Failure(FailureKind.VERBS, "flow0: no device")
+    assert result.tables == {}

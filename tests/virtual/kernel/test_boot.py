@@ -1,0 +1,55 @@
+"""Booting, with a program in the kernel's place that reads the same command line."""
+
+from pathlib import Path
+
+import pytest
+
+from virtual.kernel.boot import Kernel, KernelPanicError, KernelTimeoutError, MainFailedError, boot
+
+PROGRAM = """\
+#!/bin/sh
+for word; do case $word in CELL=*) cell=${word#CELL=} ;; esac; done
+echo "booting with $*"
+cd "$cell" || exit 1
+%s
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    cell = tmp_path / "a cell, with a comma"
+    cell.mkdir()
+    return cell
+
+
+def kernel_that(directory: Path, does: str) -> Kernel:
+    (directory / "root").mkdir()
+    program = directory / "linux"
+    program.write_text(PROGRAM % does)
+    program.chmod(0o755)
+    return Kernel(directory)
+
+
+def test_a_kernel_finds_its_folder_whatever_it_is_called(tmp_path: Path, folder: Path) -> None:
+    boot(kernel_that(tmp_path, "echo done >result; echo 0 >exit"), folder, limit_s=20)
+    assert (folder / "result").read_text() == "done\n"
+    words = (folder / "console.log").read_text().split()
+    assert {"time-travel=inf-cpu", "ro", "mem=512M", "rootfstype=hostfs"} <= set(words)
+
+
+def test_a_kernel_that_does_not_end_is_killed(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(KernelTimeoutError, match="did not end within 0 s"):
+        boot(kernel_that(tmp_path, "exec sleep 1000"), folder, limit_s=0.3)
+
+
+def test_a_panic_has_the_last_lines_of_the_console(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(KernelPanicError) as caught:
+        boot(kernel_that(tmp_path, "echo 'Kernel panic - not syncing'; exit 134"), folder, limit_s=20)
+    assert str(caught.value).endswith("Kernel panic - not syncing")
+
+
+def test_what_ran_in_it_may_fail(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(MainFailedError) as caught:
+        boot(kernel_that(tmp_path, "echo 'no such file' >main.log; echo 3 >exit"), folder, limit_s=20)
+    assert "ended with code 3" in str(caught.value)
+    assert "no such file" in str(caught.value)

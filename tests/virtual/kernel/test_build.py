@@ -1,0 +1,36 @@
+"""Building the kernel: what goes wrong is said in words."""
+
+from pathlib import Path
+
+import pytest
+
+from virtual.errors import VirtualTestbedError
+from virtual.kernel import build
+
+
+def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [line for line in build.recipe.wanted_options() if line != "CONFIG_RDMA_RXE=y"]
+    (tmp_path / ".config").write_text("\n".join(kept))
+    monkeypatch.setattr(build, "run", lambda *_args, **_named: "")
+    with pytest.raises(VirtualTestbedError, match="cannot be configured with CONFIG_RDMA_RXE=y; see what"):
+        build._configure(tmp_path)
+
+
+def test_progress_counts_what_is_compiled(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("linux:\n\t@echo '  CC      init/main.o'\n\t@echo '  LD      linux'\n")
+    said: list[str] = []
+    build._compile(tmp_path, said.append)
+    assert said == ["kernel: 1 files compiled, all"]
+
+
+def test_a_compiler_that_fails_has_the_last_word(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("linux:\n\t@echo 'main.c:1: error: no such thing'; exit 1\n")
+    with pytest.raises(VirtualTestbedError, match="no such thing"):
+        build._compile(tmp_path, lambda _text: None)
+
+
+def test_every_file_of_the_root_folder_is_listed_with_its_size(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "ip").write_text("12345")
+    (tmp_path / "link").symlink_to("bin/ip")
+    assert build._files_of(tmp_path) == ["bin/ip 5"]

@@ -1,0 +1,27 @@
+"""The package of the kernel's source."""
+
+import pytest
+
+from virtual.errors import VirtualTestbedError
+from virtual.kernel import source
+from virtual.kernel.source import SourcePackage, source_package
+
+DEPENDS = """\
+linux-source
+  Depends: linux-source-6.1
+"""
+SHOWN = """\
+Package: linux-source-6.1
+Version: 6.1.176-1
+"""
+
+
+def test_the_release_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "run", lambda command, **_: DEPENDS if "depends" in command else SHOWN)
+    assert source_package() == SourcePackage("linux-source-6.1", "6.1.176-1")
+
+
+def test_a_computer_without_one_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "run", lambda command, **_: "")
+    with pytest.raises(VirtualTestbedError, match="run `sudo apt-get update`"):
+        source_package()

@@ -1,0 +1,1 @@
+"""Linux as one process with a virtual clock: built once, booted for each cell."""

@@ -1,0 +1,142 @@
+"""Runs one kernel on one folder, to its end.
+
+The kernel is a process of whoever starts it: no root, no KVM, no network of the host's. Its clock is virtual:
+computing takes none of its time, and when everything in it sleeps, time jumps to the next timer. So nothing
+outside may take part while it runs. It finds in the folder what it is to do, `main.py`, and leaves there what
+came of it.
+Source: Linux, Documentation/virt/uml; arch/um/kernel/time.c, time-travel=inf-cpu.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from virtual.errors import VirtualTestbedError
+from virtual.programs import dying_with_owner
+
+MAIN: Final = "main.py"
+LOG: Final = "main.log"
+"""What `main.py` printed."""
+EXIT: Final = "exit"
+"""The code with which `main.py` ended; absent if the kernel ended first."""
+CONSOLE: Final = "console.log"
+MEMORY_MIB: Final = 512
+_LINES_SHOWN: Final = 20
+
+
+class KernelTimeoutError(VirtualTestbedError):
+    """A kernel did not end in time."""
+
+
+class KernelPanicError(VirtualTestbedError):
+    """A kernel ended before what ran in it."""
+
+
+class MainFailedError(VirtualTestbedError):
+    """What ran in a kernel ended with an error of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A built kernel and its root folder; cells share both, and write to neither."""
+
+    directory: Path
+
+    @property
+    def program(self) -> Path:
+        """The kernel itself."""
+        return self.directory / "linux"
+
+    @property
+    def root(self) -> Path:
+        """What it sees as its file system."""
+        return self.directory / "root"
+
+
+def boot(
+    kernel: Kernel,
+    folder: Path,
+    *,
+    limit_s: float,
+    memory_mib: int = MEMORY_MIB,
+    writes_to_root: bool = False,
+) -> None:
+    """Run `main.py` of a folder in a kernel of its own, and wait for the end of both.
+
+    limit_s: on this computer's clock. Raises KernelTimeoutError, KernelPanicError or MainFailedError, each
+    with the last lines of what was said.
+    """
+    with _links(kernel, folder) as place:
+        command = [
+            str(kernel.program),
+            f"mem={memory_mib}M",
+            "root=/dev/root",
+            "rootfstype=hostfs",
+            f"rootflags={place / 'root'}",
+            "rw" if writes_to_root else "ro",
+            "init=/init",
+            f"CELL={place / 'cell'}",
+            f"uml_dir={place}/",
+            "con=null",
+            "con0=fd:0,fd:1",
+            "quiet",
+            "time-travel=inf-cpu",
+        ]
+        is_over = _run(command, folder / CONSOLE, limit_s)
+    if not is_over:
+        raise KernelTimeoutError(_told(folder, f"the kernel did not end within {limit_s:.0f} s"))
+    try:
+        code = int((folder / EXIT).read_text())
+    except (OSError, ValueError):
+        raise KernelPanicError(_told(folder, "the kernel ended before its work was done")) from None
+    if code != 0:
+        raise MainFailedError(_told(folder, f"what ran in the kernel ended with code {code}"))
+
+
+def _run(command: list[str], console: Path, limit_s: float) -> bool:
+    """Run a kernel; return False if it had to be killed. It never outlives this process."""
+    with console.open("wb") as output:
+        process = subprocess.Popen(
+            dying_with_owner(command),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return True
+
+
+@contextmanager
+def _links(kernel: Kernel, folder: Path) -> Iterator[Path]:
+    """A place with names that a kernel's command line can hold, whatever the folders are called."""
+    with tempfile.TemporaryDirectory(prefix="rogue-kernel-") as place:
+        (Path(place) / "root").symlink_to(kernel.root.resolve())
+        (Path(place) / "cell").symlink_to(folder.resolve())
+        yield Path(place)
+
+
+def _told(folder: Path, what: str) -> str:
+    """Say what happened, and the last that was said about it."""
+    said = [line for name in (CONSOLE, LOG) for line in _lines(folder / name)]
+    return "\n  | ".join([f"{what}; the last that was said:", *(said[-_LINES_SHOWN:] or ["(nothing)"])])
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return [line for line in file.read_text(errors="replace").splitlines() if line.strip()]
+    except FileNotFoundError:
+        return []
