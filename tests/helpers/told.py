@@ -15,12 +15,12 @@ from harness.cell.cell import Cell
 from harness.provisioning.inventory import Host
 from harness.provisioning.ports import PortSettings
 from harness.testbeds.base import CellResult, Testbed
+from harness.testbeds.ends.roles import plan_roles
 from harness.testbeds.kernel.orders import orders_of
 from harness.testbeds.simulator import SimulatorTestbed, network
 from harness.testbeds.ssh import SshTestbed, conduct, node, surroundings, testbed
 from harness.testbeds.ssh import agents as agents_module
 from harness.testbeds.ssh.node import Node
-from harness.testbeds.ssh.roles import plan_roles
 from rogue_agent.node.messages import Clock
 from simulator import Simulation
 

@@ -3,11 +3,11 @@
 from typing import Final
 
 from harness.cell.cell import Cell
+from harness.testbeds.ends.memories import compared_bytes
+from harness.testbeds.ends.requests import load_requests, prepare_request
+from harness.testbeds.ends.roles import EndName, NodeFlow
+from harness.testbeds.ends.tables import ENDS
 from harness.testbeds.kernel.network import addresses, network_commands, port_interfaces, port_settings
-from harness.testbeds.ssh.memories import compared_bytes
-from harness.testbeds.ssh.requests import load_requests, prepare_request
-from harness.testbeds.ssh.roles import EndName, NodeFlow
-from harness.testbeds.ssh.tables import ENDS
 from rogue_agent.node.orders import Orders, RoleOrder
 from rogue_agent.node.wire import encode
 

@@ -10,10 +10,9 @@ from harness.cell.cell import Cell
 from harness.cell.facts import cell_facts
 from harness.experiment.choices import MeasureKind
 from harness.testbeds.base import CellResult, Columns, Fact, Failure
+from harness.testbeds.ends.roles import NodeFlow
+from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters
 from harness.testbeds.rows import columns_of
-from harness.testbeds.ssh.conduct import Conducted
-from harness.testbeds.ssh.roles import NodeFlow
-from harness.testbeds.ssh.tables import Readings, collect_tables, node_counters
 from rogue_agent.node.orders import ACCOUNT, FILES, SAMPLES, Account
 from workloads.records import CounterRow, FailureKind, QueueRow
 

@@ -1,13 +1,18 @@
 """What a kernel with a virtual clock cannot do, said before the run."""
 
 from harness.cell.cell import Cell
-from harness.testbeds.ssh.topology import simulators_own
+from harness.testbeds.ends.support import simulators_topology, simulators_traffic
 from rogue_agent.core.transports import TRANSPORTS
 
 
 def unsupported(cell: Cell) -> str | None:
     """Why a cell cannot run here, naming what could; None if it can."""
-    return _unsupported_transports(cell) or _unsupported_network(cell) or _unsupported_traffic(cell)
+    return (
+        _unsupported_transports(cell)
+        or _unsupported_network(cell)
+        or simulators_traffic(cell)
+        or cell.idleness
+    )
 
 
 def _unsupported_transports(cell: Cell) -> str | None:
@@ -32,15 +37,4 @@ def _unsupported_network(cell: Cell) -> str | None:
     if cell.experiment.faults:
         fault = type(cell.experiment.faults[0]).__name__
         return f"the kernel testbed makes no faults, such as {fault}; leave faults out"
-    return simulators_own(cell)
-
-
-def _unsupported_traffic(cell: Cell) -> str | None:
-    for group in cell.groups:
-        if group.priority != 0:
-            return "Linux's bridges have one traffic class; set priority to 0"
-        if group.asked.workload.is_probing:
-            return f"{group.name} measures latency between many hosts, which only the simulator does"
-        if not group.flows:
-            return f"nothing happens in {group.name} before its end; let it run longer"
-    return None
+    return simulators_topology(cell)

@@ -9,11 +9,11 @@ from typing import Final
 from harness.cell.cell import Cell
 from harness.cell.mistakes import ParameterMistake, first_mistake
 from harness.testbeds.base import CellResult, Failure, Progress, Testbed
+from harness.testbeds.ends.roles import plan_roles
+from harness.testbeds.ends.support import check_parameters
 from harness.testbeds.kernel import support
 from harness.testbeds.kernel.orders import orders_of
 from harness.testbeds.kernel.outcome import result_of
-from harness.testbeds.ssh.roles import plan_roles
-from harness.testbeds.ssh.support import check_parameters
 from rogue_agent.node.bundle import agent_archive
 from rogue_agent.node.orders import ORDERS
 from virtual import prerequisites

@@ -11,14 +11,14 @@ from harness.cell.cell import Cell
 from harness.cell.facts import cell_facts
 from harness.cell.timing import SECOND_NS
 from harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
+from harness.testbeds.ends.memories import compared_bytes
+from harness.testbeds.ends.roles import NodeFlow
+from harness.testbeds.ends.tables import ENDS, Conducted, Readings, collect_tables, node_counters
 from harness.testbeds.rows import columns_of
 from harness.testbeds.ssh import support
-from harness.testbeds.ssh.conduct import Conducted, joined
-from harness.testbeds.ssh.memories import compared_bytes
+from harness.testbeds.ssh.conduct import joined
 from harness.testbeds.ssh.node import Node
-from harness.testbeds.ssh.roles import NodeFlow
 from harness.testbeds.ssh.surroundings import Surroundings
-from harness.testbeds.ssh.tables import ENDS, Readings, collect_tables, node_counters
 from harness.testbeds.ssh.topology import PROFILES
 from rogue_agent.baselines.tcp_socket import GAUGES
 from workloads.records import CounterRow, FailureKind

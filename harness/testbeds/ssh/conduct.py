@@ -4,17 +4,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 from harness.cell.timing import Timing
 from harness.errors import SHOWN_MAX
 from harness.testbeds.base import Progress, TestbedError
-from harness.testbeds.ssh.memories import compared_bytes
+from harness.testbeds.ends.memories import compared_bytes
+from harness.testbeds.ends.requests import load_requests, prepare_request
+from harness.testbeds.ends.roles import EndName, NodeFlow
+from harness.testbeds.ends.tables import Conducted
+from harness.testbeds.ssh.limiters import limiter_of
 from harness.testbeds.ssh.node import HEARTBEAT_LIMIT_S, REPLY_LIMIT_S, Node
-from harness.testbeds.ssh.requests import limiter_of, load_requests, prepare_request
-from harness.testbeds.ssh.roles import EndName, NodeFlow
 from remote.errors import NodeError
 from rogue_agent.node.messages import (
     Alive,
@@ -47,24 +48,6 @@ OVER: Final = ("finished", "failed")
 """States of a role from which it goes on to none."""
 
 Role = tuple[NodeFlow, EndName]
-
-
-@dataclass(slots=True)
-class Conducted:
-    """What the nodes said about one run."""
-
-    start_ns: int | None
-    """The common start, on this process's clock; None if it has not come to that."""
-    prepared: dict[str, Prepared]
-    results: dict[str, Results]
-    files: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    """By role and name."""
-    logs: dict[str, bytes] = field(default_factory=dict)
-    """What data processes have printed, and files of roles that have no results; by the node's own names."""
-    start_notice_ns: int = 0
-    """How long before the start the last node knew of it."""
-    failures: list[TestbedError] = field(default_factory=list)
-    """Roles that have no results; those of the others are there."""
 
 
 class Conductor:

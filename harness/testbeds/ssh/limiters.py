@@ -8,7 +8,8 @@ from harness.cell.cell import Cell
 from harness.cell.mistakes import ParameterError
 from harness.cell.parameters import agent_settings
 from harness.provisioning.inventory import Inventory
-from harness.testbeds.ssh.roles import PRIORITIES
+from harness.testbeds.ends.roles import PRIORITIES
+from harness.testbeds.ssh.node import Node
 from rogue_agent.core.transports import TRANSPORTS
 from rogue_agent.node.messages import Capabilities
 from workloads.traffic import Flow
@@ -27,6 +28,11 @@ SOFTWARE_BATCH_NS_MIN: Final = 10_000_000
 def limiter_kind(node: Capabilities, interface: str) -> str:
     """The kind of limiter that a node offers on an interface."""
     return next((kind for kind in KINDS if f"{kind}:{interface}" in node.limiters), SOFTWARE)
+
+
+def limiter_of(node: Node) -> str:
+    """The kind of rate limiter that a node offers on its experiment interface."""
+    return limiter_kind(node.capabilities, node.host.variables.experiment_interface)
 
 
 def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:

@@ -3,18 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
-from harness.cell.carrier import PROBE_TRANSPORT, Group
+from harness.cell.carrier import PROBE_TRANSPORT
 from harness.cell.cell import Cell
-from harness.cell.driver_options import option_mistake
-from harness.cell.mistakes import ParameterError, ParameterMistake
-from harness.cell.parameters import agent_settings
 from harness.experiment.choices import MeasureKind
 from harness.provisioning.inventory import Inventory
+from harness.testbeds.ends.roles import is_limited
+from harness.testbeds.ends.support import simulators_traffic
 from harness.testbeds.ssh.limiters import lacking_limiters
-from harness.testbeds.ssh.roles import is_limited
 from harness.testbeds.ssh.switch import unsupported_fault
 from harness.testbeds.ssh.topology import too_slow, unsupported_topology
-from rogue_agent.core.estimators import ESTIMATORS
 from rogue_agent.core.transports import TRANSPORTS
 from rogue_agent.node.messages import Capabilities
 from workloads.transports import BASES, TransportName
@@ -26,7 +23,6 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
 NOT_OURS: Final[dict[MeasureKind, str]] = {
     measure: f"the switch is not ours: nobody reads its {measure}" for measure in NOT_MEASURED
 }
-ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
 KERNEL_TCPS: Final = tuple(name for name, base in BASES.items() if base.is_in_kernels)
 
 
@@ -44,7 +40,8 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
     return (
         _kernels_own(cell)
         or unsupported_topology(cell, inventory, used)
-        or _unsupported_traffic(cell)
+        or simulators_traffic(cell)
+        or cell.idleness
         or lacking_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
         or too_slow(cell, inventory, used)
@@ -82,20 +79,6 @@ def _unsupported_transport(name: TransportName, nodes: Mapping[str, Capabilities
     return None
 
 
-def check_parameters(cell: Cell, group: Group) -> None:
-    """ParameterError names the first parameter that the agent on a node does not take."""
-    if group.transport.base not in TRANSPORTS:
-        return
-    if mistake := option_mistake(group.parameters):
-        raise ParameterError(mistake)
-    if group.parameters.get("estimator") in ORACLES:
-        honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
-        advice = "no NIC tells what this one asks for"
-        raise ParameterError(ParameterMistake("estimator", f"one of {honest}", advice))
-    line_rate_bps = cell.topology.host_rate_bps(cell.topology.host_names()[0])
-    agent_settings(group.transport.base, line_rate_bps, group.parameters)
-
-
 def _kernels_own(cell: Cell) -> str | None:
     """A parameter of a TCP, which a kernel has as it is."""
     for group in cell.groups:
@@ -103,15 +86,6 @@ def _kernels_own(cell: Cell) -> str | None:
             key = next(iter(group.parameters))
             return f"{group.transport} on nodes is the kernel's, which takes no {key}: leave it out"
     return None
-
-
-def _unsupported_traffic(cell: Cell) -> str | None:
-    for group in cell.groups:
-        if group.priority != 0:
-            return "the switch has one traffic class; set priority to 0"
-        if group.asked.workload.is_probing:
-            return f"{group.name} measures latency between many hosts, which only the simulator does"
-    return cell.idleness
 
 
 def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:

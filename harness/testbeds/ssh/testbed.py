@@ -15,11 +15,12 @@ from harness.provisioning.doctor import examine
 from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.log import log_file
 from harness.testbeds.base import CellResult, Progress, Testbed, TestbedError
+from harness.testbeds.ends.roles import plan_roles
+from harness.testbeds.ends.support import check_parameters
 from harness.testbeds.ssh import support
 from harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
 from harness.testbeds.ssh.collected_cell import CollectedCell
 from harness.testbeds.ssh.conduct import Conductor
-from harness.testbeds.ssh.roles import plan_roles
 from harness.testbeds.ssh.surroundings import Surroundings
 from rogue_agent.node.messages import Capabilities
 
@@ -74,7 +75,7 @@ class SshTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take, or that only a simulator can give it."""
-        return first_mistake(cell, partial(support.check_parameters, cell))
+        return first_mistake(cell, partial(check_parameters, cell))
 
     def estimate_seconds(self, cell: Cell) -> float:
         """The traffic's own time, for real time is what it takes."""

@@ -7,17 +7,12 @@ from harness.cell.cell import Cell
 from harness.errors import HarnessError
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.topology_ports import SMALLEST_DELAY_NS, ports_of
+from harness.testbeds.ends.support import simulators_topology
 from rogue_agent.node.messages import Capabilities
 
 PROFILES: Final = {"MT4103": "cx3pro", "MT4115": "cx4"}
 """The simulator's name for a model of card, by its PCI device number. Source: Linux,
 drivers/net/ethernet/mellanox/mlx4/main.c (0x1007, MT27520) and mlx5/core/main.c (0x1013, ConnectX-4)."""
-SIMULATED: Final = {
-    "framing": "packets of nodes have the headers of RoCEv2",
-    "delay_spread": "cables of nodes are as long as they are",
-    "ttl_hops": "no switch of ours counts the links that a packet has taken",
-}
-"""Keys that only the simulator can carry out."""
 
 
 def unsupported_topology(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
@@ -26,17 +21,7 @@ def unsupported_topology(cell: Cell, inventory: Inventory, nodes: Mapping[str, C
         ports_of(cell.topology, inventory)
     except HarnessError as error:
         return str(error)
-    return simulators_own(cell) or _other_card(cell, nodes) or _short_delay(cell, inventory)
-
-
-def simulators_own(cell: Cell) -> str | None:
-    """Why no real network is the topology's, whatever it is made of; None if one can be."""
-    stated = cell.topology.model_dump(by_alias=True)
-    for field in type(cell.topology).model_fields.values():
-        key = str(field.alias)
-        if key in SIMULATED and stated[key] != field.default:
-            return f"topology.{key} is for the simulator, {SIMULATED[key]}: leave it out"
-    return None
+    return simulators_topology(cell) or _other_card(cell, nodes) or _short_delay(cell, inventory)
 
 
 def _other_card(cell: Cell, nodes: Mapping[str, Capabilities]) -> str | None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
+from harness.testbeds.ends.roles import plan_roles
 from harness.testbeds.kernel.orders import orders_of
-from harness.testbeds.ssh.roles import plan_roles
 from rogue_agent.node.messages import Prepare
 from rogue_agent.node.wire import REQUEST_TYPES, decode
 

@@ -7,8 +7,8 @@ from helpers.experiments import cell_of
 
 from harness.cell.cell import Cell
 from harness.testbeds.base import Failure
+from harness.testbeds.ends.roles import plan_roles
 from harness.testbeds.kernel.outcome import result_of
-from harness.testbeds.ssh.roles import plan_roles
 from rogue_agent.node.messages import Results
 from rogue_agent.node.orders import ACCOUNT, FILES, SAMPLES, Account
 from workloads.records import FailureKind

@@ -8,9 +8,9 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import FakeAgent, fake_node
 
 from harness.testbeds.base import TestbedError
+from harness.testbeds.ends.roles import plan_roles
 from harness.testbeds.ssh import conduct
 from harness.testbeds.ssh.conduct import Conductor, joined
-from harness.testbeds.ssh.roles import plan_roles
 from rogue_agent.node.messages import (
     Alive,
     Clock,

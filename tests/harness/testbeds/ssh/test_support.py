@@ -29,7 +29,7 @@ def test_what_they_can(tmp_path: Path, transport: str) -> None:
         (("topology.hosts=6", "workload.senders=4"), "the inventory has no h4; it has h0, h1, h2, h3"),
         (
             ("traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, priority: 3}]",),
-            "the switch has one traffic class; set priority to 0",
+            "the switches have one traffic class; set priority to 0",
         ),
         (
             ("faults=[{kind: loss, target: h0, one_in: 8, model: burst}]",),

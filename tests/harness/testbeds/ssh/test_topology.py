@@ -21,8 +21,6 @@ def nodes(node: Capabilities = CAPABILITIES) -> dict[str, Capabilities]:
     ("setting", "words"),
     [
         ("framing=ns3", "topology.framing is for the simulator"),
-        ("delay_spread=1us", "topology.delay_spread is for the simulator"),
-        ("ttl_hops=9", "topology.ttl_hops is for the simulator"),
         ("nic=cx3pro", "h0 has no cx3pro: leave topology.nic out"),
         ("delay=50us", "topology.delay is 50 us, and a Linux switch delays packets by 100 us or more"),
         ("switch=voq", "only the simulator has input-queued switches"),

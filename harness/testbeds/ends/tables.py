@@ -3,16 +3,17 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from harness.cell.cell import Cell
 from harness.testbeds.base import Columns, TestbedError
+from harness.testbeds.ends.roles import EndName, NodeFlow
 from harness.testbeds.rows import columns_of
-from harness.testbeds.ssh.conduct import Conducted
-from harness.testbeds.ssh.roles import EndName, NodeFlow
 from harness.testbeds.transfers import SECOND_NS, Transfers, events_table, flows_table, latency_table
 from rogue_agent.core.application import TransferRecord
 from rogue_agent.core.clocks import HostNs
+from rogue_agent.node.messages import Prepared, Results
 from workloads.records import CounterRow, EventRow, FailureKind, RttRow, ThroughputRow
 
 PER_CONNECTION = "tcp_"
@@ -29,6 +30,24 @@ STATUSES: Final[Mapping[str, Literal["ok", "error", "unfinished"]]] = {
     "unfinished": "unfinished",
 }
 ENDS: tuple[EndName, EndName] = ("requester", "responder")
+
+
+@dataclass(slots=True)
+class Conducted:
+    """What the nodes said about one run."""
+
+    start_ns: int | None
+    """The common start, on this process's clock; None if it has not come to that."""
+    prepared: dict[str, Prepared]
+    results: dict[str, Results]
+    files: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    """By role and name."""
+    logs: dict[str, bytes] = field(default_factory=dict)
+    """What data processes have printed, and files of roles that have no results; by the node's own names."""
+    start_notice_ns: int = 0
+    """How long before the start the last node knew of it."""
+    failures: list[TestbedError] = field(default_factory=list)
+    """Roles that have no results; those of the others are there."""
 
 
 class Readings:

@@ -8,9 +8,8 @@ from helpers.experiments import cell_of
 from harness.cell.cell import Cell
 from harness.results.tables import encode, to_arrow
 from harness.testbeds.base import TestbedError
-from harness.testbeds.ssh.conduct import Conducted
-from harness.testbeds.ssh.roles import plan_roles
-from harness.testbeds.ssh.tables import Readings, collect_tables, node_counters
+from harness.testbeds.ends.roles import plan_roles
+from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters
 from rogue_agent.node.messages import Results
 from workloads.records import FailureKind
 

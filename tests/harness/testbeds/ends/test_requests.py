@@ -6,8 +6,8 @@ import pytest
 from helpers.experiments import cell_of
 
 from harness.cell.timing import Timing
-from harness.testbeds.ssh.requests import load_requests, prepare_request
-from harness.testbeds.ssh.roles import EndName, NodeFlow, plan_roles
+from harness.testbeds.ends.requests import load_requests, prepare_request
+from harness.testbeds.ends.roles import EndName, NodeFlow, plan_roles
 from rogue_agent.node.messages import ARRIVALS_MAX, Arrivals, Load
 
 

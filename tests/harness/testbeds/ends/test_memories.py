@@ -10,8 +10,8 @@ from helpers.agent_roles import LIMIT_MS, Actor, Stage, play
 from helpers.experiments import cell_of
 from helpers.fake_verbs import EVENT_FILE
 
-from harness.testbeds.ssh import memories
-from harness.testbeds.ssh.memories import (
+from harness.testbeds.ends import memories
+from harness.testbeds.ends.memories import (
     MEMORY_BYTES_MAX,
     MEMORY_BYTES_MIN,
     RECEIVES_MAX,
@@ -19,8 +19,8 @@ from harness.testbeds.ssh.memories import (
     fill_seed,
     memory_bytes,
 )
-from harness.testbeds.ssh.requests import prepare_request
-from harness.testbeds.ssh.roles import EndName, NodeFlow, plan_roles
+from harness.testbeds.ends.requests import prepare_request
+from harness.testbeds.ends.roles import EndName, NodeFlow, plan_roles
 from rogue_agent.drivers.verbs import completion_queue
 from rogue_agent.node import verbs_peer
 from rogue_agent.node.messages import Connect, Load, Result, Results

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import carrier, cell_of
 
-from harness.testbeds.ssh.roles import NodeFlow, is_limited, plan_roles
+from harness.testbeds.ends.roles import NodeFlow, is_limited, plan_roles
 from rogue_agent.core.transports import TRANSPORTS
 
 

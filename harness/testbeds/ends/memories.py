@@ -6,7 +6,7 @@ bytes have moved.
 
 from typing import Final
 
-from harness.testbeds.ssh.roles import EndName, NodeFlow
+from harness.testbeds.ends.roles import EndName, NodeFlow
 from rogue_agent.core.transports import TRANSPORTS, settings_for
 
 FILL_SEED: Final = 1

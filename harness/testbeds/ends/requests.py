@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 from harness.cell.timing import Timing
-from harness.testbeds.ssh.limiters import limiter_kind
-from harness.testbeds.ssh.memories import fill_seed, memory_bytes
-from harness.testbeds.ssh.node import Node
-from harness.testbeds.ssh.roles import EndName, NodeFlow
+from harness.testbeds.ends.memories import fill_seed, memory_bytes
+from harness.testbeds.ends.roles import EndName, NodeFlow
 from rogue_agent.node.messages import ARRIVALS_MAX, Arrivals, Load, Prepare
 
 
@@ -37,11 +35,6 @@ def prepare_request(
         completions=flow.options.completions,
         record_inputs=flow.options.record_inputs and end == "requester",
     )
-
-
-def limiter_of(node: Node) -> str:
-    """The kind of rate limiter that a node offers on its experiment interface."""
-    return limiter_kind(node.capabilities, node.host.variables.experiment_interface)
 
 
 def load_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals]:

@@ -1,0 +1,53 @@
+"""What no real stack can do, wherever it runs, said before the run."""
+
+from typing import Final
+
+from harness.cell.carrier import Group
+from harness.cell.cell import Cell
+from harness.cell.driver_options import option_mistake
+from harness.cell.mistakes import ParameterError, ParameterMistake
+from harness.cell.parameters import agent_settings
+from rogue_agent.core.estimators import ESTIMATORS
+from rogue_agent.core.transports import TRANSPORTS
+
+ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
+SIMULATED: Final = {
+    "framing": "packets of nodes have the headers of RoCEv2",
+    "delay_spread": "cables of nodes are as long as they are",
+    "ttl_hops": "no switch of ours counts the links that a packet has taken",
+}
+"""Keys that only the simulator can carry out."""
+
+
+def simulators_topology(cell: Cell) -> str | None:
+    """Why no real network is the topology's, whatever it is made of; None if one can be."""
+    stated = cell.topology.model_dump(by_alias=True)
+    for field in type(cell.topology).model_fields.values():
+        key = str(field.alias)
+        if key in SIMULATED and stated[key] != field.default:
+            return f"topology.{key} is for the simulator, {SIMULATED[key]}: leave it out"
+    return None
+
+
+def simulators_traffic(cell: Cell) -> str | None:
+    """Why no real stack carries a cell's traffic; None if one can."""
+    for group in cell.groups:
+        if group.priority != 0:
+            return "the switches have one traffic class; set priority to 0"
+        if group.asked.workload.is_probing:
+            return f"{group.name} measures latency between many hosts, which only the simulator does"
+    return None
+
+
+def check_parameters(cell: Cell, group: Group) -> None:
+    """ParameterError names the first parameter that the agent on a node does not take."""
+    if group.transport.base not in TRANSPORTS:
+        return
+    if mistake := option_mistake(group.parameters):
+        raise ParameterError(mistake)
+    if group.parameters.get("estimator") in ORACLES:
+        honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
+        advice = "no NIC tells what this one asks for"
+        raise ParameterError(ParameterMistake("estimator", f"one of {honest}", advice))
+    line_rate_bps = cell.topology.host_rate_bps(cell.topology.host_names()[0])
+    agent_settings(group.transport.base, line_rate_bps, group.parameters)

@@ -1,0 +1,48 @@
+"""What no real stack can do."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.cell.mistakes import ParameterError
+from harness.testbeds.ends.support import check_parameters, simulators_topology, simulators_traffic
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("framing=ns3", "topology.framing is for the simulator"),
+        ("delay_spread=1us", "topology.delay_spread is for the simulator"),
+        ("ttl_hops=9", "topology.ttl_hops is for the simulator"),
+        ("framing=rocev2", None),
+    ],
+)
+def test_keys_that_only_the_simulator_carries_out(tmp_path: Path, setting: str, words: str | None) -> None:
+    reason = simulators_topology(cell_of(tmp_path, f"topology.{setting}"))
+    assert reason is None if words is None else words in str(reason)
+
+
+@pytest.mark.parametrize(
+    ("group", "reason"),
+    [
+        ("workload: {kind: incast, senders: 1, size: 1MB}, priority: 3", "set priority to 0"),
+        ("workload: {kind: pingmesh, places: [1], interval: 1ms, run_for: 5ms}", "which only the simulator does"),
+        ("workload: {kind: incast, senders: 1, size: 1MB}", None),
+    ],
+)
+def test_traffic_that_only_the_simulator_has(tmp_path: Path, group: str, reason: str | None) -> None:
+    cell = cell_of(tmp_path, f"traffic=[{{name: a, {group}}}]", "workload=null")
+    told = simulators_traffic(cell)
+    assert told is None if reason is None else str(told).endswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "words"),
+    [("estimator: nic_tx_stamp", "no NIC tells"), ("completions: seldom", "completions")],
+)
+def test_parameters_that_no_agent_on_a_node_takes(tmp_path: Path, parameter: str, words: str) -> None:
+    cell = cell_of(tmp_path, f"transports=[{{name: rogue, {parameter}}}]")
+    with pytest.raises(ParameterError) as refusal:
+        check_parameters(cell, cell.groups[0])
+    assert words in str(refusal.value.args[0])
