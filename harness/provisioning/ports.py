@@ -16,6 +16,8 @@ MIN_WIRE_BYTES: Final = 84
 BURST_BYTES_MIN: Final = 32_000
 """Less, and a class misses its rate when the switch's timer comes late."""
 BURST_S: Final = 0.001
+QUEUE_HANDLE: Final = 3
+"""Major number of the qdisc that is a port's queue."""
 _DEFAULT_QUEUE_BYTES: Final = 1_000_000
 _MEAN_PACKET_BYTES: Final = 1_000
 _SMALL_PACKET_BYTES: Final = 64
@@ -119,8 +121,10 @@ def clear_lines(interface: str) -> list[str]:
 
 
 def _netem(interface: str, port: PortSettings) -> Iterator[str]:
+    """Its limit is never what drops a packet: it counts what waits in the queue inside it, too."""
     rate_bps = max(port.rate_bps or 0, _ARRIVAL_RATE_BPS)
-    packets = _DELAYED_PACKETS_MIN + port.delay_ns * rate_bps // (8 * _SMALL_PACKET_BYTES * 10**9)
+    on_cable_bytes = port.delay_ns * rate_bps // (8 * 10**9)
+    packets = _DELAYED_PACKETS_MIN + (on_cable_bytes + port.queue_bytes) // _SMALL_PACKET_BYTES
     what = f"delay {port.delay_ns / 1000:.3f}us loss {100 * port.loss_probability:.7f}%"
     yield f"qdisc add dev {interface} root handle 1: netem limit {packets} {what}"
 
@@ -133,7 +137,7 @@ def _shaper(interface: str, port: PortSettings, parent: str) -> Iterator[str]:
         f"class add dev {interface} parent 2: classid 2:10 htb rate {port.rate_bps}bit burst {burst} "
         f"cburst {burst} quantum 10000 overhead {WIRE_OVERHEAD_BYTES} mpu {MIN_WIRE_BYTES}"
     )
-    yield f"qdisc add dev {interface} parent 2:10 handle 3: {_queue(port)}"
+    yield f"qdisc add dev {interface} parent 2:10 handle {QUEUE_HANDLE}: {_queue(port)}"
 
 
 def _queue(port: PortSettings) -> str:

@@ -138,7 +138,7 @@ class _Conductor:
 
     def _watch(self, start_ns: int) -> None:
         """Sample the ports until every requester has ended; what does not end in time has hung."""
-        reader = QueueReader(self.orders.ports)
+        reader = QueueReader(self.orders.ports, self.orders.queue_handle)
         running = [role for role in self.orders.roles if role.loads]
         samples, interval_ns = [",".join(SAMPLE_COLUMNS)], self.orders.sample_interval_ns
         heartbeat_every = max(1, HEARTBEAT_NS // interval_ns)

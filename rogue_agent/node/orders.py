@@ -50,6 +50,8 @@ class Orders:
     roles: list[RoleOrder]
     ports: dict[str, str]
     """The interface of each port whose queue is sampled."""
+    queue_handle: int
+    """Major number of the qdisc that is a port's queue."""
     sample_interval_ns: int
     limit_ms: int
     """What an agent gets for each request, of the kernel's time."""

@@ -30,10 +30,15 @@ class QueueReading(NamedTuple):
 
 
 class QueueReader:
-    """Reads the queues of some interfaces, by name."""
+    """Reads one qdisc of some interfaces, by name."""
 
-    def __init__(self, interfaces: "dict[str, str]") -> None:
-        """`interfaces`: those to read, each under the name that its reading gets."""
+    def __init__(self, interfaces: "dict[str, str]", handle: int) -> None:
+        """`interfaces`: those to read, each under the name that its reading gets.
+
+        handle: major number of the qdisc that is read; what stands around it also counts what waits in it,
+        and what only travels along a cable.
+        """
+        self._handle = handle << 16
         self._names = {socket.if_nametoindex(interface): name for name, interface in interfaces.items()}
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
         self._socket.bind((0, 0))
@@ -45,10 +50,9 @@ class QueueReader:
         self._socket.sendall(header + request)
         found = dict.fromkeys(self._names.values(), QueueReading())
         for message in self._messages():
-            index = _TCMSG.unpack_from(message)[1]
-            if index in self._names:
-                name = self._names[index]
-                found[name] = together(found[name], reading_of(message[_TCMSG.size :]))
+            _, index, handle, _, _ = _TCMSG.unpack_from(message)
+            if index in self._names and handle == self._handle:
+                found[self._names[index]] = reading_of(message[_TCMSG.size :])
         return found
 
     def close(self) -> None:
@@ -73,11 +77,6 @@ def split(chunk: bytes) -> "Iterator[tuple[int, bytes]]":
         length, kind, *_ = _HEADER.unpack_from(chunk)
         yield kind, chunk[_HEADER.size : length]
         chunk = chunk[_aligned(length) :]
-
-
-def together(one: QueueReading, other: QueueReading) -> QueueReading:
-    """Two qdiscs of one interface: what waits, or is dropped, counts in both if one is in the other."""
-    return QueueReading(*map(max, one, other))
 
 
 def reading_of(attributes: bytes) -> QueueReading:

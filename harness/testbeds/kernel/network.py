@@ -24,7 +24,8 @@ _PREFIX: Final = 16
 _HEADERS_BYTES: Final = 100
 """More than soft-RoCE's headers, so that the path MTU fits into the interface's."""
 _IP_MTU_MIN: Final = 1500
-_DELAYED_PACKETS_MAX: Final = 100_000
+_CARD_PACKETS_MAX: Final = 100_000
+"""More than all queue pairs of a host may have waiting."""
 _SYSCTLS: Final = {"accept_local": 1, "rp_filter": 0, "arp_ignore": 1, "arp_announce": 2}
 
 
@@ -94,23 +95,22 @@ def _trees(topology: Topology, ports: dict[str, PortSettings], interfaces: dict[
 
 
 def _limiters(host: str, link: Link) -> Iterator[str]:
-    """A host's card: its line rate, and one rate limiter for each priority, behind the delay of its cable.
+    """A host's card: its line rate, and one rate limiter for each priority. The classes are those of nodes.
 
-    The classes are those of provisioned nodes.
+    A queue pair of `rdma_rxe` waits while packets of its own wait here, as in a card. Where netem stood
+    first, packets would count as gone at once, and an unreliable connection would send without end.
+    Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c (RXE_INFLIGHT_SKBS_PER_QP_HIGH), net/sched/sch_netem.c
+    (skb_orphan_partial).
     """
-    parent = "root"
-    if link.delay_ns:
-        delay = f"netem limit {_DELAYED_PACKETS_MAX} delay {link.delay_ns / 1000:.3f}us"
-        yield f"qdisc add dev {host} root handle 9: {delay}"
-        parent = "parent 9:1"
     shape = (
         f"htb rate {link.rate_bps}bit burst {BURST_BYTES} cburst {BURST_BYTES} quantum 10000 "
         f"overhead {WIRE_OVERHEAD_BYTES} mpu {MIN_WIRE_BYTES}"
     )
-    yield f"qdisc add dev {host} {parent} handle 1: htb default 10"
-    yield f"class add dev {host} parent 1: classid 1:10 {shape}"
+    yield f"qdisc add dev {host} root handle 1: htb default 10"
+    for number in range(LIMITER_CLASSES + 1):
+        yield f"class add dev {host} parent 1: classid 1:1{number} {shape}"
+        yield f"qdisc add dev {host} parent 1:1{number} handle 1{number}: pfifo limit {_CARD_PACKETS_MAX}"
     for priority in range(1, LIMITER_CLASSES + 1):
-        yield f"class add dev {host} parent 1: classid 1:1{priority} {shape}"
         marked = f"flower ip_tos {priority << 5:#x}/0xe0"
         yield f"filter add dev {host} parent 1: protocol ip prio 1 {marked} classid 1:1{priority}"
 
@@ -121,12 +121,21 @@ def port_settings(topology: Topology) -> dict[str, PortSettings]:
         f"{switch}->{peer}": PortSettings(
             rate_bps=link.rate_bps,
             queue_bytes=queue_bytes(topology),
-            delay_ns=link.delay_ns,
+            delay_ns=_delay_ns(topology, peer, link),
             burst_bytes=BURST_BYTES,
         )
         for switch in topology.switch_names()
         for peer, link in topology.links_of[switch].items()
     }
+
+
+def _delay_ns(topology: Topology, peer: str, link: Link) -> int:
+    """The delay of a port's cable; a port to a host has that of a sender's cable, too, which is as long.
+
+    So a card needs no delay of its own. It is never 0: a packet that is delayed is no longer the card's.
+    """
+    cables = 2 if peer in topology.host_names() else 1
+    return max(1, cables * link.delay_ns)
 
 
 def _lines(lines: Iterator[str]) -> str:

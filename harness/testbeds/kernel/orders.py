@@ -3,6 +3,7 @@
 from typing import Final
 
 from harness.cell.cell import Cell
+from harness.provisioning.ports import QUEUE_HANDLE
 from harness.testbeds.ends.memories import compared_bytes
 from harness.testbeds.ends.requests import load_requests, prepare_request
 from harness.testbeds.ends.roles import EndName, NodeFlow
@@ -25,6 +26,7 @@ def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
         hosts=sorted({flow.host(end) for flow in flows for end in ENDS}),
         roles=[_role(cell, flow, end) for flow in flows for end in ENDS],
         ports=port_interfaces(cell.topology) if cell.experiment.measures("queues") else {},
+        queue_handle=QUEUE_HANDLE,
         sample_interval_ns=cell.timing.queue_interval_ns,
         limit_ms=LIMIT_MS,
         hung_after_ns=cell.timing.limit_ns + HUNG_AFTER_NS,

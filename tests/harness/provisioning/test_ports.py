@@ -31,7 +31,7 @@ def test_delay_and_loss_come_before_the_rate() -> None:
     port = replace(HUNDRED_MBPS, delay_ns=2_000_000, loss_probability=0.001)
     # 2 ms at the 1 Gb/s at which packets may come, in packets of 64 bytes: 3906, beside 1000
     assert port_lines("eth2", port)[:2] == [
-        "qdisc add dev eth2 root handle 1: netem limit 4906 delay 2000.000us loss 0.1000000%",
+        "qdisc add dev eth2 root handle 1: netem limit 28343 delay 2000.000us loss 0.1000000%",
         "qdisc add dev eth2 parent 1:1 handle 2: htb default 10",
     ]
 

@@ -1,8 +1,11 @@
 """Queues over netlink: a message written by hand, and the kernel of this computer."""
 
+import socket
 import struct
 
-from rogue_agent.node.queues import QueueReader, QueueReading, reading_of, split, together
+import pytest
+
+from rogue_agent.node.queues import QueueReader, QueueReading, reading_of, split
 
 
 def attribute(kind: int, content: bytes) -> bytes:
@@ -24,17 +27,25 @@ def test_only_red_marks() -> None:
     assert reading_of(qdisc(b"red", 3000, 7, 11)) == QueueReading(3000, 7, 11)
 
 
-def test_qdiscs_inside_each_other_count_once() -> None:
-    assert together(QueueReading(10, 2, 0), QueueReading(10, 2, 5)) == QueueReading(10, 2, 5)
-
-
 def test_messages_begin_at_multiples_of_four() -> None:
     one = struct.pack("=IHHII", 17, 36, 0, 0, 0) + b"a" + bytes(3)
     two = struct.pack("=IHHII", 16, 3, 0, 0, 0)
     assert list(split(one + two)) == [(36, b"a"), (3, b"")]
 
 
+def test_only_the_queue_is_read_of_a_ports_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    loopback = socket.if_nametoindex("lo")
+    tree = [
+        struct.pack("=BxxxiIII", 0, loopback, handle << 16, 0, 0) + qdisc(kind, waiting_bytes, 1, 0)
+        for handle, kind, waiting_bytes in ((1, b"netem", 9000), (2, b"htb", 8000), (3, b"bfifo", 7000))
+    ]
+    reader = QueueReader({"here": "lo"}, 3)
+    monkeypatch.setattr(reader, "_messages", lambda: iter(tree))
+    assert reader.read() == {"here": QueueReading(7000, 1, 0)}
+    reader.close()
+
+
 def test_this_computers_loopback_has_a_reading() -> None:
-    reader = QueueReader({"here": "lo"})
-    assert set(reader.read()) == {"here"}
+    reader = QueueReader({"here": "lo"}, 3)
+    assert reader.read() == {"here": QueueReading()}
     reader.close()

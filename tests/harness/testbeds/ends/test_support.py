@@ -27,7 +27,10 @@ def test_keys_that_only_the_simulator_carries_out(tmp_path: Path, setting: str, 
     ("group", "reason"),
     [
         ("workload: {kind: incast, senders: 1, size: 1MB}, priority: 3", "set priority to 0"),
-        ("workload: {kind: pingmesh, places: [1], interval: 1ms, run_for: 5ms}", "which only the simulator does"),
+        (
+            "workload: {kind: pingmesh, places: [1], interval: 1ms, run_for: 5ms}",
+            "which only the simulator does",
+        ),
         ("workload: {kind: incast, senders: 1, size: 1MB}", None),
     ],
 )

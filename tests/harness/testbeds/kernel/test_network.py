@@ -36,13 +36,14 @@ def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
     ]
     trees = commands[-1].input.splitlines()
     assert trees[:3] == [
-        "qdisc add dev h0 root handle 9: netem limit 100000 delay 2.000us",
-        "qdisc add dev h0 parent 9:1 handle 1: htb default 10",
+        "qdisc add dev h0 root handle 1: htb default 10",
         f"class add dev h0 parent 1: classid 1:10 {SHAPE}",
+        "qdisc add dev h0 parent 1:10 handle 10: pfifo limit 100000",
     ]
     assert "filter add dev h0 parent 1: protocol ip prio 1 flower ip_tos 0xe0/0xe0 classid 1:17" in trees
     at_switch = [line for line in trees if "p1b" in line]
     assert at_switch[0].startswith("qdisc add dev p1b root handle 1: netem")
+    assert at_switch[0].endswith("delay 4.000us loss 0.0000000%"), "the sender's cable, too"
     assert at_switch[-1] == f"qdisc add dev p1b parent 2:10 handle 3: bfifo limit {BUFFER}"
 
 
@@ -50,3 +51,15 @@ def test_names(tmp_path) -> None:  # type: ignore[no-untyped-def]
     topology = cell_of(tmp_path, text=TEXT).topology
     assert addresses(topology) == {"h0": "10.0.0.1", "h1": "10.0.0.2"}
     assert port_interfaces(topology) == {"s0->h0": "p0b", "s0->h1": "p1b"}
+
+
+def test_a_way_is_as_long_as_its_cables(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    line = "topology={kind: parking_lot, rate: 10Gbps, delay: 2us}"
+    ports = port_settings(cell_of(tmp_path, line, "workload.senders=1", text=TEXT).topology)
+    assert ports["s0->s1"].delay_ns == 2_000
+    assert ports["s2->h4"].delay_ns == 4_000
+
+
+def test_a_packet_at_a_port_is_never_the_cards(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    ports = port_settings(cell_of(tmp_path, "topology.delay=0s", text=TEXT).topology)
+    assert {port.delay_ns for port in ports.values()} == {1}
