@@ -2,7 +2,12 @@
 
 import multiprocessing
 import os
+import pickle
+import subprocess
+import sys
+import threading
 from pathlib import Path
+from typing import Final
 
 import pytest
 from helpers.cell_records import cell_record
@@ -12,6 +17,17 @@ from helpers.fake_testbed import FakeTestbed
 from harness.execution.cell import Task
 from harness.execution.slot import Slot, WorkerDiedError
 from workloads.records import CellStatus, FailureKind
+
+UNCLOSED: Final = """
+import pickle, sys
+from pathlib import Path
+from harness.execution.slot import Slot
+
+if __name__ == "__main__":
+    slot = Slot()
+    slot.start(pickle.loads(Path(sys.argv[1]).read_bytes()))
+    print(Path(sys.argv[2]).read_text())
+"""
 
 
 def task(directory: Path, label: str) -> Task:
@@ -46,6 +62,36 @@ def test_closing_ends_a_cell_that_never_would(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     slot.close()
+
+
+def test_closing_waits_for_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in the middle of a wait can leave the lock of a future behind, which then nobody ever frees."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
+    slot = Slot()
+    future = slot.start(task(tmp_path, "waits"))
+    pipe.read_text()
+    closing = threading.Thread(target=slot.close, daemon=True)
+    with future._condition:
+        closing.start()
+        closing.join(timeout=20)
+        assert not closing.is_alive()
+
+
+def test_a_program_ends_though_nobody_closes_its_slot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, pickled, pipe = (tmp_path / name for name in ("unclosed.py", "task", "pipe"))
+    os.mkfifo(pipe)
+    monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    script.write_text(UNCLOSED)
+    pickled.write_bytes(pickle.dumps(task(tmp_path, "waits")))
+    words = [sys.executable, *map(str, (script, pickled, pipe))]
+    pid = int(subprocess.run(words, capture_output=True, check=True, timeout=60).stdout)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 def test_a_process_that_dies_between_two_cells_is_replaced(tmp_path: Path) -> None:
