@@ -6,11 +6,10 @@ from typing import Final
 
 from harness.cell.cell import Cell
 from harness.cell.demand import Demand
-from harness.testbeds.simulator.faults import arrange_faults
+from harness.testbeds.simulator.faults import arrange_faults, is_misrouted
 from harness.testbeds.simulator.flows import NicFlow, connect_flow
 from harness.testbeds.simulator.network import build_links, nic_flows, nic_probes
 from simulator import SimulationError
-from workloads.faults import Flooding, Misrouting
 from workloads.topologies import PathShape, Topology
 from workloads.traffic import Flow
 
@@ -41,12 +40,7 @@ def is_same_for_every_seed(cell: Cell) -> bool:
         group.workload.is_drawn and group.workload.scheduled_transfers(experiment.placement) < DRAWN_FEW
         for group in experiment.groups
     )
-    return not is_small and not _is_told_otherwise(cell)
-
-
-def _is_told_otherwise(cell: Cell) -> bool:
-    """Whether a switch forwards otherwise than by shortest paths."""
-    return any(isinstance(fault, Misrouting | Flooding) for fault in cell.experiment.faults)
+    return not is_small and not is_misrouted(cell)
 
 
 def _different(cell: Cell) -> Iterator[NicFlow]:
@@ -54,9 +48,9 @@ def _different(cell: Cell) -> Iterator[NicFlow]:
 
     All of them where a hash decides what gets there; else one of each group, on each shape of path.
     """
-    is_told = _is_told_otherwise(cell)
+    is_hashed = is_misrouted(cell)
     for group in cell.groups:
-        flows = group.flows if is_told else _one_of_each_shape(cell.topology, group.demand)
+        flows = group.flows if is_hashed else _one_of_each_shape(cell.topology, group.demand)
         yield from nic_flows(cell, group, flows)
     yield from nic_probes(cell)
 

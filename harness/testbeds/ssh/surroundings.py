@@ -10,12 +10,12 @@ from harness.cell.timing import SECOND_NS
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.switch import PortCounters, SwitchConnection
 from harness.testbeds.base import Columns, TestbedError
+from harness.testbeds.ends.port_faults import fault_ports, port_change
 from harness.testbeds.rows import columns_of
 from harness.testbeds.ssh.cpu import INTERVAL_S, CpuRecorder, parse_dool
 from harness.testbeds.ssh.node import Node
-from harness.testbeds.ssh.switch import cell_ports, fault_ports
+from harness.testbeds.ssh.switch import cell_ports
 from remote.errors import NodeError
-from workloads.faults import LinkCut
 from workloads.records import CounterRow, CpuRow, FailureKind
 
 
@@ -75,11 +75,12 @@ class Surroundings:
         """Arrange the cuts, now that the common start is known."""
         ports = cell_ports(self._cell, self.inventory)
         for fault in self._cell.experiment.faults:
-            if isinstance(fault, LinkCut) and self._switch is not None:
-                after_s = (start_ns + fault.at_ns - time.monotonic_ns()) / 1e9
-                (port, *_) = fault_ports(fault, self._cell, ports)
+            outage = port_change(fault).outage
+            if outage is not None and self._switch is not None:
+                after_s = (start_ns + outage.at_ns - time.monotonic_ns()) / 1e9
+                (port, *_) = fault_ports(fault, self._cell.topology, ports)
                 with _blamed_on_switch():
-                    self._switch.cut(port, after_s=after_s, duration_s=fault.duration_ns / 1e9)
+                    self._switch.cut(port, after_s=after_s, duration_s=outage.duration_ns / 1e9)
 
     def end(self) -> None:
         """End the recording and read the counters again."""

@@ -3,15 +3,35 @@
 from pathlib import Path
 
 import pytest
+from helpers.cell_keys import FAULTS_OWN
 from helpers.experiments import cell_of
 
 from harness.testbeds.base import CellResult, TestbedError
 from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.faults import link_loss, unsupported_fault
+from harness.testbeds.simulator.faults import Effect, effect, link_loss, unsupported_fault
 from simulator import BurstLoss, IndependentLoss, IpIdLoss, Loss
+from workloads.faults import FAULTS, Fault
+from workloads.topologies import TOPOLOGIES
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
 LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
+STAR = TOPOLOGIES["star"].model_validate({"hosts": 3, "rate": "10Gbps"})
+
+
+class Lightning(Fault):
+    """A fault that no testbed has heard of."""
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_every_fault_has_an_effect(kind: str) -> None:
+    fault = FAULTS[kind].model_validate({"kind": kind, **FAULTS_OWN[kind][0]})
+    assert effect(fault, STAR).unsupported is None
+    assert effect(fault, STAR) != Effect()
+
+
+def test_a_fault_without_a_function_is_refused_by_name() -> None:
+    told = effect(Lightning(target="h1"), STAR).unsupported
+    assert told == "the simulator has no Lightning"
 
 
 @pytest.mark.parametrize(
