@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,10 +21,13 @@ _FIRST_LIMITER_CLASS = "class htb 1:11 "
 
 
 def capabilities(
-    sysfs: Path = SYSFS, controls: Path = TCP_CONGESTION_CONTROLS, libraries: Path = LIBRARIES
+    sysfs: Path = SYSFS,
+    controls: Path = TCP_CONGESTION_CONTROLS,
+    libraries: Path = LIBRARIES,
+    known: Sequence[PortAddress] = (),
 ) -> Capabilities:
-    """Look at this node."""
-    ports = roce_ports(sysfs)
+    """Look at this node; `known` are its ports, if they have been found already."""
+    ports = known or roce_ports(sysfs)
     return Capabilities(
         protocol=PROTOCOL,
         host=platform.node(),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from rogue_agent.node.errors import AgentError, ErrorKind
 from rogue_agent.node.forked import ForkedProcess
 from rogue_agent.node.messages import (
     Alive,
-    Capabilities,
     Connect,
     Connected,
     Heartbeat,
@@ -31,7 +31,7 @@ from rogue_agent.node.messages import (
 )
 from rogue_agent.node.orders import ACCOUNT, FILES, ORDERS, SAMPLES, Account, Command, Orders, RoleOrder
 from rogue_agent.node.queues import QueueReader
-from rogue_agent.node.serve import import_pyverbs, supervise_in_fork
+from rogue_agent.node.serve import KnownNode, import_pyverbs, supervise_in_fork
 from rogue_agent.node.wire import REQUEST_TYPES, decode
 
 SAMPLE_COLUMNS = ("port", "t_ns", "bytes", "drops", "marks")
@@ -53,9 +53,9 @@ def conduct(folder: Path) -> None:
             run(command)
         import_pyverbs()
         with ExitStack() as stack:
-            agents = {host: stack.enter_context(LocalAgent(folder, host)) for host in orders.hosts}
-            first = next(iter(agents.values())).capabilities
-            account.kernel, account.python = first.kernel, first.python
+            known = KnownNode.found()
+            agents = {host: stack.enter_context(LocalAgent(folder, host, known)) for host in orders.hosts}
+            account.kernel, account.python = known.capabilities.kernel, known.capabilities.python
             _Conductor(orders, agents, folder, account).lead()
     except AgentError as error:
         role = f"{error.role}: " if error.role else ""
@@ -78,10 +78,10 @@ class LocalAgent:
     It is a fork of the conductor, for starting Python takes most of an agent's start.
     """
 
-    def __init__(self, folder: Path, host: str) -> None:
-        self._process = ForkedProcess(supervise_in_fork, folder / f"{host}.agent.log")
+    def __init__(self, folder: Path, host: str, known: KnownNode) -> None:
+        self._process = ForkedProcess(partial(supervise_in_fork, known), folder / f"{host}.agent.log")
         self.client = AgentClient(self)
-        self.capabilities: Capabilities = self.client.open()
+        self.client.open()
 
     def __enter__(self) -> "LocalAgent":
         return self

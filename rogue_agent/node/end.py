@@ -1,7 +1,7 @@
 """What a role drives: one end of one flow, whatever carries the bytes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Spool
+from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 from rogue_agent.node.messages import Prepared
 
@@ -18,6 +19,7 @@ class Workplace:
     """What a data process brings to its end.
 
     `pyverbs` loads it when it is needed. `clock` is for timers, `stamp` for posts and completions.
+    `ports` are those found already; none means that they are looked for.
     """
 
     pyverbs: Callable[[], Pyverbs]
@@ -26,6 +28,7 @@ class Workplace:
     poller: Poller
     clock: Callable[[], HostNs]
     stamp: Callable[[], NicNs]
+    ports: Sequence[PortAddress] = ()
 
 
 @dataclass(frozen=True)

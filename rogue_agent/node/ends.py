@@ -30,7 +30,7 @@ def open_end(request: Prepare, workplace: Workplace, stack: ExitStack) -> End:
 def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) -> VerbsEnd:
     """Find the port of the experiment address and open an endpoint on it, filled as asked."""
     pyverbs = workplace.pyverbs()
-    port = find_port(request.address, workplace.sysfs)
+    port = find_port(request.address, workplace.sysfs, workplace.ports)
     line_rate_bps = request.line_rate_bps or port.rate_bps
     settings = settings_for(request.transport, line_rate_bps, request.parameters)
     if settings.service == "uc" and request.verb == "read":

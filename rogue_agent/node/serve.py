@@ -6,21 +6,24 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Spool
 from rogue_agent.drivers.verbs import clock
-from rogue_agent.drivers.verbs.discovery import SYSFS
+from rogue_agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 from rogue_agent.drivers.verbs.errors import VerbsUnavailable
 from rogue_agent.drivers.verbs.pyverbs import load
+from rogue_agent.node.capabilities import capabilities
 from rogue_agent.node.data_process import DataProcess
 from rogue_agent.node.end import Workplace
 from rogue_agent.node.ends import open_end
 from rogue_agent.node.forked import ForkedProcess
+from rogue_agent.node.messages import Capabilities
 from rogue_agent.node.supervisor import Supervisor
 
 SPOOL = Path("/var/lib/rogue/spool")
@@ -29,6 +32,20 @@ _PREFIX = "rogue-agent-"
 _READABLE_BY_GROUP = 0o2750
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 Work = Callable[[str, Path, int, int], int]
+
+
+@dataclass(frozen=True)
+class KnownNode:
+    """What was found on a node once, for all the agents that are forked on it; nothing of it may change."""
+
+    ports: Sequence[PortAddress]
+    capabilities: Capabilities
+
+    @classmethod
+    def found(cls) -> "KnownNode":
+        """Look at this node."""
+        ports = roce_ports()
+        return cls(ports, capabilities(known=ports))
 
 
 def own_streams() -> tuple[int, int]:
@@ -41,11 +58,13 @@ def own_streams() -> tuple[int, int]:
     return source, sink
 
 
-def work(role: str, directory: Path, source: int, sink: int) -> int:
-    """Serve one role over two descriptors; whatever it writes beside its replies goes to `directory`."""
-    workplace = Workplace(
-        load, SYSFS, Spool(directory, role), Poller(clock.host_ns), clock.host_ns, clock.nic_ns
-    )
+def work(role: str, directory: Path, source: int, sink: int, *, ports: Sequence[PortAddress] = ()) -> int:
+    """Serve one role over two descriptors; whatever it writes beside its replies goes to `directory`.
+
+    ports: those of this node, if they have been found already.
+    """
+    spool, poller = Spool(directory, role), Poller(clock.host_ns)
+    workplace = Workplace(load, SYSFS, spool, poller, clock.host_ns, clock.nic_ns, ports)
     return DataProcess(source, sink, workplace, open_end).serve()
 
 
@@ -112,10 +131,11 @@ def _supervise(work_on: Work, directory: Path) -> int:
     return Supervisor(source, sink, partial(_launch, work_on, directory), directory).serve()
 
 
-def supervise_in_fork(source: int, sink: int) -> int:
+def supervise_in_fork(known: KnownNode, source: int, sink: int) -> int:
     """Serve one conversation over two descriptors, in a process that has imported everything already."""
     with own_directory() as directory:
-        return Supervisor(source, sink, partial(_launch, work, directory), directory).serve()
+        launch = partial(_launch, partial(work, ports=known.ports), directory)
+        return Supervisor(source, sink, launch, directory, look=lambda: known.capabilities).serve()
 
 
 def import_pyverbs() -> None:

@@ -20,6 +20,7 @@ from rogue_agent.node.capabilities import capabilities
 from rogue_agent.node.errors import ErrorKind, MessageError
 from rogue_agent.node.messages import (
     PROTOCOL,
+    Capabilities,
     Clock,
     ClockReading,
     EndRole,
@@ -77,22 +78,24 @@ class _ConversationEnded(Exception):  # noqa: N818 - the ordinary way out of the
 class Supervisor:
     """Serves one conversation over two file descriptors.
 
-    `launch(role, log)` starts a data process; `directory` takes their logs.
+    `launch(role, log)` starts a data process; `directory` takes their logs. `look` says what the node is.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is above, below and beside a supervisor
         self,
         source: int,
         sink: int,
         launch: Callable[[str, Path], Child],
         directory: Path,
         clock: Callable[[], int] = time.monotonic_ns,
+        look: Callable[[], Capabilities] = capabilities,
     ) -> None:
         self._source = source
         self._sink = sink
         self._start = launch
         self._directory = directory
         self._clock = clock
+        self._look = look
         self._reader = LineReader()
         self._is_open = False
         self._silence_limit_ns: int | None = None
@@ -166,7 +169,7 @@ class Supervisor:
         self._is_open = True
         if hello.silence_limit_ms is not None:
             self._silence_limit_ns = hello.silence_limit_ms * _NS_PER_MS
-        self._send(replace(capabilities(), directory=str(self._directory)))
+        self._send(replace(self._look(), directory=str(self._directory)))
 
     def _forward(self, request: RoleRequest, line: bytes) -> None:
         """Hand a request to its data process, which `prepare` starts and `end_role` ends."""

@@ -1,7 +1,8 @@
 """Finds the RDMA device, port and GID of an experiment address, from what the kernel shows in sysfs."""
 
 import ipaddress
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from rogue_agent.drivers.verbs.errors import VerbsUnavailable
 SYSFS = Path("/sys/class/infiniband")
 _GID_TYPE = "RoCE v2"
 _GIDS_SHOWN = 8
+_ATTRIBUTE_BYTES = 4096
 _UNUSED_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
 
 
@@ -29,10 +31,13 @@ class PortAddress:
     """The device's model as drivers of cards name it, such as MT4103; a device in software has none."""
 
 
-def find_port(address: str, sysfs: Path = SYSFS) -> PortAddress:
-    """Return the first RoCE v2 GID that is `address`; IPv4 addresses stand in the table as ::ffff:a.b.c.d."""
+def find_port(address: str, sysfs: Path = SYSFS, known: Sequence[PortAddress] = ()) -> PortAddress:
+    """Return the first RoCE v2 GID that is `address`; IPv4 addresses stand in the table as ::ffff:a.b.c.d.
+
+    known: what has been found before, where nothing changes any more; otherwise all tables are read.
+    """
     wanted = gid_of(address)
-    for found in roce_ports(sysfs):
+    for found in known or roce_ports(sysfs):
         if found.gid == wanted:
             return found
     others = [f"{port.parts[-3]}/{port.name}: {gid}" for port in _ports(sysfs) for _, gid in _gids(port)]
@@ -101,8 +106,17 @@ def _rate_bps(port: Path) -> int:
 
 
 def _read(path: Path) -> str:
-    """Content of a sysfs attribute; empty where the kernel refuses, as it does for unused table entries."""
+    """Content of a sysfs attribute; empty where the kernel refuses, as it does for unused table entries.
+
+    In as few system calls as can be: a device has a thousand entries.
+    """
     try:
-        return path.read_text().strip()
+        descriptor = os.open(path, os.O_RDONLY)
     except OSError:
         return ""
+    try:
+        return os.read(descriptor, _ATTRIBUTE_BYTES).decode().strip()
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)

@@ -5,6 +5,7 @@ import pytest
 from helpers.agent_roles import GID
 from helpers.fake_verbs import fake_sysfs
 
+from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.node import capabilities as module
 from rogue_agent.node.capabilities import capabilities
 from rogue_agent.node.messages import PROTOCOL
@@ -35,6 +36,12 @@ def test_a_node_is_described_by_what_the_kernel_shows(tmp_path: Path, controls: 
         ("rxe0", "10.9.0.1", "eth1"),
     ]
     assert decode(encode(told), REPLY_TYPES) == told
+
+
+def test_ports_that_are_known_are_not_looked_for(tmp_path: Path, controls: Path) -> None:
+    known = [PortAddress("rxe3", 1, 2, GID, 10**10, "eth3")]
+    told = capabilities(tmp_path / "absent", controls, known=known)
+    assert [(port["device"], port["address"]) for port in told.ports] == [("rxe3", "10.9.0.1")]
 
 
 def test_a_node_without_anything_has_a_limiter_in_software(

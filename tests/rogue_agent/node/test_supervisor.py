@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,9 @@ import pytest
 from rogue_agent.node.client import AgentClient
 from rogue_agent.node.errors import AgentError, ErrorKind
 from rogue_agent.node.messages import (
+    PROTOCOL,
     Arrivals,
+    Capabilities,
     Clock,
     ClockReading,
     Connect,
@@ -98,6 +100,18 @@ def prepare(role: str = "a", time_limit_ms: int = LONG_MS) -> Prepare:
 
 def connect(role: str = "a", time_limit_ms: int = LONG_MS) -> Connect:
     return Connect(role, time_limit_ms, PREPARED)
+
+
+def test_what_the_node_is_may_be_known_already(tmp_path: Path) -> None:
+    known = Capabilities(PROTOCOL, "known", "6.1", "3.11", None, 1, 1, [], [], [])
+    here, there = socket.socketpair()
+    with here, there:
+        supervisor = Supervisor(there.fileno(), there.fileno(), launch, tmp_path, look=lambda: known)
+        thread = threading.Thread(target=supervisor.serve)
+        thread.start()
+        assert AgentClient(here).open() == replace(known, directory=str(tmp_path))
+        here.shutdown(socket.SHUT_WR)
+        thread.join(60)
 
 
 def test_a_greeting_says_what_the_node_is(agent: Agent, tmp_path: Path) -> None:

@@ -24,6 +24,20 @@ def test_the_port_of_the_experiment_address_is_found(tmp_path: Path) -> None:
     )
 
 
+def test_what_is_known_is_not_looked_for(tmp_path: Path) -> None:
+    known = PortAddress("rxe3", 1, 2, GID, 10**10)
+    assert find_port("10.9.0.1", tmp_path / "absent", [known]) is known
+
+
+def test_an_entry_that_the_kernel_refuses_to_show_is_none(tmp_path: Path) -> None:
+    fake_sysfs(tmp_path, GID)
+    table = tmp_path / "rxe0" / "ports" / "1"
+    (table / "gids" / "7").mkdir()
+    (table / "gid_attrs" / "types" / "1").unlink()
+    with pytest.raises(VerbsUnavailable, match="no RoCE v2 GID for experiment address"):
+        find_port("10.9.0.1", tmp_path)
+
+
 def test_a_roce_v1_entry_with_the_same_address_is_passed_over(tmp_path: Path) -> None:
     fake_sysfs(tmp_path, GID)
     port = tmp_path / "rxe0" / "ports" / "1"
