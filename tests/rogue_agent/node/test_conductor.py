@@ -26,7 +26,7 @@ def role(end: str, peer: str) -> RoleOrder:
 def conducted(folder: Path, first: str = "true") -> Account:
     roles = [role("requester", "responder"), role("responder", "requester")]
     hosts = ["h-requester", "h-responder"]
-    orders = Orders([Command([first])], hosts, roles, {"here": "lo"}, 1_000_000, LIMIT_MS, 20 * 10**9)
+    orders = Orders([Command([first])], hosts, roles, {"here": "lo"}, 1, 1_000_000, LIMIT_MS, 20 * 10**9)
     (folder / ORDERS).write_text(orders.text())
     conduct(folder)
     return Account.read((folder / ACCOUNT).read_text())

@@ -7,7 +7,7 @@ ROLE = RoleOrder("flow0-requester", "requester", "h0", "flow0-responder", "{}", 
 
 
 def test_orders() -> None:
-    orders = Orders([Command(["tc", "-batch", "-"], "qdisc")], ["h0"], [ROLE], {"s0->h0": "p0b"}, 1, 2, 3)
+    orders = Orders([Command(["tc", "-batch", "-"], "qdisc")], ["h0"], [ROLE], {"s0->h0": "p0b"}, 1, 2, 3, 4)
     assert Orders.read(orders.text()) == orders
 
 
