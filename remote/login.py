@@ -1,17 +1,33 @@
 """How to reach a node."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+SSH_PORT: Final = 22
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How to reach a node by SSH; its host key must stand in `known_hosts`."""
+    """How to reach a node by SSH; its host key must stand in one of `known_hosts`."""
 
     node: str
+    """What a sentence about it begins with."""
     address: str
     port: int
     user: str
-    key_file: Path | None
-    """None: what the user's SSH agent and home directory offer."""
-    known_hosts: Path
+    key_files: tuple[Path, ...]
+    known_hosts: tuple[Path, ...]
+    uses_agent: bool = False
+    """Whether keys of the user's SSH agent are offered, after those in files."""
+    host_key_alias: str = ""
+    """What its key is filed under in `known_hosts`; by default its address and port."""
+    gateway: Login | None = None
+    """The host through which it is reached; None if directly."""
+
+    @property
+    def place(self) -> str:
+        """Address and TCP port, as in a file of known hosts."""
+        return self.address if self.port == SSH_PORT else f"[{self.address}]:{self.port}"

@@ -7,6 +7,7 @@ from typing import Final
 
 import paramiko
 
+from remote.connection import Connection, reported
 from remote.errors import NodeError
 from remote.login import Login
 
@@ -21,15 +22,15 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach 
 class Shell:
     """An open connection to a node, for one thread at a time."""
 
-    def __init__(self, node: str, client: paramiko.SSHClient) -> None:
+    def __init__(self, node: str, connection: Connection) -> None:
         self.node = node
-        self._client = client
+        self._connection = connection
         self._files: paramiko.SFTPClient | None = None
 
     def run(self, command: str, text: str = "", *, limit_s: float = REPLY_LIMIT_S) -> str:
         """Run a shell command, `text` on its standard input; its output, or NodeError in its own words."""
         channel = self.open_session(command, limit_s=limit_s)
-        with _reported(self.node), channel:
+        with reported(self.node), channel:
             channel.sendall(text.encode())
             channel.shutdown_write()
             output = b"".join(iter(lambda: channel.recv(_CHUNK_BYTES), b""))
@@ -42,11 +43,8 @@ class Shell:
 
     def open_session(self, command: str, *, limit_s: float = REPLY_LIMIT_S) -> Channel:
         """Start a command and return the channel to its standard streams."""
-        transport = self._client.get_transport()
-        with _reported(self.node):
-            if transport is None:
-                raise paramiko.SSHException("the connection is closed")
-            channel = transport.open_session(timeout=limit_s)
+        with reported(self.node):
+            channel: Channel = self._connection.transport.open_session(timeout=limit_s)
             channel.settimeout(limit_s)
             channel.exec_command(command)
         return channel
@@ -71,9 +69,9 @@ class Shell:
     @contextmanager
     def _transfer(self) -> Iterator[paramiko.SFTPClient]:
         """The session for files: one for all of them, opened by the first, and anew after a failure."""
-        with _reported(self.node):
+        with reported(self.node):
             if self._files is None:
-                self._files = self._client.open_sftp()
+                self._files = self._connection.client.open_sftp()
                 if (channel := self._files.get_channel()) is not None:
                     channel.settimeout(REPLY_LIMIT_S)
             try:
@@ -86,30 +84,10 @@ class Shell:
 
 @contextmanager
 def connect(login: Login, *, limit_s: float = REPLY_LIMIT_S) -> Iterator[Shell]:
-    """Open a connection; a node whose key is not the known one is refused."""
-    with paramiko.SSHClient() as client:
-        with _reported(login.node):
-            client.load_host_keys(str(login.known_hosts))
-            client.set_missing_host_key_policy(paramiko.RejectPolicy())
-            client.connect(
-                login.address,
-                port=login.port,
-                username=login.user,
-                key_filename=None if login.key_file is None else str(login.key_file),
-                allow_agent=login.key_file is None,
-                look_for_keys=login.key_file is None,
-                timeout=limit_s,
-                banner_timeout=limit_s,
-                auth_timeout=limit_s,
-            )
-        yield Shell(login.node, client)
-
-
-@contextmanager
-def _reported(node: str) -> Iterator[None]:
-    """Turn what SSH raises into a sentence."""
+    """Open a connection; a node, or a host on the way, whose key is not a known one is refused."""
+    connection = Connection(login, limit_s)
+    connection.open()
     try:
-        yield
-    except (paramiko.SSHException, OSError, EOFError) as error:
-        reason = str(error) or type(error).__name__
-        raise NodeError(f"{node}: SSH failed: {reason}") from error
+        yield Shell(login.node, connection)
+    finally:
+        connection.close()

@@ -17,7 +17,10 @@ from remote.shell import connect
 
 def look(inventory: Inventory, log: Path, console: Console) -> Examination:
     """Gather the facts of every node; one that fails is part of what is found."""
-    played = run_playbook(Order("preflight", "looking at the nodes", inventory.path, log), console)
+    played = run_playbook(
+        Order("preflight", "looking at the nodes", inventory.path, log, destinations=inventory.destinations),
+        console,
+    )
     failures = {failure.node: failure.message for failure in played.failures}
     clocks: dict[str, ClockOffset] = {}
     with ThreadPoolExecutor(len(inventory.logins)) as pool:
@@ -26,7 +29,7 @@ def look(inventory: Inventory, log: Path, console: Console) -> Examination:
             try:
                 clocks[node] = reply.result()
             except NodeError as error:
-                failures.setdefault(node, str(error).removeprefix(f"{node}: "))
+                failures[node] = str(error).removeprefix(f"{node}: ")  # says more than Ansible's words
     return Examination(played.facts, failures, clocks)
 
 

@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -15,15 +17,19 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from harness.errors import ConfigError, Problem, UsageError
 from harness.provisioning.mistakes import find_problems
+from remote.destination import Destination, without_config
+from remote.errors import NodeError
 from remote.login import Login
+from remote.resolution import resolve
 
 _TIME_LIMIT_S: Final = 60.0
+_RESOLVED_AT_ONCE: Final = 8
 _UNVERIFIED: Final = re.compile(r"stricthostkeychecking[\s='\"]*(no|off|false|accept-new)\b", re.IGNORECASE)
 _CHECKS: Final = tuple(f"ansible_{kind}host_key_checking" for kind in ("", "ssh_", "paramiko_"))
 _TRUE: Final = ("1", "1.0", "on", "t", "true", "y", "yes")
 """What Ansible takes for true, in small letters."""
-_KNOWN_HOSTS: Final = "~/.ssh/known_hosts"
 _SSH_ARGUMENTS: Final = ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
+"""Also variables of the environment, in capitals; the inventory's beat those."""
 
 
 class _Variables(BaseModel):
@@ -62,13 +68,13 @@ class SwitchVariables(_Variables):
 
 
 class LoginVariables(_Variables):
-    """What the inventory says about how to reach a node."""
+    """What the inventory says about how to reach a node; the user's SSH configuration says the rest."""
 
     ansible_host: str | None = None
-    ansible_port: Annotated[int, Field(ge=1, le=65_535)] = 22
+    ansible_port: Annotated[int | None, Field(ge=1, le=65_535)] = None
     ansible_user: str | None = None
     ansible_ssh_private_key_file: str | None = None
-    known_hosts_file: str = _KNOWN_HOSTS
+    known_hosts_file: str | None = None
     ansible_ssh_args: str = ""
     ansible_ssh_common_args: str = ""
     ansible_ssh_extra_args: str = ""
@@ -109,6 +115,8 @@ class Inventory:
     """`virtual`, or what the inventory's `testbed_kind` says; `nodes` by default."""
     hosts: tuple[Host, ...]
     switch: SwitchNode | None
+    destinations: tuple[Destination, ...] = ()
+    """What SSH is told to reach each node, for Ansible."""
 
     @property
     def logins(self) -> tuple[Login, ...]:
@@ -140,16 +148,16 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
         problems += _unverified(path, name, own)
     if problems:
         raise ConfigError(problems)
-    hosts = [
-        Host(_login(name, variables[name]), HostVariables.model_validate(variables[name]))
-        for name in names["hosts"]
-    ]
+    destinations = {name: _destination(name, variables[name]) for name in kinds}
+    logins = _logins(path, destinations.values())
+    hosts = [Host(logins[name], HostVariables.model_validate(variables[name])) for name in names["hosts"]]
     switches = [
-        SwitchNode(_login(name, variables[name]), SwitchVariables.model_validate(variables[name]))
-        for name in names["switch"]
+        SwitchNode(logins[name], SwitchVariables.model_validate(variables[name])) for name in names["switch"]
     ]
     testbed = str(variables[names["hosts"][0]].get("testbed_kind", "nodes"))
-    return Inventory(path, testbed, tuple(hosts), switches[0] if switches else None)
+    switch = switches[0] if switches else None
+    resolved = tuple(replace(each, user=logins[name].user) for name, each in destinations.items())
+    return Inventory(path, testbed, tuple(hosts), switch, resolved)
 
 
 def _listed(path: Path) -> dict[str, Any]:
@@ -194,22 +202,34 @@ def _unverified(path: Path, name: str, variables: Mapping[str, Any]) -> list[Pro
         expected = "host keys that are verified"
         advice = "put the node's key into known_hosts_file with ssh-keyscan, and compare it"
         problems.append(Problem(str(path), name, "host keys that are not verified", expected, advice))
-    known_hosts = str(variables.get("known_hosts_file", _KNOWN_HOSTS))
-    if known_hosts != _KNOWN_HOSTS and known_hosts not in arguments:
-        expected = "the same file in ansible_ssh_common_args, for SSH"
-        advice = f"write ansible_ssh_common_args: -o UserKnownHostsFile={known_hosts}"
-        problems.append(Problem(str(path), f"{name}.known_hosts_file", known_hosts, expected, advice))
     return problems
 
 
-def _login(name: str, variables: Mapping[str, Any]) -> Login:
+def _destination(name: str, variables: Mapping[str, Any]) -> Destination:
     checked = LoginVariables.model_validate(variables)
-    key_file = checked.ansible_ssh_private_key_file
-    return Login(
+    arguments = [
+        shlex.split(str(variables.get(key, os.environ.get(key.upper(), "")))) for key in _SSH_ARGUMENTS
+    ]
+    first, config_of_first = without_config(arguments[0])
+    others, config = without_config([*arguments[1], *arguments[2]])
+    key_file, known_hosts = checked.ansible_ssh_private_key_file, checked.known_hosts_file
+    return Destination(
         name,
         checked.ansible_host or name,
         checked.ansible_port,
-        checked.ansible_user or os.environ.get("USER", "root"),
+        checked.ansible_user,
         Path(key_file).expanduser() if key_file else None,
-        Path(checked.known_hosts_file).expanduser(),
+        Path(known_hosts).expanduser() if known_hosts else None,
+        first,
+        others,
+        config or config_of_first,
     )
+
+
+def _logins(path: Path, destinations: Iterable[Destination]) -> dict[str, Login]:
+    """Where each destination leads, by the node's name."""
+    try:
+        with ThreadPoolExecutor(_RESOLVED_AT_ONCE) as pool:
+            return {login.node: login for login in pool.map(resolve, destinations)}
+    except NodeError as error:
+        raise UsageError(f"inventory {path}: {error}") from error

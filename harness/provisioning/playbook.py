@@ -2,12 +2,13 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from harness.provisioning.display import TaskDisplay
 from harness.provisioning.events import PlaybookResult, counts, is_task_start
 from harness.provisioning.inventory import is_unverified
 from harness.provisioning.processes import end_processes
+from remote.destination import Destination
 from remote.errors import NodeError
 
 DIRECTORY: Final = Path(harness.__file__).parent.parent / "playbooks"
@@ -48,6 +50,8 @@ class Order:
     log: Path
     variables: Mapping[str, object] = field(default_factory=dict)
     is_check: bool = False
+    destinations: tuple[Destination, ...] = ()
+    """How SSH reaches the nodes, with the user of each."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -81,7 +85,7 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
                 project_dir=str(DIRECTORY),
                 playbook=f"{order.playbook}.yml",
                 inventory=str(order.inventory.resolve()),
-                extravars=dict(order.variables),
+                extravars={**order.variables, **ssh_variables(order.destinations, directory)},
                 envvars=environment,
                 cmdline="--check --diff" if order.is_check else "--diff",
                 settings={"suppress_env_files": False, "pexpect_timeout": _LOOK_EVERY_S},
@@ -95,6 +99,27 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
         words = " ".join(played.complaints) or f"it ended with code {runner.rc}"
         raise NodeError(f"{order.playbook}.yml: Ansible could not run it: {words}; see {order.log}")
     return played
+
+
+def ssh_variables(destinations: Sequence[Destination], directory: Path) -> dict[str, object]:
+    """Variables that make Ansible call SSH as the rest of the project resolves a node, for all nodes.
+
+    directory: where the SSH configurations are written, one for each node.
+    """
+    ways = {}
+    for number, destination in enumerate(destinations):
+        config = directory / f"ssh_config_{number}"
+        config.write_text(destination.config_text())
+        ways[destination.node] = shlex.join([*destination.arguments, "-F", str(config)])
+    if not ways:
+        return {}
+    return {
+        "ssh_ways": ways,
+        "ssh_users": {each.node: each.user for each in destinations},
+        "ansible_user": "{{ ssh_users[inventory_hostname] }}",
+        "ansible_ssh_common_args": "{{ ssh_ways[inventory_hostname] }}",
+        "ansible_ssh_extra_args": "",
+    }
 
 
 def count_tasks(order: Order, environment: Mapping[str, str]) -> int:

@@ -35,7 +35,7 @@ def provision(
             switch = inventory.switch
             variables["switch_linux_trees"] = port_trees(switch.login.node, switch.interfaces, ports)
         title = "would provision" if is_check else "provisioning"
-        order = Order("provision", title, inventory.path, log, variables, is_check)
+        order = Order("provision", title, inventory.path, log, variables, is_check, inventory.destinations)
         played = run_playbook(order, console)
     _raise_failures("provision", played, log)
     return played
@@ -43,7 +43,9 @@ def provision(
 
 def teardown(inventory: Inventory, log: Path, console: Console) -> PlaybookResult:
     """Put back what provisioning changed, on every node that can be reached; NodeError for the others."""
-    played = run_playbook(Order("teardown", "putting back", inventory.path, log), console)
+    played = run_playbook(
+        Order("teardown", "putting back", inventory.path, log, destinations=inventory.destinations), console
+    )
     _raise_failures("teardown", played, log)
     return played
 

@@ -246,7 +246,7 @@ def fake_inventory(hosts: int = 4, ports: Mapping[str, str] | None = None) -> In
 
 
 def _login(name: str) -> Login:
-    return Login(name, "127.0.0.1", 22, "root", None, Path("known_hosts"))
+    return Login(name, "127.0.0.1", 22, "root", (), (Path("known_hosts"),))
 
 
 def gone(request: Message, kind: str, role: str | None, text: str) -> Error:

@@ -112,7 +112,8 @@ def served_node(directory: Path) -> Iterator[Login]:
                     transports.append(transport)
 
         threading.Thread(target=serve, daemon=True).start()
-        yield Login("h0", "127.0.0.1", port, "root", directory / "id_ecdsa", directory / "known_hosts")
+        key_file, known_hosts = directory / "id_ecdsa", directory / "known_hosts"
+        yield Login("h0", "127.0.0.1", port, "root", (key_file,), (known_hosts,))
         listener.shutdown(socket.SHUT_RDWR)
         for transport in transports:
             transport.close()

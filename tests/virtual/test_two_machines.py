@@ -88,12 +88,12 @@ def test_agents_leave_nothing_on_the_machines(machines: RunningMachines) -> None
 
 def test_a_machine_with_another_key_is_refused(machines: RunningMachines, tmp_path: Path) -> None:
     login, other = machines.logins["h1"], machines.logins["h2"]
-    key_of_other = login.known_hosts.read_text().splitlines()[1].split(maxsplit=1)[1]
+    key_of_other = login.known_hosts[0].read_text().splitlines()[1].split(maxsplit=1)[1]
     for line in (f"[127.0.0.1]:{login.port} {key_of_other}\n", f"[127.0.0.1]:{other.port} {key_of_other}\n"):
         (tmp_path / "known_hosts").write_text(line)
         with (
             pytest.raises(NodeError, match="h1: SSH failed"),
-            connect(replace(login, known_hosts=tmp_path / "known_hosts")),
+            connect(replace(login, known_hosts=(tmp_path / "known_hosts",))),
         ):
             pytest.fail("connected to a machine that did not prove who it is")
 

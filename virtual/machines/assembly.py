@@ -40,6 +40,6 @@ def logins(directory: Path, ssh_ports: dict[str, int]) -> dict[str, Login]:
     """How to log in to each machine with the files in ``directory``."""
     key_file, known_hosts = directory / identity.CLIENT_KEY, directory / identity.KNOWN_HOSTS
     return {
-        name: Login(name, identity.LOOPBACK, port, identity.USER, key_file, known_hosts)
+        name: Login(name, identity.LOOPBACK, port, identity.USER, (key_file,), (known_hosts,))
         for name, port in ssh_ports.items()
     }

@@ -37,9 +37,9 @@ def test_a_node_that_fails_is_a_finding_and_the_others_are_looked_at(
     files = {"/opt/rogue/dool": "aa" * 32}
     monkeypatch.setattr(doctor, "deployed_files", lambda: files)
     found = doctor.look(inventory, Path("log"), CONSOLE)
-    assert found.failures == {"h1": "cannot be reached: no route"}
+    assert found.failures == {"h1": "SSH failed: timed out"}
     assert sorted(found.clocks) == ["fabric", "h0"]
     assert [str(finding) for finding in doctor.examine(inventory, Path("log"), CONSOLE)] == [
-        "refused: h1: the node: got cannot be reached: no route, expected a reply; "
+        "refused: h1: the node: got SSH failed: timed out, expected a reply; "
         "check that it runs and that SSH reaches it."
     ]

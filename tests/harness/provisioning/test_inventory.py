@@ -27,8 +27,8 @@ def test_hosts_switch_and_logins_are_read_as_ansible_reads_them(tmp_path: Path) 
     assert inventory.hosts[1].variables.rdma_device_kind == "soft_roce"
     assert inventory.switch is not None
     assert [port.name for port in inventory.switch.variables.ports] == ["s0->h0", "s0->h1"]
-    key, known = tmp_path / "id_ecdsa", tmp_path / "known_hosts"
-    assert inventory.logins[0] == Login("h0", "127.0.0.1", 4001, "root", key, known)
+    known = tmp_path / "known_hosts"
+    assert inventory.logins[0] == Login("h0", "127.0.0.1", 4001, "root", (), (known,), uses_agent=True)
     assert [login.node for login in inventory.logins] == ["h0", "h1", "fabric"]
 
 
@@ -68,7 +68,6 @@ MISTAKES: dict[str, Change] = {
         "fabric", ports=[{"bridge": "s0", "interface": "eth1", "peer": "{{ peer }}"}]
     ),
     "h0.experiment_address: got '10.9', expected an IPv4 address; inv": host("h0", experiment_address="10.9"),
-    "h0.known_hosts_file: got /else/where, expected the same": host("h0", known_hosts_file="/else/where"),
     "hosts: got no host in it": lambda listed: listed.pop("hosts"),
     "switch: got 2 machines, expected one": lambda listed: listed["switch"]["hosts"].append("h0"),
 }
@@ -109,6 +108,39 @@ def test_host_keys_may_be_verified_explicitly(listed: dict[str, Any], checked: o
     changed = deepcopy(listed)
     host("h0", ansible_host_key_checking=checked, ansible_ssh_args="-o StrictHostKeyChecking=yes")(changed)
     assert interpret(Path("nodes.yaml"), changed).hosts
+
+
+def test_what_the_inventory_leaves_open_ssh_says(listed: dict[str, Any], tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("Host lab-1\n  HostName 10.0.0.1\n  User bob\n  Port 2222\n  ProxyJump gate\n")
+    changed = deepcopy(listed)
+    for variable in ("ansible_port", "ansible_user", "known_hosts_file"):
+        without("h0", variable)(changed)
+    host("h0", ansible_host="lab-1", ansible_ssh_args="-C", ansible_ssh_common_args=f"-F {config} -4")(
+        changed
+    )
+    inventory = interpret(Path("nodes.yaml"), changed)
+    login, destination = inventory.logins[0], inventory.destinations[0]
+    assert (login.address, login.port, login.user) == ("10.0.0.1", 2222, "bob")
+    assert login.gateway is not None
+    assert (destination.first_arguments, destination.arguments) == (("-C",), ("-4",))
+    assert (destination.config, destination.user) == (str(config), "bob"), "Ansible goes in as the same"
+
+
+def test_arguments_of_the_environment_count_where_the_inventory_has_none(
+    listed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSIBLE_SSH_ARGS", "-J gate")
+    gateway = interpret(Path("nodes.yaml"), listed).logins[0].gateway
+    assert gateway is not None
+    assert gateway.address == "gate"
+
+
+def test_a_way_that_cannot_be_gone_is_a_sentence(listed: dict[str, Any]) -> None:
+    changed = deepcopy(listed)
+    host("h0", ansible_ssh_common_args="-F none -o ProxyCommand=nc")(changed)
+    with pytest.raises(UsageError, match=r"inventory nodes\.yaml: h0: got ProxyCommand 'nc' in the SSH"):
+        interpret(Path("nodes.yaml"), changed)
 
 
 def test_nodes_of_ones_own_need_no_switch(listed: dict[str, Any]) -> None:

@@ -13,8 +13,9 @@ from rich.console import Console
 from harness.errors import UsageError
 from harness.provisioning import playbook
 from harness.provisioning.events import PlaybookResult
-from harness.provisioning.playbook import Interrupted, Order, run_playbook
+from harness.provisioning.playbook import Interrupted, Order, run_playbook, ssh_variables
 from harness.provisioning.processes import find_processes
+from remote.destination import Destination
 from remote.errors import NodeError
 
 HERE = "all: {hosts: {here: {ansible_connection: local, ansible_python_interpreter: auto_silent}}}\n"
@@ -137,3 +138,18 @@ def test_arguments_of_ssh_that_verify_nothing_are_refused(
         UsageError, match="got ANSIBLE_SSH_COMMON_ARGS='-o StrictHostKeyChecking=no', expected"
     ):
         run_playbook(order(tmp_path, GOOD, monkeypatch), console)
+
+
+def test_ansible_calls_ssh_as_the_inventory_was_resolved(tmp_path: Path) -> None:
+    destinations = (
+        Destination("h0", "lab-1", user="bob", arguments=("-4", "-o", "Ciphers=a b")),
+        Destination("h1", "lab-2", user="root", config="none"),
+    )
+    variables = ssh_variables(destinations, tmp_path)
+    assert variables["ssh_ways"] == {
+        "h0": f"-4 -o 'Ciphers=a b' -F {tmp_path}/ssh_config_0",
+        "h1": f"-F {tmp_path}/ssh_config_1",
+    }
+    assert variables["ssh_users"] == {"h0": "bob", "h1": "root"}
+    assert (tmp_path / "ssh_config_0").read_text() == destinations[0].config_text()
+    assert ssh_variables((), tmp_path) == {}

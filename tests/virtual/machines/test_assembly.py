@@ -27,9 +27,9 @@ def test_commands_name_files_that_were_written(tmp_path: Path, image: Image) -> 
 def test_every_machine_can_be_logged_in_to_at_its_own_port(tmp_path: Path, image: Image) -> None:
     assembly = assemble(pair(), image, Accelerator.TCG, tmp_path)
     by_name = logins(tmp_path, assembly.ssh_ports)
-    known = paramiko.HostKeys(str(by_name["h1"].known_hosts))
+    known = paramiko.HostKeys(str(by_name["h1"].known_hosts[0]))
     assert {f"[127.0.0.1]:{login.port}" for login in by_name.values()} == set(known.keys())
     assert len({login.port for login in by_name.values()}) == 2
-    assert paramiko.ECDSAKey.from_private_key_file(str(by_name["h1"].key_file))
+    assert paramiko.ECDSAKey.from_private_key_file(str(by_name["h1"].key_files[0]))
     for name, login in by_name.items():
         assert f"hostfwd=tcp:127.0.0.1:{login.port}-:22" in " ".join(assembly.commands[name])

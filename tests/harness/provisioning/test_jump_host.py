@@ -1,0 +1,81 @@
+"""Ansible, the doctor and runs go to an alias behind a jump host alike: real OpenSSH servers and agent."""
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers.sshd import Laboratory, Server, laboratory, needs_sshd
+from rich.console import Console
+
+from harness.provisioning.doctor import look
+from harness.provisioning.inventory import Inventory, load_inventory
+from harness.testbeds.base import TestbedError
+from harness.testbeds.ssh import node as node_module
+from harness.testbeds.ssh.node import open_node
+from rogue_agent.node.bundle import agent_archive
+
+pytestmark = needs_sshd
+INVENTORY = """\
+hosts:
+  hosts:
+    h0:
+      ansible_host: lab-node
+      ansible_ssh_common_args: -F {config}
+      known_hosts_file: {known_hosts}
+      experiment_address: 127.0.0.1
+      experiment_interface: lo
+      experiment_mtu: 1500
+      rdma_device_kind: card
+"""
+
+
+@pytest.fixture
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laboratory]:
+    with laboratory(tmp_path, monkeypatch) as found:
+        yield found
+
+
+def inventory_of(there: Laboratory, directory: Path) -> Inventory:
+    path = directory / "nodes.yaml"
+    path.write_text(INVENTORY.format(config=there.config, known_hosts=there.known_hosts))
+    return load_inventory(path)
+
+
+def test_the_doctor_looks_at_it_with_ansible_and_without(there: Laboratory, tmp_path: Path) -> None:
+    inventory = inventory_of(there, tmp_path)
+    found = look(inventory, tmp_path / "log", Console(file=io.StringIO()))
+    assert (found.failures, list(found.facts), list(found.clocks)) == ({}, ["h0"], ["h0"])
+    assert there.node.connections() == there.gate.connections() == 2
+
+
+def test_a_run_starts_its_agent_there(
+    there: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "agent.pyz"
+    archive.write_bytes(agent_archive())
+    monkeypatch.setattr(node_module, "start_command", lambda user: f"{sys.executable} {archive} serve")
+    (host,) = inventory_of(there, tmp_path).hosts
+    with open_node(host) as node:
+        assert node.clock_error_ns < 10**9
+    assert there.node.connections() == there.gate.connections() == 1
+
+
+@pytest.mark.parametrize(
+    ("unknown", "named"), [("gate", r"h0: jump host lab-gate: SSH failed: "), ("node", r"h0: SSH failed: ")]
+)
+def test_a_key_that_is_not_known_is_refused_at_either_hop_by_ansible_and_runs(
+    there: Laboratory, tmp_path: Path, unknown: str, named: str
+) -> None:
+    servers: dict[str, Server] = {"gate": there.gate, "node": there.node}
+    stranger = servers.pop(unknown)
+    there.config.write_text(f"StrictHostKeyChecking no\n{there.config.read_text()}")
+    there.know(*servers.values())
+    inventory = inventory_of(there, tmp_path)
+    found = look(inventory, tmp_path / "log", Console(file=io.StringIO()))
+    assert found.facts == {}
+    assert f"got no host key of [127.0.0.1]:{stranger.port}" in found.failures["h0"]
+    with pytest.raises(TestbedError, match=f"^{named}got no host key"), open_node(inventory.hosts[0]):
+        pytest.fail("it let a stranger in")
+    there.gate.connections()

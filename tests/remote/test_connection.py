@@ -1,0 +1,123 @@
+"""Real OpenSSH servers: a node behind a jump host, reached by its alias with a key of the user's agent."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import paramiko
+import pytest
+from helpers.sshd import Laboratory, laboratory, needs_sshd
+
+from remote.connection import Connection
+from remote.errors import NodeError
+from remote.resolution import resolve
+from remote.shell import connect
+
+pytestmark = needs_sshd
+LIMIT_S = 30.0
+
+
+@pytest.fixture
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laboratory]:
+    with laboratory(tmp_path, monkeypatch) as found:
+        yield found
+
+
+def open_sockets() -> int:
+    """Sockets of this process."""
+    links = Path("/proc/self/fd").iterdir()
+    return sum(str(link.readlink()).startswith("socket:") for link in links if link.is_symlink())
+
+
+def transports() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if isinstance(thread, paramiko.Transport)]
+
+
+def test_an_alias_behind_a_jump_host_is_reached_and_nothing_stays_open(
+    there: Laboratory, tmp_path: Path
+) -> None:
+    before = open_sockets()
+    with connect(resolve(there.destination()), limit_s=LIMIT_S) as shell:
+        assert shell.run("echo $SSH_CONNECTION").split()[-1] == str(there.node.port)
+        with shell.open_session("cat") as channel:
+            channel.sendall(b"as the agent talks\n")
+            assert channel.recv(100) == b"as the agent talks\n"
+        shell.put(b"bytes", str(tmp_path / "file"))
+        assert shell.get(str(tmp_path / "file")) == b"bytes"
+        assert len(transports()) == 2
+    assert (there.gate.connections(), there.node.connections()) == (1, 1)
+    assert transports() == []
+    assert open_sockets() == before
+
+
+@pytest.mark.parametrize(("unknown", "named"), [("gate", "h0: jump host lab-gate"), ("node", "h0")])
+def test_an_unknown_key_at_either_hop_is_refused(there: Laboratory, unknown: str, named: str) -> None:
+    known, other = (there.node, there.gate) if unknown == "gate" else (there.gate, there.node)
+    there.know(known)
+    before = open_sockets()
+    with pytest.raises(NodeError) as refused, connect(resolve(there.destination()), limit_s=LIMIT_S):
+        pytest.fail("it let a stranger in")
+    assert str(refused.value) == (
+        f"{named}: SSH failed: got no host key of [127.0.0.1]:{other.port}, expected one in "
+        f"{there.known_hosts}; add it with ssh-keyscan, and compare it with what the host itself shows."
+    )
+    there.gate.connections()
+    assert (transports(), open_sockets()) == ([], before)
+
+
+@pytest.mark.parametrize(("wrong", "named"), [("gate", "h0: jump host lab-gate"), ("node", "h0")])
+def test_another_key_than_the_known_one_is_refused_at_either_hop(
+    there: Laboratory, wrong: str, named: str
+) -> None:
+    server = there.gate if wrong == "gate" else there.node
+    there.mistake(server)
+    before = open_sockets()
+    with pytest.raises(NodeError) as refused, connect(resolve(there.destination()), limit_s=LIMIT_S):
+        pytest.fail("it let somebody else in")
+    words = str(refused.value)
+    assert words.startswith(f"{named}: SSH failed: got host key {server.host_key.fingerprint}, expected SHA")
+    assert words.endswith("else somebody else replies in its name.")
+    there.gate.connections()
+    assert (transports(), open_sockets()) == ([], before)
+
+
+def test_a_key_may_be_filed_under_an_alias_of_its_own(there: Laboratory) -> None:
+    there.config.write_text(f"Host lab-node\n  HostKeyAlias the-node\n{there.config.read_text()}")
+    line = there.node.known_hosts_line.replace(f"[127.0.0.1]:{there.node.port}", "the-node")
+    there.known_hosts.write_text(there.gate.known_hosts_line + line)
+    with connect(resolve(there.destination()), limit_s=LIMIT_S) as shell:
+        assert shell.run("echo here") == "here\n"
+
+
+def test_who_is_not_let_in_is_told_by_whom(there: Laboratory, tmp_path: Path) -> None:
+    (tmp_path / "node" / "authorized_keys").write_text("")
+    with (
+        pytest.raises(NodeError, match=r"^h0: SSH failed: .*[Aa]uthentication"),
+        connect(resolve(there.destination()), limit_s=LIMIT_S),
+    ):
+        pytest.fail("it let a stranger in")
+    assert (there.gate.connections(), there.node.connections()) == (1, 1)
+
+
+def test_a_hop_that_leads_nowhere_is_named(there: Laboratory) -> None:
+    text = there.config.read_text().replace(f"Port {there.gate.port}", "Port 1")
+    there.config.write_text(text)
+    key = there.gate.host_key
+    moved = f"[127.0.0.1]:1 {key.get_name()} {key.get_base64()}\n"
+    there.known_hosts.write_text(there.node.known_hosts_line + moved)
+    with (
+        pytest.raises(NodeError, match=r"^h0: jump host lab-gate: SSH failed: .*Unable to connect"),
+        connect(resolve(there.destination()), limit_s=LIMIT_S),
+    ):
+        pytest.fail("it went somewhere else")
+
+
+def test_no_setting_of_fabric_s_own_files_counts(
+    there: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".fabric.yaml").write_text("gateway: elsewhere\nconnect_kwargs: {password: secret}\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    connection = Connection(resolve(there.destination()), LIMIT_S)
+    assert connection.gateway.login.node == "h0: jump host lab-gate"
+    assert connection.gateway.gateway is False
+    assert "password" not in connection.connect_kwargs
