@@ -56,7 +56,9 @@ def _limiter(
         raise SettingsError("priority", 0, "1 to 7 where there is a limiter")
     if (request.limiter, request.end, request.verb) == ("software", "responder", "read"):
         raise SettingsError("limiter", "software", "htb or dcb: no software can hold back responses to READs")
-    paced = PacedInterface(port.netdev, port.driver, request.priority, line_rate_bps)
+    paced = PacedInterface(
+        port.netdev, port.driver, request.priority, line_rate_bps, request.limiter_burst_bytes
+    )
     table = workplace.spool.table("limiter", COLUMNS)
     limiter = LIMITERS[request.limiter](table, workplace.poller, paced)
     stack.callback(limiter.close)

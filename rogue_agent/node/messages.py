@@ -29,6 +29,7 @@ _ADDRESS = Text(r"[0-9a-fA-F.:]+", 45)
 _BYTES = Integer(0, 1 << 50)
 _BUFFER_BYTES = Integer(1, 1 << 40)
 _MTU_BYTES = Integer(256, 4_096)
+_BURST_BYTES = Integer(1_600, 1 << 30)
 _RATE_BPS = Integer(1, 10**15)
 _COUNT = Integer(0, (1 << 63) - 1)
 _NS = Integer(0, (1 << 63) - 1)
@@ -88,7 +89,8 @@ class Prepare(RoleRequest):
     end: the requester follows the schedule; the responder serves it. fill_seed: what the memory is filled
     with before; null leaves it zero. line_rate_bps: what the transport's constants are chosen for; null takes
     the port's own rate. mtu_bytes: null takes the largest that both ports do. priority: service level, and
-    the three highest bits of the IP header's TOS.
+    the three highest bits of the IP header's TOS. limiter_burst_bytes: the most that the limiter lets leave
+    at once; null for what suits hosts whose timers are late.
     """
 
     wire_type: ClassVar[str] = "prepare"
@@ -105,6 +107,7 @@ class Prepare(RoleRequest):
     mtu_bytes: int | None = field(default=None, metadata=_takes(Optional(_MTU_BYTES)))
     priority: int = field(default=0, metadata=_takes(Integer(0, 7)))
     limiter: str = field(default="none", metadata=_takes(Text("none|htb|dcb|software", 8)))
+    limiter_burst_bytes: int | None = field(default=None, metadata=_takes(Optional(_BURST_BYTES)))
     completions: Literal["event", "polling"] = field(
         default="event", metadata=_takes(Text("event|polling", 7))
     )

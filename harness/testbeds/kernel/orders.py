@@ -1,5 +1,6 @@
 """What a cell's kernel is told before it starts: its network, its agents, their roles."""
 
+from dataclasses import replace
 from typing import Final
 
 from harness.cell.cell import Cell
@@ -8,7 +9,13 @@ from harness.testbeds.ends.memories import compared_bytes
 from harness.testbeds.ends.requests import load_requests, prepare_request
 from harness.testbeds.ends.roles import EndName, NodeFlow
 from harness.testbeds.ends.tables import ENDS
-from harness.testbeds.kernel.network import addresses, network_commands, port_interfaces, port_settings
+from harness.testbeds.kernel.network import (
+    BURST_BYTES,
+    addresses,
+    network_commands,
+    port_interfaces,
+    port_settings,
+)
 from rogue_agent.node.orders import Orders, RoleOrder
 from rogue_agent.node.wire import encode
 
@@ -36,6 +43,8 @@ def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
 def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
     name, host = flow.role(end), flow.host(end)
     request = prepare_request((flow, end), addresses(cell.topology)[host], LIMITER, cell.timing, LIMIT_MS)
+    if request.limiter != "none":
+        request = replace(request, limiter_burst_bytes=BURST_BYTES)
     loads = load_requests(flow, name, LIMIT_MS) if end == "requester" else ()
     return RoleOrder(
         name=name,

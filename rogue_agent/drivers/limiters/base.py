@@ -15,12 +15,17 @@ class LimiterError(RuntimeError):
 
 @dataclass(frozen=True)
 class PacedInterface:
-    """What a limiter paces: the packets of one priority that leave an interface, which a driver serves."""
+    """What a limiter paces: the packets of one priority that leave an interface, which a driver serves.
+
+    burst_bytes: the most that may leave at once, where a limiter has a choice; None for what suits hosts
+    whose timers are late.
+    """
 
     netdev: str
     driver: str
     priority: int
     line_rate_bps: int
+    burst_bytes: "int | None" = None
 
 
 class RateLimiter(ABC):

@@ -14,7 +14,7 @@ from rogue_agent.drivers.spool import Table
 COMMAND = ("tc", "-force", "-batch", "-")
 _BITS_PER_BYTE = 8
 _BURST_PER_S = 1_000
-"""A burst is a millisecond's worth, but two packets at least."""
+"""A burst is a millisecond's worth, but two packets at least: a timer may be so late."""
 _LEAST_BURST_BYTES = 2 * 4_500
 _QUANTUM_BYTES = 10_000
 WIRE_OVERHEAD_BYTES = 24
@@ -40,9 +40,10 @@ class HtbLimiter(RateLimiter):
         self._class = f"1:1{interface.priority}"
         self._netdev = interface.netdev
         self._line_rate_bps = interface.line_rate_bps
+        self._burst_bytes = interface.burst_bytes
         self._asked: deque[tuple[HostNs, int, int]] = deque()
         self._program = BatchProgram(COMMAND, poller, self._on_line)
-        self._program.tell(change_command(self._netdev, self._class, self._line_rate_bps))
+        self._program.tell(self._change(self._line_rate_bps))
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Change the class's rate, exact to a byte per second."""
@@ -50,16 +51,19 @@ class HtbLimiter(RateLimiter):
         effective_bps = -(-wanted_bps // self.step_bps) * self.step_bps
         self._asked.append((now, rate_bps, effective_bps))
         self._program.tell(
-            change_command(self._netdev, self._class, effective_bps),
+            self._change(effective_bps),
             f"class show dev {self._netdev} classid {self._class}",
         )
         return effective_bps
 
     def close(self) -> None:
         """Put the class back to the line rate."""
-        self._program.close(change_command(self._netdev, self._class, self._line_rate_bps))
+        self._program.close(self._change(self._line_rate_bps))
         while self._asked:
             self._record(*self._asked.popleft(), None)
+
+    def _change(self, rate_bps: int) -> str:
+        return change_command(self._netdev, self._class, rate_bps, self._burst_bytes)
 
     def _on_line(self, now: HostNs, line: str) -> None:
         if self._asked and line.startswith(f"class htb {self._class} "):
@@ -67,12 +71,14 @@ class HtbLimiter(RateLimiter):
             self._record(asked_ns, requested_bps, effective_bps, now - asked_ns)
 
 
-def change_command(netdev: str, class_id: str, rate_bps: int) -> str:
+def change_command(netdev: str, class_id: str, rate_bps: int, burst_bytes: int | None = None) -> str:
     """How `tc` is told a rate, of bytes on the wire; without the bursts it would choose some by itself.
 
+    burst_bytes: None for a millisecond's worth.
     Test: test_htb.py::test_a_change_names_rate_ceiling_and_both_bursts.
     """
-    burst_bytes = max(_LEAST_BURST_BYTES, rate_bps // _BITS_PER_BYTE // _BURST_PER_S)
+    if burst_bytes is None:
+        burst_bytes = max(_LEAST_BURST_BYTES, rate_bps // _BITS_PER_BYTE // _BURST_PER_S)
     return (
         f"class change dev {netdev} parent 1: classid {class_id} htb rate {rate_bps}bit ceil {rate_bps}bit "
         f"burst {burst_bytes}b cburst {burst_bytes}b quantum {_QUANTUM_BYTES} "

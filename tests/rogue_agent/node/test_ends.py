@@ -40,6 +40,17 @@ def test_a_limiter_belongs_to_a_priority(stage: Stage, monkeypatch: pytest.Monke
     assert (told.limiter, told.limiter_step_bps) == ("htb", 8)
 
 
+def test_a_limiter_gets_the_burst_of_its_host(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = stage.directory / "said"
+    path = stage.directory / "tc"
+    path.write_text(f"#!/bin/sh\ncat >{said}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{stage.directory}:{os.environ['PATH']}")
+    stage.enter(replace(PREPARE, limiter="htb", priority=3, limiter_burst_bytes=5_000))
+    stage.stack.close()
+    assert "burst 5000b cburst 5000b" in said.read_text()
+
+
 def test_software_cannot_hold_back_responses_to_reads(stage: Stage) -> None:
     reading = replace(PREPARE, limiter="software", priority=1, verb="read")
     assert stage.enter(reading).introduction.limiter == "software"

@@ -5,6 +5,7 @@ from pathlib import Path
 from helpers.experiments import cell_of
 
 from harness.testbeds.ends.roles import plan_roles
+from harness.testbeds.kernel.network import BURST_BYTES
 from harness.testbeds.kernel.orders import orders_of
 from rogue_agent.node.messages import Prepare
 from rogue_agent.node.wire import REQUEST_TYPES, decode
@@ -24,9 +25,11 @@ def test_who_sets_rates_has_a_limiter_of_the_kernel(tmp_path: Path) -> None:
     prepares = [
         decode(role.prepare.encode(), REQUEST_TYPES) for role in orders_of(cell, plan_roles(cell)).roles
     ]
-    limiters = {each.role: each.limiter for each in prepares if isinstance(each, Prepare)}
-    assert limiters["flow0-requester"] == "htb"
-    assert limiters["flow0-responder"] == limiters["probe-requester"] == "none"
+    limiters = {
+        each.role: (each.limiter, each.limiter_burst_bytes) for each in prepares if isinstance(each, Prepare)
+    }
+    assert limiters["flow0-requester"] == ("htb", BURST_BYTES), "a few packets, for no timer is late"
+    assert limiters["flow0-responder"] == limiters["probe-requester"] == ("none", None)
 
 
 def test_queues_are_sampled_where_they_are_asked_for(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
         "burst 10000b cburst 10000b quantum 10000 overhead 24 mpu 84"
     )
     assert "burst 9000b" in change_command("eth1", "1:13", 8_000_000)
+    assert "burst 5000b cburst 5000b" in change_command("eth1", "1:13", 80_000_000, 5_000)
 
 
 def test_a_class_counts_the_bytes_that_the_core_counts() -> None:
@@ -41,6 +42,15 @@ def test_a_rate_acts_when_the_class_is_shown_again(
     (row,) = rows.getvalue().splitlines()[1:]
     assert row.startswith("0,20000001,20000008,")
     assert limiter.actuations_ns[0] > 0
+
+
+def test_a_host_may_have_a_burst_of_its_own(
+    table: Table, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, 5_000))
+    limiter.set_rate(10_000_000, HostNs(0))
+    limiter.close()
+    assert [line.count(" burst 5000b cburst 5000b ") for line in told() if "change" in line] == [1, 1, 1]
 
 
 def test_no_limit_is_the_line_rate(table: Table, poller: Poller, told: Callable[[], list[str]]) -> None:
