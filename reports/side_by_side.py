@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from reports.agreement import agree, agreement_text, tally, tolerances_of
 from reports.differences import Side, reasons
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
@@ -67,11 +68,12 @@ def _compare(key: str, group: list[Results]) -> SideBySide:
             row[place] = Side(label, results, setting)
     metrics = _metrics(group)
     manifest = group[0].run.manifest
-    differences, shared = without_shared(_differences(sides, metrics))
+    tolerances = tolerances_of(manifest)
+    differences, shared = without_shared(_differences(sides, metrics, tolerances))
     return SideBySide(
         key,
         manifest.title,
-        _table(manifest.name, labels, sides, metrics),
+        _table(manifest.name, labels, sides, metrics, tolerances),
         tuple(differences),
         tuple(shared),
         tuple(_missing(labels, group)),
@@ -79,11 +81,11 @@ def _compare(key: str, group: list[Results]) -> SideBySide:
 
 
 def _metrics(group: list[Results]) -> list[Metric]:
-    """Return what the summary says about this traffic, and what tells how it was shared and lost."""
-    names = [headline.metric for headline in headlines_of(group[0].run.manifest).shown]
-    return [
-        METRICS[name] for name in dict.fromkeys([*names, *ALWAYS]) if any(_has(each, name) for each in group)
-    ]
+    """Return what the summary says about this traffic, what is judged, how it was shared and lost."""
+    manifest = group[0].run.manifest
+    names = [headline.metric for headline in headlines_of(manifest).shown]
+    wanted = dict.fromkeys([*names, *ALWAYS, *tolerances_of(manifest)])
+    return [METRICS[name] for name in wanted if any(_has(each, name) for each in group)]
 
 
 def _has(results: Results, metric: str) -> bool:
@@ -91,28 +93,45 @@ def _has(results: Results, metric: str) -> bool:
 
 
 def _table(
-    name: str, labels: list[str], sides: dict[Key, list[Side | None]], metrics: list[Metric]
+    name: str,
+    labels: list[str],
+    sides: dict[Key, list[Side | None]],
+    metrics: list[Metric],
+    tolerances: Mapping[str, float],
 ) -> ReportTable:
-    """Return a row per setting and metric, a column per run, and the ratio of each to the first."""
+    """Return a row per setting and metric: what each run has, its ratio to the first, and if they agree."""
     head = (
         Head("Transport"),
         Head("Measure"),
         *map(Head, labels),
         *(Head(f"{label} ÷ {labels[0]}" if len(labels) > 2 else f"÷ {labels[0]}") for label in labels[1:]),
+        *([Head("Agree")] if tolerances else ()),
     )
-    rows, lines = [], []
+    rows, lines, verdicts = [], [], []
     for row in sides.values():
         setting = next(side.setting for side in row if side is not None)
         for metric in metrics:
             means = [None if side is None else side.mean(metric.name) for side in row]
             ratios = [_ratio(mean, means[0]) for mean in means[1:]]
-            rows.append(_row(setting, metric, row, ratios))
-            lines.append([setting.title, metric.name, *means, *ratios])
-    csv_head: CsvRow = ["setting", "metric", *labels, *(f"{label}_ratio" for label in labels[1:])]
+            values, line = _row(setting, metric, row, ratios), [setting.title, metric.name, *means, *ratios]
+            if tolerances:
+                within = tolerances.get(metric.name)
+                verdict = None if within is None else _all_agree(means, within)
+                values = (*values, Value(NO_VALUE if within is None else agreement_text(verdict, within)))
+                line.append(within)
+                verdicts += [verdict] if within is not None else []
+            rows.append(values)
+            lines.append(line)
+    csv_head: CsvRow = [
+        *("setting", "metric", *labels, *(f"{label}_ratio" for label in labels[1:])),
+        *(["agree_within"] if tolerances else ()),
+    ]
     caption = (
         "Means over the repetitions of each run, with the lowest and the highest of them; a dash where a run"
         " has no such number, and its own “Not measured” says why."
     )
+    if tolerances:
+        caption += f" {tally(verdicts)}"
     return ReportTable(
         "Side by side",
         caption,
@@ -122,6 +141,11 @@ def _table(
         f"{name}-side-by-side.csv",
         csv_href([csv_head, *lines]),
     )
+
+
+def _all_agree(means: list[float | None], within: float) -> bool | None:
+    verdicts = [agree(means[0], mean, within) for mean in means[1:]]
+    return None if None in verdicts else all(verdicts)
 
 
 def _row(
@@ -146,14 +170,16 @@ def with_ends(side: Side | None, metric: Metric) -> str:
     return f"{text} ({low} to {high})"
 
 
-def _differences(sides: dict[Key, list[Side | None]], metrics: list[Metric]) -> list[Difference]:
+def _differences(
+    sides: dict[Key, list[Side | None]], metrics: list[Metric], tolerances: Mapping[str, float]
+) -> list[Difference]:
     """Return a difference for each setting of a run of which a measure is far from that of the first run."""
     return [
         difference
         for first, *others in sides.values()
         for other in others
         if first is not None and other is not None
-        if (difference := _difference(metrics, first, other)) is not None
+        if (difference := _difference(metrics, first, other, tolerances)) is not None
     ]
 
 
@@ -169,8 +195,14 @@ def without_shared(found: list[Difference]) -> tuple[list[Difference], list[str]
     ], shared
 
 
-def _difference(metrics: list[Metric], one: Side, other: Side) -> Difference | None:
-    far = [metric for metric in metrics if _is_large(one.mean(metric.name), other.mean(metric.name))]
+def _difference(
+    metrics: list[Metric], one: Side, other: Side, tolerances: Mapping[str, float]
+) -> Difference | None:
+    far = [
+        metric
+        for metric in metrics
+        if _is_large(one.mean(metric.name), other.mean(metric.name), tolerances.get(metric.name))
+    ]
     if not far:
         return None
     texts = [
@@ -181,9 +213,11 @@ def _difference(metrics: list[Metric], one: Side, other: Side) -> Difference | N
     return Difference(f"{one.setting.title}: {'; '.join(texts)}.", tuple(reasons(far, one, other)))
 
 
-def _is_large(own: float | None, its: float | None) -> bool:
+def _is_large(own: float | None, its: float | None, within: float | None) -> bool:
     if own is None or its is None:
         return False
+    if within is not None:
+        return agree(own, its, within) is False
     small, large = sorted((abs(own), abs(its)))
     return large > 0 and (small == 0 or large / small >= LARGE)
 

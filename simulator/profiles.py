@@ -16,7 +16,8 @@ class NicProfile:
     maximum is 0, and is the oscillator of the limiters, too.
 
     A card that ``withholds_next_verb`` sends, after a loss, each verb only when the one before it has been
-    acknowledged, until all that was under way has been sent again. The PCI terms are nanoseconds added to
+    acknowledged, until all that was under way has been sent again. A reliable connection has at most
+    ``unacknowledged_packets_max`` packets on their way (0 = no limit). The PCI terms are nanoseconds added to
     timestamps: of completions of RC verbs with data (``pci_rc_ns``, and ``pci_late_ns`` more with
     ``pci_late_probability``), and of the receive completions of empty UC messages (``pci_uc_ns``).
     """
@@ -30,6 +31,7 @@ class NicProfile:
     clock_drift_ppm_max: float
     ack_every_packets: int
     withholds_next_verb: bool = False
+    unacknowledged_packets_max: int = 0
     pci_rc_ns: int = 0
     pci_uc_ns: int = 0
     pci_late_ns: int = 0
@@ -81,4 +83,21 @@ IDEAL = NicProfile(
 )
 """A card without flaws, for analytic checks and for comparisons with simulators that know no others."""
 
-PROFILES: dict[str, NicProfile] = {profile.name: profile for profile in (CX3PRO, CX4, IDEAL)}
+SOFT_ROCE = NicProfile(
+    name="soft_roce",
+    revision=1,
+    limiter_scope="per_priority",
+    limiters=8,
+    rate_step_bps=0,
+    actuation_lag_bytes_max=0,
+    clock_drift_ppm_max=0.0,
+    ack_every_packets=64,
+    unacknowledged_packets_max=129,
+)
+"""Linux's RDMA in software behind limiters of Linux's own, on hosts whose computing takes no time.
+
+Source: Linux 6.1, drivers/infiniband/sw/rxe/rxe_param.h (RXE_MAX_PKT_PER_ACK; RXE_MAX_UNACKED_PSNS is 128,
+and rxe_req.c lets one packet more leave); net/sched/sch_htb.c (rates in bytes per second, at once).
+"""
+
+PROFILES: dict[str, NicProfile] = {profile.name: profile for profile in (CX3PRO, CX4, IDEAL, SOFT_ROCE)}

@@ -13,6 +13,7 @@ from workloads.faults import FAULTS, Fault, Flooding, Misrouting
 from workloads.mistakes import mistake, mistakes_at
 from workloads.probes import PROBES, Probe
 from workloads.specification import Name, Specification, Time
+from workloads.spelling import meant
 from workloads.topologies import TOPOLOGIES, Placement, Topology
 from workloads.traffic import WORKLOADS, Workload
 
@@ -56,6 +57,8 @@ class Experiment(Specification):
     """What a scale changes, by dotted key; a file that does not say what `quick` is takes one repetition."""
     measure: Annotated[list[MeasureChoice], Field(min_length=1)] | None = None
     """What to record; by default everything that the testbed can."""
+    agree_within: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
+    """How far apart the means of two testbeds may be, by measure: a part of the larger one, e.g. .05."""
     time_limit_ns: Time | None = None
     """A cell whose traffic is not over by then has failed; by default ten times what it should take."""
 
@@ -75,6 +78,7 @@ class Experiment(Specification):
         self._check_probe()
         self._check_targets()
         self._check_forwarding()
+        self._check_measures()
         return self
 
     def _check_hosts(self) -> None:
@@ -122,6 +126,17 @@ class Experiment(Specification):
                     expected = "at most one misrouting or flooding of a switch and a destination"
                     got = f"{before} and {rule} of what is for {fault.destination}"
                     raise mistakes_at({"faults": mistake(expected, "take one of them away", got)})
+
+    def _check_measures(self) -> None:
+        if not self.agree_within:
+            return
+        from reports.metrics import METRICS  # only here, for importing it takes as long as everything else
+
+        for name in self.agree_within:
+            if name not in METRICS:
+                advice = meant(name, METRICS, "see the columns of `rogue export`")
+                found = mistake("measures of the report", advice, f"the measure {name}")
+                raise mistakes_at({"agree_within": found})
 
     @cached_property
     def groups(self) -> tuple[TrafficGroup, ...]:

@@ -100,6 +100,7 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "probe_p99_ns",
             "probe_loss_share",
             "queue_p50_bytes",
+            "queue_p99_bytes",
             "queue_max_bytes",
             "queue_deviation_share",
             "queue_settled_ns",

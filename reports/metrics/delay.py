@@ -49,6 +49,12 @@ def queue_median_bytes(view: CellView, _interval_ns: int) -> float | None:
     return None if queue is None else nearest_rank(queue["bytes"].to_numpy(), 50)
 
 
+def queue_p99_bytes(view: CellView, _interval_ns: int) -> float | None:
+    """Return what one sample in a hundred at the bottleneck exceeds while all flows have work."""
+    queue = view.bottleneck_queue
+    return None if queue is None else nearest_rank(queue["bytes"].to_numpy(), 99)
+
+
 def queue_max_bytes(view: CellView, _interval_ns: int) -> float | None:
     """Return the longest queue at the bottleneck, between samples too."""
     queue = view.bottleneck_queue
@@ -121,6 +127,14 @@ METRICS = (
         "Median of the bytes waiting at the bottleneck port, sampled at fixed instants (1 KB = 1000 bytes).",
         ("queues",),
         queue_median_bytes,
+    ),
+    Metric(
+        "queue_p99_bytes",
+        "Queue p99",
+        Unit.BYTES,
+        "One sample in a hundred of the bottleneck port’s queue was longer than this.",
+        ("queues",),
+        queue_p99_bytes,
     ),
     Metric(
         "queue_max_bytes",

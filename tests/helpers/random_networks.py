@@ -39,6 +39,7 @@ PROFILES = (
     CX4,
     replace(CX3PRO, limiters=1),
     replace(IDEAL, limiter_scope="per_priority", limiters=2),
+    replace(IDEAL, unacknowledged_packets_max=5),
 )
 LOSSES = (
     IndependentLoss(0.01),

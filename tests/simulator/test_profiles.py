@@ -2,7 +2,7 @@ from simulator import PROFILES
 
 
 def test_the_registry_names_each_profile() -> None:
-    assert set(PROFILES) == {"cx3pro", "cx4", "ideal"}
+    assert set(PROFILES) == {"cx3pro", "cx4", "ideal", "soft_roce"}
     assert all(name == profile.name and profile.revision >= 1 for name, profile in PROFILES.items())
 
 
@@ -31,4 +31,10 @@ def test_connectx4_has_a_limiter_for_each_queue_pair() -> None:
 
 def test_the_ideal_card_has_no_flaw() -> None:
     profile = PROFILES["ideal"]
+    assert (profile.rate_step_bps, profile.actuation_lag_bytes_max, profile.clock_drift_ppm_max) == (0, 0, 0)
+
+
+def test_soft_roce_has_what_linux_says() -> None:
+    profile = PROFILES["soft_roce"]
+    assert (profile.ack_every_packets, profile.unacknowledged_packets_max) == (64, 128 + 1)
     assert (profile.rate_step_bps, profile.actuation_lag_bytes_max, profile.clock_drift_ppm_max) == (0, 0, 0)

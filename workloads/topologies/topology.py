@@ -61,7 +61,7 @@ class Topology(Specification, ABC):
     """Path MTU: largest payload of a packet."""
     framing: Literal["rocev2", "ns3"] = "rocev2"
     """Which headers a packet carries."""
-    nic: Literal["cx3pro", "cx4", "ideal"] | None = None
+    nic: Literal["cx3pro", "cx4", "ideal", "soft_roce"] | None = None
     """NIC profile; by default cx3pro up to 10 Gbps and cx4 above."""
     delay_ns: Delay = 1_000
     """Propagation delay of every link, one way."""

@@ -1,8 +1,13 @@
 """What a kernel with a virtual clock cannot do, said before the run."""
 
+from typing import Final
+
 from harness.cell.cell import Cell
 from harness.testbeds.ends.support import simulators_topology, simulators_traffic
 from rogue_agent.core.transports import TRANSPORTS
+
+NIC: Final = "soft_roce"
+"""The simulator's name for what the kernel has."""
 
 
 def unsupported(cell: Cell) -> str | None:
@@ -29,8 +34,8 @@ def _unsupported_network(cell: Cell) -> str | None:
     topology = cell.topology
     if topology.switch == "voq":
         return "only the simulator has input-queued switches; leave topology.switch out"
-    if topology.nic is not None:
-        return f"soft-RoCE is no {topology.nic}: leave topology.nic out"
+    if topology.nic not in (None, NIC):
+        return f"the kernel's card is {NIC}, no {topology.nic}: leave topology.nic out"
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
         return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"

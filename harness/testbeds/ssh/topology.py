@@ -29,9 +29,14 @@ def _other_card(cell: Cell, nodes: Mapping[str, Capabilities]) -> str | None:
     if wanted is None:
         return None
     for name, node in nodes.items():
-        if wanted not in {PROFILES.get(str(port.get("hca_type"))) for port in node.ports}:
+        if wanted not in {_profile(port) for port in node.ports}:
             return f"{name} has no {wanted}: leave topology.nic out, for nodes have their own cards"
     return None
+
+
+def _profile(port: Mapping[str, object]) -> str | None:
+    is_software = port.get("driver") == "software"
+    return "soft_roce" if is_software else PROFILES.get(str(port.get("hca_type")))
 
 
 def _short_delay(cell: Cell, inventory: Inventory) -> str | None:

@@ -17,8 +17,9 @@ struct NicProfile {
   BitsPerSecond rate_step;           // requested rates are rounded up to a multiple; 0 = exact
   Bytes actuation_lag_max;           // wire bytes that still leave at the old rate, at most
   double clock_drift_ppm_max = 0;    // 0: it starts at 0, too
-  bool withholds_next_verb = false;  // see RequesterSettings
-  std::int64_t pci_rc_ns = 0;        // these four: see PciDelay
+  bool withholds_next_verb = false;  // this and the next: see RequesterSettings
+  std::uint64_t unacknowledged_packets_max = 0;
+  std::int64_t pci_rc_ns = 0;  // these four: see PciDelay
   std::int64_t pci_uc_ns = 0;
   std::int64_t pci_late_ns = 0;
   double pci_late_probability = 0;

@@ -28,6 +28,7 @@ struct FieldsOf<NicProfile> {
                  Field{"actuation_lag_bytes_max", &NicProfile::actuation_lag_max},
                  Field{"clock_drift_ppm_max", &NicProfile::clock_drift_ppm_max},
                  Field{"withholds_next_verb", &NicProfile::withholds_next_verb},
+                 Field{"unacknowledged_packets_max", &NicProfile::unacknowledged_packets_max},
                  Field{"pci_rc_ns", &NicProfile::pci_rc_ns}, Field{"pci_uc_ns", &NicProfile::pci_uc_ns},
                  Field{"pci_late_ns", &NicProfile::pci_late_ns},
                  Field{"pci_late_probability", &NicProfile::pci_late_probability});

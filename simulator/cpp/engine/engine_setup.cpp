@@ -63,7 +63,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                    .retry_count = configuration.retry_count,
                                    .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
                                    .is_unreliable = configuration.is_unreliable,
-                                   .withholds_next_verb = nic.profile.withholds_next_verb};
+                                   .withholds_next_verb = nic.profile.withholds_next_verb,
+                                   .unacknowledged_packets_max = nic.profile.unacknowledged_packets_max};
   world_.senders.push_back(
       {.requester = RcRequester(settings),
        .route = static_cast<std::uint32_t>(world_.routes.size()),

@@ -33,6 +33,8 @@ class alignas(64) RcRequester {
         withholds_next_verb_(settings.withholds_next_verb),
         retry_count_(settings.retry_count),
         retries_left_(settings.retry_count),
+        cap_packets_(settings.cap_packets()),
+        window_packets_(cap_packets_),
         retransmit_timeout_(settings.is_unreliable ? kNever : settings.retransmit_timeout) {}
 
   // Takes what the caller says about the verb; numbers and sizes of its packets follow from it.
@@ -52,7 +54,7 @@ class alignas(64) RcRequester {
   }
 
   void set_window(std::uint64_t packets) {  // that may be under way; new ones wait
-    window_packets_ = packets;
+    window_packets_ = std::min(packets, cap_packets_);
     reconsider_waiting();
   }
   bool has_packet() const { return next_psn_ < sendable_psn_; }
@@ -353,18 +355,16 @@ class alignas(64) RcRequester {
   // What an acknowledgement needs as well.
   std::uint64_t posted_psn_ = 0;  // one past the last posted
   Picoseconds deadline_ = kNever;
-  std::uint32_t retry_count_;
-  std::uint32_t retries_left_;
+  std::uint32_t retry_count_, retries_left_;
   std::uint32_t reads_posted_ = 0;
   std::uint32_t reads_under_way_ = 0;  // their requests have been sent
   bool is_gap_known_ = false;
   std::uint64_t recovery_end_psn_ = 0;  // what lies below has been lost or discarded, and is sent again
-  std::uint64_t window_packets_ = kNoWindow;
-  std::uint64_t next_verb_ = 0;  // running number of the verb that next_psn_ lies in
+  std::uint64_t cap_packets_, window_packets_;  // that may be under way: the card's limit, and within it
+  std::uint64_t next_verb_ = 0;                 // running number of the verb that next_psn_ lies in
   Picoseconds retransmit_timeout_;
   VerbRing verbs_;
-  Bytes posted_bytes_;
-  Bytes read_bytes_;
+  Bytes posted_bytes_, read_bytes_;
   std::uint64_t skipped_psns_ = 0;  // numbers below sent_psn_ that no packet had
   RequesterCounters counters_;
 };

@@ -28,6 +28,11 @@ struct RequesterSettings {
   Picoseconds retransmit_timeout = kNever;
   bool is_unreliable = false;
   bool withholds_next_verb = false;  // until the one before it is acknowledged, while it recovers from a loss
+  std::uint64_t unacknowledged_packets_max = 0;  // of a reliable connection; 0 = no limit
+
+  std::uint64_t cap_packets() const {
+    return is_unreliable || unacknowledged_packets_max == 0 ? kNoWindow : unacknowledged_packets_max;
+  }
 };
 
 struct RequesterCounters {

@@ -114,7 +114,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                .retry_count = configuration.retry_count,
                                .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
                                .is_unreliable = configuration.is_unreliable,
-                               .withholds_next_verb = node.profile.withholds_next_verb});
+                               .withholds_next_verb = node.profile.withholds_next_verb,
+                               .unacknowledged_packets_max = node.profile.unacknowledged_packets_max});
   queue_pairs_.push_back({.requester = requester,
                           .responder = {},
                           .route = route,

@@ -113,3 +113,13 @@ def test_json_schema_knows_the_kinds_and_the_short_forms() -> None:
     )
     name, mapping = schema["$defs"]["MeasureChoice"]["anyOf"]
     assert ("rtt" in name["enum"], mapping["required"]) == (True, ["kind"])
+
+
+def test_tolerances_name_measures_of_the_report(tmp_path: Path) -> None:
+    assert load_text(tmp_path, SMALL, "agree_within={probe_p50_ns: .1}").experiment.agree_within == {
+        "probe_p50_ns": 0.1
+    }
+    with pytest.raises(ConfigError, match="got the measure probe_p5_ns, expected measures of the report"):
+        load_text(tmp_path, SMALL, "agree_within={probe_p5_ns: .1}")
+    with pytest.raises(ConfigError, match=r"agree_within\.probe_p50_ns"):
+        load_text(tmp_path, SMALL, "agree_within={probe_p50_ns: 5}")

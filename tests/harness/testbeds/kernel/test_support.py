@@ -10,6 +10,10 @@ from harness.testbeds.kernel.support import unsupported
 CLOS = "topology={kind: two_tier, racks: 2, hosts_per_rack: 2, rate: 10Gbps}"
 
 
+def test_it_has_one_card(tmp_path: Path) -> None:
+    assert unsupported(cell_of(tmp_path, "topology.nic=soft_roce")) is None
+
+
 def test_soft_roce_carries_the_agents_transports(tmp_path: Path) -> None:
     for transport in ("rogue", "rogue-uc", "roce", "roce-uc"):
         assert unsupported(cell_of(tmp_path, f"transports=[{transport}]")) is None

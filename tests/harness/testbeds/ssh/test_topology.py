@@ -22,6 +22,7 @@ def nodes(node: Capabilities = CAPABILITIES) -> dict[str, Capabilities]:
     [
         ("framing=ns3", "topology.framing is for the simulator"),
         ("nic=cx3pro", "h0 has no cx3pro: leave topology.nic out"),
+        ("nic=soft_roce", None),
         ("delay=50us", "topology.delay is 50 us, and a Linux switch delays packets by 100 us or more"),
         ("switch=voq", "only the simulator has input-queued switches"),
         ("framing=rocev2", None),
