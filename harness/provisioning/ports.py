@@ -20,6 +20,8 @@ QUEUE_HANDLE: Final = 3
 """Major number of the qdisc that is a port's queue."""
 _DEFAULT_QUEUE_BYTES: Final = 1_000_000
 _MEAN_PACKET_BYTES: Final = 1_000
+PROMPT_RED_BYTES_MIN: Final = 2 * _MEAN_PACKET_BYTES
+"""Below, `tc` takes no mean of so few packets."""
 _SMALL_PACKET_BYTES: Final = 64
 _ARRIVAL_RATE_BPS: Final = 1_000_000_000
 """A switch of a virtual testbed receives no faster than this."""
@@ -39,6 +41,8 @@ class PortSettings:
     red_max_bytes: int | None = None
     """Queue at which marking reaches its probability; beyond, every packet is marked."""
     red_probability: float = 1.0
+    red_is_prompt: bool = False
+    """Marks follow the queue of the last packets; otherwise its mean over some tens."""
     delay_ns: int = 0
     loss_probability: float = 0.0
     burst_bytes: int | None = None
@@ -58,6 +62,9 @@ class PortSettings:
             ),
             f"red_max_bytes: got {red[1]}, expected more than red_min_bytes and at most queue_bytes": (
                 None in red or 0 < (red[0] or 0) < (red[1] or 0) <= self.queue_bytes
+            ),
+            f"red_min_bytes: got {red[0]}, expected {PROMPT_RED_BYTES_MIN} or more where marks are prompt": (
+                not self.red_is_prompt or (red[0] or 0) >= PROMPT_RED_BYTES_MIN
             ),
             "red_min_bytes: got it without rate_bps, expected a rate": (
                 red[0] is None or self.rate_bps is not None
@@ -144,7 +151,9 @@ def _queue(port: PortSettings) -> str:
     if port.red_min_bytes is None or port.red_max_bytes is None:
         return f"bfifo limit {port.queue_bytes}"
     average = _MEAN_PACKET_BYTES
-    burst = -(-(2 * port.red_min_bytes + port.red_max_bytes) // (3 * average)) + 1  # tc refuses less
+    burst = -(-(2 * port.red_min_bytes + port.red_max_bytes) // (3 * average)) + 1
+    if port.red_is_prompt:
+        burst = -(-port.red_min_bytes // average)  # tc refuses less; each packet weighs a half in the mean
     return (
         f"red limit {port.queue_bytes} min {port.red_min_bytes} max {port.red_max_bytes} avpkt {average} "
         f"burst {burst} bandwidth {port.rate_bps}bit probability {port.red_probability:g} ecn nodrop"

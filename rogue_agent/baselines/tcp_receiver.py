@@ -8,6 +8,8 @@ from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.meter import ThroughputMeter
 
 _TURN_BYTES = 4 << 20
+_WAKE_BYTES = 65_536
+"""So much is worth a turn: who turned for each packet would not come to rest at 10 Gb/s."""
 
 
 class TcpReceiver:
@@ -22,6 +24,7 @@ class TcpReceiver:
         self._left_bytes = 0
         self._offset_bytes = 0
         self._words = b""
+        self._awaited_bytes = 1
         self.transfers = 0
         self.receiving_ns = 0
 
@@ -48,6 +51,7 @@ class TcpReceiver:
             if header is not None:
                 self._transfer_id, self._left_bytes = header
                 self._offset_bytes = 0
+                self._await_more()
                 self._end_if_complete()
             return len(chunk)
         place = self._offset_bytes % len(self._memory)
@@ -55,10 +59,18 @@ class TcpReceiver:
         count = self._connection.recv_into(self._memory[place : place + length])
         self._offset_bytes += count
         self._left_bytes -= count
+        self._await_more()
         if count:
             self._meter.add(now, count)
             self._end_if_complete()
         return count
+
+    def _await_more(self) -> None:
+        """Be woken when enough is there, or the rest of the transfer, or the window is full."""
+        awaited_bytes = min(_WAKE_BYTES, max(1, self._left_bytes))
+        if awaited_bytes != self._awaited_bytes:
+            self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, awaited_bytes)
+            self._awaited_bytes = awaited_bytes
 
     def _end_if_complete(self) -> None:
         """Tell the sender; these few bytes always find room in the socket of one that reads them."""

@@ -28,10 +28,14 @@ GAUGES = ("cwnd_packets", "rtt_ns")
 """What goes up and down; the others are counters of one connection."""
 
 
-def listen(address: str, congestion_control: str) -> socket.socket:
-    """Return a socket that listens on a free port; what it accepts has its congestion control."""
+def listen(address: str, congestion_control: str, interface: str | None = None) -> socket.socket:
+    """Return a socket that listens on a free port; what it accepts has its congestion control.
+
+    interface: the only one that it listens on.
+    """
     listener = _made(congestion_control, 0)
     try:
+        _hold_to(listener, interface)
         listener.bind((address, 0))
         listener.listen(1)
     except OSError as error:
@@ -41,11 +45,17 @@ def listen(address: str, congestion_control: str) -> socket.socket:
     return listener
 
 
-def connect(own: str, peer: tuple[str, int], congestion_control: str, priority: int) -> socket.socket:
-    """Return a connection from our experiment address to the peer's."""
+def connect(
+    own: str, peer: tuple[str, int], congestion_control: str, priority: int, interface: str | None = None
+) -> socket.socket:
+    """Return a connection from our experiment address to the peer's.
+
+    interface: the only one that it leaves and comes back through; the routes decide if there is none.
+    """
     made = _made(congestion_control, priority)
     made.settimeout(_CONNECT_TIMEOUT_S)
     try:
+        _hold_to(made, interface)
         made.bind((own, 0))
         made.connect(peer)
     except OSError as error:
@@ -68,6 +78,12 @@ def _made(congestion_control: str, priority: int) -> socket.socket:
             f"this kernel has no TCP congestion control {congestion_control}: {error.strerror}"
         ) from error
     return made
+
+
+def _hold_to(made: socket.socket, interface: str | None) -> None:
+    """Pass over other ways to the peer, such as that through memory to another address of this kernel."""
+    if interface is not None:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
 
 
 def info_of(connection: socket.socket) -> TcpInfo:

@@ -13,7 +13,7 @@ from rogue_agent.node.errors import ErrorKind
 from rogue_agent.node.fields import Flag, Integer, Many, Optional, Parameters, Rule, Text
 from rogue_agent.node.schema import Nested
 
-PROTOCOL = 2
+PROTOCOL = 3
 WORDS_LENGTH_MAX = 8_192
 ARRIVALS_MAX = 2_000
 KERNEL_TCPS = ("dctcp", "cubic", "reno")
@@ -26,6 +26,7 @@ _ROLE = Text(r"[a-z][a-z0-9-]*", 32)
 _TYPE = Text(r"[a-z_]+", 32)
 _GID = Text(r"[0-9a-f]{4}(:[0-9a-f]{4}){7}", 39)
 _ADDRESS = Text(r"[0-9a-fA-F.:]+", 45)
+_INTERFACE = Text(r"[a-zA-Z0-9][a-zA-Z0-9._-]*", 15)
 _BYTES = Integer(0, 1 << 50)
 _BUFFER_BYTES = Integer(1, 1 << 40)
 _MTU_BYTES = Integer(256, 4_096)
@@ -90,7 +91,8 @@ class Prepare(RoleRequest):
     with before; null leaves it zero. line_rate_bps: what the transport's constants are chosen for; null takes
     the port's own rate. mtu_bytes: null takes the largest that both ports do. priority: service level, and
     the three highest bits of the IP header's TOS. limiter_burst_bytes: the most that the limiter lets leave
-    at once; null for what suits hosts whose timers are late.
+    at once; null for what suits hosts whose timers are late. interface: what TCP sends and receives through,
+    where several hosts are one kernel; null leaves it to the routes.
     """
 
     wire_type: ClassVar[str] = "prepare"
@@ -114,6 +116,7 @@ class Prepare(RoleRequest):
     sample_interval_ns: int = field(default=100_000_000, metadata=_takes(Integer(1_000_000, 10**12)))
     record_rtt: bool = field(default=True, metadata=_takes(Flag()))
     record_inputs: bool = field(default=False, metadata=_takes(Flag()))
+    interface: str | None = field(default=None, metadata=_takes(Optional(_INTERFACE)))
 
 
 @dataclass(frozen=True)

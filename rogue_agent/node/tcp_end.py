@@ -93,7 +93,11 @@ class TcpSenderEnd(TcpEnd):
             raise SettingsError("peer.tcp_port", None, "the port of a responder over TCP")
         request, workplace = self._request, self._workplace
         self._connection = connect(
-            request.address, (peer.address, peer.tcp_port), request.transport, request.priority
+            request.address,
+            (peer.address, peer.tcp_port),
+            request.transport,
+            request.priority,
+            request.interface,
         )
         self._log = TransferLog(workplace.spool.table("transfers", transfers.COLUMNS))
         self._sender = TcpSender(self._connection, self._file, request.buffer_bytes, self._log)
@@ -162,7 +166,7 @@ class TcpReceiverEnd(TcpEnd):
 
     def __init__(self, request: Prepare, workplace: Workplace) -> None:
         super().__init__(request, workplace)
-        self._listener = listen(request.address, request.transport)
+        self._listener = listen(request.address, request.transport, request.interface)
         self._meter = meter.ThroughputMeter(
             workplace.spool.table("throughput", meter.COLUMNS), request.sample_interval_ns
         )

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from harness.cell.driver_options import CHOICES
+from harness.cell.marking import MARK_ABOVE
 from harness.cell.parameters import as_written
 from harness.experiment.choices import MEASURES
 from harness.testbeds.simulator.features import MARKING_PARAMETERS
-from harness.testbeds.simulator.tcp import MARK_ABOVE, TCPS
+from harness.testbeds.simulator.tcp import TCPS
 from rogue_agent.core.transports import TRANSPORTS, parameter_names, settings_for
 from simulator import CONTROLS, FAIR_RATE_PARAMETERS, RELIABILITIES, ControlParameter
 from workloads.transports import NIC_CONTROLS

@@ -3,7 +3,8 @@
 A host is a veth interface with an RDMA device of its own, its other end in a bridge; a switch is a bridge.
 All stand in one network namespace, for `rdma_rxe` lives in the first one only. Packets still cross the
 bridges: by the settings below each interface replies for its own address alone, and takes packets that come
-from an address of this same kernel.
+from an address of this same kernel. Who sends is held to an interface, and so takes no way through memory:
+soft-RoCE by itself, TCP by what its end is told.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Final
 from harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
 from harness.provisioning.topology_ports import queue_bytes
 from rogue_agent.node.orders import Command
+from workloads.framing import TCP_SEGMENTS
 from workloads.topologies import Link, Topology
 
 LIMITER_CLASSES: Final = 7
@@ -21,12 +23,21 @@ BURST_BYTES: Final = 5_000
 """What a port may send at once: timers are exact here, so that a packet or two are enough."""
 _FIRST_ADDRESS: Final = IPv4Address("10.0.0.1")
 _PREFIX: Final = 16
+_NETWORK: Final = "10.0.0.0/16"
 _HEADERS_BYTES: Final = 100
 """More than soft-RoCE's headers, so that the path MTU fits into the interface's."""
 _IP_MTU_MIN: Final = 1500
 _CARD_PACKETS_MAX: Final = 100_000
 """More than all queue pairs of a host may have waiting."""
-_SYSCTLS: Final = {"accept_local": 1, "rp_filter": 0, "arp_ignore": 1, "arp_announce": 2}
+_OF_INTERFACES: Final = {"accept_local": 1, "rp_filter": 0, "arp_ignore": 1, "arp_announce": 2}
+_OF_TCP: Final = {
+    "tcp_timestamps": "0",
+    "tcp_rmem": "4096 131072 6291456",
+    "tcp_wmem": "4096 16384 4194304",
+}
+"""Segments without options, as the simulator's. Buffers are Linux's own where there is memory enough: half of
+the largest is the largest window that is offered. Source: Linux, net/ipv4/tcp.c, tcp_init."""
+_SEGMENT_BYTES: Final = TCP_SEGMENTS.payload_bytes
 
 
 def addresses(topology: Topology) -> dict[str, str]:
@@ -48,7 +59,7 @@ def network_commands(topology: Topology, ports: dict[str, PortSettings]) -> list
     """Everything that makes the topology, in order."""
     interfaces = port_interfaces(topology)
     return [
-        *(_sysctl(name, value) for name, value in _SYSCTLS.items()),
+        _sysctls(),
         Command(["ip", "-batch", "-"], _lines(_links(topology, interfaces))),
         *(
             Command(["rdma", "link", "add", f"rxe-{host}", "type", "rxe", "netdev", host])
@@ -58,12 +69,19 @@ def network_commands(topology: Topology, ports: dict[str, PortSettings]) -> list
     ]
 
 
-def _sysctl(name: str, value: int) -> Command:
-    words = " ".join(f"net.ipv4.conf.{scope}.{name}={value}" for scope in ("all", "default"))
-    return Command(["/bin/busybox", "sysctl", "-q", "-w", *words.split()])
+def _sysctls() -> Command:
+    interfaces = (
+        f"conf.{scope}.{name}={value}"
+        for name, value in _OF_INTERFACES.items()
+        for scope in ("all", "default")
+    )
+    tcp = (f"{name}={value}" for name, value in _OF_TCP.items())
+    settings = (f"net.ipv4.{setting}" for setting in (*interfaces, *tcp))
+    return Command(["/bin/busybox", "sysctl", "-q", "-w", *settings])
 
 
 def _links(topology: Topology, interfaces: dict[str, str]) -> Iterator[str]:
+    """Cables, switches and hosts. TCP sends single segments, for a queue counts what a wire carries."""
     mtu_bytes = max(_IP_MTU_MIN, topology.mtu_bytes + _HEADERS_BYTES)
     yield "link set lo up"
     for switch in topology.switch_names():
@@ -76,7 +94,9 @@ def _links(topology: Topology, interfaces: dict[str, str]) -> Iterator[str]:
             master = f"master {node} " if interface != node else ""
             yield f"link set {interface} {master}up"
     for host, address in addresses(topology).items():
-        yield f"address add {address}/{_PREFIX} dev {host}"
+        yield f"link set {host} gso_max_segs 1"
+        yield f"address add {address}/{_PREFIX} dev {host} noprefixroute"
+        yield f"route append {_NETWORK} dev {host} src {address} advmss {_SEGMENT_BYTES}"
 
 
 def _interface(node: str, peer: str, interfaces: dict[str, str]) -> str:

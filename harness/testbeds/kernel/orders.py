@@ -9,13 +9,8 @@ from harness.testbeds.ends.memories import compared_bytes
 from harness.testbeds.ends.requests import load_requests, prepare_request
 from harness.testbeds.ends.roles import EndName, NodeFlow
 from harness.testbeds.ends.tables import ENDS
-from harness.testbeds.kernel.network import (
-    BURST_BYTES,
-    addresses,
-    network_commands,
-    port_interfaces,
-    port_settings,
-)
+from harness.testbeds.kernel.network import BURST_BYTES, addresses, network_commands, port_interfaces
+from harness.testbeds.kernel.ports import cell_ports
 from rogue_agent.node.orders import Orders, RoleOrder
 from rogue_agent.node.wire import encode
 
@@ -29,7 +24,7 @@ LIMITER: Final = "htb"
 def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
     """Everything that the conductor in the kernel needs to know."""
     return Orders(
-        commands=network_commands(cell.topology, port_settings(cell.topology)),
+        commands=network_commands(cell.topology, cell_ports(cell)),
         hosts=sorted({flow.host(end) for flow in flows for end in ENDS}),
         roles=[_role(cell, flow, end) for flow in flows for end in ENDS],
         ports=port_interfaces(cell.topology) if cell.experiment.measures("queues") else {},
@@ -45,6 +40,8 @@ def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
     request = prepare_request((flow, end), addresses(cell.topology)[host], LIMITER, cell.timing, LIMIT_MS)
     if request.limiter != "none":
         request = replace(request, limiter_burst_bytes=BURST_BYTES)
+    if flow.service == "tcp":
+        request = replace(request, interface=host)
     loads = load_requests(flow, name, LIMIT_MS) if end == "requester" else ()
     return RoleOrder(
         name=name,

@@ -130,7 +130,7 @@ def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fac
             result.status == "error" and not name.startswith("probe")
             for name, result in account.results.items()
         ),
-        "nic": "rdma_rxe (software)",
+        "nic": "the kernel's own network stack (software)" if _is_all_tcp(cell) else "rdma_rxe (software)",
         "nic_is_hardware": False,
         "rate_limiter": "tc htb (software)",
         "timestamps": "the host's clock (software)",
@@ -138,6 +138,10 @@ def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fac
         "node_kernel": account.kernel,
         "node_python": account.python,
     }
+
+
+def _is_all_tcp(cell: Cell) -> bool:
+    return all(group.transport.service == "tcp" for group in cell.groups)
 
 
 def _raw(folder: Path) -> dict[str, bytes]:

@@ -2,9 +2,18 @@
 
 from typing import Final
 
+from harness.cell.carrier import Group
 from harness.cell.cell import Cell
-from harness.testbeds.ends.support import simulators_topology, simulators_traffic
+from harness.cell.marking import MARK_ABOVE, marked_above_bytes
+from harness.cell.mistakes import ParameterError, ParameterMistake
+from harness.cell.parameters import as_written
+from harness.provisioning.ports import PROMPT_RED_BYTES_MIN
+from harness.testbeds.ends import support as ends
+from harness.testbeds.kernel.ports import thresholds_bytes
 from rogue_agent.core.transports import TRANSPORTS
+from rogue_agent.node.messages import KERNEL_TCPS
+
+OFFERED: Final = (*TRANSPORTS, *KERNEL_TCPS)
 
 NIC: Final = "soft_roce"
 """The simulator's name for what the kernel has."""
@@ -15,18 +24,41 @@ def unsupported(cell: Cell) -> str | None:
     return (
         _unsupported_transports(cell)
         or _unsupported_network(cell)
-        or simulators_traffic(cell)
+        or ends.simulators_traffic(cell)
+        or _unsupported_marking(cell)
         or cell.idleness
     )
+
+
+def check_parameters(cell: Cell, group: Group) -> None:
+    """ParameterError names the first parameter that neither an agent nor a switch takes."""
+    ends.check_parameters(cell, group)
+    if group.transport.wants_marks and marked_above_bytes(cell.topology, group) <= PROMPT_RED_BYTES_MIN:
+        expected = f"more than {PROMPT_RED_BYTES_MIN} bytes, as Linux's RED marks"
+        raise ParameterError(ParameterMistake(as_written(MARK_ABOVE), expected, "raise it"))
 
 
 def _unsupported_transports(cell: Cell) -> str | None:
     for group in cell.groups:
         name = group.transport
-        if name.features or name.base not in TRANSPORTS:
-            return f"the kernel testbed has no {name}; it has {', '.join(TRANSPORTS)}"
+        if name.features or name.base not in OFFERED:
+            return f"the kernel testbed has no {name}; it has {', '.join(OFFERED)}"
         if group.parameters.get("completions") == "polling":
             return "what polls never ends where no time passes while it does: set completions to event"
+        if name.service == "tcp" and (key := _kernels_own(group)):
+            return f"{name} is Linux's own, which takes no {key}: leave it out"
+    return None
+
+
+def _kernels_own(group: Group) -> str | None:
+    """A parameter of a TCP, which a kernel has as it is; when switches mark is another thing."""
+    of_switches = (as_written(MARK_ABOVE),) if group.transport.wants_marks else ()
+    return next((key for key in group.parameters if key not in of_switches), None)
+
+
+def _unsupported_marking(cell: Cell) -> str | None:
+    if len(thresholds_bytes(cell)) > 1:
+        return f"the switches have one traffic class: give all groups the same {as_written(MARK_ABOVE)}"
     return None
 
 
@@ -42,4 +74,4 @@ def _unsupported_network(cell: Cell) -> str | None:
     if cell.experiment.faults:
         fault = type(cell.experiment.faults[0]).__name__
         return f"the kernel testbed makes no faults, such as {fault}; leave faults out"
-    return simulators_topology(cell)
+    return ends.simulators_topology(cell)

@@ -10,7 +10,6 @@ from harness.cell.cell import Cell
 from harness.cell.mistakes import ParameterMistake, first_mistake
 from harness.testbeds.base import CellResult, Failure, Progress, Testbed
 from harness.testbeds.ends.roles import plan_roles
-from harness.testbeds.ends.support import check_parameters
 from harness.testbeds.kernel import support
 from harness.testbeds.kernel.orders import orders_of
 from harness.testbeds.kernel.outcome import result_of
@@ -67,7 +66,7 @@ class KernelTestbed(Testbed):
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take."""
-        return first_mistake(cell, partial(check_parameters, cell))
+        return first_mistake(cell, partial(support.check_parameters, cell))
 
     def estimate_seconds(self, cell: Cell) -> float:
         """From the packets that the receivers' links can carry in the time of the traffic."""

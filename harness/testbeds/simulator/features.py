@@ -170,7 +170,7 @@ def _markings(cell: Cell) -> dict[int, list[Marking]]:
 def carrier_marking(cell: Cell, carrier: Carrier) -> Marking | None:
     """The rule that a transport asks for; ParameterError if its parameters make none."""
     if carrier.transport.wants_marks:
-        return marking_for(carrier.transport.base, cell.topology, carrier.parameters)
+        return marking_for(cell.topology, carrier)
     features = features_of(carrier.transport)
     rule = next((feature.marking for feature in features if feature.marking), None)
     return None if rule is None else _changed(rule, carrier.parameters)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from harness.cell.carrier import Carrier
 from harness.cell.cell import Cell
+from harness.cell.marking import MARK_ABOVE, checked_threshold, marked_above_bytes
 from harness.cell.mistakes import ParameterError, ParameterMistake
 from harness.cell.parameters import as_written, translated
 from harness.experiment.choices import Scalar
@@ -27,14 +29,6 @@ from workloads.topologies import Topology
 from workloads.transports import BASES
 
 TCPS: Final = tuple(name for name, kind in RELIABILITIES.items() if kind.controls_window)
-MARK_ABOVE: Final = "mark_above_bytes"
-FRAME_BYTES: Final = 1518
-MARKED_FRAMES: Final = 65
-MARKED_FRAMES_RATE_BPS: Final = 10_000_000_000
-MARKED_FRAMES_MIN: Final = 20
-"""K: 20 frames at 1 Gb/s, 65 at 10 Gb/s, then in proportion. Source: Alizadeh et al., SIGCOMM 2010, §3.4."""
-THRESHOLD_BYTES_MAX: Final = 10**12
-"""More than any switch has."""
 WRITE_BYTES: Final = 1 << 20
 """An estimate of what host software hands to the socket at once; it costs next to nothing here."""
 
@@ -70,13 +64,10 @@ def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
     for key, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ParameterError(ParameterMistake(as_written(key), "a number", "correct the value"))
-        if key in own and not 0 <= value <= THRESHOLD_BYTES_MAX:
-            expected = f"from 0 to {THRESHOLD_BYTES_MAX} bytes"
-            raise ParameterError(ParameterMistake(as_written(key), expected, "correct the value"))
-    above = values.pop(MARK_ABOVE, None)
+    above_bytes = checked_threshold(values.pop(MARK_ABOVE)) if MARK_ABOVE in values else None
     numbers = {key: float(value) for key, value in values.items()}
     check_together(partial(check_parameters, name), numbers)
-    return TcpSettings(name, numbers, None if above is None else int(above))
+    return TcpSettings(name, numbers, above_bytes)
 
 
 def is_all_tcp(cell: Cell) -> bool:
@@ -84,12 +75,9 @@ def is_all_tcp(cell: Cell) -> bool:
     return all(group.transport.base in TCPS for group in cell.groups)
 
 
-def marking_for(name: str, topology: Topology, parameters: Mapping[str, Scalar]) -> Marking:
-    """Mark above K, as DCTCP asks: by its parameter, or in proportion to the hosts' line rate."""
-    rate_bps = max(topology.host_rate_bps(host) for host in topology.host_names())
-    frames = max(MARKED_FRAMES_MIN, round(MARKED_FRAMES * rate_bps / MARKED_FRAMES_RATE_BPS))
-    asked_bytes = tcp_settings(name, parameters).mark_above_bytes
-    threshold_bytes = frames * FRAME_BYTES if asked_bytes is None else asked_bytes
+def marking_for(topology: Topology, carrier: Carrier) -> Marking:
+    """Mark above K, as DCTCP asks."""
+    threshold_bytes = marked_above_bytes(topology, carrier)
     return Marking(kmin_bytes=threshold_bytes, kmax_bytes=threshold_bytes, pmax=1.0, at="arrival")
 
 

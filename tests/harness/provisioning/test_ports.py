@@ -27,6 +27,13 @@ def test_a_queue_that_marks_takes_the_fifos_place() -> None:
     )
 
 
+def test_marks_can_follow_the_last_packets() -> None:
+    prompt = replace(HUNDRED_MBPS, red_min_bytes=60_719, red_max_bytes=60_720, red_is_prompt=True)
+    # as many packets of 1 000 bytes as the least queue holds: tc takes a half as the weight of each
+    assert " avpkt 1000 burst 61 " in port_lines("eth2", prompt)[-1]
+    assert "expected 2000 or more" in (replace(prompt, red_min_bytes=1_999).mistake() or "")
+
+
 def test_delay_and_loss_come_before_the_rate() -> None:
     port = replace(HUNDRED_MBPS, delay_ns=2_000_000, loss_probability=0.001)
     # 2 ms at the 1 Gb/s at which packets may come, in packets of 64 bytes: 3906, beside 1000

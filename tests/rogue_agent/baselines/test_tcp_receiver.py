@@ -32,3 +32,23 @@ def test_a_reset_is_noticed(stream: Stream) -> None:
     stream.ends[0].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     stream.ends[0].close()
     assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+
+
+def test_it_is_woken_for_enough_or_for_the_rest(stream: Stream) -> None:
+    import select
+    import socket
+
+    here, there = stream.ends
+    here.sendall(encode_header(Header(9, 100_000)))
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert there.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT) == 65_536
+    here.sendall(bytes(40_000))
+    assert select.select([there], [], [], 0)[0] == []
+    here.sendall(bytes(30_000))
+    assert select.select([there], [], [], 1)[0] == [there]
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert there.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT) == 30_000
+    here.sendall(bytes(30_000))
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert there.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT) == 1, "a header is awaited next"
+    assert stream.receiver.transfers == 1

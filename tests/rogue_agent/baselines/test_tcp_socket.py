@@ -50,3 +50,17 @@ def test_a_peer_that_does_not_listen_is_named() -> None:
         port = listener.getsockname()[1]
     with pytest.raises(BaselineUnavailable, match=f"TCP from {LOOPBACK} to {LOOPBACK} port {port}: "):
         connect(LOOPBACK, (LOOPBACK, port), "reno", 0)
+
+
+def test_both_ends_can_be_held_to_an_interface() -> None:
+    with (
+        listen(LOOPBACK, "reno", "lo") as listener,
+        connect(LOOPBACK, (LOOPBACK, listener.getsockname()[1]), "reno", 0, "lo") as made,
+    ):
+        for end in (listener, made):
+            assert end.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16).rstrip(b"\0") == b"lo"
+
+
+def test_an_interface_that_is_not_there_is_told() -> None:
+    with pytest.raises(BaselineUnavailable, match="No such device"):
+        listen(LOOPBACK, "reno", "nowhere0")

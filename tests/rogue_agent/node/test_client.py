@@ -35,7 +35,7 @@ def test_a_request_gets_its_reply(wire: tuple[socket.socket, AgentClient]) -> No
     agent, client = wire
     agent.sendall(CAPABILITIES)
     assert client.open().limiters == ["software"]
-    assert agent.recv(1_000) == encode(Hello(2))
+    assert agent.recv(1_000) == encode(Hello(3))
 
 
 def test_replies_that_arrive_together_are_taken_one_by_one(wire: tuple[socket.socket, AgentClient]) -> None:

@@ -98,7 +98,7 @@ def test_requests_out_of_order_are_refused(stage: Stage) -> None:
         with pytest.raises(MessageError, match="started already"):
             here.role.handle(late)
     with pytest.raises(MessageError, match="hello"):
-        here.role.handle(Hello(2))
+        here.role.handle(Hello(3))
 
 
 def test_a_requester_that_runs_is_busy_and_a_responder_never(stage: Stage) -> None:

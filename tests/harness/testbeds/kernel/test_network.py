@@ -20,8 +20,12 @@ link set p0b master s0 up
 link add h1 mtu 1500 type veth peer name p1b mtu 1500
 link set h1 up
 link set p1b master s0 up
-address add 10.0.0.1/16 dev h0
-address add 10.0.0.2/16 dev h1
+link set h0 gso_max_segs 1
+address add 10.0.0.1/16 dev h0 noprefixroute
+route append 10.0.0.0/16 dev h0 src 10.0.0.1 advmss 1460
+link set h1 gso_max_segs 1
+address add 10.0.0.2/16 dev h1 noprefixroute
+route append 10.0.0.0/16 dev h1 src 10.0.0.2 advmss 1460
 """
 BUFFER = 4_500_000
 SHAPE = "htb rate 10000000000bit burst 5000 cburst 5000 quantum 10000 overhead 24 mpu 84"
@@ -34,6 +38,8 @@ def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert [each.run for each in commands[-3:-1]] == [
         ["rdma", "link", "add", f"rxe-{host}", "type", "rxe", "netdev", host] for host in ("h0", "h1")
     ]
+    assert "net.ipv4.conf.default.accept_local=1" in commands[0].run
+    assert "net.ipv4.tcp_timestamps=0" in commands[0].run, "segments of 1460 bytes, as the simulator's"
     trees = commands[-1].input.splitlines()
     assert trees[:3] == [
         "qdisc add dev h0 root handle 1: htb default 10",

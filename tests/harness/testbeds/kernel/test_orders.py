@@ -36,3 +36,12 @@ def test_queues_are_sampled_where_they_are_asked_for(tmp_path: Path) -> None:
     asked, spared = (cell_of(tmp_path, f"measure=[{measure}]") for measure in ("queues", "throughput"))
     assert orders_of(asked, plan_roles(asked)).ports["s0->h2"] == "p2b"
     assert orders_of(spared, plan_roles(spared)).ports == {}
+
+
+def test_tcp_is_held_to_its_hosts_interface(tmp_path: Path) -> None:
+    """Otherwise it would go through memory, past every queue; soft-RoCE chooses by its own device."""
+    for transport, interface in (("dctcp", "h0"), ("roce", None)):
+        cell = cell_of(tmp_path, f"transports=[{transport}]")
+        prepare = decode(orders_of(cell, plan_roles(cell)).roles[0].prepare.encode(), REQUEST_TYPES)
+        assert isinstance(prepare, Prepare)
+        assert prepare.interface == interface

@@ -65,3 +65,9 @@ def test_a_failure_inside_is_the_cells(tmp_path: Path, cell: Cell) -> None:
     result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account("verbs", "flow0: no device")))
     assert result.failure == Failure(FailureKind.VERBS, "flow0: no device")
     assert result.tables == {}
+
+
+def test_tcp_needs_no_rdma_device(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "transports=[dctcp]")
+    result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0)))
+    assert result.facts["nic"] == "the kernel's own network stack (software)"

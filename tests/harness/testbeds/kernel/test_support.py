@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, cell_of
 
-from harness.testbeds.kernel.support import unsupported
+from harness.cell.mistakes import ParameterError
+from harness.testbeds.kernel.support import check_parameters, unsupported
 
 CLOS = "topology={kind: two_tier, racks: 2, hosts_per_rack: 2, rate: 10Gbps}"
 
@@ -14,15 +15,16 @@ def test_it_has_one_card(tmp_path: Path) -> None:
     assert unsupported(cell_of(tmp_path, "topology.nic=soft_roce")) is None
 
 
-def test_soft_roce_carries_the_agents_transports(tmp_path: Path) -> None:
-    for transport in ("rogue", "rogue-uc", "roce", "roce-uc"):
+def test_soft_roce_and_the_kernels_tcp_carry_cells(tmp_path: Path) -> None:
+    for transport in ("rogue", "rogue-uc", "roce", "roce-uc", "dctcp", "cubic", "reno"):
         assert unsupported(cell_of(tmp_path, f"transports=[{transport}]")) is None
 
 
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("transports=[dctcp]", "has no dctcp; it has rogue, "),
+        ("transports=[iwarp]", "has no iwarp; it has rogue, "),
+        ("transports=[{name: reno, sack: 0}]", "reno is Linux's own, which takes no sack"),
         ("transports=[roce+pfc]", "has no roce+pfc"),
         ("transports=[{name: rogue, completions: polling}]", "set completions to event"),
         ("topology.switch=voq", "leave topology.switch out"),
@@ -33,3 +35,21 @@ def test_soft_roce_carries_the_agents_transports(tmp_path: Path) -> None:
 )
 def test_what_it_has_not(tmp_path: Path, setting: str, words: str) -> None:
     assert words in (unsupported(cell_of(tmp_path, setting, text=SMALL)) or "")
+
+
+def test_a_queue_too_short_to_mark_from_is_a_mistake(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 1KB}]")
+    with pytest.raises(ParameterError) as caught:
+        check_parameters(cell, cell.groups[0])
+    assert caught.value.mistake.key == "mark_above"
+    assert "more than 2000 bytes" in caught.value.mistake.expected
+
+
+def test_switches_mark_above_one_threshold(tmp_path: Path) -> None:
+    groups = "".join(
+        f"  - {{name: {name}, workload: {{kind: incast, senders: 1, size: 1MB}}, parameters: {{{own}}}}}\n"
+        for name, own in (("one", "mark_above: 50KB"), ("two", ""))
+    )
+    star = "topology: {kind: star, hosts: 4, rate: 10Gbps}"
+    text = f"name: two\n{star}\ntraffic:\n{groups}transports: [dctcp]\n"
+    assert "give all groups the same mark_above" in (unsupported(cell_of(tmp_path, text=text)) or "")

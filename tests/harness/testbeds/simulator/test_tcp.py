@@ -10,7 +10,7 @@ from harness.testbeds.simulator import SimulatorTestbed
 from harness.testbeds.simulator.controls import parameter_mistake
 from harness.testbeds.simulator.features import marking
 from harness.testbeds.simulator.support import unsupported
-from harness.testbeds.simulator.tcp import TCPS, marking_for
+from harness.testbeds.simulator.tcp import TCPS
 from workloads.transports import BASES
 
 INCAST = """\
@@ -87,7 +87,7 @@ def test_switches_mark_above_a_threshold_in_proportion_to_the_rate(
     tmp_path: Path, rate: str, threshold_bytes: int
 ) -> None:
     cell = cell_of(tmp_path, f"topology.rate={rate}", "topology.nic=ideal", text=INCAST)
-    rule = marking_for("dctcp", cell.topology, {})
+    rule = marking(cell)[0]
     assert (rule.kmin_bytes, rule.kmax_bytes, rule.at) == (
         threshold_bytes,
         threshold_bytes,

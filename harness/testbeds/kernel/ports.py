@@ -1,0 +1,32 @@
+"""How the ports of a cell's switches are set, as topology and transports ask."""
+
+from dataclasses import replace
+
+from harness.cell.cell import Cell
+from harness.cell.marking import marked_above_bytes
+from harness.provisioning.ports import PortSettings
+from harness.testbeds.kernel.network import port_settings
+
+
+def cell_ports(cell: Cell) -> dict[str, PortSettings]:
+    """Settings of each port of the switches, by name."""
+    ports = port_settings(cell.topology)
+    for above_bytes in thresholds_bytes(cell):
+        ports = {name: _marking(port, above_bytes) for name, port in ports.items()}
+    return ports
+
+
+def thresholds_bytes(cell: Cell) -> set[int]:
+    """Above which queues the cell's transports want packets marked."""
+    asking = (group for group in cell.groups if group.transport.wants_marks)
+    return {marked_above_bytes(cell.topology, group) for group in asking}
+
+
+def _marking(port: PortSettings, above_bytes: int) -> PortSettings:
+    """Every packet is marked that finds more than K waiting.
+
+    Deviation: RED's mean is of the queue as the last packets found it, half of it the last one's. A port
+    that holds less than K never marks; there the last byte that it holds marks, and what comes is dropped.
+    """
+    most_bytes = min(above_bytes, port.queue_bytes)
+    return replace(port, red_min_bytes=most_bytes - 1, red_max_bytes=most_bytes, red_is_prompt=True)
