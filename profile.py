@@ -38,9 +38,13 @@ def parameters(context: portal.Context) -> object:
         "Type of the hosts",
         portal.ParameterType.NODETYPE,
         "m510",
-        [("m510", "m510: ConnectX-3, 10 Gb/s"), ("xl170", "xl170: ConnectX-4 Lx, 25 Gb/s")],
-        longDescription="The two types whose experiment interface is known; see HARDWARE in "
-        "harness/provisioning/manifest.py.",
+        [
+            ("m510", "m510: ConnectX-3, 10 Gb/s"),
+            ("xl170", "xl170: ConnectX-4 Lx, 25 Gb/s"),
+            ("c6525-25g", "c6525-25g: ConnectX-5, 25 Gb/s"),
+            ("d6515", "d6515: ConnectX-5, 100 Gb/s"),
+        ],
+        longDescription="Types with ConnectX cards; see CARDS in harness/provisioning/manifest_inventory.py.",
     )
     context.defineParameter(
         "image",

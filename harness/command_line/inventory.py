@@ -25,8 +25,14 @@ def inventory() -> None:
 def from_manifest(
     manifest: Annotated[Path, typer.Argument(metavar="MANIFEST.xml", help="Manifest of an experiment.")],
     user: Annotated[str | None, typer.Option(help="Your name on the nodes; by default as here.")] = None,
+    lan: Annotated[
+        str | None, typer.Option(help="The LAN that is measured; needed where there are several.")
+    ] = None,
     interface: Annotated[
-        str | None, typer.Option(help="Name of the experiment interface; needed for hardware not known here.")
+        str | None,
+        typer.Option(
+            help="Linux's name of the experiment interface; by default the nodes find it by its MAC."
+        ),
     ] = None,
     rdma: Annotated[
         Literal["card", "soft_roce"] | None,
@@ -36,16 +42,17 @@ def from_manifest(
     """Print the inventory of a CloudLab experiment, from its manifest.
 
     The manifest is a file: run `geni-get manifest` on a node, or take it from the experiment's page. No
-    password and no connection is needed. Hosts are called h0, h1, ... in the manifest's order.
+    password and no connection is needed. Hosts of the LAN are called h0, h1, ... in the manifest's order;
+    nodes that are left out and switches that were allocated are named.
 
     \b
       rogue inventory from-manifest manifest.xml > nodes.yaml
-      rogue inventory from-manifest manifest.xml --user alice --interface ens1f0 --rdma card > nodes.yaml
+      rogue inventory from-manifest manifest.xml --user alice --lan lan0 > nodes.yaml
     """
     from harness.commands.inventory import print_inventory_of_manifest
-    from harness.provisioning.manifest import Choices
+    from harness.provisioning.manifest_inventory import Choices
 
-    return print_inventory_of_manifest(manifest, Choices(user or getpass.getuser(), interface, rdma))
+    return print_inventory_of_manifest(manifest, lan, Choices(user or getpass.getuser(), interface, rdma))
 
 
 @app.command()

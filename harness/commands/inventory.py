@@ -1,5 +1,6 @@
 """`rogue inventory`."""
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import typer
@@ -8,21 +9,49 @@ from harness.columns import align
 from harness.exit_codes import ExitCode
 from harness.provisioning.inventory import load_inventory
 from harness.provisioning.inventory_file import inventory_of
-from harness.provisioning.manifest import Choices, inventory_text, read_manifest_nodes
+from harness.provisioning.lans import Lan, choose_lan
+from harness.provisioning.manifest import Manifest, read_manifest
+from harness.provisioning.manifest_inventory import Choices, allocated_switches, inventory_text
 
 
-def print_inventory_of_manifest(manifest: Path, choices: Choices) -> ExitCode:
-    """Print the inventory; what is left to do goes to standard error."""
-    nodes = read_manifest_nodes(manifest)
-    typer.echo(inventory_text(manifest, nodes, choices), nl=False)
-    servers = " ".join(sorted({node.logins[choices.user][0] for node in nodes}))
+def print_inventory_of_manifest(path: Path, lan_name: str | None, choices: Choices) -> ExitCode:
+    """Print the inventory; what is left out, and left to do, goes to standard error."""
+    manifest = read_manifest(path)
+    lan = choose_lan(manifest, lan_name)
+    typer.echo(inventory_text(manifest, lan, choices), nl=False)
+    hosts = {interface.node for interface in lan.interfaces}
+    nodes = [node for node in manifest.nodes if node.name in hosts]
+    for line in _remarks(manifest, lan):
+        typer.echo(line, err=True)
+    scans = "\n".join(_scans({node.logins[choices.user] for node in nodes}))
     typer.echo(
         "The nodes' host keys are verified: add them with\n"
-        f"  ssh-keyscan {servers} >> ~/.ssh/known_hosts\n"
+        f"{scans}\n"
         "and compare them with what the nodes' consoles show. Then: rogue inventory check, rogue provision.",
         err=True,
     )
     return ExitCode.OK
+
+
+def _scans(servers: Collection[tuple[str, int]]) -> Iterator[str]:
+    """Commands that ask for the host keys of servers, each a name and a TCP port."""
+    for port in sorted({port for _, port in servers}):
+        names = " ".join(sorted(name for name, own in servers if own == port))
+        yield f"  ssh-keyscan -p {port} {names} >> ~/.ssh/known_hosts"
+
+
+def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
+    """What a person should know of the LAN."""
+    own = {interface.node for interface in lan.interfaces}
+    yield f"LAN {lan.name}: {len(own)} hosts"
+    for switch in allocated_switches(manifest, lan):
+        yield (
+            f"allocated switch {switch['name']} ({switch['hardware']}): it marks nothing and pauses nobody "
+            "until you set it up; this project does not"
+        )
+    others = [node.name for node in manifest.nodes if not node.is_switch and node.name not in own]
+    if others:
+        yield f"left out, as they have no address there: {', '.join(others)}"
 
 
 def check_inventory(argument: str) -> ExitCode:
@@ -36,7 +65,7 @@ def check_inventory(argument: str) -> ExitCode:
                 host.name,
                 f"{login.user}@{login.address}:{login.port}",
                 str(variables.experiment_address),
-                variables.experiment_interface,
+                variables.experiment_interface or f"the one with {variables.experiment_mac}",
                 str(variables.experiment_mtu),
                 variables.rdma_device_kind,
             )
@@ -46,4 +75,6 @@ def check_inventory(argument: str) -> ExitCode:
         names = ", ".join(port.name for port in ports)
         rows.append((login.node, f"{login.user}@{login.address}:{login.port}", names, "", "", ""))
     typer.echo("\n".join(align(rows)))
+    for switch in inventory.allocated_switches:
+        typer.echo(f"allocated switch {switch.name} ({switch.hardware}): this project does not set it up")
     return ExitCode.OK

@@ -118,13 +118,19 @@ def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -
 
 
 def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
-    name, wanted = host.variables.experiment_interface, host.variables
-    interface = facts["interfaces"].get(name)
-    if interface is None:
+    wanted, with_mac = host.variables, facts["interface_with_mac"]
+    name = wanted.experiment_interface or with_mac
+    interface = None if name is None else facts["interfaces"].get(name)
+    if name is None or interface is None:
         there = ", ".join(sorted(facts["addresses"])) or "none with an address"
-        advice = "correct experiment_interface in the inventory"
-        yield Finding(host.name, f"interface {name}", "none such", f"one of {there}", advice)
+        what = f"interface with MAC {wanted.experiment_mac}" if name is None else f"interface {name}"
+        key = "experiment_mac" if name is None else "experiment_interface"
+        yield Finding(host.name, what, "none such", f"one of {there}", f"correct {key} in the inventory")
         return
+    if wanted.experiment_mac and interface["mac"].lower() != wanted.experiment_mac.lower():
+        what, has = f"MAC of {name}", f"{with_mac or 'no interface'} has that"
+        advice = f"correct experiment_interface in the inventory: {has}"
+        yield Finding(host.name, what, interface["mac"] or "none", wanted.experiment_mac, advice)
     if not interface["is_up"]:
         advice = f"ip link set dev {name} up, and check the cable"
         yield Finding(host.name, f"interface {name}", "one that is down", "one that is up", advice)

@@ -41,7 +41,9 @@ class HostVariables(_Variables):
 
     experiment_address: IPv4Address
     """On the network that is measured; never the one that SSH uses."""
-    experiment_interface: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,15}$")]
+    experiment_interface: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_.:-]{1,15}$")] = None
+    """None: the one with `experiment_mac`, which the node itself finds."""
+    experiment_mac: Annotated[str | None, Field(pattern=r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$")] = None
     experiment_mtu: Annotated[int, Field(ge=576, le=65_535)]
     rdma_device_kind: Literal["soft_roce", "card"]
 
@@ -65,6 +67,20 @@ class SwitchVariables(_Variables):
     switch_platform: Literal["linux"] = "linux"
     ports: tuple[SwitchPort, ...]
     experiment_mtu: Annotated[int, Field(ge=576, le=65_535)]
+
+
+class AllocatedSwitch(_Variables):
+    """A switch that belongs to the experiment, and that this project does not set up."""
+
+    name: str
+    hardware: str
+
+
+class LabVariables(_Variables):
+    """What the inventory says about all nodes."""
+
+    testbed_kind: str = "nodes"
+    allocated_switches: tuple[AllocatedSwitch, ...] = ()
 
 
 class LoginVariables(_Variables):
@@ -115,6 +131,7 @@ class Inventory:
     """`virtual`, or what the inventory's `testbed_kind` says; `nodes` by default."""
     hosts: tuple[Host, ...]
     switch: SwitchNode | None
+    allocated_switches: tuple[AllocatedSwitch, ...] = ()
     destinations: tuple[Destination, ...] = ()
     """What SSH is told to reach each node, for Ansible."""
 
@@ -146,6 +163,9 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
         own = variables.get(name, {})
         problems += [*find_problems(path, name, kind, own), *find_problems(path, name, LoginVariables, own)]
         problems += _unverified(path, name, own)
+        problems += _no_interface(path, name, own) if kind is HostVariables else []
+    for name in names["hosts"][:1]:
+        problems += find_problems(path, name, LabVariables, variables.get(name, {}))
     if problems:
         raise ConfigError(problems)
     destinations = {name: _destination(name, variables[name]) for name in kinds}
@@ -154,10 +174,10 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
     switches = [
         SwitchNode(logins[name], SwitchVariables.model_validate(variables[name])) for name in names["switch"]
     ]
-    testbed = str(variables[names["hosts"][0]].get("testbed_kind", "nodes"))
+    lab = LabVariables.model_validate(variables[names["hosts"][0]])
     switch = switches[0] if switches else None
     resolved = tuple(replace(each, user=logins[name].user) for name, each in destinations.items())
-    return Inventory(path, testbed, tuple(hosts), switch, resolved)
+    return Inventory(path, lab.testbed_kind, tuple(hosts), switch, lab.allocated_switches, resolved)
 
 
 def _listed(path: Path) -> dict[str, Any]:
@@ -186,6 +206,15 @@ def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Prob
         expected = "one machine that stands for all switches"
         problems.append(Problem(place, "switch", got, expected, "put every bridge on one machine"))
     return problems
+
+
+def _no_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
+    if {"experiment_interface", "experiment_mac"} & set(variables):
+        return []
+    expected = "a value, or experiment_mac"
+    return [
+        Problem(str(path), f"{name}.experiment_interface", "nothing", expected, "`ip address` shows both")
+    ]
 
 
 def is_unverified(arguments: str) -> bool:

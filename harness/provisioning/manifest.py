@@ -1,58 +1,84 @@
-"""A CloudLab manifest, turned into an inventory: a file that one downloads, so that no password is needed."""
+"""A CloudLab manifest: a file that one downloads, which says what nodes, networks and switches one got."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Interface
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 from xml.etree import ElementTree
-
-import yaml
 
 from harness.errors import UsageError
 
 SIZE_MAX_BYTES: Final = 20_000_000
-_ETHERNET_MTU_BYTES: Final = 1_500
+SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")
+"""Switches that CloudLab gives to a user; with more of them, `sliver_type` says it."""
 _SSH_PORT: Final = 22
 _PORT_MAX: Final = 65_535
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
+"""Of nodes, users and machines: nothing that SSH takes for an option, or Ansible for a template."""
+_MAC_DIGITS: Final = re.compile(r"[0-9a-f]{12}")
 
 
-class Hardware(NamedTuple):
-    """What Linux calls the experiment interface of a type of node, and whether it is an RDMA card's."""
+@dataclass(frozen=True, slots=True)
+class ManifestInterface:
+    """One interface of a node on experiment networks."""
 
-    interface: str
-    rdma_device_kind: str
-
-
-HARDWARE: Final[Mapping[str, Hardware]] = {
-    "m510": Hardware("eno1d1", "card"),
-    "xl170": Hardware("ens1f1np1", "card"),
-}
-"""Types of which users have reported the name; a manifest does not say it."""
+    name: str
+    """As in the manifest, such as `node0:eth1`; Linux has another name for it."""
+    node: str
+    mac: str
+    """Such as 14:58:d0:00:00:01; empty if the manifest does not say it."""
+    address: IPv4Interface | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ManifestNode:
     """One node of a manifest."""
 
     name: str
-    hardware: str = ""
-    logins: dict[str, tuple[str, int]] = field(default_factory=dict)
+    hardware: str
+    is_switch: bool
+    logins: dict[str, tuple[str, int]]
     """Host name and port by user."""
-    addresses: list[tuple[str, str]] = field(default_factory=list)
-    """MAC and IPv4 address of every experiment interface."""
+    interfaces: tuple[ManifestInterface, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """What a manifest leaves open."""
+class ManifestLink:
+    """What joins interfaces."""
 
-    user: str
-    interface: str | None = None
-    rdma_device_kind: str | None = None
+    name: str
+    interfaces: tuple[str, ...]
 
 
-def read_manifest_nodes(path: Path) -> list[ManifestNode]:
-    """Every node that has an address on an experiment network; UsageError if there is none."""
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one got."""
+
+    path: Path
+    nodes: tuple[ManifestNode, ...]
+    links: tuple[ManifestLink, ...]
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest; UsageError names what is wrong with it."""
+    root = _parsed(path)
+    nodes = tuple(_Reader(path, element).node() for element in root if _tag(element) == "node")
+    links = tuple(_Reader(path, element).link() for element in root if _tag(element) == "link")
+    for kind, names in (
+        ("nodes", [node.name for node in nodes]),
+        ("interfaces", [interface.name for node in nodes for interface in node.interfaces]),
+        ("links", [link.name for link in links]),
+    ):
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(
+                f"manifest {path}: got two {kind} called {twice[0]!r}, expected names that differ."
+            )
+    return Manifest(path, nodes, links)
+
+
+def _parsed(path: Path) -> ElementTree.Element:
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -62,18 +88,10 @@ def read_manifest_nodes(path: Path) -> list[ManifestNode]:
     parser = ElementTree.XMLParser(target=_WithoutDoctype(path))
     try:
         parser.feed(content)
-        root = parser.close()
-    except ElementTree.ParseError as error:
+        return parser.close()
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
         advice = "download it with `geni-get manifest`, or from the experiment's page"
         raise UsageError(f"manifest {path}: it is no XML ({error}); {advice}.") from error
-    elements = (element for element in root if _tag(element) == "node")
-    nodes = [node for element in elements if (node := _node(path, element)).addresses]
-    if not nodes:
-        raise UsageError(
-            f"manifest {path}: got no node with an address on an experiment network, expected two at least; "
-            "give the manifest of an experiment that has a LAN."
-        )
-    return nodes
 
 
 class _WithoutDoctype(ElementTree.TreeBuilder):
@@ -92,75 +110,73 @@ def _tag(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _node(path: Path, element: ElementTree.Element) -> ManifestNode:
-    node = ManifestNode(element.get("client_id", ""))
-    for inner in element.iter():
-        match _tag(inner):
-            case "hardware_type":
-                node.hardware = inner.get("name", "")
-            case "login":
-                place = f"manifest {path}: {node.name}"
-                node.logins[inner.get("username", "")] = (inner.get("hostname", ""), _port(place, inner))
-            case "interface":
-                node.addresses += _addresses(inner)
-    return node
+class _Reader:
+    """Reads one element below the root, and names it where something is wrong."""
 
+    def __init__(self, path: Path, element: ElementTree.Element) -> None:
+        self._element = element
+        self._place = f"manifest {path}"
+        self._name = self._text(element, "client_id")
+        self._place = f"manifest {path}: {self._name}"
 
-def _port(place: str, login: ElementTree.Element) -> int:
-    text = login.get("port") or str(_SSH_PORT)
-    if not text.isdecimal() or not 1 <= int(text) <= _PORT_MAX:
-        raise UsageError(f"{place}: got port {text!r} of a login, expected a number from 1 to {_PORT_MAX}.")
-    return int(text)
-
-
-def _addresses(interface: ElementTree.Element) -> Iterator[tuple[str, str]]:
-    digits = interface.get("mac_address", "").replace(":", "")
-    mac = ":".join(digits[start : start + 2] for start in range(0, len(digits), 2))
-    for address in interface:
-        if _tag(address) == "ip" and address.get("type", "ipv4") == "ipv4":
-            yield mac, address.get("address", "")
-
-
-def inventory_text(path: Path, nodes: list[ManifestNode], choices: Choices) -> str:
-    """The inventory as YAML: hosts h0, h1, ... in the manifest's order."""
-    hosts = {f"h{number}": _host(path, node, choices) for number, node in enumerate(nodes)}
-    content = {
-        "all": {
-            "vars": {
-                "testbed_kind": "cloudlab",
-                "ansible_user": choices.user,
-                "known_hosts_file": "~/.ssh/known_hosts",
-                "experiment_mtu": _ETHERNET_MTU_BYTES,
-            },
-            "children": {"hosts": {"hosts": hosts}},
-        }
-    }
-    return yaml.safe_dump(content, sort_keys=False, width=1000)
-
-
-def _host(path: Path, node: ManifestNode, choices: Choices) -> dict[str, object]:
-    known = HARDWARE.get(node.hardware)
-    interface = choices.interface or (known and known.interface)
-    kind = choices.rdma_device_kind or (known and known.rdma_device_kind)
-    if interface is None or kind is None:
-        raise UsageError(
-            f"manifest {path}: {node.name}: got hardware {node.hardware or 'of no type'!r}, expected one of "
-            f"{', '.join(HARDWARE)}, or --interface and --rdma; `ip address` on the node shows the name."
+    def node(self) -> ManifestNode:
+        """The element as a node."""
+        hardware, kind = "", ""
+        for inner in self._all("hardware_type"):
+            hardware = self._text(inner, "name")
+        for inner in self._all("sliver_type"):
+            kind = inner.get("name", "")
+        return ManifestNode(
+            self._name,
+            hardware,
+            hardware in SWITCH_TYPES or kind == "switch",
+            {self._text(each, "username"): self._place_of(each) for each in self._all("login")},
+            tuple(self._interface(inner) for inner in self._all("interface")),
         )
-    if choices.user not in node.logins:
-        raise UsageError(
-            f"manifest {path}: {node.name}: got user {choices.user!r}, expected one of "
-            f"{', '.join(sorted(node.logins)) or 'nobody'}; choose with --user."
+
+    def link(self) -> ManifestLink:
+        """The element as a link."""
+        return ManifestLink(
+            self._name, tuple(self._text(each, "client_id") for each in self._all("interface_ref"))
         )
-    login, port = node.logins[choices.user]
-    mac, address = node.addresses[0]
-    return {
-        "ansible_host": login,
-        "ansible_port": port,
-        "experiment_address": address,
-        "experiment_interface": interface,
-        "experiment_mac": mac,
-        "rdma_device_kind": kind,
-        "cloudlab_name": node.name,
-        "cloudlab_hardware": node.hardware,
-    }
+
+    def _all(self, tag: str) -> Iterator[ElementTree.Element]:
+        return (inner for inner in self._element.iter() if _tag(inner) == tag)
+
+    def _text(self, element: ElementTree.Element, key: str) -> str:
+        text = element.get(key, "")
+        if _NAME.fullmatch(text) is None:
+            expected = "expected letters, digits and _.:- after a letter or digit"
+            raise UsageError(f"{self._place}: got {key} {text!r} of a {_tag(element)}, {expected}.")
+        return text
+
+    def _place_of(self, login: ElementTree.Element) -> tuple[str, int]:
+        text = login.get("port") or str(_SSH_PORT)
+        if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= _PORT_MAX:
+            got = f"got port {text!r} of a login"
+            raise UsageError(f"{self._place}: {got}, expected a number from 1 to {_PORT_MAX}.")
+        return self._text(login, "hostname"), int(text)
+
+    def _interface(self, interface: ElementTree.Element) -> ManifestInterface:
+        name = self._text(interface, "client_id")
+        digits = interface.get("mac_address", "").replace(":", "").lower()
+        if digits and _MAC_DIGITS.fullmatch(digits) is None:
+            raise UsageError(f"{self._place}: got MAC {digits!r} of {name}, expected 12 hexadecimal digits.")
+        mac = ":".join(digits[start : start + 2] for start in range(0, len(digits), 2))
+        addresses = [
+            self._address(name, each)
+            for each in interface
+            if _tag(each) == "ip" and each.get("type", "ipv4") == "ipv4"
+        ]
+        if len(addresses) > 1:
+            got = ", ".join(map(str, addresses))
+            raise UsageError(f"{self._place}: got addresses {got} of {name}, expected one.")
+        return ManifestInterface(name, self._name, mac, addresses[0] if addresses else None)
+
+    def _address(self, name: str, element: ElementTree.Element) -> IPv4Interface:
+        text = f"{element.get('address', '')}/{element.get('netmask', '')}"
+        try:
+            return IPv4Interface(text)
+        except ValueError as error:
+            expected = "expected an IPv4 address and a netmask"
+            raise UsageError(f"{self._place}: got address {text!r} of {name}, {expected}.") from error

@@ -24,6 +24,7 @@ _EXPECTED: Final = {
     "tuple_type": "a list",
     "model_type": "a mapping",
 }
+_EXPECTED_MAC: Final = "a MAC address such as 14:58:d0:00:00:01"
 _TEMPLATE: Final = "{{"
 
 
@@ -60,4 +61,6 @@ def _problem(path: Path, name: str, mistake: ErrorDetails) -> Problem:
     key = ".".join(str(part) for part in (name, *mistake["loc"]))
     got = "nothing" if mistake["type"] == "missing" else repr(mistake["input"])
     expected = _EXPECTED.get(mistake["type"], mistake["msg"]).format(**mistake.get("ctx", {}))
+    if mistake["type"] == "string_pattern_mismatch" and mistake["loc"][-1] == "experiment_mac":
+        expected = _EXPECTED_MAC
     return Problem(str(path), key, got, expected, _ADVICE)

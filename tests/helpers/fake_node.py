@@ -26,8 +26,10 @@ class FakeNode(System):
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
         self.packages = set(PACKAGES)
         self.path("/sys/module").mkdir(parents=True)
-        for name in interfaces:
+        for number, name in enumerate(interfaces):
             self.write(f"/sys/class/net/{name}/mtu", "1500\n")
+            self.write(f"/sys/class/net/{name}/address", f"52:54:00:00:00:{number:02x}\n")
+            self.path(f"/sys/class/net/{name}/device").mkdir()
         for name, value in SYSCTLS.items():
             self.write(f"/proc/sys/{name.replace('.', '/')}", f"{value}\n")
 

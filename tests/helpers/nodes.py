@@ -50,7 +50,8 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "python": "3.11.2",
         "distribution": "Debian GNU/Linux 12 (bookworm)",
         "tools": {"tc": "tc utility, iproute2-6.1.0", "pyverbs": "44.0-2"},
-        "interfaces": {"eth1": {"mtu": 4300, "is_up": True, "gro": "on"}},
+        "interfaces": {"eth1": {"mac": "52:54:00:00:00:01", "mtu": 4300, "is_up": True, "gro": "on"}},
+        "interface_with_mac": None,
         "addresses": {"eth0": ["10.0.2.15"], "eth1": [address]},
         "rdma_ports": [
             {
@@ -72,7 +73,7 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
 
 def switch_facts() -> dict[str, Any]:
     """What `node_facts` says about a switch in order."""
-    port = {"mtu": 4300, "is_up": True, "gro": "on"}
+    port = {"mac": "52:54:00:00:00:01", "mtu": 4300, "is_up": True, "gro": "on"}
     return {
         **host_facts("", ""),
         "interfaces": {"eth1": dict(port), "eth2": dict(port)},

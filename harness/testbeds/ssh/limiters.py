@@ -7,7 +7,7 @@ from typing import Final
 from harness.cell.cell import Cell
 from harness.cell.mistakes import ParameterError
 from harness.cell.parameters import agent_settings
-from harness.provisioning.inventory import Inventory
+from harness.provisioning.inventory import HostVariables, Inventory
 from harness.testbeds.ends.roles import PRIORITIES
 from harness.testbeds.ssh.node import Node
 from rogue_agent.core.transports import TRANSPORTS
@@ -32,12 +32,22 @@ def limiter_kind(node: Capabilities, interface: str) -> str:
 
 def limiter_of(node: Node) -> str:
     """The kind of rate limiter that a node offers on its experiment interface."""
-    return limiter_kind(node.capabilities, node.host.variables.experiment_interface)
+    return limiter_kind(node.capabilities, interface_of(node.capabilities, node.host.variables))
+
+
+def interface_of(node: Capabilities, variables: HostVariables) -> str:
+    """The experiment interface: as the inventory calls it, else that of the RDMA port with the address."""
+    own = (port for port in node.ports if port.get("address") == str(variables.experiment_address))
+    return variables.experiment_interface or next((str(port["netdev"]) for port in own), "")
 
 
 def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
     """Which host cannot pace what it sends, and why; None if all can."""
-    interfaces = {host.name: host.variables.experiment_interface for host in inventory.hosts}
+    interfaces = {
+        host.name: interface_of(nodes[host.name], host.variables)
+        for host in inventory.hosts
+        if host.name in nodes
+    }
     flows = Counter[str]()
     for flow, batch_ns in _limited_flows(cell):
         host = flow.source

@@ -1,20 +1,40 @@
 from pathlib import Path
 
+from helpers.cloudlab import M510, XL170
 from helpers.command_line import rogue
 from helpers.nodes import write_inventory
 
-MANIFEST = Path(__file__).parents[1] / "data" / "manifest.xml"
 EXAMPLE = Path(__file__).parents[3] / "inventory" / "example" / "nodes.yaml"
 
 
 def test_from_a_manifest_to_an_inventory_that_is_checked(tmp_path: Path) -> None:
-    made = rogue(tmp_path, "inventory", "from-manifest", str(MANIFEST), "--user", "alice")
+    made = rogue(tmp_path, "inventory", "from-manifest", str(M510), "--user", "alice", "--lan", "lan1")
     assert made.code == 0, made.err
-    assert "ssh-keyscan ms1041.example.net ms1042.example.net" in made.err
+    assert made.err.splitlines()[:2] == [
+        "LAN lan1: 2 hosts",
+        "left out, as they have no address there: node2, controller",
+    ]
+    assert "ssh-keyscan -p 22 ms1040.example.net >>" in made.err
+    assert "ssh-keyscan -p 2222 ms1041.example.net >>" in made.err
     (tmp_path / "nodes.yaml").write_text(made.out)
     checked = rogue(tmp_path, "inventory", "check", "nodes.yaml")
     assert checked.code == 0, checked.err
     assert [line.split()[0] for line in checked.out.splitlines()] == ["node", "h0", "h1"]
+    assert "the one with 14:58:d0:00:01:02" in checked.out
+
+
+def test_a_manifest_of_two_lans_gives_no_inventory(tmp_path: Path) -> None:
+    made = rogue(tmp_path, "inventory", "from-manifest", str(M510), "--user", "alice")
+    assert (made.code, made.out) == (2, "")
+    assert "got 2 LANs: lan0 (node0, node1, node2); lan1 (node0, node1); expected one" in made.err
+
+
+def test_an_allocated_switch_is_listed(tmp_path: Path) -> None:
+    made = rogue(tmp_path, "inventory", "from-manifest", str(XL170), "--user", "alice")
+    assert "allocated switch mysw (mlnx-sn2410): it marks nothing and pauses nobody until" in made.err
+    (tmp_path / "nodes.yaml").write_text(made.out)
+    checked = rogue(tmp_path, "inventory", "check", "nodes.yaml")
+    assert checked.out.splitlines()[-1].startswith("allocated switch mysw (mlnx-sn2410): this project does")
 
 
 def test_the_example_is_an_inventory(tmp_path: Path) -> None:

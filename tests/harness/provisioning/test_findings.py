@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,39 @@ def judged(inventory: Inventory, node: str, change: Change) -> list[Finding]:
 def test_nodes_in_order_have_no_finding(inventory: Inventory) -> None:
     clocks = {"h0": ClockOffset(-0.8, 0.02)}
     assert judge(inventory, FILES, Examination(all_facts(), {}, clocks)) == []
+
+
+def test_an_interface_known_by_its_mac_is_the_one_looked_at(tmp_path: Path) -> None:
+    mac = "52:54:00:00:00:01"
+    by_mac = (
+        "experiment_address: 10.9.0.11, experiment_interface: eth1",
+        f"experiment_address: 10.9.0.11, experiment_mac: '{mac}'",
+    )
+    of_macs = load_inventory(write_inventory(tmp_path, by_mac))
+    facts = all_facts()
+    assert [str(each).split(";")[0] for each in judge(of_macs, FILES, Examination(facts, {}, {}))] == [
+        f"refused: h1: interface with MAC {mac}: got none such, expected one of eth0, eth1"
+    ]
+    facts["h1"]["interface_with_mac"] = "eth1"
+    assert judge(of_macs, FILES, Examination(facts, {}, {})) == []
+    facts["h1"]["interfaces"]["eth1"]["mtu"] = 1500
+    (finding,) = judge(of_macs, FILES, Examination(facts, {}, {}))
+    assert finding.what == "MTU of eth1"
+
+
+def test_a_name_that_is_not_the_macs_is_refused(tmp_path: Path) -> None:
+    both = (
+        "10.9.0.11, experiment_interface: eth1",
+        "10.9.0.11, experiment_interface: eth1, experiment_mac: '52:54:00:00:00:09'",
+    )
+    of_both = load_inventory(write_inventory(tmp_path, both))
+    facts = all_facts()
+    facts["h1"]["interface_with_mac"] = "eth0"
+    (finding,) = judge(of_both, FILES, Examination(facts, {}, {}))
+    assert str(finding) == (
+        "refused: h1: MAC of eth1: got 52:54:00:00:00:01, expected 52:54:00:00:00:09; "
+        "correct experiment_interface in the inventory: eth0 has that."
+    )
 
 
 REFUSALS: dict[str, tuple[str, Change]] = {

@@ -47,7 +47,10 @@ def without(name: str, variable: str) -> Change:
 
 MISTAKES: dict[str, Change] = {
     "h1.experiment_address: got '10.9.0.256', expected": host("h1", experiment_address="10.9.0.256"),
-    "h0.experiment_interface: got nothing, expected a value": without("h0", "experiment_interface"),
+    "h0.experiment_interface: got nothing, expected a value, or experiment_mac": without(
+        "h0", "experiment_interface"
+    ),
+    "h0.allocated_switches.0.name: got nothing, expected a value": host("h0", allocated_switches=[{}]),
     "h0.rdma_device_kind: got 'mellanox', expected": host("h0", rdma_device_kind="mellanox"),
     "fabric.experiment_mtu: got 20, expected": host("fabric", experiment_mtu=20),
     "fabric.ports.0.interface: got nothing": host("fabric", ports=[{"bridge": "s0", "peer": "h0"}]),

@@ -1,83 +1,122 @@
-from ipaddress import IPv4Address
+from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
+from helpers.cloudlab import C6525, M510, XL170
 
 from harness.errors import UsageError
-from harness.provisioning.inventory import load_inventory
-from harness.provisioning.manifest import Choices, inventory_text, read_manifest_nodes
-
-MANIFEST = Path(__file__).parents[1] / "data" / "manifest.xml"
-ALICE = Choices("alice")
+from harness.provisioning.manifest import SIZE_MAX_BYTES, read_manifest
 
 
-def test_nodes_with_an_experiment_address_become_hosts(tmp_path: Path) -> None:
-    nodes = read_manifest_nodes(MANIFEST)
-    assert [node.name for node in nodes] == ["node0", "node1"]
-    path = tmp_path / "nodes.yaml"
-    path.write_text(inventory_text(MANIFEST, nodes, ALICE))
-    inventory = load_inventory(path)
-    assert (inventory.kind, inventory.switch) == ("cloudlab", None)
-    second = inventory.hosts[1]
-    assert (second.name, second.login.address, second.login.port, second.login.user) == (
-        "h1", "ms1042.example.net", 2222, "alice",
-    )  # fmt: skip
-    assert second.variables.experiment_address == IPv4Address("10.10.1.2")
-    assert second.variables.experiment_interface == "eno1d1"
-    assert second.variables.rdma_device_kind == "card"
-    assert "experiment_mac: 14:58:d0:00:00:02" in path.read_text()
+def changed(directory: Path, *changes: tuple[str, str]) -> Path:
+    text = M510.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path = directory / "manifest.xml"
+    path.write_text(text)
+    return path
 
 
-def test_what_the_manifest_leaves_open_can_be_said() -> None:
-    nodes = read_manifest_nodes(MANIFEST)
-    text = inventory_text(MANIFEST, nodes, Choices("alice", "ens1f0", "soft_roce"))
-    assert "experiment_interface: ens1f0" in text
-    assert "rdma_device_kind: soft_roce" in text
+def test_nodes_interfaces_and_links_are_read_in_any_order_of_elements() -> None:
+    manifest = read_manifest(M510)
+    assert [node.name for node in manifest.nodes] == ["node0", "node1", "node2", "controller"]
+    node = manifest.nodes[1]
+    assert (node.hardware, node.is_switch) == ("m510", False)
+    assert node.logins == dict.fromkeys(("alice", "bob"), ("ms1041.example.net", 2222))
+    assert [(each.name, each.mac, each.address) for each in node.interfaces] == [
+        ("node1:eth1", "14:58:d0:00:00:02", IPv4Interface("10.10.1.2/24")),
+        ("node1:eth2", "14:58:d0:00:01:02", IPv4Interface("10.10.2.2/24")),
+    ]
+    assert [(link.name, len(link.interfaces)) for link in manifest.links] == [("lan0", 3), ("lan1", 2)]
 
 
-def test_somebody_who_has_no_login_is_told_who_has() -> None:
-    with pytest.raises(
-        UsageError, match="node0: got user 'eve', expected one of alice, bob; choose with --user"
-    ):
-        inventory_text(MANIFEST, read_manifest_nodes(MANIFEST), Choices("eve"))
-
-
-def test_hardware_that_is_not_known_needs_to_be_described() -> None:
-    nodes = read_manifest_nodes(MANIFEST)
-    nodes[1].hardware = "c220g5"
-    with pytest.raises(
-        UsageError, match="node1: got hardware 'c220g5', expected one of m510, xl170, or --interface"
-    ):
-        inventory_text(MANIFEST, nodes, ALICE)
+def test_switches_that_were_allocated_are_known() -> None:
+    assert [node.name for node in read_manifest(XL170).nodes if node.is_switch] == ["mysw"]
+    assert not any(node.is_switch for node in read_manifest(C6525).nodes)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("<rspec/>", "got no node with an address on an experiment network"),
         ("<rspec>", "it is no XML"),
         ("", "it is no XML"),
+        ('<?xml version="1.0" encoding="ebcdic-x"?><rspec/>', "it is no XML"),
+        ("\x00\x01", "it is no XML"),
         ('<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]><rspec>&c;</rspec>', "got a document type"),
         ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><rspec>&b;</rspec>', "got a document type"),
+        ('<rspec><node client_id="a"/><node client_id="a"/></rspec>', "got two nodes called 'a'"),
+        ("<rspec><node/></rspec>", "got client_id '' of a node, expected letters"),
     ],
 )
 def test_a_file_that_is_no_manifest_is_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "manifest.xml"
     path.write_text(content)
-    with pytest.raises(UsageError, match=message):
-        read_manifest_nodes(path)
+    with pytest.raises(UsageError, match=f"^manifest {path}: .*{message}"):
+        read_manifest(path)
 
 
-@pytest.mark.parametrize("port", ["abc", "0", "65536", "-1", "²"])
-def test_a_port_that_is_none_is_a_sentence(tmp_path: Path, port: str) -> None:
+def test_elements_within_elements_without_end_are_read_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "manifest.xml"
-    path.write_text(MANIFEST.read_text().replace('port="2222"', f'port="{port}"'))
+    path.write_text(f"<rspec>{'<a>' * 50_000}{'</a>' * 50_000}</rspec>")
+    assert read_manifest(path).nodes == ()
+
+
+def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_bytes(b" " * (SIZE_MAX_BYTES + 1))
+    with pytest.raises(UsageError, match="got 20000001 bytes, expected 20000000 at most"):
+        read_manifest(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ('"ms1041.example.net"', '"-oProxyCommand=touch"'),
+            "node1: got hostname '-oProxyCommand=touch' of a",
+        ),
+        (
+            ('"ms1041.example.net"', '"{{ 1 + 1 }}"'),
+            r"node1: got hostname '\{\{ 1 \+ 1 \}\}' of a login, exp",
+        ),
+        (
+            ('hardware_type name="m510"', 'hardware_type name="a\nb"'),
+            r"node0: got name 'a b' of a hardware_type",
+        ),
+        (
+            ('username="alice"', 'username="alice bob"'),
+            "node0: got username 'alice bob' of a login, expected",
+        ),
+        (("1458d0000001", "1458d0000z01"), "node0: got MAC '1458d0000z01' of node0:eth1, expected 12 hexa"),
+        (("10.10.1.1", "10.10.1.256"), "node0: got address '10.10.1.256/255.255.255.0' of node0:eth1, exp"),
+        (('netmask="255.255.255.0"', 'netmask="255.0.255.0"'), "node0: got address '10.10.1.1/255.0.255.0'"),
+        (
+            ('"node1:eth2" comp', '"node1:eth1" comp'),
+            "got two interfaces called 'node1:eth1', expected names",
+        ),
+        (
+            ("</interface>", '<ip address="1.2.3.4" netmask="255.0.0.0"/></interface>'),
+            "node0: got addresses 10",
+        ),
+    ],
+)
+def test_nothing_of_it_reaches_ssh_or_ansible_unchecked(
+    tmp_path: Path, change: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_manifest(changed(tmp_path, change))
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "65536", "-1", "²", "٣"])
+def test_a_port_that_is_none_is_a_sentence(tmp_path: Path, port: str) -> None:
+    path = changed(tmp_path, ('port="2222"', f'port="{port}"'))
     with pytest.raises(
         UsageError, match=rf"node1: got port '{port}' of a login, expected a number from 1 to"
     ):
-        read_manifest_nodes(path)
+        read_manifest(path)
 
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read: No such file"):
-        read_manifest_nodes(tmp_path / "nowhere.xml")
+        read_manifest(tmp_path / "nowhere.xml")

@@ -28,6 +28,10 @@ GOOD = {
             {"experiment_interface": "a b"},
             "h0.experiment_interface: got 'a b', expected the name of a network",
         ),
+        (
+            {"experiment_mac": "14:58"},
+            "h0.experiment_mac: got '14:58', expected a MAC address such as 14:58:d0",
+        ),
         ({"rdma_device_kind": "x"}, "h0.rdma_device_kind: got 'x', expected 'soft_roce' or 'card'; inv"),
     ],
 )

@@ -11,6 +11,7 @@ from helpers.fake_node import FakeNode
 QUESTION = Question(
     tools=["tc", "rdma", "ib_write_bw", "pyverbs"],
     interfaces=["eth1", "eth9"],
+    mac="52:54:00:00:00:01",
     address="10.9.0.10",
     peers={"h1": "10.9.0.11", "h2": "10.9.0.12"},
     packet_bytes=4300,
@@ -65,7 +66,10 @@ def test_an_end_between_two_bridges_has_no_arrivals_to_merge(node: FakeNode) -> 
 def test_interfaces_and_addresses(node: FakeNode) -> None:
     node.write("/sys/class/net/eth1/operstate", "up\n")
     facts = examine(node, QUESTION)
-    assert facts["interfaces"] == {"eth1": {"mtu": 1500, "is_up": True, "gro": "on"}, "eth9": None}
+    assert facts["interfaces"] == {
+        "eth1": {"mac": "52:54:00:00:00:01", "mtu": 1500, "is_up": True, "gro": "on"},
+        "eth9": None,
+    }
     assert facts["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10"]}
 
 

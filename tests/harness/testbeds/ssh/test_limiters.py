@@ -6,7 +6,7 @@ from pathlib import Path
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
-from harness.testbeds.ssh.limiters import lacking_limiters, limiter_kind
+from harness.testbeds.ssh.limiters import interface_of, lacking_limiters, limiter_kind
 from harness.testbeds.ssh.support import unsupported
 from rogue_agent.node.messages import Capabilities
 
@@ -29,6 +29,17 @@ def test_the_best_limiter_that_the_interface_has() -> None:
         (["htb:eth0", "software"], "software"),
     ):
         assert limiter_kind(replace(CAPABILITIES, limiters=offered), "eth1") == expected
+
+
+def test_an_interface_that_the_inventory_knows_by_its_mac_is_found_by_its_address() -> None:
+    variables = fake_inventory(2).hosts[1].variables
+    assert interface_of(CAPABILITIES, variables) == "eth1"
+    by_mac = variables.model_copy(update={"experiment_interface": None})
+    port = {"address": "10.9.0.11", "netdev": "enp65s0f0np0"}
+    assert interface_of(
+        replace(CAPABILITIES, ports=[{"address": "10.9.0.1", "netdev": "x"}, port]), by_mac
+    ) == ("enp65s0f0np0")
+    assert limiter_kind(BARE, interface_of(replace(CAPABILITIES, ports=[]), by_mac)) == "software"
 
 
 def test_more_flows_than_limiters_are_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import shutil
 from dataclasses import dataclass
 from typing import Any
 
+from .interfaces import find_interface
 from .ledger import Ledger
 from .states import drift
 from .system import CommandError, System
@@ -34,6 +35,8 @@ class Question:
 
     tools: list[str]
     interfaces: list[str]
+    mac: str
+    """Of one more interface; empty if all are named."""
     address: str
     """On the experiment network; empty on a node that has none."""
     peers: dict[str, str]
@@ -47,12 +50,15 @@ class Question:
 def examine(system: System, question: Question) -> Facts:
     """Everything at once: a task costs more than what it does."""
     ledger = Ledger(system)
+    own = find_interface(system, question.mac) if question.mac else None
+    names = [*question.interfaces, *([own] if own else [])]
     return {
         "kernel": platform.release(),
         "python": platform.python_version(),
         "distribution": _distribution(system),
         "tools": {tool: _version(system, tool) for tool in question.tools},
-        "interfaces": {name: _interface(system, name) for name in question.interfaces},
+        "interfaces": {name: _interface(system, name) for name in names},
+        "interface_with_mac": own,
         "addresses": _addresses(system),
         "rdma_ports": _rdma_ports(system, question.address),
         "changes": len(ledger.entries),
@@ -85,7 +91,7 @@ def _version(system: System, tool: str) -> str | None:
 
 
 def _interface(system: System, name: str) -> Facts | None:
-    """MTU, whether it is up, and whether packets are merged on arrival; None if there is none such.
+    """MAC, MTU, whether it is up, and whether packets are merged on arrival; None if there is none such.
 
     Between two bridges of one switch nothing arrives: what passes there was merged where it came in.
     """
@@ -101,6 +107,7 @@ def _interface(system: System, name: str) -> Facts | None:
     except CommandError:
         merging = None
     return {
+        "mac": (system.read(f"{directory}/address") or "").strip(),
         "mtu": int(mtu),
         "is_up": (system.read(f"{directory}/operstate") or "").strip() in {"up", "unknown"},
         "gro": merging.group(1) if merging else None,

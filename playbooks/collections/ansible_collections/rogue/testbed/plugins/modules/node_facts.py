@@ -19,6 +19,10 @@ options:
     type: list
     elements: str
     default: []
+  mac:
+    description: MAC of one more network interface to look at; empty if all are named.
+    type: str
+    default: ""
   address:
     description: The node's own address on the experiment network; empty if it has none.
     type: str
@@ -68,6 +72,7 @@ from ..module_utils.system import StateError, System  # noqa: E402
 _ARGUMENTS = {
     "tools": {"type": "list", "elements": "str", "default": ["tc", "ping"]},
     "interfaces": {"type": "list", "elements": "str", "default": []},
+    "mac": {"type": "str", "default": ""},
     "address": {"type": "str", "default": ""},
     "peers": {"type": "dict", "default": {}},
     "packet_bytes": {"type": "int", "default": 1500},
