@@ -91,13 +91,14 @@ SOFT_ROCE = NicProfile(
     rate_step_bps=0,
     actuation_lag_bytes_max=0,
     clock_drift_ppm_max=0.0,
-    ack_every_packets=64,
+    ack_every_packets=66,
     unacknowledged_packets_max=129,
 )
 """Linux's RDMA in software behind limiters of Linux's own, on hosts whose computing takes no time.
 
-Source: Linux 6.1, drivers/infiniband/sw/rxe/rxe_param.h (RXE_MAX_PKT_PER_ACK; RXE_MAX_UNACKED_PSNS is 128,
-and rxe_req.c lets one packet more leave); net/sched/sch_htb.c (rates in bytes per second, at once).
+Source: Linux 6.1, drivers/infiniband/sw/rxe/rxe_param.h and rxe_req.c: RXE_MAX_UNACKED_PSNS is 128, and one
+packet more may leave; RXE_MAX_PKT_PER_ACK is 64, and 65 packets go by before one asks for an acknowledgement;
+net/sched/sch_htb.c (rates in bytes per second, at once).
 """
 
 PROFILES: dict[str, NicProfile] = {profile.name: profile for profile in (CX3PRO, CX4, IDEAL, SOFT_ROCE)}
