@@ -4,10 +4,12 @@
 class SimulationError(ValueError):
     """A parameter makes no sense; the message says what, where, got and expected."""
 
-    @property
-    def expected(self) -> str:
-        """Return what the message says after that word; all of it if it does not say it."""
-        return str(self).partition("expected ")[2] or str(self)
+    def __init__(self, message: str, expected: str | None = None, got: str | None = None) -> None:
+        super().__init__(message)
+        self.expected = expected
+        """Of parameters of a control, a TCP or a reliability: what they should be. Otherwise None."""
+        self.got = got
+        """What they are instead."""
 
 
 class QueuePairError(RuntimeError):

@@ -26,7 +26,8 @@ def check_together(check: Check, stated: Mapping[str, float]) -> None:
         check(stated)
     except SimulationError as error:
         key = as_written(_culprit(check, stated))
-        raise ParameterError(ParameterMistake(key, error.expected, "correct the value")) from error
+        found = str(error) if error.expected is None else f"{error.expected}, got {error.got}"
+        raise ParameterError(ParameterMistake(key, found, "correct the value")) from error
 
 
 def _culprit(check: Check, stated: Mapping[str, float]) -> str:

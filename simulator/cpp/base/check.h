@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/units.h"
 
@@ -12,6 +13,22 @@ namespace simulator {
 class SimulationError : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
+};
+
+// Parameters that cannot be, alone or beside each other.
+class ParameterError : public SimulationError {
+ public:
+  ParameterError(std::string_view owner, std::string expected, std::string got)
+      : SimulationError(std::string(owner) + ": expected " + expected + ", got " + got),
+        expected_(std::move(expected)),
+        got_(std::move(got)) {}
+
+  const std::string& expected() const { return expected_; }
+  const std::string& got() const { return got_; }
+
+ private:
+  std::string expected_;
+  std::string got_;
 };
 
 // A verb was posted on a queue pair that cannot take it.

@@ -33,8 +33,14 @@ inline void register_exceptions() {
     const auto raise = [](const char* name, const char* message) {
       PyErr_SetString(nb::module_::import_("simulator.errors").attr(name).ptr(), message);
     };
+    const auto raise_parameter = [](const ParameterError& error) {
+      const nb::object type = nb::module_::import_("simulator.errors").attr("SimulationError");
+      PyErr_SetObject(type.ptr(), type(error.what(), error.expected(), error.got()).ptr());
+    };
     try {
       std::rethrow_exception(pointer);
+    } catch (const ParameterError& error) {
+      raise_parameter(error);
     } catch (const SimulationError& error) {
       raise("SimulationError", error.what());
     } catch (const QueuePairError& error) {

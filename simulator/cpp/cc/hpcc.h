@@ -71,7 +71,7 @@ class Hpcc final : public Controller {
     const double flows = values.at("expected_flows");
     const double given_bps = values.at("additive_increase_bps");
     if (flows > 0 && given_bps > 0) {
-      throw SimulationError("hpcc: expected additive_increase_bps or expected_flows, got both");
+      throw ParameterError("hpcc", "additive_increase_bps or expected_flows", "both");
     }
     if (flows > 0) return line_bps * (1 - values.at("eta")) / flows;
     return given_bps > 0 ? given_bps : 10e6 * line_bps / 25e9;

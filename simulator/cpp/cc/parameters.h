@@ -52,7 +52,7 @@ inline std::string number_text(double value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-// The values of all parameters. Throws SimulationError for a name that is unknown, or a value out of bounds.
+// The values of all parameters. Throws ParameterError for a name that is unknown, or a value out of bounds.
 inline ParameterValues checked(std::string_view control, std::span<const Parameter> table,
                                const ParameterValues& given) {
   ParameterValues values;
@@ -63,17 +63,17 @@ inline ParameterValues checked(std::string_view control, std::span<const Paramet
   }
   for (const auto& [name, value] : given) {
     if (!values.contains(name)) {
-      throw SimulationError(std::string(control) + ": expected one of the parameters " + known + ", got " +
-                            name);
+      throw ParameterError(control, "one of the parameters " + known, name);
     }
     values[name] = value;
   }
   for (const Parameter& parameter : table) {
     const double value = values.at(std::string(parameter.name));
     if (value >= parameter.minimum && value <= parameter.maximum) continue;
-    throw SimulationError(std::string(control) + ": expected " + std::string(parameter.name) + " from " +
-                          number_text(parameter.minimum) + " to " + number_text(parameter.maximum) +
-                          ", got " + number_text(value));
+    throw ParameterError(control,
+                         std::string(parameter.name) + " from " + number_text(parameter.minimum) + " to " +
+                             number_text(parameter.maximum),
+                         number_text(value));
   }
   return values;
 }

@@ -115,8 +115,8 @@ class RoccPoint {
   void require_order() const {
     if (reference_ < middle_ && middle_ < maximum_) return;
     const auto bytes = [&](double units) { return number_text(units * queue_unit_bytes_); };
-    throw SimulationError("rocc: expected reference_bytes below middle_bytes below maximum_bytes, got " +
-                          bytes(reference_) + ", " + bytes(middle_) + " and " + bytes(maximum_));
+    throw ParameterError("rocc", "reference_bytes below middle_bytes below maximum_bytes",
+                         bytes(reference_) + ", " + bytes(middle_) + " and " + bytes(maximum_));
   }
 
   double rate_unit_bps_;

@@ -66,8 +66,8 @@ class Timely : public Controller {
         burst_{values.at("is_bursty") != 0 ? static_cast<std::int64_t>(values.at("segment_bytes")) : 0},
         rate_bps_(rate_max_bps_) {
     if (low_ns_ > high_ns_) {
-      throw SimulationError("timely: expected rtt_low_ns up to rtt_high_ns, " + number_text(high_ns_) +
-                            ", got " + number_text(low_ns_));
+      throw ParameterError("timely", "rtt_low_ns up to rtt_high_ns, " + number_text(high_ns_),
+                           number_text(low_ns_));
     }
     const double initial_bps = values.at("initial_rate_bps");
     if (initial_bps > 0) rate_bps_ = std::clamp(initial_bps, rate_min_bps_, rate_max_bps_);

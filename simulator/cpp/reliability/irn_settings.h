@@ -27,8 +27,8 @@ struct IrnSettings {
         rto_high_ns(static_cast<std::int64_t>(values.at("rto_high_ns"))),
         rto_low_packets(static_cast<std::uint64_t>(values.at("rto_low_packets"))) {
     if (rto_low_ns > rto_high_ns) {
-      throw SimulationError("irn: expected rto_low_ns not above rto_high_ns, got " +
-                            std::to_string(rto_low_ns) + " and " + std::to_string(rto_high_ns));
+      throw ParameterError("irn", "rto_low_ns not above rto_high_ns",
+                           std::to_string(rto_low_ns) + " and " + std::to_string(rto_high_ns));
     }
   }
 

@@ -105,15 +105,14 @@ inline TcpSettings tcp_settings(const ParameterValues& values, std::uint32_t seg
   settings.is_selective = values.at("sack") != 0;
   if (values.at("ecn") != 0) settings.echo = echoes_exactly ? TcpEcho::kExact : TcpEcho::kLatched;
   if (settings.rto_minimum > settings.rto_maximum) {
-    throw SimulationError(std::string("tcp: expected rto_min_ns up to rto_max_ns, ") +
-                          number_text(values.at("rto_max_ns")) + ", got " +
-                          number_text(values.at("rto_min_ns")));
+    throw ParameterError("tcp", "rto_min_ns up to rto_max_ns, " + number_text(values.at("rto_max_ns")),
+                         number_text(values.at("rto_min_ns")));
   }
   if (settings.acknowledge_every > 1 && settings.delayed_acknowledgement >= settings.rto_minimum) {
-    throw SimulationError(std::string("tcp: expected delayed_ack_ns below rto_min_ns, ") +
-                          number_text(values.at("rto_min_ns")) + ", got " +
-                          number_text(values.at("delayed_ack_ns")) +
-                          ": the sender would not wait for the acknowledgement");
+    throw ParameterError("tcp",
+                         "delayed_ack_ns below rto_min_ns, " + number_text(values.at("rto_min_ns")) +
+                             ", for the sender to wait for the acknowledgement",
+                         number_text(values.at("delayed_ack_ns")));
   }
   return settings;
 }
