@@ -7,7 +7,7 @@ from simulator import FairRates, Marking, NicControl, PriorityFlowControl
 MTUS_BYTES = (256, 1000, 1024, 4096)
 # So fast that something happens in small networks.
 CONTROLS = (
-    NicControl("dcqcn", {"notification_gap_ns": 2_000, "rate_timer_ns": 3_000, "byte_counter_bytes": 5_000}),
+    NicControl("dcqcn", {"cnp_gap_ns": 2_000, "rate_timer_ns": 3_000, "byte_counter_bytes": 5_000}),
     NicControl("dcqcn-ns3-rdma", {"rate_timer_ns": 7_000, "rate_min_bps": 1e9}, cnp_priority=0),
     NicControl("constant", {"window_bytes": 3_000}),
     NicControl("constant", {"rate_bps": 2e9, "window_bytes": 20_000}),

@@ -156,7 +156,7 @@ def test_cnps_are_one_gap_apart_at_most_often() -> None:
     stubborn = NicControl("dcqcn", {"rate_min_bps": 8 * GBPS})
     simulation, _ = incast(Star(hosts=3, marking=everything), stubborn)
     simulation.run_until(10 * MILLISECOND_NS)
-    sent, received = (counter(simulation, name) for name in ("notifications_sent", "notifications_received"))
+    sent, received = (counter(simulation, name) for name in ("cnps_sent", "cnps_received"))
     assert received == pytest.approx(sent, abs=2)
     assert 0.95 * 400 < sent <= 400
 
@@ -233,7 +233,7 @@ class TestConstant:
         metrics = simulation.control_metrics()
         assert marked > 90
         assert sum(metrics[queue_pair.qp_num]["marked_acknowledgements"] for queue_pair in ends) == marked
-        assert counter(simulation, "notifications_sent") == 0
+        assert counter(simulation, "cnps_sent") == 0
 
 
 def connected(

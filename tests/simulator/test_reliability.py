@@ -198,7 +198,7 @@ def test_marks_reach_a_controlled_queue_pair() -> None:
             reliability=Reliability("irn"),
         )[0].post_write(1, 5_000_000, True)
     simulation.run_until(20 * MILLISECOND_NS)
-    assert counter(simulation, "notifications_received") > 10
+    assert counter(simulation, "cnps_received") > 10
     assert simulation.statistics()["verbs_done"] == 2
 
 

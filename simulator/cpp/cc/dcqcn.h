@@ -21,9 +21,9 @@ namespace simulator {
 // simulations of RoCC (CoNEXT 2020, repository danushkam/rocc), the least rate that of the repository
 // bobzhuyb/ns3-rdma. The last switches are off.
 inline constexpr std::array kDcqcnParameters = {
-    Parameter{"g", 1.0 / 256, 1e-9, 1, "weight of the last notification in alpha"},
-    Parameter{"initial_alpha", 1, 0, 1, "estimate of congestion before the first notification"},
-    Parameter{"notification_gap_ns", 50'000, 0, kNanosecondsMax, "least time between notifications"},
+    Parameter{"g", 1.0 / 256, 1e-9, 1, "weight of the last CNP in alpha"},
+    Parameter{"initial_alpha", 1, 0, 1, "estimate of congestion before the first CNP"},
+    Parameter{"cnp_gap_ns", 50'000, 0, kNanosecondsMax, "least time between CNPs"},
     Parameter{"alpha_timer_ns", 55'000, 1, kNanosecondsMax, "alpha decays after so long without one"},
     Parameter{"rate_timer_ns", 55'000, 1, kNanosecondsMax, "time from one increase to the next"},
     Parameter{"byte_counter_bytes", 10e6, 1, 1e15, "wire bytes from one increase to the next"},
@@ -32,7 +32,7 @@ inline constexpr std::array kDcqcnParameters = {
     Parameter{"hyper_increase_bps", 400e6, 0, kRateMax, "of the target, when both have recovered"},
     Parameter{"rate_min_bps", 100e6, 1, kRateMax, "no cut goes below it"},
     Parameter{"clamps_target", 1, 0, 1, "1: every cut lowers the target; 0: only after an increase"},
-    Parameter{"cuts_with_new_alpha", 0, 0, 1, "1: alpha takes the notification in before the cut"},
+    Parameter{"cuts_with_new_alpha", 0, 0, 1, "1: alpha takes the CNP in before the cut"},
     Parameter{"reduces_far_target", 0, 0, 1, "1: the first increase divides a target above 10 x rate by 8"},
     Parameter{"halves_in_hyper", 0, 0, 1, "1: timer and byte counter run twice as fast in hyper increase"},
 };
@@ -50,7 +50,7 @@ class Dcqcn final : public Controller {
   Dcqcn(const ParameterValues& values, BitsPerSecond line_rate)
       : line_bps_(static_cast<double>(line_rate.value)),
         g_(values.at("g")),
-        cnp_gap_(nanoseconds(values.at("notification_gap_ns"))),
+        cnp_gap_(nanoseconds(values.at("cnp_gap_ns"))),
         alpha_timer_(nanoseconds(values.at("alpha_timer_ns"))),
         rate_timer_(nanoseconds(values.at("rate_timer_ns"))),
         byte_counter_{static_cast<std::int64_t>(values.at("byte_counter_bytes"))},

@@ -53,8 +53,8 @@ void add_queue_pair(const World& world, const Controls& controls, std::uint32_t 
   add("naks", counters.naks);
   add("timeouts", counters.timeouts);
   if (controls.has(qp)) {
-    add("notifications_sent", controls.of(qp).cnps_sent);
-    add("notifications_received", controls.of(qp).cnps_received);
+    add("cnps_sent", controls.of(qp).cnps_sent);
+    add("cnps_received", controls.of(qp).cnps_received);
   }
   if (sender.is_unreliable) add("delivered_messages", world.messages_delivered_by(qp));
 }

@@ -357,8 +357,8 @@ std::vector<Counter> Engine::counters() const {
     add("naks", counters.naks);
     add("timeouts", counters.timeouts);
     if (queue_pairs_[qp].controller) {
-      add("notifications_sent", static_cast<std::uint64_t>(queue_pairs_[qp].cnps_sent));
-      add("notifications_received", static_cast<std::uint64_t>(queue_pairs_[qp].cnps_received));
+      add("cnps_sent", static_cast<std::uint64_t>(queue_pairs_[qp].cnps_sent));
+      add("cnps_received", static_cast<std::uint64_t>(queue_pairs_[qp].cnps_received));
     }
     if (queue_pairs_[qp].is_unreliable) add("delivered_messages", queue_pair_figures(qp).delivered_messages);
   }

@@ -33,7 +33,7 @@ def increased(control: Controller, times: int) -> list[float]:
     return rates
 
 
-def test_nothing_happens_before_the_first_notification() -> None:
+def test_nothing_happens_before_the_first_cnp() -> None:
     control = controller()
     control.on_sent(0, 10**9)
     assert control.rate_bps == LINE_BPS
@@ -61,7 +61,7 @@ def test_alpha_decays_once_per_timer() -> None:
     assert alpha(control, 10_000 * MICROSECOND_PS) == pytest.approx(0.492, abs=0.001)
 
 
-def test_a_notification_adds_its_share_to_alpha_after_the_cut() -> None:
+def test_a_cnp_adds_its_share_to_alpha_after_the_cut() -> None:
     control = controller(initial_alpha=0.5)
     control.on_cnp(0)
     assert control.rate_bps == LINE_BPS * 0.75
@@ -143,7 +143,7 @@ def test_a_cut_starts_all_counting_again() -> None:
 
 @pytest.mark.parametrize(("clamps", "worked_bps"), [(1, 10 * GBPS), (0, 40 * GBPS)])
 def test_a_clamped_target_falls_with_every_cut(clamps: int, worked_bps: int) -> None:
-    """Three notifications in a row: 40, 20, 10, 5 Gb/s; then one increase."""
+    """Three CNPs in a row: 40, 20, 10, 5 Gb/s; then one increase."""
     control = controller(clamps_target=clamps, initial_alpha=1)
     for number in range(3):
         control.on_cnp(number * 50 * MICROSECOND_PS)

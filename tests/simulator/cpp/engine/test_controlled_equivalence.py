@@ -54,14 +54,14 @@ def run(excerpt: Excerpt, until_ms: int) -> Simulation:
 
 def test_w1() -> None:
     simulation = run(Excerpt("W1", 8, size_max_bytes=600_000), until_ms=30)
-    assert counter(simulation, "notifications_received") > 100
+    assert counter(simulation, "cnps_received") > 100
 
 
 def test_w2() -> None:
     run(Excerpt("W2", 150), until_ms=30)
 
 
-def test_a_network_so_large_that_the_engine_looks_ahead() -> None:
+def test_a_network_so_large_that_the_engine_prefetches() -> None:
     run(Excerpt("W3", 60, size_max_bytes=100_000), until_ms=1)
 
 

@@ -241,7 +241,7 @@ def test_random_fabrics_meet_all_that_can_happen() -> None:
         run.run_until(2 * MILLISECOND_NS)
         met |= {name.split(".")[-1] for _, _, name, value in run.counters() if value > 0}
     assert {"drops", "lost_packets", "marked_packets", "pause_frames", "watchdog_fired"} <= met
-    assert {"naks", "timeouts", "retransmitted_packets", "notifications_received"} <= met
+    assert {"naks", "timeouts", "retransmitted_packets", "cnps_received"} <= met
     assert {"headroom_used_max_bytes", "delivered_messages"} <= met
 
 
