@@ -206,8 +206,8 @@ class RoccPoint:
 def rocc_parameters() -> list[tuple[str, float, float, float, str]]:
     """List (parameter, value, least, most, meaning) of RoCC's congestion points."""
 
-def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]], bool]]:
-    """List (name, meaning, parameters, wants_acknowledgements) of every congestion control.
+def controls() -> list[tuple[str, str, list[tuple[str, float, float, float, str]], bool, bool]]:
+    """List (name, meaning, parameters, wants_acknowledgements, wants_telemetry) of every congestion control.
 
     A parameter is (name, value, least, most, meaning).
     """

@@ -28,14 +28,14 @@ class ControlKind:
     meaning: str
     parameters: tuple[ControlParameter, ...]
     wants_acknowledgements: bool
-    """It learns from the acknowledgements of its packets."""
+    """Whether the control learns from the acknowledgements of its packets."""
+    wants_telemetry: bool
+    """Whether acknowledgements bring the control what switches on the way wrote into the packets."""
 
 
 CONTROLS: Final = {
-    name: ControlKind(
-        name, meaning, tuple(ControlParameter(*each) for each in parameters), wants_acknowledgements
-    )
-    for name, meaning, parameters, wants_acknowledgements in controls()
+    name: ControlKind(name, meaning, tuple(ControlParameter(*each) for each in parameters), *wants)
+    for name, meaning, parameters, *wants in controls()
 }
 
 

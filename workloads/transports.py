@@ -42,6 +42,15 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
+class ControlFeature:
+    """A congestion control in NICs, as a feature of a transport."""
+
+    meaning: str
+    wants_telemetry: bool = False
+    """Switches write into packets what they hold, for which all packets of the network have room."""
+
+
+@dataclass(frozen=True, slots=True)
 class TransportName:
     """A transport's name, taken apart."""
 
@@ -63,6 +72,12 @@ class TransportName:
         """Whether switches are to mark packets for it, whatever its features."""
         return BASES[self.base].wants_marks
 
+    @property
+    def wants_telemetry(self) -> bool:
+        """Whether switches are to write into packets what they hold."""
+        controls = (NIC_CONTROLS.get(feature) for feature in self.features)
+        return any(control.wants_telemetry for control in controls if control is not None)
+
     def carried(self, verb: Verb) -> Verb:
         """The verb that moves the bytes: the one asked for, or a WRITE in the same direction of data."""
         return verb if verb in VERBS[self.service] and not BASES[self.base].is_write_only else "write"
@@ -71,14 +86,17 @@ class TransportName:
         return "+".join((self.base, *self.features))
 
 
-NIC_CONTROLS: Final[dict[str, str]] = {
-    "dcqcn": "DCQCN in the NIC, marking in the switches",
-    "timely": "TIMELY in the NIC",
-    "timely-patched": "TIMELY with its published repair, in the NIC",
-    "rocc": "RoCC: the switch computes a rate, the NIC obeys",
-    "hpcc": "HPCC: telemetry in the packets, window in the NIC",
+NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
+    "dcqcn": ControlFeature("DCQCN in the NIC, marking in the switches"),
+    "timely": ControlFeature("TIMELY in the NIC"),
+    "timely-patched": ControlFeature("TIMELY with its published repair, in the NIC"),
+    "rocc": ControlFeature("RoCC: the switch computes a rate, the NIC obeys"),
+    "hpcc": ControlFeature("HPCC: telemetry in the packets, window in the NIC", wants_telemetry=True),
 }
-FEATURES: Final[dict[str, str]] = {"pfc": "priority flow control on every link", **NIC_CONTROLS}
+FEATURES: Final[dict[str, str]] = {
+    "pfc": "priority flow control on every link",
+    **{name: control.meaning for name, control in NIC_CONTROLS.items()},
+}
 ALL_FEATURES: Final = tuple(FEATURES)
 
 BASES: Final[dict[str, Base]] = {
@@ -135,5 +153,5 @@ def full_packets(
     """
     if transport.packets is not None:
         return transport.packets
-    has_telemetry = any("hpcc" in each.features for each in (transport, *beside))
+    has_telemetry = any(each.wants_telemetry for each in (transport, *beside))
     return Packets(with_telemetry(framing) if has_telemetry else framing, mtu_bytes)

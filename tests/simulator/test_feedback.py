@@ -4,6 +4,7 @@ import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, counter
 
 from simulator import (
+    CONTROLS,
     FAIR_RATE_PARAMETERS,
     IDEAL,
     ROCEV2,
@@ -28,9 +29,10 @@ def incast(
     reliability: Reliability | None = None,
 ) -> tuple[Simulation, list[QueuePair]]:
     """All send to the last host, through a switch that does all that the controls want."""
-    simulation = Simulation(seed=1, framing=with_telemetry(ROCEV2) if control.name == "hpcc" else ROCEV2)
+    has_telemetry = CONTROLS[control.name].wants_telemetry
+    simulation = Simulation(seed=1, framing=with_telemetry(ROCEV2) if has_telemetry else ROCEV2)
     simulation.add_switch(
-        "s0", buffer_bytes=None, alpha=1.0, fair_rates=FairRates(), has_telemetry=control.name == "hpcc"
+        "s0", buffer_bytes=None, alpha=1.0, fair_rates=FairRates(), has_telemetry=has_telemetry
     )
     for i in range(senders + 1):
         simulation.add_host(f"h{i}", IDEAL)

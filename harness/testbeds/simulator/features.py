@@ -55,8 +55,6 @@ class Feature:
     """Switches and NICs pause each other."""
     has_fair_rates: bool = False
     """Switches work out rates and tell them to senders."""
-    has_telemetry: bool = False
-    """Switches write into packets what they hold."""
 
     @property
     def switch_parameters(self) -> tuple[ControlParameter, ...]:
@@ -71,7 +69,7 @@ FEATURES: Final[dict[str, Feature]] = {
     "timely": Feature(control="timely"),
     "timely-patched": Feature(control="timely-patched"),
     "rocc": Feature(control="rocc", has_fair_rates=True),
-    "hpcc": Feature(control="hpcc", has_telemetry=True),
+    "hpcc": Feature(control="hpcc"),
 }
 """What may be added to transports, where they take it at all."""
 BASES: Final[dict[str, Feature]] = {
@@ -225,7 +223,7 @@ def marking(cell: Cell) -> dict[int, Marking]:
 
 def has_telemetry(cell: Cell) -> bool:
     """Whether switches write into packets what they hold."""
-    return any(feature.has_telemetry for name in cell_transports(cell) for feature in features_of(name))
+    return any(name.wants_telemetry for name in cell_transports(cell))
 
 
 def framing(cell: Cell) -> Framing:

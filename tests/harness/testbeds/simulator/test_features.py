@@ -20,7 +20,7 @@ from harness.testbeds.simulator.features import (
 )
 from simulator import CONTROLS, Marking
 from workloads.transports import FEATURES as NAMED
-from workloads.transports import parse_transport
+from workloads.transports import NIC_CONTROLS, parse_transport
 
 INCAST = """\
 name: pauses
@@ -266,3 +266,10 @@ def test_input_queued_switches_have_a_buffer_for_each_link(tmp_path: Path) -> No
         most[switch] = max(result.tables["queues"]["max_bytes"])
     assert 25_000 < most["shared"] < 35_000
     assert 3 * 55_000 < most["voq"] <= 5 * 60_000
+
+
+@pytest.mark.parametrize("name", NIC_CONTROLS)
+def test_catalogue_and_engine_agree_on_who_needs_telemetry(name: str) -> None:
+    control = FEATURES[name].control
+    assert control is not None
+    assert NIC_CONTROLS[name].wants_telemetry == CONTROLS[control].wants_telemetry
