@@ -1,4 +1,4 @@
-"""What goes wrong around pauses: NICs that pause their switch for no good reason, or receive slowly."""
+"""What goes wrong on purpose: cables that are cut, NICs that pause their switch or receive slowly."""
 
 from simulator._core import Engine
 from simulator.errors import SimulationError
@@ -12,12 +12,24 @@ from simulator.parameters import (
 from simulator.topology import Topology
 
 
-class PauseFaults:
-    """Part of a simulation. The host's switch must have flow control."""
+class Faults:
+    """Part of a simulation. Where a host pauses its switch, that must have flow control."""
 
     _engine: Engine
     _topology: Topology
     _flow_controls: FlowControls
+
+    def cut_link(self, a: str, b: str, *, start_ns: int, duration_ns: int) -> None:
+        """Cut the cable between two nodes for a while, from now on or later.
+
+        Packets that are on it meanwhile are lost, in both directions; the ports at its ends go on sending.
+        """
+        where = f"cut_link {a}-{b}"
+        ends = self._topology.node(where, a), self._topology.node(where, b)
+        require_integer(where, "start_ns", start_ns, self._engine.now_ns, INTERVAL_NS_MAX)
+        require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
+        for link in (self._topology.link_between(where, *way) for way in (ends, ends[::-1])):
+            self._engine.inject("link_cut", link=link, start_ns=start_ns, end_ns=start_ns + duration_ns)
 
     def pause_storm(
         self, host: str, *, start_ns: int, duration_ns: int, watchdog_ns: int | None = None
@@ -37,9 +49,13 @@ class PauseFaults:
         engine = self._engine
         for number, ends in enumerate(self._topology.link_ends):
             if node in ends:
-                engine.cut_link(link=number, start_ns=start_ns, end_ns=start_ns + duration_ns)
-        engine.schedule(start_ns, lambda _now: engine.pause_switch(host=node, is_pausing=True))
-        engine.schedule(start_ns + paused_ns, lambda _now: engine.pause_switch(host=node, is_pausing=False))
+                engine.inject("link_cut", link=number, start_ns=start_ns, end_ns=start_ns + duration_ns)
+
+        def pause(is_pausing: bool) -> None:
+            engine.inject("nic_pause", host=node, is_pausing=is_pausing)
+
+        engine.schedule(start_ns, lambda _now: pause(True))
+        engine.schedule(start_ns + paused_ns, lambda _now: pause(False))
 
     def receive_slowly(  # noqa: PLR0913 - a receiver has that many properties, all named
         self,
@@ -70,7 +86,8 @@ class PauseFaults:
         engine = self._engine
 
         def receive_at(rate_bps: int) -> None:
-            engine.receive_slowly(
+            engine.inject(
+                "slow_receiver",
                 host=node,
                 rate_bps=rate_bps,
                 buffer_bytes=buffer_bytes,

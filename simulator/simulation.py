@@ -11,7 +11,7 @@ from simulator._core import Engine, QueuePair, Timer
 from simulator.control import NicControl, ack_every_of
 from simulator.datagram import DatagramQueuePair
 from simulator.errors import SimulationError
-from simulator.faults import PauseFaults
+from simulator.faults import Faults
 from simulator.flow_control import PRIORITIES, FlowControls
 from simulator.forwarding import Forwarding
 from simulator.framing import ROCEV2, Framing
@@ -38,7 +38,7 @@ from simulator.waits import Wait, find_deadlock
 Table: TypeAlias = dict[str, NDArray[Any]]
 
 
-class Simulation(PauseFaults, Switches, Forwarding):
+class Simulation(Faults, Switches, Forwarding):
     """A network of hosts and switches, built first and then run.
 
     The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every
@@ -170,18 +170,6 @@ class Simulation(PauseFaults, Switches, Forwarding):
         if seed is not None:
             require_integer(where, "seed", seed, 0, 2**64 - 1)
         return Memory(self._engine, number, size_bytes, seed)
-
-    def cut_link(self, a: str, b: str, *, start_ns: int, duration_ns: int) -> None:
-        """Cut the cable between two nodes for a while, from now on or later.
-
-        Packets that are on it meanwhile are lost, in both directions; the ports at its ends go on sending.
-        """
-        where = f"cut_link {a}-{b}"
-        ends = self._topology.node(where, a), self._topology.node(where, b)
-        require_integer(where, "start_ns", start_ns, self.now_ns, INTERVAL_NS_MAX)
-        require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
-        for link in (self._topology.link_between(where, *way) for way in (ends, ends[::-1])):
-            self._engine.cut_link(link=link, start_ns=start_ns, end_ns=start_ns + duration_ns)
 
     def schedule(self, host_ns: int, callback: Callable[[int], object]) -> None:
         """Call ``callback(host_ns)`` once, at that time of the host clock."""

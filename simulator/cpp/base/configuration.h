@@ -37,14 +37,6 @@ struct PauseConfiguration {
   Picoseconds watchdog_restore{};       // until it has not paused for so long
 };
 
-// A NIC that takes in only so much per second, from a buffer with thresholds for pausing.
-struct ReceiveConfiguration {
-  BitsPerSecond rate;
-  Bytes size;
-  Bytes xoff;
-  Bytes xon;
-};
-
 // When a switch marks packets, by the length of their queue.
 struct MarkingConfiguration {
   std::uint8_t priorities = 0xff;  // bit p: of priority p

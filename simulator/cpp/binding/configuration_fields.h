@@ -46,13 +46,6 @@ struct FieldsOf<PauseConfiguration> {
 };
 
 template <>
-struct FieldsOf<ReceiveConfiguration> {
-  static constexpr auto kTable = std::tuple(
-      Field{"rate_bps", &ReceiveConfiguration::rate}, Field{"buffer_bytes", &ReceiveConfiguration::size},
-      Field{"xoff_bytes", &ReceiveConfiguration::xoff}, Field{"xon_bytes", &ReceiveConfiguration::xon});
-};
-
-template <>
 struct FieldsOf<MarkingConfiguration> {
   using Marking = MarkingConfiguration;
   static constexpr auto kTable = std::tuple(

@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "binding/columns_to_numpy.h"
@@ -18,6 +20,7 @@
 #include "binding/memory_binding.h"
 #include "binding/part_of_engine.h"
 #include "binding/queue_pair_binding.h"
+#include "protocol/fault.h"
 #include "protocol/framing.h"
 #include "protocol/pause_state.h"
 #include "results/wait.h"
@@ -141,6 +144,17 @@ void bind_datagrams(Class& engine) {
           nb::arg("payload"));
 }
 
+// The fault of that name with its fields; a name or a field that is unknown is a TypeError.
+template <std::size_t index = 0>
+Fault read_fault(std::string_view name, nb::handle values) {
+  if constexpr (index == std::variant_size_v<Fault>) {
+    throw nb::type_error(("no fault is called " + std::string(name)).c_str());
+  } else {
+    using Kind = std::variant_alternative_t<index, Fault>;
+    return name == Kind::kName ? read_fields<Kind>(values) : read_fault<index + 1>(name, values);
+  }
+}
+
 template <class EngineType, class Class>
 void bind_running(Class& engine) {
   using Bound = Session<EngineType>;
@@ -169,11 +183,11 @@ void bind_running(Class& engine) {
           },
           nb::arg("interval_ns"))
       .def(
-          "cut_link",
-          [](Bound& self, std::uint32_t link, std::int64_t start_ns, std::int64_t end_ns) {
-            self.engine.cut_link(link, to_picoseconds(start_ns), to_picoseconds(end_ns));
+          "inject",
+          [](Bound& self, const std::string& fault, const nb::kwargs& values) {
+            self.engine.inject(read_fault(fault, values));
           },
-          nb::kw_only(), nb::arg("link"), nb::arg("start_ns"), nb::arg("end_ns"))
+          nb::arg("fault"), nb::arg("values"))
       .def("record_oracle_rtt", [](Bound& self) { self.engine.recorder().record_oracle(); });
 }
 
@@ -197,18 +211,6 @@ void bind_results(Class& engine) {
              }
              return result;
            })
-      .def(
-          "pause_switch",
-          [](Bound& self, std::uint32_t host, bool is_pausing) {
-            self.engine.pause_switch(host, is_pausing);
-          },
-          nb::arg("host"), nb::arg("is_pausing"))
-      .def(
-          "receive_slowly",
-          [](Bound& self, std::uint32_t host, const nb::kwargs& values) {
-            self.engine.receive_slowly(host, read_fields<ReceiveConfiguration>(values));
-          },
-          nb::arg("host"), nb::arg("values"))
       .def("waits",
            [](Bound& self) {
              nb::list result;

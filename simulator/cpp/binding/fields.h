@@ -18,27 +18,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/units.h"
 #include "binding/host_time.h"
 
 namespace simulator {
 
 namespace nb = nanobind;
-
-template <class Owner, class Member>
-struct Field {
-  const char* name;
-  Member Owner::* member;
-};
-template <class Owner, class Member>
-Field(const char*, Member Owner::*) -> Field<Owner, Member>;
-
-// Specialised for each configuration: `kTable`, a tuple of fields.
-template <class Owner>
-struct FieldsOf;
-
-template <class Owner>
-concept HasFields = requires { FieldsOf<Owner>::kTable; };
 
 template <class Value>
 struct Reading {

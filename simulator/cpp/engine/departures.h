@@ -92,7 +92,7 @@ inline void Engine::catch_up_nic(Port& port) {
   if (port.busy_until <= now_ && world_.nics[port.owner].may_send_until(now_)) send_verbs(port, now_);
 }
 
-// Nothing but packets of verbs is left to send. Not inline: whoever asks whether there are any stays small.
+// Nothing but packets of verbs is left to send. Not inline, so that its callers stay small.
 [[gnu::noinline]] inline void Engine::send_verbs(Port& port, Picoseconds until) {
   Nic& nic = world_.nics[port.owner];
   while (port.busy_until <= until && nic.may_send_until(until)) {

@@ -71,7 +71,7 @@ inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
   ++packet_hops_;
   if (port.has(Port::kLossy | Port::kSlowlyReceived | Port::kRouteEnds)) [[unlikely]] {
     if (port.has(Port::kLossy) && loses(link, index)) return lose(link, index);
-    if (world_.ports[link].has(Port::kSlowlyReceived) && !pause_faults_.is_received(link, index))
+    if (world_.ports[link].has(Port::kSlowlyReceived) && !faults_.is_received(link, index))
       return lose(link, index);
     if (world_.ports[link].has(Port::kRouteEnds) && strays_.takes(link, index)) return;
   }
@@ -219,9 +219,9 @@ void Engine::fire_timer(const DueTimer& due) {
     case TimerKind::kCongestionPoint:
       return feedback_.on_timer(due.subject);
     case TimerKind::kWatchdog:
-      return pause_faults_.on_watchdog_timer(due.subject);
+      return faults_.on_watchdog_timer(due.subject);
     case TimerKind::kReceive:
-      return pause_faults_.on_receive_timer(due.subject);
+      return faults_.on_receive_timer(due.subject);
     case TimerKind::kControl:
       return controls_.on_timer(due.subject);
     case TimerKind::kHost:

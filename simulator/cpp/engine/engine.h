@@ -2,8 +2,8 @@
 // is touched.
 //
 // A link has one slot in the winner tree: the arrival of its first packet in flight. No event says that a
-// transmission has finished. Whoever needs a port at an instant first catches it up: everything that would
-// have left until then leaves, each packet at its own past instant. Rule: catch up with the old state, then
+// transmission has finished. Code that needs a port at an instant first catches the port up: everything that
+// would have left until then leaves, each packet at its own past instant. Rule: catch up with the old state, then
 // change, then set the link's slot again. Ties: departures, then timers, then arrivals (base/tie_break.h).
 #pragma once
 
@@ -17,8 +17,8 @@
 #include "engine/builder.h"
 #include "engine/controls.h"
 #include "engine/datagrams.h"
+#include "engine/faults.h"
 #include "engine/feedback.h"
-#include "engine/pause_faults.h"
 #include "engine/reliabilities.h"
 #include "engine/samplers.h"
 #include "engine/strays.h"
@@ -70,11 +70,7 @@ class Engine {
   void set_timer(std::uint32_t timer, Picoseconds at);
   void cancel_timer(std::uint32_t timer);
   void call_once(std::uint32_t call, Picoseconds at);
-  void pause_switch(std::uint32_t host, bool is_pausing) { pause_faults_.pause_switch(host, is_pausing); }
-  void receive_slowly(std::uint32_t host, const ReceiveConfiguration& configuration) {
-    pause_faults_.receive_slowly(host, configuration);
-  }
-  void cut_link(std::uint32_t link, Picoseconds start, Picoseconds end);  // one direction
+  void inject(const Fault& fault) { faults_.inject(fault); }
 
   RunState run(Picoseconds limit, std::uint64_t events_max);
   Picoseconds now() const { return now_; }
@@ -104,8 +100,8 @@ class Engine {
  private:
   // These parts have a state of their own, and reach into the engine where packets meet them.
   friend class Controls;
+  friend class Faults;
   friend class Feedback;
-  friend class PauseFaults;
   friend class Reliabilities;
   friend class Strays;
 
@@ -241,7 +237,7 @@ class Engine {
   Builder builder_;
   Controls controls_;
   Feedback feedback_;
-  PauseFaults pause_faults_;
+  Faults faults_;
   Reliabilities reliabilities_;
   Strays strays_;
 };

@@ -186,7 +186,7 @@ void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
   }
   catch_up_classed(port, now_);
   set_slot(back);
-  pause_faults_.watch_pauses(back);
+  faults_.watch_pauses(back);
 }
 
 // Queue pairs of a NIC move between those that take turns and those whose priority is paused.

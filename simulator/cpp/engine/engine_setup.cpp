@@ -12,7 +12,7 @@ Engine::Engine(std::uint64_t seed, const Framing& framing)
       builder_(world_, timers_),
       controls_(*this, world_),
       feedback_(*this, world_),
-      pause_faults_(*this, world_),
+      faults_(*this, world_),
       reliabilities_(*this, world_),
       strays_(*this, world_) {}
 
@@ -90,11 +90,6 @@ std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
   world_.routes.insert(world_.routes.end(), links.begin(), links.end());
   strays_.prepare(links);
   return route;
-}
-
-void Engine::cut_link(std::uint32_t link, Picoseconds start, Picoseconds end) {
-  world_.links[link].loss.cut(start, end);
-  world_.ports[link].flags |= Port::kLossy;
 }
 
 void Engine::set_timer(std::uint32_t timer, Picoseconds at) {

@@ -40,7 +40,7 @@ void Feedback::tell_sources(std::uint32_t link, std::uint32_t priority, BitsPerS
   for (const std::uint32_t qp : sources) send(link, qp, rate);
 }
 
-// It goes back the way that the flow's packets came.
+// The message goes back the way that the flow's packets came.
 void Feedback::send(std::uint32_t link, std::uint32_t qp, BitsPerSecond rate) {
   const ControlledQueuePair& controlled = engine_.controls_.of(qp);
   std::uint32_t hop = 0;

@@ -34,7 +34,7 @@ class ReadyQueuePair {
   std::uint64_t turn_;  // when it was served last, and its number
 };
 
-// Whoever touches the NIC's port asks when the first one is ready, and mostly nothing is: so that instant is
+// Each touch of the NIC's port asks when the first queue pair is ready, and mostly none is. So that instant is
 // kept beside the heap.
 class ReadyQueue {
  public:

@@ -6,17 +6,17 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/configuration.h"
+#include "protocol/fault.h"
 
 namespace simulator {
 
 class ReceiveBuffer {
  public:
-  explicit ReceiveBuffer(const ReceiveConfiguration& configuration)
-      : size_(configuration.size.value),
-        xoff_(configuration.xoff.value),
-        xon_(configuration.xon.value),
-        ps_per_byte_(picoseconds_per_byte(configuration.rate)) {}
+  explicit ReceiveBuffer(const SlowReceiver& receiver)
+      : size_(receiver.size.value),
+        xoff_(receiver.xoff.value),
+        xon_(receiver.xon.value),
+        ps_per_byte_(picoseconds_per_byte(receiver.rate)) {}
 
   // A frame has come. False if there is no room for it.
   [[nodiscard]] bool takes(Picoseconds now, std::int64_t frame_bytes) {

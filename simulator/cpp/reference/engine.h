@@ -24,6 +24,7 @@
 #include "cc/controller.h"
 #include "cc/rocc_point.h"
 #include "protocol/datagram.h"
+#include "protocol/fault.h"
 #include "protocol/framing.h"
 #include "protocol/limiter.h"
 #include "protocol/link_loss.h"
@@ -87,9 +88,7 @@ class Engine {
   void post_datagram(Datagram datagram);
   void reset(std::uint32_t qp);
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
-  void pause_switch(std::uint32_t host, bool is_pausing);
-  void receive_slowly(std::uint32_t host, const ReceiveConfiguration& configuration);
-  void cut_link(std::uint32_t link, Picoseconds start, Picoseconds end) { links_[link].loss.cut(start, end); }
+  void inject(const Fault& fault);
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
   void use_limiter(std::uint32_t qp, std::uint32_t limiter);
   std::int64_t nic_clock_ns(std::uint32_t qp) const { return node_of(qp).clock.read_ns(now_); }
@@ -123,6 +122,7 @@ class Engine {
   void check_invariants() const;
 
  private:
+  struct Injection;  // what each fault does
   enum class EventKind { kDeparture, kTimer, kArrival };
 
   struct Event {
@@ -312,6 +312,7 @@ class Engine {
   void send_pause_frame(std::uint32_t number);
   void on_pause_frame(std::uint32_t number, const PauseFrame& frame);
   void on_refresh_timer(std::uint32_t number);
+  void pause_switch(std::uint32_t host, bool is_pausing);
   bool is_received(std::uint32_t host, std::uint32_t frame_bytes);
   void on_receive_timer(std::uint32_t host);
   void watch_pauses(std::uint32_t number);

@@ -1,7 +1,25 @@
-// Faults around pauses, of the eager engine.
+// What goes wrong on purpose, in the eager engine.
 #include "reference/engine.h"
 
 namespace simulator::reference {
+
+struct Engine::Injection {
+  Engine& engine;
+
+  void operator()(const LinkCut& cut) const { engine.links_[cut.link].loss.cut(cut.start, cut.end); }
+
+  void operator()(const NicPause& pause) const { engine.pause_switch(pause.host, pause.is_pausing); }
+
+  void operator()(const SlowReceiver& receiver) const {
+    engine.pause_switch(receiver.host, false);
+    engine.nodes_[receiver.host].receive_buffer = ReceiveBuffer(receiver);
+    engine.nodes_[receiver.host].receive_timer = engine.add_timer(TimerKind::kReceive, receiver.host);
+  }
+};
+
+void Engine::inject(const Fault& fault) {
+  std::visit(Injection{*this}, fault);
+}
 
 void Engine::pause_switch(std::uint32_t host, bool is_pausing) {
   std::uint32_t number = 0;
@@ -13,12 +31,6 @@ void Engine::pause_switch(std::uint32_t host, bool is_pausing) {
   if (links_[number].ingress.pausing == wanted) return;
   links_[number].ingress.pausing = wanted;
   tell_pauses(number);
-}
-
-void Engine::receive_slowly(std::uint32_t host, const ReceiveConfiguration& configuration) {
-  pause_switch(host, false);
-  nodes_[host].receive_buffer = ReceiveBuffer(configuration);
-  nodes_[host].receive_timer = add_timer(TimerKind::kReceive, host);
 }
 
 bool Engine::is_received(std::uint32_t host, std::uint32_t frame_bytes) {

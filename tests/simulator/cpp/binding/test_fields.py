@@ -34,6 +34,16 @@ def test_nanoseconds_are_checked_as_times_of_host_software_are() -> None:
         engine_with_two_hosts().add_link(0, 1, rate_bps=1, loss={"from_ns": -1})
 
 
+def test_a_fault_is_known_by_name_and_fields() -> None:
+    engine = engine_with_two_hosts()
+    engine.add_link(0, 1, rate_bps=10**10, delay_ps=1000)
+    engine.inject("link_cut", link=1, start_ns=0, end_ns=5)
+    with pytest.raises(TypeError, match="no fault is called lightning"):
+        engine.inject("lightning", link=1)
+    with pytest.raises(TypeError, match=r"a name is unknown among .*'until_ns'"):
+        engine.inject("link_cut", link=1, until_ns=5)
+
+
 def test_an_object_must_have_every_attribute() -> None:
     with pytest.raises(AttributeError, match="limiters"):
         Engine(seed=1, framing=ROCEV2).add_host("a", ROCEV2)  # type: ignore[arg-type]

@@ -1,24 +1,24 @@
-// What goes wrong around pauses: NICs that pause their switch, for they break or take packets in slowly, and
-// watchdogs in switches that end it.
+// What goes wrong on purpose: links that are cut, NICs that pause their switch, for they break or take packets
+// in slowly, and watchdogs in switches that end that.
 #pragma once
 
 #include <cstdint>
 #include <map>
 
 #include "engine/world.h"
+#include "protocol/fault.h"
 #include "protocol/receive_buffer.h"
 
 namespace simulator {
 
 class Engine;
 
-class PauseFaults {
+class Faults {
  public:
-  PauseFaults(Engine& engine, World& world) : engine_(engine), world_(world) {}
+  Faults(Engine& engine, World& world) : engine_(engine), world_(world) {}
 
-  void pause_switch(std::uint32_t host, bool is_pausing);
+  void inject(const Fault& fault);
 
-  void receive_slowly(std::uint32_t host, const ReceiveConfiguration& configuration);
   bool is_received(std::uint32_t link, PacketIndex index);
   void on_receive_timer(std::uint32_t host);
 
@@ -26,16 +26,19 @@ class PauseFaults {
   void on_watchdog_timer(std::uint32_t link);
 
  private:
-  struct SlowReceiver {
+  struct Injection;  // what each fault does
+
+  struct Receiver {
     ReceiveBuffer buffer;
     std::uint32_t timer;
   };
 
+  void pause_switch(std::uint32_t host, bool is_pausing);
   void empty_queue(std::uint32_t link, std::uint32_t priority);
 
   Engine& engine_;
   World& world_;
-  std::map<std::uint32_t, SlowReceiver> slow_receivers_;  // by host
+  std::map<std::uint32_t, Receiver> slow_receivers_;  // by host
 };
 
 }  // namespace simulator

@@ -1,12 +1,34 @@
-// What goes wrong around pauses: NICs that pause their switch, and watchdogs that end it.
-#include "engine/pause_faults.h"
+// What goes wrong on purpose, and watchdogs that end some of it.
+#include "engine/faults.h"
 
 #include "engine/departures.h"
 
 namespace simulator {
 
-// A NIC tells its switch to pause all priorities that lose nothing, or to go on.
-void PauseFaults::pause_switch(std::uint32_t host, bool is_pausing) {
+struct Faults::Injection {
+  Faults& faults;
+
+  void operator()(const LinkCut& cut) const {
+    faults.world_.links[cut.link].loss.cut(cut.start, cut.end);
+    faults.world_.ports[cut.link].flags |= Port::kLossy;
+  }
+
+  void operator()(const NicPause& pause) const { faults.pause_switch(pause.host, pause.is_pausing); }
+
+  void operator()(const SlowReceiver& receiver) const {
+    faults.pause_switch(receiver.host, false);  // which it must be able to
+    World& world = faults.world_;
+    const std::uint32_t timer = faults.engine_.timers_.create(TimerKind::kReceive, receiver.host);
+    faults.slow_receivers_.insert_or_assign(receiver.host, Receiver{ReceiveBuffer(receiver), timer});
+    world.ports[world.nics[world.nodes[receiver.host].index].link ^ 1].flags |= Port::kSlowlyReceived;
+  }
+};
+
+void Faults::inject(const Fault& fault) {
+  std::visit(Injection{*this}, fault);
+}
+
+void Faults::pause_switch(std::uint32_t host, bool is_pausing) {
   const std::uint32_t link = world_.nics[world_.nodes[host].index].link;
   if (link == kNoLink || !world_.has_flow_control(world_.links[link].to))
     throw SimulationError(world_.nodes[host].name +
@@ -20,15 +42,8 @@ void PauseFaults::pause_switch(std::uint32_t host, bool is_pausing) {
   engine_.tell_pauses(link, engine_.now_);
 }
 
-void PauseFaults::receive_slowly(std::uint32_t host, const ReceiveConfiguration& configuration) {
-  pause_switch(host, false);  // which it must be able to
-  const std::uint32_t timer = engine_.timers_.create(TimerKind::kReceive, host);
-  slow_receivers_.insert_or_assign(host, SlowReceiver{ReceiveBuffer(configuration), timer});
-  world_.ports[world_.nics[world_.nodes[host].index].link ^ 1].flags |= Port::kSlowlyReceived;
-}
-
 // A frame has come to a NIC that receives slowly. False if it is lost.
-bool PauseFaults::is_received(std::uint32_t link, PacketIndex index) {
+bool Faults::is_received(std::uint32_t link, PacketIndex index) {
   const std::uint32_t host = world_.links[link].to;
   auto& [buffer, timer] = slow_receivers_.at(host);
   if (!buffer.takes(engine_.now_, world_.pool[index].frame_bytes)) return false;
@@ -38,7 +53,7 @@ bool PauseFaults::is_received(std::uint32_t link, PacketIndex index) {
   return true;
 }
 
-void PauseFaults::on_receive_timer(std::uint32_t host) {
+void Faults::on_receive_timer(std::uint32_t host) {
   auto& [buffer, timer] = slow_receivers_.at(host);
   if (buffer.may_resume(engine_.now_)) return pause_switch(host, false);
   engine_.timers_.set(timer, buffer.resumption(engine_.now_));
@@ -46,7 +61,7 @@ void PauseFaults::on_receive_timer(std::uint32_t host) {
 
 // The watchdog of a switch looks at its port to a host: when a pause has lasted too long, or has been over
 // long enough.
-void PauseFaults::watch_pauses(std::uint32_t link) {
+void Faults::watch_pauses(std::uint32_t link) {
   const Port& port = world_.ports[link];
   if (port.has(Port::kOwnerIsHost) || !port.has(Port::kPeerIsHost)) return;
   const PauseConfiguration& rule = world_.switches[port.owner].shared_buffer.pause();
@@ -57,7 +72,7 @@ void PauseFaults::watch_pauses(std::uint32_t link) {
   if (next != kNever) engine_.set_timer(classes.watchdog_timer, next);
 }
 
-void PauseFaults::on_watchdog_timer(std::uint32_t link) {
+void Faults::on_watchdog_timer(std::uint32_t link) {
   Port& port = world_.ports[link];
   ClassedPort& classes = world_.classes_of(port);
   const PauseConfiguration& rule = world_.switches[port.owner].shared_buffer.pause();
@@ -78,7 +93,7 @@ void PauseFaults::on_watchdog_timer(std::uint32_t link) {
   watch_pauses(link);
 }
 
-void PauseFaults::empty_queue(std::uint32_t link, std::uint32_t priority) {
+void Faults::empty_queue(std::uint32_t link, std::uint32_t priority) {
   while (has_priority(world_.classes[link].waiting, priority)) {
     Port& port = world_.ports[link];
     const PacketIndex index = world_.classes_of(port).pop(world_.pool, priority);

@@ -1,0 +1,22 @@
+// What Python calls the members of a struct. Types and units follow from the member and from the end of the
+// name (binding/fields.h).
+#pragma once
+
+namespace simulator {
+
+template <class Owner, class Member>
+struct Field {
+  const char* name;
+  Member Owner::* member;
+};
+template <class Owner, class Member>
+Field(const char*, Member Owner::*) -> Field<Owner, Member>;
+
+// Specialised for each struct that Python gives: `kTable`, a tuple of fields.
+template <class Owner>
+struct FieldsOf;
+
+template <class Owner>
+concept HasFields = requires { FieldsOf<Owner>::kTable; };
+
+}  // namespace simulator
