@@ -4,12 +4,17 @@ import gc
 from pathlib import Path
 
 import pytest
+from helpers.cell_keys import TOPOLOGIES_OWN
 from helpers.experiments import SMALL, cell_of
 
 from harness.testbeds.simulator.network import SimulatedNetwork, build_network
 from rogue_agent.core.link import LinkFacts
 from simulator import FRAMINGS as ENGINE_FRAMINGS
+from simulator import IDEAL
+from simulator.topology import Topology as Routes
 from workloads.framing import FRAMINGS
+from workloads.topologies import TOPOLOGIES
+from workloads.topologies.shortest_paths import ShortestPaths
 
 
 def network(tmp_path: Path, *settings: str, text: str = SMALL) -> SimulatedNetwork:
@@ -112,3 +117,31 @@ def test_flows_between_two_hosts_take_their_own_paths(tmp_path: Path) -> None:
         if port.startswith("s0->s") and name == "tx_bytes"
     }
     assert len(sent) == 4 and min(sent.values()) > 100_000
+
+
+@pytest.mark.parametrize("kind", TOPOLOGIES)
+def test_routes_are_the_shortest_paths_that_plans_go_by(kind: str) -> None:
+    """The search stands in the simulator and in the workloads; whatever a hash chooses, they agree."""
+    topology = TOPOLOGIES[kind].model_validate({"kind": kind, **TOPOLOGIES_OWN[kind][0]})
+    routes = Routes(seed=1)
+    for node in (*topology.host_names(), *topology.switch_names()):
+        routes.add_node(kind, node, IDEAL if node in topology.host_names() else None)
+    for link in topology.links():
+        routes.add_link(kind, routes.node(kind, link.a), routes.node(kind, link.b), 0)
+    hosts = topology.host_names()
+    for ends in zip(hosts, reversed(hosts), strict=True):
+        if ends[0] != ends[1]:
+            compare(routes, topology.shortest_paths, *ends)
+
+
+def compare(routes: Routes, paths: ShortestPaths, source: str, destination: str) -> None:
+    """Routes of many flows are as many and as long as paths are, and take the links that all of them take."""
+    numbers = [routes.node("", host) for host in (source, destination)]
+    found = {tuple(routes.route("", *numbers, entropy)) for entropy in range(256)}
+    taken = [
+        {frozenset(routes.names[end] for end in routes.link_ends[link]) for link in way} for way in found
+    ]
+    assert {len(way) for way in found} == {len(paths.first(source, destination))}
+    assert len(found) == paths.count(source, destination)
+    certain = {frozenset((link.a, link.b)) for link in paths.certain(source, destination)}
+    assert set.intersection(*taken) == certain
