@@ -36,7 +36,7 @@ class Compared:
 
     @property
     def row(self) -> tuple[str, ...]:
-        """As words, under HEAD."""
+        """The difference in words, a column of HEAD each."""
         found, unit = self.difference, self.metric.unit
         means = [readable(sum(values) / len(values), unit) for values in (self.first, self.second)]
         ends = [end for end in (found.low, found.high) if end is not None]

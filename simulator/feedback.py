@@ -31,7 +31,7 @@ def with_telemetry(framing: Framing) -> Framing:
 
 @dataclass(frozen=True, slots=True)
 class FairRates:
-    """RoCC in all ports of a switch: each queue's fair rate, sent to whoever has packets in it.
+    """RoCC in all ports of a switch: each queue's fair rate, sent to the flows with packets in it.
 
     Source: Taheri et al., "RoCC: robust congestion control for RDMA", CoNEXT 2020, section 3.
     """

@@ -30,9 +30,9 @@ class Forwarding:
     def flood(self, switch: str, destination: str) -> None:
         """Let a switch forget where a host is: it sends a copy of each packet for it out of all other ports.
 
-        So does one that knows a host's Ethernet address, but not its port, as of hosts that are dead. Whoever
-        gets a copy drops it. Each is charged to the ingress like a frame of its own, so that headroom may not
-        be enough for all of them.
+        A switch does so that knows a host's Ethernet address, but not its port, as of hosts that are dead.
+        Receivers drop the copies. Each copy is charged to the ingress like a frame of its own, so that
+        headroom may not be enough for all of them.
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.2.
         """
         where = f"flood {switch}"

@@ -21,7 +21,7 @@ class ReliabilityKind:
     """The parameter that has it; 0 there means no timeouts."""
     parameters: tuple[ControlParameter, ...]
     controls_window: bool
-    """It is a TCP, which has a congestion control of its own."""
+    """Whether this kind is a TCP, which has a congestion control of its own."""
 
 
 RELIABILITIES: Final = {

@@ -11,7 +11,7 @@ Way = tuple[int, int]
 EXPIRES = 2**32 - 1
 """End of a route that leads to no host: packets have made too many hops."""
 FLOODS = 2**32 - 2
-"""The same: the switch does not know where the destination is and sends copies out of all other ports."""
+"""End of such a route, too: the switch does not know where the host is and sends copies everywhere else."""
 
 
 class RoutingLoopError(Exception):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 NAMED_MAX: Final = 3
-"""So many ports are named, where there is no loop."""
+"""How many ports are named where there is no loop."""
 
 
 class Wait(NamedTuple):

@@ -169,17 +169,17 @@ class SlowReceiver(HostFault):
 
     kind: Literal["slow_receiver"] = "slow_receiver"
     rate_bps: Rate
-    """So much it takes in."""
+    """What the NIC takes in."""
     at_ns: Delay = 0
     """When it begins."""
     duration_ns: Time | None = None
     """How long it lasts; by default to the end."""
     buffer_bytes: Size = 256_000
-    """What comes when so much waits in the NIC is lost."""
+    """What the NIC holds; what comes beyond is lost."""
     xoff_bytes: Size = 128_000
-    """Above so much it pauses its switch."""
+    """With more than this waiting, the NIC pauses its switch."""
     xon_bytes: Size = 64_000
-    """Down to so much it lets it go on."""
+    """With no more than this waiting, the NIC lets its switch go on."""
 
     def changes(self) -> list[tuple[int, str]]:
         """When the NIC becomes slow, and when it ends."""
@@ -214,7 +214,7 @@ class Misrouting(Fault):
         return self.target.partition("-")[0]
 
     def changes(self) -> list[tuple[int, str]]:
-        """It is there from the beginning on."""
+        """The fault is there from the beginning on."""
         return [(0, self.kind)]
 
     def is_there(self, topology: Topology) -> bool:
@@ -235,8 +235,8 @@ class Flooding(Fault):
     """A switch has forgotten where a host is, and sends copies of what is for it out of all other ports.
 
     So do switches that know the Ethernet address of a host, but not its port, for as long as it is dead.
-    Whoever gets a copy drops it. Under flow control such copies let pauses wait for each other in a loop
-    even where all routes go up and then down.
+    Receivers drop the copies. Under flow control copies let pauses wait for each other in a loop even where
+    all routes go up and then down.
 
     Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.2.
     """
@@ -253,7 +253,7 @@ class Flooding(Fault):
         return self.target
 
     def changes(self) -> list[tuple[int, str]]:
-        """It is there from the beginning on."""
+        """The fault is there from the beginning on."""
         return [(0, self.kind)]
 
     def is_there(self, topology: Topology) -> bool:

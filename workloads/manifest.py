@@ -27,9 +27,9 @@ class CellRecord(Record):
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=,@-]*$", max_length=255)]
     transport: str
-    """As the experiment labels it."""
+    """The transport's label in the experiment."""
     transport_name: str
-    """As it is called in a transport's specification, which claims and styles go by."""
+    """The transport's name, such as `roce+pfc`, which claims and styles go by."""
     factors: dict[str, JsonValue]
     repetition: int
     seed: int

@@ -33,7 +33,7 @@ class Group(Carrier):
     """A traffic group: what carries it, and what it asks of the network."""
 
     asked: TrafficGroup
-    """As the experiment file has it."""
+    """The group as the experiment file has it."""
     demand: Demand
 
     @property
@@ -53,7 +53,7 @@ class PlannedFlow:
     carrier: Carrier
     flow: Flow
     is_probe: bool = False
-    """It is the experiment's probe: it measures latency and moves nothing."""
+    """The flow is the experiment's probe: it measures latency and moves nothing."""
 
     @property
     def flow_id(self) -> str:

@@ -12,7 +12,7 @@ class ParameterMistake:
     """A parameter of a transport that cannot be: a mistake in the experiment file."""
 
     key: str
-    """As written."""
+    """The parameter as the experiment file writes it."""
     expected: str
     advice: str
     group: str | None = None

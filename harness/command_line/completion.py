@@ -18,7 +18,7 @@ FIGURES: Final = (
     "flow_shares", "flow_spread", "probe_latency", "queue_over_time", "queue_distribution",
     "cpu_load", "rtt_estimate", "rate_estimate", "window",
 )  # fmt: skip
-"""These three as the modules have them that take long to import; a test compares them."""
+"""These three lists are copies, for the modules that have them take long to import; a test compares them."""
 
 
 def experiments(incomplete: str) -> list[str]:

@@ -23,7 +23,7 @@ MEASURES: Final[dict[MeasureKind, str]] = {
     "rtt": "the agent's RTT samples",
 }
 SAMPLED: Final[tuple[MeasureKind, ...]] = ("throughput", "queues")
-"""Those that have an interval; the others are written down whenever they happen."""
+"""Measures that have an interval; what the others record is written down whenever it happens."""
 
 Scalar = str | int | float | bool
 

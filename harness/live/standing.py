@@ -60,7 +60,7 @@ class Standing:
         return done / all_of_it if all_of_it else 1.0
 
     def _was_done_before(self, cell: CellRecord, session: int) -> bool:
-        """It was over when this call began; what failed then may run again, and counts once it does."""
+        """Whether the cell was over before this call; a failed one may run again, and counts once it does."""
         over = cell.status in (CellStatus.OK, CellStatus.FAILED)
         return over and cell.session != session and cell.id not in (self.running or {})
 

@@ -57,7 +57,7 @@ class SwitchPort(_Variables):
 
     @property
     def name(self) -> str:
-        """As in the simulator's tables: `s0->h1`."""
+        """The port's name in the simulator's tables, such as `s0->h1`."""
         return f"{self.bridge}->{self.peer}"
 
 

@@ -42,7 +42,7 @@ def discard_unfinished(cells: Path, identifier: str) -> None:
 
 
 def discard_all_unfinished(cells: Path) -> None:
-    """The same for every cell, after a run that was killed."""
+    """Discard what every cell left unfinished, after a run that was killed."""
     for leftover in cells.glob(f"{TEMPORARY_PREFIX}*"):
         shutil.rmtree(leftover, ignore_errors=True)
 

@@ -9,6 +9,6 @@ RowT = TypeVar("RowT", bound=NamedTuple)
 
 
 def columns_of(kind: type[RowT], rows: Iterable[RowT]) -> Columns:
-    """The same as columns, by the names of the fields."""
+    """Rows as columns, by the names of the fields."""
     listed = list(rows)
     return {name: [row[index] for row in listed] for index, name in enumerate(kind._fields)}

@@ -13,7 +13,7 @@ from reports.metrics.intervals import interval_of, resampled_means
 ALPHA: Final = 0.05
 """How often runs that do not differ may be called different."""
 _SPLITS_MAX: Final = 20_000
-"""So many ways to split the runs are all looked at; beyond, the normal approximation is good."""
+"""Up to this many ways to split the runs, all are looked at; beyond, the normal approximation is good."""
 
 
 class Verdict(StrEnum):

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
 LEVEL_WITHIN: Final = 0.01
-"""Means that differ by less, as a fraction of the larger one, are level, however narrow their intervals."""
+"""Means that differ by less than this share of the larger one are level, however narrow the intervals."""
 SINGLE_VALUES_MAX: Final = 3
-"""So few runs have no interval: their single values are told instead."""
+"""Up to this many runs have no interval: their single values are told instead."""
 RESAMPLES: Final = 10_000
 _SEED: Final = 1
 

@@ -26,7 +26,7 @@ class Reports:
         self._running.add(transfer_id)
 
     def suspect(self, transfer_ids: Iterable[int]) -> None:
-        """These transfers had verbs on a queue pair that was lost."""
+        """Transfers had verbs on a queue pair that was lost."""
         self._suspect.update(self._running.intersection(transfer_ids))
 
     def complete(self, transfer_id: int, size_bytes: int, actions: list[Action]) -> None:

@@ -44,9 +44,9 @@ class Orders:
     """One cell."""
 
     commands: list[Command]
-    """They build the network, in this order."""
+    """What builds the network, in this order."""
     hosts: list[str]
-    """Each has an agent."""
+    """Hosts, each of which has an agent."""
     roles: list[RoleOrder]
     ports: dict[str, str]
     """The interface of each port whose queue is sampled."""
@@ -59,7 +59,7 @@ class Orders:
     """A requester that has not ended so long after the start never will."""
 
     def text(self) -> str:
-        """As the file has it."""
+        """The orders as their file has them."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -86,7 +86,7 @@ class Account:
     results: "dict[str, Results]" = field(default_factory=dict)
 
     def text(self) -> str:
-        """As the file has it."""
+        """The account as its file has it."""
         return json.dumps(asdict(self), indent=1)
 
     @classmethod

@@ -106,7 +106,7 @@ def spool_place() -> Path:
 
 
 def let_caller_read(directory: Path) -> None:
-    """Whoever started us through sudo fetches the files as the user that he is; nobody else can read them."""
+    """Let the user who started us through sudo, and nobody else, read the files that are fetched later."""
     group = os.environ.get("SUDO_GID", "")
     if group.isdecimal():
         os.chown(directory, -1, int(group))

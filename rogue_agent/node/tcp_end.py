@@ -212,7 +212,7 @@ class TcpReceiverEnd(TcpEnd):
 
     @property
     def is_finished(self) -> bool:
-        """It serves until its time is over."""
+        """A receiver serves until its time is over."""
         return False
 
     def finish(self, now: HostNs) -> None:

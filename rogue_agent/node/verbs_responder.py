@@ -48,7 +48,7 @@ class VerbsResponderEnd(VerbsEnd):
 
     @property
     def is_finished(self) -> bool:
-        """It serves until its time is over."""
+        """A responder serves until its time is over."""
         return False
 
     def report(self) -> Report:

@@ -8,7 +8,7 @@ from virtual.errors import VirtualTestbedError
 from virtual.programs import run
 
 _META_PACKAGE: Final = "linux-source"
-"""It depends on the package of the release's version."""
+"""A package that depends on the source package of the release's kernel."""
 _QUERY_TIMEOUT_S: Final = 60.0
 _DOWNLOAD_TIMEOUT_S: Final = 1200.0
 _UNPACK_TIMEOUT_S: Final = 600.0

@@ -33,7 +33,7 @@ class AsymmetricFanIn(Topology):
         return tuple(f"h{index}" for index in range(self.slow_hosts + self.fast_hosts + 2))
 
     def switch_names(self) -> tuple[str, ...]:
-        """Those of the sources, and the receiver's."""
+        """The switches of the sources, and the receiver's."""
         return ("s0", "s1", "s2")
 
     def receiving_hosts(self) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ class Topology(Specification, ABC):
     pause_watchdog_ns: Time | None = None
     """With +pfc: a port to a host that has been paused for so long drops what waits for it."""
     pause_watchdog_restore_ns: Time = 200_000_000
-    """It stops doing so when it has not been paused for so long."""
+    """The watchdog lets a port send again when nobody has paused the port for so long."""
     ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
     """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
 

@@ -17,7 +17,7 @@ class AllToAll(Greedy):
     """How many hosts take part."""
 
     def hosts_min(self) -> int:
-        """Those that take part."""
+        """The hosts that take part."""
         return self.hosts
 
     def ends(self, hosts: tuple[str, ...], seed: int) -> Iterable[tuple[str, str]]:

@@ -43,7 +43,7 @@ class ManyPairs(Workload):
     """How the bytes are moved."""
 
     def hosts_min(self) -> int:
-        """Those that take part."""
+        """The hosts that take part."""
         return self.hosts
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:

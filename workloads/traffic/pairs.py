@@ -91,7 +91,7 @@ class Pairs(Workload):
         )
 
     def scheduled_transfers(self, placement: Placement) -> float:
-        """Those of flows that are offered something."""
+        """Transfers of the flows that are offered something."""
         flows = ((self._end_ns(pair) - pair.start_ns, self._interval_ns(pair)) for pair in self.flows_listed)
         return sum(max(0, lasting_ns) / interval_ns for lasting_ns, interval_ns in flows if interval_ns)
 

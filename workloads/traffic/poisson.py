@@ -66,7 +66,7 @@ class Poisson(Workload):
         return self
 
     def hosts_min(self) -> int:
-        """Those that take part, and of each kind one."""
+        """The hosts that take part; one sender and one receiver at least."""
         return self.hosts or (self.receivers or 1) + 1
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:

@@ -49,7 +49,7 @@ class _Moving:
     payload_fraction: float
     """Share of a link's rate that is payload."""
     acknowledged_every: int | None
-    """So many packets have one acknowledgement; None: the NIC sends none."""
+    """How many packets have one acknowledgement; None: the NIC sends none."""
     repeats: float
     segment_bytes: int
 
@@ -110,7 +110,7 @@ def _work(
 
 
 def _packets(moving: _Moving, size_bytes: int) -> int:
-    """Those of a transfer, and their acknowledgements, of which the last packet always has one."""
+    """Packets of a transfer and their acknowledgements. The last packet always has an acknowledgement."""
     packets = max(1, ceil(size_bytes / moving.packet_bytes))
     return packets + (ceil(packets / moving.acknowledged_every) if moving.acknowledged_every else 0)
 

@@ -77,7 +77,7 @@ class RunningFlow:
 
 
 def shared_limiters(simulation: Simulation, topology: Topology) -> dict[str, NicLimiters]:
-    """Those of each host whose NIC may have fewer limiters than queue pairs."""
+    """The limiters of each host whose NIC may have fewer of them than queue pairs."""
     limiters = {host: PROFILES[topology.nic_of(host)].limiters for host in topology.host_names()}
     return {host: NicLimiters(simulation, count) for host, count in limiters.items() if count}
 

@@ -90,7 +90,7 @@ def nic_flows(cell: Cell, group: Group, flows: Sequence[Flow]) -> Iterator[NicFl
 def _settings(
     base: str, line_rate_bps: int, parameters: Mapping[str, Scalar]
 ) -> TransportSettings | TcpSettings:
-    """Those of an agent's transport, or of a TCP."""
+    """The settings of an agent's transport, or of a TCP."""
     return tcp_settings(base, parameters) if base in TCPS else agent_settings(base, line_rate_bps, parameters)
 
 

@@ -14,7 +14,7 @@ class RoundTrip:
 
     round_trip_ns: int
     packets: int
-    """So many at the hosts' line rate fill it."""
+    """How many packets at the hosts' line rate fill the round trip."""
     full_buffer_ns: int | None
     """How long a packet waits at most behind everything that a switch can hold; None: there is no bound."""
 

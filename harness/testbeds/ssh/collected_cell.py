@@ -62,7 +62,7 @@ class CollectedCell:
         return result
 
     def result(self) -> CellResult:
-        """As the run directory wants it."""
+        """What the cell measured, as the run directory wants it."""
         result = self._measured()
         result.failure = self._failure()
         return result

@@ -15,7 +15,7 @@ from rogue_agent.node.messages import Capabilities
 from workloads.traffic import Flow
 
 KINDS: Final = ("htb", "dcb")
-"""Those that hold packets back, which a node is prepared for; the first one that it has is taken."""
+"""Limiters that hold packets back. Provisioning prepares a node for one; its first one is taken."""
 FLOWS_MAX: Final = {"htb": PRIORITIES, "dcb": 1}
 """One class per flow; but dcb reads the rates of all classes, changes one and writes all back, so that two
 flows, each with a process of its own, would undo each other's rates."""

@@ -55,7 +55,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """As in the topology."""
+        """The host's name in the topology."""
         return self.host.name
 
     def ask(self, message: Message, reply: type[ReplyT], limit_s: float = REPLY_LIMIT_S) -> ReplyT:

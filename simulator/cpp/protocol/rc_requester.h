@@ -196,8 +196,8 @@ class alignas(64) RcRequester {
     return !verbs_.empty() && verbs_.front().last_psn < sent_psn_ ? verbs_.front().left_nic : kNever;
   }
 
-  // The same; but while it has not, an instant at which it cannot have, if nothing of this queue pair starts
-  // before `from`.
+  // When the oldest verb left the NIC. While it has not left: an instant up to which it cannot have, if nothing
+  // of this queue pair starts before `from`.
   Picoseconds oldest_left_after(Picoseconds from, std::int64_t overhead_bytes, double ps_per_byte) const {
     const Verb& verb = verbs_.front();
     if (verb.last_psn < sent_psn_) return verb.left_nic;

@@ -85,7 +85,7 @@ class SharedBuffer {
     used_ -= frame_bytes - from_headroom;
   }
 
-  // The same, while nobody pauses and so nobody uses headroom.
+  // As above, while nobody pauses and so nobody uses headroom.
   void release_shared(IngressAccount& account, std::uint32_t priority, std::int64_t frame_bytes) {
     account.shared[priority] -= frame_bytes;
     used_ -= frame_bytes;

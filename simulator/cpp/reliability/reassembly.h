@@ -29,7 +29,7 @@ class Reassembly {
   std::uint64_t expected() const { return expected_; }
   Bytes delivered() const { return delivered_; }
 
-  // It waits for one before it.
+  // The packet is here, and waits for one before it.
   bool has(std::uint64_t number) const { return number >= expected_ && number < end_ && slot(number) != 0; }
 
   // The packets without a gap around one that waits.
