@@ -1,5 +1,6 @@
 """What a cell's kernel is told before it starts: its network, its agents, their roles."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -18,7 +19,11 @@ LIMIT_MS: Final = 600_000
 """What a role gets for a request; no time passes there while it works."""
 HUNG_AFTER_NS: Final = 10_000_000_000
 """A flow that has not ended so long after its time never will."""
-LIMITER: Final = "htb"
+LIMITERS: Final[Mapping[str, str]] = {"rc": "htb", "uc": "software"}
+"""By service. `rdma_rxe` completes a verb of an unreliable connection when it has handed the packets over,
+up to 65 of which still wait in htb: the agent would take its own limiter for a queue in the network. What the
+software limiter holds back has not been posted.
+Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c (RXE_INFLIGHT_SKBS_PER_QP_HIGH)."""
 
 
 def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
@@ -37,8 +42,9 @@ def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
 
 def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
     name, host = flow.role(end), flow.host(end)
-    request = prepare_request((flow, end), addresses(cell.topology)[host], LIMITER, cell.timing, LIMIT_MS)
-    if request.limiter != "none":
+    limiter = LIMITERS.get(flow.service, "none")
+    request = prepare_request((flow, end), addresses(cell.topology)[host], limiter, cell.timing, LIMIT_MS)
+    if request.limiter == "htb":
         request = replace(request, limiter_burst_bytes=BURST_BYTES)
     if flow.service == "tcp":
         request = replace(request, interface=host)

@@ -22,6 +22,8 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "pauses": "Linux's bridges pause nobody",
 }
 
+LIMITER_WORDS: Final = {"rc": "tc htb (software)", "uc": "the agent posts verbs later (software)"}
+"""By the service of the cell's first flow; a TCP has none."""
 EMPTY: Final[dict[MeasureKind, str]] = {
     "throughput": "no flow lasted for an interval of samples",
     "latency": "no probe was sent",
@@ -132,7 +134,7 @@ def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fac
         ),
         "nic": "the kernel's own network stack (software)" if _is_all_tcp(cell) else "rdma_rxe (software)",
         "nic_is_hardware": False,
-        "rate_limiter": "tc htb (software)",
+        "rate_limiter": LIMITER_WORDS.get(flows[0].service),
         "timestamps": "the host's clock (software)",
         "switch": "Linux bridges (software)",
         "node_kernel": account.kernel,
