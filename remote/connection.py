@@ -10,6 +10,8 @@ import paramiko
 from remote.errors import NodeError
 from remote.login import Login
 
+_MEANT: Final = {"No existing session": "its SSH server did not reply in time"}
+"""What paramiko says, and what it then means."""
 _THREAD_LIMIT_S: Final = 10.0
 """A connection's thread ends by itself soon after its socket is closed."""
 
@@ -85,5 +87,5 @@ def reported(node: str) -> Iterator[None]:
             "put its new key into known_hosts, else somebody else replies in its name."
         ) from error
     except (paramiko.SSHException, OSError, EOFError) as error:
-        reason = str(error) or type(error).__name__
+        reason = _MEANT.get(str(error), str(error)) or type(error).__name__
         raise NodeError(f"{node}: SSH failed: {reason}") from error

@@ -9,7 +9,7 @@ from harness.columns import align
 from harness.exit_codes import ExitCode
 from harness.program import call_again
 from harness.provisioning.doctor import look
-from harness.provisioning.findings import Examination, judge
+from harness.provisioning.findings import Examination, Facts, card_words, judge
 from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.inventory_file import inventory_of
 from harness.provisioning.log import log_file
@@ -43,7 +43,7 @@ def _nodes(inventory: Inventory, found: Examination) -> list[str]:
         if facts is None:
             continue
         devices = [
-            f"{port['device']} port {port['port']} GID {port['gid_index']}"
+            f"{_device(port)} port {port['port']} GID {port['gid_index']}"
             for port in facts["rdma_ports"]
             if port["is_asked_for"]
         ]
@@ -61,3 +61,8 @@ def _nodes(inventory: Inventory, found: Examination) -> list[str]:
             )
         )
     return align(rows)
+
+
+def _device(port: Facts) -> str:
+    words = card_words(port)
+    return f"{port['device']} ({words})" if words else str(port["device"])

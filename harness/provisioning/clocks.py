@@ -6,7 +6,7 @@ from time import time
 from typing import Final
 
 from remote.errors import NodeError
-from remote.shell import Shell
+from remote.shell import REPLY_LIMIT_S, Shell
 
 EXCHANGES: Final = 8
 _REPLYING: Final = "while read -r line; do date +%s.%N; done"
@@ -20,14 +20,17 @@ class ClockOffset:
     uncertainty_s: float
 
 
-def clock_offset(shell: Shell) -> ClockOffset:
+def clock_offset(shell: Shell, limit_s: float = REPLY_LIMIT_S) -> ClockOffset:
     """Ask a node for its time a few times; the quickest reply says most."""
-    with shell.open_session(_REPLYING) as channel:
+    with shell.open_session(_REPLYING, limit_s=limit_s) as channel:
         replies = channel.makefile("r")
 
         def ask() -> float:
-            channel.sendall(b"\n")
-            line = replies.readline().strip()
+            try:
+                channel.sendall(b"\n")
+                line = replies.readline().strip()
+            except OSError as error:
+                raise NodeError(f"{shell.node}: clock: got no reply ({error!r}), expected a time") from error
             try:
                 return float(line)
             except ValueError:

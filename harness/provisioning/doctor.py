@@ -1,36 +1,31 @@
 """Looks at every node and judges what is found."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
 
-from harness.provisioning.clocks import ClockOffset, clock_offset
+from harness.provisioning.events import PlaybookResult
 from harness.provisioning.findings import Examination, Finding, judge
 from harness.provisioning.inventory import Inventory
+from harness.provisioning.places import AGENT_COMMAND
 from harness.provisioning.playbook import Order, run_playbook
 from harness.provisioning.provision import deployed_files
-from remote.errors import NodeError
-from remote.login import Login
-from remote.shell import connect
+from harness.provisioning.reach import ANYTHING, PYTHON, Reached, reach
 
 
 def look(inventory: Inventory, log: Path, console: Console) -> Examination:
-    """Gather the facts of every node; one that fails is part of what is found."""
-    played = run_playbook(
-        Order("preflight", "looking at the nodes", inventory.path, log, destinations=inventory.destinations),
-        console,
+    """Gather the facts of every node; one that fails is part of what is found.
+
+    Ansible goes only where we got to ourselves: it would wait for a silent node for minutes.
+    """
+    reached = reach(inventory.logins, _commands(inventory))
+    order = Order(
+        "preflight", "looking at the nodes", inventory.path, log, destinations=inventory.destinations
     )
+    order = order.of_nodes(_usable(inventory, reached))
+    played = run_playbook(order, console) if order.nodes else PlaybookResult()
     failures = {failure.node: failure.message for failure in played.failures}
-    clocks: dict[str, ClockOffset] = {}
-    with ThreadPoolExecutor(len(inventory.logins)) as pool:
-        asked = {login.node: pool.submit(_clock, login) for login in inventory.logins}
-        for node, reply in asked.items():
-            try:
-                clocks[node] = reply.result()
-            except NodeError as error:
-                failures[node] = str(error).removeprefix(f"{node}: ")  # says more than Ansible's words
-    return Examination(played.facts, failures, clocks)
+    return Examination(played.facts, {**failures, **reached.failures}, reached.clocks, tuple(reached.lacks))
 
 
 def examine(inventory: Inventory, log: Path, console: Console) -> list[Finding]:
@@ -38,6 +33,16 @@ def examine(inventory: Inventory, log: Path, console: Console) -> list[Finding]:
     return judge(inventory, deployed_files(), look(inventory, log, console))
 
 
-def _clock(login: Login) -> ClockOffset:
-    with connect(login) as shell:
-        return clock_offset(shell)
+def _commands(inventory: Inventory) -> dict[str, str]:
+    """What a run does as root, by node."""
+    commands = {host.name: AGENT_COMMAND for host in inventory.hosts}
+    if inventory.switch is not None:
+        commands[inventory.switch.login.node] = ANYTHING
+    return commands
+
+
+def _usable(inventory: Inventory, reached: Reached) -> list[str]:
+    """Nodes that Ansible can look at; that needs no root."""
+    without_python = {lack.node for lack in reached.lacks if lack.what == PYTHON}
+    names = [login.node for login in inventory.logins]
+    return [name for name in names if name in reached.clocks and name not in without_python]

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 _VALIDATION: Final = "Validating arguments against arg spec"
 """Ansible checks a role's arguments in a task of its own, without going to a node."""
+_NO_RESULT: Final = "Module result deserialization failed"
+"""Ansible's words for a module that died, or could not be started; what it printed says why."""
 _WRAPPING: Final = re.compile(
     r'^(?:Task failed: )?(?:Data could not be sent to remote host "[^"]*"\. Make sure this host can be '
     r"reached over ssh: |Failed to connect to the host via ssh: )?(?:ssh: )?"
@@ -87,4 +89,8 @@ def task_title(data: Mapping[str, Any]) -> str:
 
 def _message(result: Mapping[str, Any]) -> str:
     words = [str(result.get(key, "")) for key in ("msg", "argument_errors", "stderr") if result.get(key)]
+    if words and _NO_RESULT in words[0]:
+        printed = str(result.get("module_stderr") or result.get("module_stdout") or "nothing")
+        code = result.get("rc", "unknown")
+        words = [f"the module ended without a result (exit code {code}); it printed: {printed}"]
     return _WRAPPING.sub("", " ".join(" ".join(words).split())) or "no reason given"

@@ -1,9 +1,10 @@
 """What facts about the nodes mean: whether they can measure, and what is in the way."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.provisioning.cards import CARDS, card_name
 from harness.provisioning.clocks import ClockOffset
 from harness.provisioning.inventory import Host, Inventory
 
@@ -47,6 +48,8 @@ class Examination:
     failures: Mapping[str, str]
     """Per node that could not be looked at: why."""
     clocks: Mapping[str, ClockOffset]
+    lacks: tuple[Finding, ...] = ()
+    """What was missing before anything else could be looked at."""
 
 
 def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) -> list[Finding]:
@@ -56,6 +59,7 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
     """
     return [
         *_unreachable(found),
+        *found.lacks,
         *(
             finding
             for host in inventory.hosts
@@ -82,12 +86,20 @@ def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Fin
         if got != checksum:
             text = "nothing" if got is None else f"a file with SHA-256 {got[:12]}..."
             yield Finding(host.name, path, text, f"SHA-256 {checksum[:12]}...", _PROVISION)
+    yield from _ways(host, facts)
+
+
+def _ways(host: Host, facts: Facts) -> Iterator[Finding]:
+    """Peers that do not reply, or only to small packets."""
     for peer, round_trip_ms in facts["round_trips_ms"].items():
-        if round_trip_ms is None:
-            what = f"way to {peer} over the experiment network"
-            expected = f"replies to packets of {host.variables.experiment_mtu} bytes"
-            advice = "check cables, bridges, addresses and the MTU at both ends"
-            yield Finding(host.name, what, "none", expected, advice)
+        if round_trip_ms is not None:
+            continue
+        got, advice = "none", "check cables, bridges and addresses"
+        if peer in facts["small_packets_only"]:
+            got = "replies to small packets alone"
+            advice = "give both ends, and the switch between them, an MTU of that size"
+        expected = f"replies to packets of {host.variables.experiment_mtu} bytes"
+        yield Finding(host.name, f"way to {peer} over the experiment network", got, expected, advice)
 
 
 def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -> Iterator[Finding]:
@@ -136,12 +148,20 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
         yield Finding(host.name, f"interface {name}", "one that is down", "one that is up", advice)
     if interface["mtu"] != wanted.experiment_mtu:
         got, expected = str(interface["mtu"]), str(wanted.experiment_mtu)
-        yield Finding(host.name, f"MTU of {name}", got, expected, _PROVISION)
+        yield Finding(host.name, f"MTU of {name}", got, expected, _advice_on_mtu(host, name))
     address = str(wanted.experiment_address)
     if address not in facts["addresses"].get(name, []):
         got = ", ".join(facts["addresses"].get(name, [])) or "none"
         advice = f"ip address add {address}/PREFIX dev {name}, or correct the inventory"
         yield Finding(host.name, f"address of {name}", got, address, advice)
+
+
+def _advice_on_mtu(host: Host, interface: str) -> str:
+    """Provisioning sets it for soft-RoCE; a card's belongs to whoever set up its network."""
+    if host.variables.rdma_device_kind == "soft_roce":
+        return _PROVISION
+    command = f"ip link set dev {interface} mtu {host.variables.experiment_mtu}"
+    return f"{command} on every host, where the switch takes packets of that size, or correct experiment_mtu"
 
 
 def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
@@ -159,6 +179,20 @@ def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
         if port["state"] != "ACTIVE":
             what = f"RDMA device {port['device']} port {port['port']}"
             yield Finding(host.name, what, port["state"], "ACTIVE", "bring its interface up")
+        yield from _card(host, port)
+
+
+def _card(host: Host, port: Facts) -> Iterator[Finding]:
+    """Whether the device is what the inventory says, and one that is known here."""
+    what, model = f"RDMA device {port['device']}", port["hca_type"]
+    is_card = host.variables.rdma_device_kind == "card"
+    if is_card and not model:
+        advice = "correct rdma_device_kind, or end soft-RoCE: rdma link delete " + str(port["device"])
+        yield Finding(host.name, what, "a device in software", "a card", advice)
+    if is_card and model and model not in CARDS:
+        expected = f"one of {', '.join(CARDS)}"
+        advice = "go on, but nobody has checked how this card counts and limits"
+        yield Finding(host.name, what, f"a card {model}", expected, advice, refuses=False)
 
 
 def _of_switch(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:
@@ -186,9 +220,26 @@ def _clocks(clocks: Mapping[str, ClockOffset]) -> Iterator[Finding]:
 
 def _differences(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:
     """Hosts that differ measure different things."""
-    for key in ("kernel", "distribution"):
-        values = {host.name: facts[host.name][key] for host in inventory.hosts if host.name in facts}
+    for key, value_of in _COMPARED.items():
+        of_all = {host.name: value_of(facts[host.name]) for host in inventory.hosts if host.name in facts}
+        values = {name: value for name, value in of_all.items() if value}
         if len(set(values.values())) > 1:
             got = ", ".join(f"{value} on {node}" for node, value in sorted(values.items()))
             advice = "install the same on all, or keep in mind that hosts differ"
             yield Finding("hosts", key, got, "the same everywhere", advice, refuses=False)
+
+
+def card_words(port: Facts) -> str:
+    """A port's card and rate, as people say them; empty for a device in software."""
+    return f"{card_name(port['hca_type'])}, {port['rate_bps'] / 1e9:g} Gb/s" if port["hca_type"] else ""
+
+
+def _cards(facts: Facts) -> str:
+    return ", ".join(card_words(port) for port in facts["rdma_ports"] if port["is_asked_for"])
+
+
+_COMPARED: Final[Mapping[str, Callable[[Facts], str]]] = {
+    "kernel": lambda facts: str(facts["kernel"]),
+    "distribution": lambda facts: str(facts["distribution"]),
+    "card": _cards,
+}

@@ -8,12 +8,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import ansible_runner
 from rich.console import Console
@@ -52,6 +52,12 @@ class Order:
     is_check: bool = False
     destinations: tuple[Destination, ...] = ()
     """How SSH reaches the nodes, with the user of each."""
+    nodes: tuple[str, ...] = ()
+    """The only ones to go to; all if empty."""
+
+    def of_nodes(self, names: Iterable[str]) -> Self:
+        """The same for these nodes alone."""
+        return replace(self, nodes=tuple(names))
 
 
 class Interrupted(KeyboardInterrupt):
@@ -87,6 +93,7 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
                 inventory=str(order.inventory.resolve()),
                 extravars={**order.variables, **ssh_variables(order.destinations, directory)},
                 envvars=environment,
+                limit=",".join(order.nodes) or None,
                 cmdline="--check --diff" if order.is_check else "--diff",
                 settings={"suppress_env_files": False, "pexpect_timeout": _LOOK_EVERY_S},
                 event_handler=on_event,

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness.provisioning.events import PlaybookResult
+from harness.provisioning.events import PlaybookResult, TaskFailure
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.places import AGENT, DOOL
 from harness.provisioning.playbook import Order, run_playbook
 from harness.provisioning.ports import PortSettings, port_trees
+from harness.provisioning.reach import ANYTHING, reach
 from remote.errors import NodeError
 from rogue_agent.node.bundle import agent_archive
 
@@ -36,17 +37,26 @@ def provision(
             variables["switch_linux_trees"] = port_trees(switch.login.node, switch.interfaces, ports)
         title = "would provision" if is_check else "provisioning"
         order = Order("provision", title, inventory.path, log, variables, is_check, inventory.destinations)
-        played = run_playbook(order, console)
+        played = _play(order, inventory, console)
     _raise_failures("provision", played, log)
     return played
 
 
 def teardown(inventory: Inventory, log: Path, console: Console) -> PlaybookResult:
     """Put back what provisioning changed, on every node that can be reached; NodeError for the others."""
-    played = run_playbook(
-        Order("teardown", "putting back", inventory.path, log, destinations=inventory.destinations), console
-    )
+    order = Order("teardown", "putting back", inventory.path, log, destinations=inventory.destinations)
+    played = _play(order, inventory, console)
     _raise_failures("teardown", played, log)
+    return played
+
+
+def _play(order: Order, inventory: Inventory, console: Console) -> PlaybookResult:
+    """Run it where we got to ourselves, and may do everything; why not elsewhere is part of the result."""
+    reached = reach(inventory.logins, dict.fromkeys((login.node for login in inventory.logins), ANYTHING))
+    reasons = reached.reasons()
+    rest = [login.node for login in inventory.logins if login.node not in reasons]
+    played = run_playbook(order.of_nodes(rest), console) if rest else PlaybookResult()
+    played.failures[:0] = [TaskFailure(node, "before anything", reason) for node, reason in reasons.items()]
     return played
 
 

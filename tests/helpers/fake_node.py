@@ -21,6 +21,7 @@ class FakeNode(System):
         self.commands: list[str] = []
         self.rdma_links: dict[str, str] = {}
         self.replying: set[str] = set()
+        self.replying_to_small: set[str] = set()
         self.roots = dict.fromkeys(interfaces, BY_ITSELF)
         self.card_rates: dict[str, dict[str, str]] = {}
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
@@ -87,7 +88,8 @@ class FakeNode(System):
         return f"Features for {command[2]}:\ngeneric-receive-offload: on\ntcp-segmentation-offload: off\n"
 
     def _ping(self, command: list[str], _text: str) -> str:
-        if command[-1] not in self.replying:
+        is_small = int(command[-2]) < 1500
+        if command[-1] not in (self.replying_to_small if is_small else self.replying):
             raise CommandError(command, "")
         return "3 packets transmitted, 3 received\nrtt min/avg/max/mdev = 0.9/1.25/2.0/0.1 ms\n"
 

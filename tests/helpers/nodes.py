@@ -56,7 +56,7 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "rdma_ports": [
             {
                 "device": "rxe0", "port": 1, "gid_index": 1, "interface": "eth1", "state": "ACTIVE",
-                "is_asked_for": True,
+                "is_asked_for": True, "hca_type": "", "rate_bps": 2_500_000_000,
             }
         ],
         "changes": 16,
@@ -68,6 +68,7 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "free_bytes": 200_000_000,
         "memory_bytes": 200_000_000,
         "round_trips_ms": {peer: 5.0},
+        "small_packets_only": [],
     }  # fmt: skip
 
 

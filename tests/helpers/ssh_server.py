@@ -81,7 +81,7 @@ def _execute(channel: paramiko.Channel, command: str) -> None:
 
         feeder = threading.Thread(target=feed, daemon=True)
         feeder.start()
-        with suppress(OSError):
+        with suppress(OSError, EOFError):  # the client is gone
             while data := process.stdout.read(_CHUNK_BYTES):
                 channel.sendall(data)
             channel.sendall_stderr(process.stderr.read())

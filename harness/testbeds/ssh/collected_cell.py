@@ -10,6 +10,7 @@ from typing import Final
 from harness.cell.cell import Cell
 from harness.cell.facts import cell_facts
 from harness.cell.timing import SECOND_NS
+from harness.provisioning.cards import card_name, card_profile
 from harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
 from harness.testbeds.ends.memories import compared_bytes
 from harness.testbeds.ends.roles import NodeFlow
@@ -19,7 +20,6 @@ from harness.testbeds.ssh import support
 from harness.testbeds.ssh.conduct import joined
 from harness.testbeds.ssh.node import Node
 from harness.testbeds.ssh.surroundings import Surroundings
-from harness.testbeds.ssh.topology import PROFILES
 from rogue_agent.baselines.tcp_socket import GAUGES
 from workloads.records import CounterRow, FailureKind
 
@@ -149,9 +149,9 @@ class CollectedCell:
         if prepared.device is None:  # TCP goes through whatever card there is
             is_hardware = node.host.variables.rdma_device_kind == "card"
         return {
-            "nic": _nic(prepared.device, port.get("driver")),
+            "nic": _nic(prepared.device, port),
             "nic_is_hardware": is_hardware,
-            "nic_profile": PROFILES.get(str(port.get("hca_type"))),
+            "nic_profile": card_profile(str(port.get("hca_type"))),
             "rate_limiter": LIMITERS.get(limited.limiter, limited.limiter),
             "rate_limiter_step_bps": limited.limiter_step_bps,
             "timestamps": CLOCKS.get(prepared.clock, prepared.clock),
@@ -194,8 +194,11 @@ def _must_agree(flow: NodeFlow, done: Conducted) -> bool:
     return compared_bytes(flow) > 0 and result.transfers_ok > 0 and not is_out_of_place
 
 
-def _nic(device: str | None, driver: object) -> str:
+def _nic(device: str | None, port: Mapping[str, object]) -> str:
     """The RDMA device; TCP runs over whatever the kernel has."""
     if device is None:
         return "the kernel's own network stack (software)"
-    return f"{device} (software)" if driver == "software" else f"{device}, driver {driver} (hardware)"
+    if (driver := port.get("driver")) == "software":
+        return f"{device} (software)"
+    model = card_name(str(port.get("hca_type") or ""))
+    return f"{device}, {model + ', ' if model else ''}driver {driver} (hardware)"

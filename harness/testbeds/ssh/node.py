@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from harness.provisioning.inventory import Host
-from harness.provisioning.places import AGENT
+from harness.provisioning.places import AGENT_COMMAND
 from harness.testbeds.base import TestbedError
 from remote.errors import NodeError
 from remote.shell import Channel, Shell, connect
@@ -15,8 +15,6 @@ from rogue_agent.node.errors import AgentError, ErrorKind
 from rogue_agent.node.messages import Capabilities, Clock, ClockReading, Message
 from workloads.records import FailureKind
 
-START: Final = f"/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin python3 {AGENT} serve"
-"""tc and dcb are where a login over SSH does not look."""
 CONNECT_LIMIT_S: Final = 30.0
 REPLY_LIMIT_S: Final = 60.0
 """For whatever a node may have to do before it replies; an emulated one is slow."""
@@ -123,7 +121,7 @@ class Node:
 
 def start_command(user: str) -> str:
     """What starts the agent: as root, for nobody else may change limiters or lock much memory."""
-    return START if user == "root" else f"sudo -n {START}"
+    return AGENT_COMMAND if user == "root" else f"sudo -n {AGENT_COMMAND}"
 
 
 @contextmanager

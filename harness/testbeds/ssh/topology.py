@@ -1,18 +1,14 @@
 """What of a topology nodes and the switch between them are not, said before the run."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from harness.cell.cell import Cell
 from harness.errors import HarnessError
+from harness.provisioning.cards import card_profile
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.topology_ports import SMALLEST_DELAY_NS, ports_of
 from harness.testbeds.ends.support import simulators_topology
 from rogue_agent.node.messages import Capabilities
-
-PROFILES: Final = {"MT4103": "cx3pro", "MT4115": "cx4"}
-"""The simulator's name for a model of card, by its PCI device number. Source: Linux,
-drivers/net/ethernet/mellanox/mlx4/main.c (0x1007, MT27520) and mlx5/core/main.c (0x1013, ConnectX-4)."""
 
 
 def unsupported_topology(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
@@ -36,7 +32,7 @@ def _other_card(cell: Cell, nodes: Mapping[str, Capabilities]) -> str | None:
 
 def _profile(port: Mapping[str, object]) -> str | None:
     is_software = port.get("driver") == "software"
-    return "soft_roce" if is_software else PROFILES.get(str(port.get("hca_type")))
+    return "soft_roce" if is_software else card_profile(str(port.get("hca_type")))
 
 
 def _short_delay(cell: Cell, inventory: Inventory) -> str | None:

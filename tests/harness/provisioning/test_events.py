@@ -35,6 +35,17 @@ def test_the_wrapping_of_what_ssh_says_is_taken_off() -> None:
     assert str(played.failures[0]) == expected
 
 
+def test_a_module_without_a_result_is_told_by_what_it_printed() -> None:
+    played = PlaybookResult()
+    result = {"msg": "Task failed: Module result deserialization failed.", "module_stderr": "", "rc": 137}
+    played.add(event("runner_on_failed", res={**result, "module_stdout": "Killed\n"}))
+    played.add(event("runner_on_failed", res=result))
+    assert [failure.message for failure in played.failures] == [
+        "the module ended without a result (exit code 137); it printed: Killed",
+        "the module ended without a result (exit code 137); it printed: nothing",
+    ]
+
+
 def test_wrong_arguments_of_a_role_are_told() -> None:
     played = PlaybookResult()
     result = {"msg": "Validation of arguments failed:", "argument_errors": ["missing required arguments: a"]}

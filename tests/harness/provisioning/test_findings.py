@@ -56,6 +56,46 @@ def test_an_interface_known_by_its_mac_is_the_one_looked_at(tmp_path: Path) -> N
     assert finding.what == "MTU of eth1"
 
 
+def of_card(facts: dict[str, Facts], host: str, **changes: object) -> None:
+    facts[host]["rdma_ports"][0].update(
+        device="mlx5_0", hca_type="MT4117", rate_bps=25_000_000_000, **changes
+    )
+
+
+def test_a_device_in_software_is_no_card_and_a_card_should_be_known(tmp_path: Path) -> None:
+    cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
+    facts = all_facts()
+    of_card(facts, "h0")
+    found = judge(cards, FILES, Examination(facts, {}, {}))
+    assert [str(finding) for finding in found] == [
+        "refused: h1: RDMA device rxe0: got a device in software, expected a card; "
+        "correct rdma_device_kind, or end soft-RoCE: rdma link delete rxe0.",
+    ]
+    of_card(facts, "h1")
+    assert judge(cards, FILES, Examination(facts, {}, {})) == []
+    facts["h1"]["rdma_ports"][0]["rate_bps"] = 10_000_000_000
+    (finding,) = judge(cards, FILES, Examination(facts, {}, {}))
+    assert str(finding).startswith(
+        "warning: hosts: card: got ConnectX-4 Lx, 25 Gb/s on h0, ConnectX-4 Lx, 10 Gb/s on h1, expected the"
+    )
+    for host in ("h0", "h1"):
+        facts[host]["rdma_ports"][0]["hca_type"] = "MT9999"
+    assert {
+        (finding.got, finding.refuses) for finding in judge(cards, FILES, Examination(facts, {}, {}))
+    } == {("a card MT9999", False)}
+
+
+def test_the_mtu_of_a_card_is_not_healed_by_provisioning(tmp_path: Path) -> None:
+    cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
+    facts = all_facts()
+    of_card(facts, "h0")
+    of_card(facts, "h1")
+    facts["h1"]["interfaces"]["eth1"]["mtu"] = 1500
+    (finding,) = judge(cards, FILES, Examination(facts, {}, {}))
+    assert not finding.is_healed_by_provisioning
+    assert finding.advice.startswith("ip link set dev eth1 mtu 4300 on every host, where the switch takes")
+
+
 def test_a_name_that_is_not_the_macs_is_refused(tmp_path: Path) -> None:
     both = (
         "10.9.0.11, experiment_interface: eth1",
@@ -100,6 +140,10 @@ REFUSALS: dict[str, tuple[str, Change]] = {
     "h0: way to h1 over the experiment network: got none, expected replies to packets of 4300 bytes": (
         "h0",
         lambda f: f["round_trips_ms"].update(h1=None),
+    ),
+    "h0: way to h1 over the experiment network: got replies to small packets alone, expected replies to": (
+        "h0",
+        lambda f: f.update(round_trips_ms={"h1": None}, small_packets_only=["h1"]),
     ),
     "h1: processes: got `812 python3 rogue-agent.pyz serve` of an earlier run, expected none of ours": (
         "h1",

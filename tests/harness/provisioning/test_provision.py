@@ -9,10 +9,12 @@ from rich.console import Console
 
 from harness.provisioning import provision as module
 from harness.provisioning.events import PlaybookResult, TaskFailure
+from harness.provisioning.findings import Finding
 from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.playbook import Order
 from harness.provisioning.ports import PortSettings, port_lines
 from harness.provisioning.provision import deployed_files, dool_script, provision, teardown
+from harness.provisioning.reach import Reached
 from remote.errors import NodeError
 from rogue_agent.node.bundle import agent_archive
 
@@ -24,6 +26,7 @@ class Player:
         self.played = played
         self.orders: list[Order] = []
         self.agent = b""
+        self.reached = Reached()
 
     def play(self, order: Order, _console: Console) -> PlaybookResult:
         self.orders.append(order)
@@ -41,6 +44,7 @@ def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
 def player(monkeypatch: pytest.MonkeyPatch) -> Player:
     fake = Player(PlaybookResult())
     monkeypatch.setattr(module, "run_playbook", fake.play)
+    monkeypatch.setattr(module, "reach", lambda *_: fake.reached)
     return fake
 
 
@@ -70,6 +74,23 @@ def test_every_node_that_failed_is_named(inventory: Inventory, player: Player) -
         "  h0: tcp: DCTCP: no such module",
         "  h1: tcp: DCTCP: cannot be reached: timed out",
     ]
+
+
+def test_ansible_goes_only_where_it_can_work(inventory: Inventory, player: Player) -> None:
+    lack = Finding("h1", "sudo", "not allowed", "that alice may", "ask somebody")
+    player.reached = Reached(failures={"h0": "SSH failed: timed out"}, lacks=[lack])
+    with pytest.raises(NodeError) as failed:
+        provision(inventory, {}, Path("the.log"), CONSOLE, is_check=False)
+    assert [order.nodes for order in player.orders] == [("fabric",)]
+    assert str(failed.value).splitlines() == [
+        "provision: failed on 2 nodes; log: the.log",
+        "  h0: before anything: SSH failed: timed out",
+        "  h1: before anything: sudo: got not allowed, expected that alice may; ask somebody",
+    ]
+    player.reached.failures["fabric"] = "SSH failed: timed out"
+    with pytest.raises(NodeError, match="teardown: failed on 3 nodes"):
+        teardown(inventory, Path("the.log"), CONSOLE)
+    assert len(player.orders) == 1, "nobody was left to go to"
 
 
 def test_dool_is_one_script_that_runs_by_itself(tmp_path: Path) -> None:

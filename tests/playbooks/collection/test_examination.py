@@ -44,6 +44,18 @@ def test_the_rdma_port_is_found_from_the_experiment_address(node: FakeNode) -> N
     assert found[0]["state"] == "ACTIVE"
 
 
+def test_a_cards_model_and_rate_are_read_a_device_in_software_has_neither(node: FakeNode) -> None:
+    add_gid(node, 0, "RoCE v2", "::ffff:10.9.0.10")
+    (port,) = examine(node, QUESTION)["rdma_ports"]
+    assert (port["hca_type"], port["rate_bps"]) == ("", 0)
+    node.write("/sys/class/infiniband/rxe0/hca_type", "MT4117\n")
+    node.write("/sys/class/infiniband/rxe0/ports/1/rate", "25 Gb/sec (1X EDR)\n")
+    (port,) = examine(node, QUESTION)["rdma_ports"]
+    assert (port["hca_type"], port["rate_bps"]) == ("MT4117", 25_000_000_000)
+    node.write("/sys/class/infiniband/rxe0/ports/1/rate", "2.5 Gb/sec (1X SDR)\n")
+    assert examine(node, QUESTION)["rdma_ports"][0]["rate_bps"] == 2_500_000_000
+
+
 def test_an_empty_slot_of_the_gid_table_is_passed_over(node: FakeNode) -> None:
     add_gid(node, 0, "RoCE v2", "::ffff:10.9.0.10")
     node.path("/sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0").unlink()
@@ -55,6 +67,13 @@ def test_peers_are_asked_with_packets_of_full_size_in_one_piece(node: FakeNode) 
     assert examine(node, QUESTION)["round_trips_ms"] == {"h1": 1.25, "h2": None}
     ping = next(command for command in node.commands if command.startswith("ping"))
     assert "-M do -s 4272 " in ping  # 4300 less 20 for IP and 8 for ICMP
+
+
+def test_peers_that_reply_to_small_packets_alone_are_told_apart(node: FakeNode) -> None:
+    node.replying, node.replying_to_small = {"10.9.0.11"}, {"10.9.0.12"}
+    facts = examine(node, QUESTION)
+    assert facts["round_trips_ms"] == {"h1": 1.25, "h2": None}
+    assert facts["small_packets_only"] == ["h2"]
 
 
 def test_an_end_between_two_bridges_has_no_arrivals_to_merge(node: FakeNode) -> None:

@@ -68,7 +68,7 @@ def test_what_is_hardware_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> N
     close_nodes(fake_inventory())
     facts = run().facts
     assert (facts["nic_is_hardware"], facts["nic_profile"]) == (True, "cx3pro")
-    assert facts["nic"] == "rxe0, driver mlx4_core (hardware)"
+    assert facts["nic"] == "rxe0, ConnectX-3 Pro, driver mlx4_core (hardware)"
 
 
 def test_what_a_connection_was_told_is_kept_for_replay(run: Run, agents: dict[str, FakeAgent]) -> None:

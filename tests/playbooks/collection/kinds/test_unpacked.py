@@ -9,11 +9,12 @@ from ansible_collections.rogue.testbed.plugins.module_utils.system import StateE
 from helpers.fake_node import FakeNode
 
 from rogue_agent.node.bundle import agent_archive
+from rogue_agent.node.messages import PROTOCOL
 
 KIND = Unpacked()
 PLACE = "/opt/rogue/rogue-agent"
 ARCHIVE = f"{PLACE}.pyz"
-HELLO = b'{"type":"hello","protocol":2}\n'
+HELLO = f'{{"type":"hello","protocol":{PROTOCOL}}}\n'.encode()
 
 
 @pytest.fixture

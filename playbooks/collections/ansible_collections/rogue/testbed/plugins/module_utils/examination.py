@@ -9,6 +9,7 @@ import platform
 import re
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .interfaces import find_interface
@@ -27,6 +28,8 @@ _VERSIONS = {
 _OURS = ("rogue-agent.pyz", "/opt/rogue/dool")
 _ROUND_TRIP = re.compile(r"= [\d.]+/([\d.]+)/")
 _PING_HEADERS_BYTES = 28
+_SMALL_BYTES = 576
+"""Every network passes such a packet in one piece. Source: RFC 791."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ def examine(system: System, question: Question) -> Facts:
     ledger = Ledger(system)
     own = find_interface(system, question.mac) if question.mac else None
     names = [*question.interfaces, *([own] if own else [])]
+    round_trips_ms = {
+        name: _round_trip_ms(system, address, question.packet_bytes)
+        for name, address in question.peers.items()
+    }
     return {
         "kernel": platform.release(),
         "python": platform.python_version(),
@@ -69,10 +76,12 @@ def examine(system: System, question: Question) -> Facts:
         "leftovers": _leftovers(system),
         "free_bytes": shutil.disk_usage(_existing(system, question.spool)).free,
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES"),
-        "round_trips_ms": {
-            name: _round_trip_ms(system, address, question.packet_bytes)
-            for name, address in question.peers.items()
-        },
+        "round_trips_ms": round_trips_ms,
+        "small_packets_only": [
+            name
+            for name, time in round_trips_ms.items()
+            if time is None and _round_trip_ms(system, question.peers[name], _SMALL_BYTES) is not None
+        ],
     }
 
 
@@ -143,10 +152,26 @@ def _rdma_ports(system: System, address: str) -> list[Facts]:
                     "gid_index": int(types.name),
                     "interface": interface,
                     "state": (port / "state").read_text().split(":")[-1].strip(),
+                    "hca_type": _words(port.parents[1] / "hca_type"),
+                    "rate_bps": _rate_bps(_words(port / "rate")),
                     "is_asked_for": bool(wanted) and gid == ipaddress.IPv6Address(wanted),
                 }
             )
     return ports
+
+
+def _words(path: Path) -> str:
+    """Of a file that not every device has."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _rate_bps(words: str) -> int:
+    """Of a port, which sysfs writes as `25 Gb/sec (1X EDR)`; 0 if it is not there."""
+    found = re.match(r"([\d.]+) Gb/sec", words)
+    return round(float(found.group(1)) * 1e9) if found else 0
 
 
 def _checksum(system: System, path: str) -> str | None:

@@ -1,0 +1,93 @@
+"""Going to nodes: an SSH server in this process that runs commands here, and sockets that say nothing."""
+
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.ssh_server import served_node
+
+from harness.provisioning import reach as module
+from harness.provisioning.places import AGENT_COMMAND
+from harness.provisioning.reach import reach
+from remote.login import Login
+
+SUDO = """\
+#!/bin/sh
+echo "$*" >>{log}
+[ "$*" = "-n -l true" ] && exit 0
+echo 'sudo: a password is required' >&2
+exit 1
+"""
+
+
+@pytest.fixture
+def login(tmp_path: Path) -> Iterator[Login]:
+    with served_node(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+def sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in that allows `true`; the file in which it writes what it was asked."""
+    program, log = tmp_path / "bin" / "sudo", tmp_path / "asked"
+    program.parent.mkdir()
+    program.write_text(SUDO.format(log=log))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    return log
+
+
+def test_a_node_in_order_lacks_nothing_and_its_clock_is_known(login: Login) -> None:
+    reached = reach([login], {"h0": AGENT_COMMAND})
+    assert (reached.failures, reached.lacks) == ({}, [])
+    assert abs(reached.clocks["h0"].offset_s) < 60
+    assert reached.reasons() == {}
+
+
+def test_somebody_who_may_not_start_the_agent_is_told(login: Login, sudo: Path) -> None:
+    reached = reach([replace(login, user="alice")], {"h0": AGENT_COMMAND})
+    assert [str(lack) for lack in reached.lacks] == [
+        "refused: h0: sudo: got sudo: a password is required, expected that alice may run "
+        f"`{AGENT_COMMAND}` as root without a password; give sudo what docs/TESTBEDS.md says under "
+        "`Your own nodes`."
+    ]
+    assert sudo.read_text() == f"-n -l {AGENT_COMMAND}\n", "asked for, not run"
+    assert reached.reasons()["h0"].startswith("sudo: got sudo: a password is required, expected that alice")
+    assert list(reached.clocks) == ["h0"]
+
+
+def test_somebody_who_may_is_not(login: Login, sudo: Path) -> None:
+    assert reach([replace(login, user="alice")], {"h0": "true"}).lacks == []
+
+
+def test_a_node_without_sudo_says_so(login: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "sh").symlink_to("/bin/sh")
+    (tmp_path / "bin" / "date").symlink_to("/bin/date")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (lack,) = reach([replace(login, user="alice")], {"h0": "true"}).lacks
+    assert lack.what == "sudo"
+    assert "sudo: not found" in lack.got
+
+
+def test_a_node_without_python_says_so(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PYTHON", "/nowhere/python3")
+    (lack,) = reach([login], {"h0": "true"}).lacks
+    assert str(lack) == (
+        "refused: h0: /nowhere/python3: got none, expected the one that Ansible and the agent use; "
+        "apt-get install python3."
+    )
+
+
+def test_a_silent_node_costs_the_others_nothing(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REACH_LIMIT_S", 2.0)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+        known = login.known_hosts[0].read_text().replace(str(login.port), str(port), 1)
+        login.known_hosts[0].write_text(login.known_hosts[0].read_text() + known)
+        silent = replace(login, node="h1", port=port)
+        reached = reach([silent, login], {"h0": "true", "h1": "true"})
+    assert list(reached.clocks) == ["h0"]
+    assert reached.failures == {"h1": "SSH failed: its SSH server did not reply in time"}
