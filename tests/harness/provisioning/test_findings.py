@@ -79,7 +79,7 @@ def test_a_device_in_software_is_no_card_and_a_card_should_be_known(tmp_path: Pa
         "warning: hosts: card: got ConnectX-4 Lx, 25 Gb/s on h0, ConnectX-4 Lx, 10 Gb/s on h1, expected the"
     )
     for host in ("h0", "h1"):
-        facts[host]["rdma_ports"][0]["hca_type"] = "MT9999"
+        facts[host]["rdma_ports"][0].update(hca_type="MT9999", rate_bps=400_000_000_000)
     assert {
         (finding.got, finding.refuses) for finding in judge(cards, FILES, Examination(facts, {}, {}))
     } == {("a card MT9999", False)}
