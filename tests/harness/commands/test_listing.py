@@ -21,7 +21,7 @@ class Nowhere(SimulatorTestbed):
         (SimulatorTestbed, ["rogue"], "simulator, kernel, nodes"),
         (SimulatorTestbed, ["roce+pfc"], "simulator"),
         (SimulatorTestbed, ["rogue+pfc", "roce"], "simulator, kernel, nodes"),
-        (Nowhere, ["dctcp"], "nodes"),
+        (Nowhere, ["dctcp"], "kernel, nodes"),
         (Nowhere, ["iwarp"], "nowhere yet"),
         (Nowhere, ["roce+pfc"], "nowhere yet"),
     ],
@@ -46,5 +46,5 @@ def test_faults_are_listed_with_their_parameters() -> None:
         "switch when they pile up."
     )
     rows = [line.split()[:3] for line in lines[begin + 1 :][:7]]
-    assert ["rate", "required", "So"] in rows
+    assert ["rate", "required", "What"] in rows
     assert ["buffer", "default", "256KB"] in rows
