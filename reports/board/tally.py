@@ -1,6 +1,7 @@
 """How many claims have which verdict, as a table for a terminal and for the README."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Final
 
 from reports.board.evidence import BoardClaim
@@ -11,6 +12,8 @@ from reports.quantities import counted, joined
 BEGIN: Final = "<!-- claims tally, written by `rogue claims --readme` -->"
 END: Final = "<!-- end of claims tally -->"
 TOTAL: Final = "all"
+LINE: Final = 100
+"""Characters of a line in the README."""
 
 Tally = Mapping[str, Mapping[str, int]]
 """Paper, verdict, count."""
@@ -57,7 +60,7 @@ def markdown(tally: Tally, papers: Mapping[str, str]) -> str:
     head, *rows = tally_table(tally, papers)
     lines = [_markdown_row(head), _markdown_row(["---", *("--:" for _ in head[1:])])]
     lines += [_markdown_row([papers.get(name, name), *numbers]) for name, *numbers in rows]
-    return "\n".join((BEGIN, tally_sentence(tally), "", *lines, END))
+    return "\n".join((BEGIN, fill(tally_sentence(tally), LINE), "", *lines, END))
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
