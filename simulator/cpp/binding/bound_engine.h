@@ -11,14 +11,14 @@
 #include "binding/host_software.h"
 #include "binding/host_time.h"
 #include "protocol/framing.h"
-#include "results/outcome.h"
+#include "results/records.h"
 
 namespace simulator {
 
 template <class EngineType>
-class Session {
+class BoundEngine {
  public:
-  Session(std::uint64_t seed, const Framing& framing) : engine(seed, framing) {}
+  BoundEngine(std::uint64_t seed, const Framing& framing) : engine(seed, framing) {}
 
   // Runs to `host_ns` in slices, so that Ctrl-C works. Without host software other Python threads may run
   // meanwhile.

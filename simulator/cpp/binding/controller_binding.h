@@ -15,8 +15,8 @@
 #include <tuple>
 #include <vector>
 
+#include "binding/bound_engine.h"
 #include "binding/parameter_list.h"
-#include "binding/session.h"
 #include "cc/parameters.h"
 #include "cc/registry.h"
 #include "cc/rocc_point.h"

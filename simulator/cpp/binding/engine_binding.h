@@ -75,19 +75,19 @@ void bind_timer(nb::module_& module) {
 }
 
 template <class EngineType>
-nb::tuple connect(nb::handle_t<Session<EngineType>> self, const nb::kwargs& values) {
-  auto* const session = nb::inst_ptr<Session<EngineType>>(self);
+nb::tuple connect(nb::handle_t<BoundEngine<EngineType>> self, const nb::kwargs& values) {
+  auto* const bound = nb::inst_ptr<BoundEngine<EngineType>>(self);
   auto configuration = read_fields<ConnectionConfiguration>(values);
   if (configuration.limiter_of) *configuration.limiter_of -= queue_pair_number(0);
-  const std::uint32_t first = session->engine.connect(configuration);
+  const std::uint32_t first = bound->engine.connect(configuration);
   const nb::object owner = nb::borrow(self);
-  return nb::make_tuple(BoundQueuePair<EngineType>{{owner, session, first}},
-                        BoundQueuePair<EngineType>{{owner, session, first + 1}});
+  return nb::make_tuple(BoundQueuePair<EngineType>{{owner, bound, first}},
+                        BoundQueuePair<EngineType>{{owner, bound, first + 1}});
 }
 
 template <class EngineType, class Class>
 void bind_topology(Class& engine) {
-  using Bound = Session<EngineType>;
+  using Bound = BoundEngine<EngineType>;
   engine
       .def(
           "add_host",
@@ -112,7 +112,7 @@ void bind_topology(Class& engine) {
 
 template <class EngineType, class Class>
 void bind_datagrams(Class& engine) {
-  using Bound = Session<EngineType>;
+  using Bound = BoundEngine<EngineType>;
   engine
       .def(
           "add_datagram_queue_pair",
@@ -157,15 +157,15 @@ Fault read_fault(std::string_view name, nb::handle values) {
 
 template <class EngineType, class Class>
 void bind_running(Class& engine) {
-  using Bound = Session<EngineType>;
+  using Bound = BoundEngine<EngineType>;
   engine.def("schedule", &Bound::call_once, nb::arg("host_ns"), nb::arg("callback"))
       .def(
           "timer",
           [](nb::handle_t<Bound> self, nb::callable callback) {
-            Bound* const session = nb::inst_ptr<Bound>(self);
-            const std::uint32_t timer = session->engine.create_timer();
-            session->hosts.add_timer(timer, std::move(callback));
-            return BoundTimer<EngineType>{{nb::borrow(self), session, timer}};
+            Bound* const bound = nb::inst_ptr<Bound>(self);
+            const std::uint32_t timer = bound->engine.create_timer();
+            bound->hosts.add_timer(timer, std::move(callback));
+            return BoundTimer<EngineType>{{nb::borrow(self), bound, timer}};
           },
           nb::arg("callback"))
       .def("run_until", &Bound::run_until, nb::arg("host_ns"))
@@ -193,7 +193,7 @@ void bind_running(Class& engine) {
 
 template <class EngineType, class Class>
 void bind_results(Class& engine) {
-  using Bound = Session<EngineType>;
+  using Bound = BoundEngine<EngineType>;
   engine.def("throughput_columns", [](Bound& self) { return to_numpy(self.engine.recorder().throughput); })
       .def("queue_columns", [](Bound& self) { return to_numpy(self.engine.recorder().queues); })
       .def("oracle_columns", [](Bound& self) { return to_numpy(self.engine.recorder().oracle); })
@@ -236,11 +236,11 @@ void bind_results(Class& engine) {
 
 template <class EngineType>
 void bind_engine(nb::module_& module) {
-  using Bound = Session<EngineType>;
+  using Bound = BoundEngine<EngineType>;
   register_exceptions();
   bind_queue_pair<EngineType>(module);
   bind_timer<EngineType>(module);
-  nb::class_<Bound> engine(module, "Engine", nb::type_slots(session_slots<EngineType>()),
+  nb::class_<Bound> engine(module, "Engine", nb::type_slots(bound_engine_slots<EngineType>()),
                            "The event loop and all it moves.");
   engine.def(
       "__init__",

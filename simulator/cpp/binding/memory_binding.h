@@ -8,14 +8,14 @@
 #include <cstring>
 #include <optional>
 
+#include "binding/bound_engine.h"
 #include "binding/columns_to_numpy.h"
-#include "binding/session.h"
 
 namespace simulator {
 
 template <class EngineType, class Class>
 void bind_memories(Class& engine) {
-  using Bound = Session<EngineType>;
+  using Bound = BoundEngine<EngineType>;
   engine
       .def(
           "add_memory",

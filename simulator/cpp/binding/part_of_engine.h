@@ -5,17 +5,17 @@
 
 #include <cstdint>
 
-#include "binding/session.h"
+#include "binding/bound_engine.h"
 
 namespace simulator {
 
 template <class EngineType>
 struct PartOfEngine {
-  nb::object owner;  // the Python object of `session`
-  Session<EngineType>* session;
+  nb::object owner;  // the Python object of `bound`
+  BoundEngine<EngineType>* bound;
   std::uint32_t index;
 
-  EngineType& engine() const { return session->engine; }
+  EngineType& engine() const { return bound->engine; }
 };
 
 template <class Part>
@@ -36,15 +36,15 @@ PyType_Slot* part_slots() {
 }
 
 template <class EngineType>
-PyType_Slot* session_slots() {
+PyType_Slot* bound_engine_slots() {
   static PyType_Slot slots[] = {
       {Py_tp_traverse, reinterpret_cast<void*>(+[](PyObject* self, visitproc visit, void* arg) -> int {
          Py_VISIT(Py_TYPE(self));
          if (!nb::inst_ready(self)) return 0;
-         return nb::inst_ptr<Session<EngineType>>(self)->hosts.traverse(visit, arg);
+         return nb::inst_ptr<BoundEngine<EngineType>>(self)->hosts.traverse(visit, arg);
        })},
       {Py_tp_clear, reinterpret_cast<void*>(+[](PyObject* self) -> int {
-         nb::inst_ptr<Session<EngineType>>(self)->hosts.clear();
+         nb::inst_ptr<BoundEngine<EngineType>>(self)->hosts.clear();
          return 0;
        })},
       {0, nullptr}};

@@ -59,7 +59,7 @@ void bind_figures(Class& queue_pair) {
       .def(
           "left_ns",
           [](const QueuePair& qp, std::uint64_t wr_id) {
-            const std::optional<Picoseconds> delivered = qp.session->hosts.left_nic(qp.index, wr_id);
+            const std::optional<Picoseconds> delivered = qp.bound->hosts.left_nic(qp.index, wr_id);
             const Picoseconds left = delivered ? *delivered : qp.engine().left_nic(qp.index, wr_id);
             if (left == kNever)
               throw SimulationError("left_ns: verb " + std::to_string(wr_id) + " is unknown or has not left");
@@ -156,8 +156,8 @@ void bind_queue_pair(nb::module_& module) {
       [](const QueuePair& qp, nb::callable on_completions, nb::callable on_qp_event,
          std::optional<nb::callable> on_receives) {
         qp.engine().mailbox().attach(qp.index, on_receives.has_value());
-        qp.session->hosts.attach(qp.index, {std::move(on_completions), std::move(on_qp_event),
-                                            on_receives ? nb::object(*on_receives) : nb::object()});
+        qp.bound->hosts.attach(qp.index, {std::move(on_completions), std::move(on_qp_event),
+                                          on_receives ? nb::object(*on_receives) : nb::object()});
       },
       nb::arg("on_completions"), nb::arg("on_qp_event"), nb::arg("on_receives") = nb::none());
 }

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "binding/bound_engine.h"
 #include "binding/parameter_list.h"
-#include "binding/session.h"
 #include "reliability/registry.h"
 
 namespace simulator {

@@ -5,7 +5,7 @@
 
 #include "engine/controls.h"
 #include "engine/world.h"
-#include "results/outcome.h"
+#include "results/records.h"
 
 namespace simulator {
 

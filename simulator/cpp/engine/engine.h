@@ -29,8 +29,8 @@
 #include "protocol/framing.h"
 #include "protocol/memories.h"
 #include "results/mailbox.h"
-#include "results/outcome.h"
 #include "results/recorder.h"
+#include "results/records.h"
 #include "results/wait.h"
 
 namespace simulator {

@@ -85,10 +85,10 @@ void Engine::on_unreliable(PacketIndex index, bool is_operational) {
   const Packet& packet = world_.pool[index];
   UcResponder& responder = world_.extras_of(packet.qp).unreliable;
   if (is_operational) {
-    const UcResponder::Outcome outcome =
+    const UcResponder::Reception reception =
         responder.on_packet(packet.psn, packet.flags, world_.payload_of(packet));
-    if (outcome != UcResponder::Outcome::kDiscarded) land(index);
-    if (outcome == UcResponder::Outcome::kMessageComplete) receive(index);
+    if (reception != UcResponder::Reception::kDiscarded) land(index);
+    if (reception == UcResponder::Reception::kMessageComplete) receive(index);
   } else {
     responder.discard();
   }

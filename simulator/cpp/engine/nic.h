@@ -17,7 +17,7 @@
 #include "protocol/response_queue.h"
 #include "protocol/uc_responder.h"
 #include "reliability/kind.h"
-#include "results/outcome.h"
+#include "results/records.h"
 
 namespace simulator {
 

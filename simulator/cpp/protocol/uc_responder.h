@@ -12,26 +12,26 @@ namespace simulator {
 
 class UcResponder {
  public:
-  enum class Outcome : std::uint8_t { kDiscarded, kAccepted, kMessageComplete };
+  enum class Reception : std::uint8_t { kDiscarded, kAccepted, kMessageComplete };
 
   // A first packet starts a message, whatever its number; after a gap everything up to the next one is lost.
-  Outcome on_packet(std::uint32_t psn, std::uint8_t flags, Bytes payload) {
+  Reception on_packet(std::uint32_t psn, std::uint8_t flags, Bytes payload) {
     if ((flags & PacketFlags::kFirst) != 0) {
       is_in_message_ = true;
       message_ = {};
     } else if (!is_in_message_ || psn_distance(psn, expected_psn_) != 0) {
       is_in_message_ = false;
       ++discarded_packets_;
-      return Outcome::kDiscarded;
+      return Reception::kDiscarded;
     }
     ++accepted_packets_;
     expected_psn_ = psn + 1;
     message_ += payload;
-    if ((flags & PacketFlags::kLast) == 0) return Outcome::kAccepted;
+    if ((flags & PacketFlags::kLast) == 0) return Reception::kAccepted;
     is_in_message_ = false;
     delivered_ += message_;
     ++delivered_messages_;
-    return Outcome::kMessageComplete;
+    return Reception::kMessageComplete;
   }
 
   void discard() { ++discarded_packets_; }

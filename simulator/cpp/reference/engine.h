@@ -42,8 +42,8 @@
 #include "protocol/weighted_turns.h"
 #include "reliability/registry.h"
 #include "results/mailbox.h"
-#include "results/outcome.h"
 #include "results/recorder.h"
+#include "results/records.h"
 #include "results/wait.h"
 
 namespace simulator::reference {

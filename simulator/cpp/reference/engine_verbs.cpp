@@ -26,9 +26,9 @@ Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
   const Bytes payload = payload_of(packet);
   const bool is_last = (packet.flags & PacketFlags::kLast) != 0;
   if (packet.kind == PacketKind::kUnreliable) {
-    const auto outcome = receiver.unreliable.on_packet(packet.psn, packet.flags, payload);
-    if (outcome != UcResponder::Outcome::kDiscarded) land(qp, packet);
-    if (outcome == UcResponder::Outcome::kMessageComplete) receive_message(qp, packet);
+    const auto reception = receiver.unreliable.on_packet(packet.psn, packet.flags, payload);
+    if (reception != UcResponder::Reception::kDiscarded) land(qp, packet);
+    if (reception == UcResponder::Reception::kMessageComplete) receive_message(qp, packet);
     return {ReplyKind::kNone, 0};
   }
   if (packet.kind == PacketKind::kReadRequest) {

@@ -11,19 +11,19 @@ namespace simulator {
 
 class Reassembly {
  public:
-  enum class Outcome : std::uint8_t { kInOrder, kAhead, kDuplicate };
+  enum class Arrival : std::uint8_t { kInOrder, kAhead, kDuplicate };
 
-  Outcome add(std::uint64_t number, std::uint32_t payload_bytes) {
-    if (number < expected_ || has(number)) return Outcome::kDuplicate;
+  Arrival add(std::uint64_t number, std::uint32_t payload_bytes) {
+    if (number < expected_ || has(number)) return Arrival::kDuplicate;
     if (number - expected_ >= slots_.size()) grow(number - expected_ + 1);
     if (end_ <= number) end_ = number + 1;
     slot(number) = payload_bytes + 1;
-    if (number != expected_) return Outcome::kAhead;
+    if (number != expected_) return Arrival::kAhead;
     for (; expected_ != end_ && slot(expected_) != 0; ++expected_) {
       delivered_.value += slot(expected_) - 1;
       slot(expected_) = 0;
     }
-    return Outcome::kInOrder;
+    return Arrival::kInOrder;
   }
 
   std::uint64_t expected() const { return expected_; }

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "protocol/verb_ring.h"
-#include "results/outcome.h"
+#include "results/records.h"
 
 namespace simulator {
 
