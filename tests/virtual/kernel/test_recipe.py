@@ -12,6 +12,14 @@ def test_name_changes_with_release_and_source() -> None:
     assert len(names) == 3
 
 
+def test_words_make_no_other_kernel() -> None:
+    code = (
+        b'"""A module."""\nTHREE = 3  # pieces\n"""How many."""\n\ndef f():\n    """Docs."""\n    return 3\n'
+    )
+    assert recipe.without_words(code) == b"THREE = 3\n\ndef f():\n    return 3"
+    assert recipe.without_words(code.replace(b"= 3", b"= 4")) != recipe.without_words(code)
+
+
 def test_every_option_is_wanted_once() -> None:
     options = recipe.wanted_options()
     assert len(options) == len(set(options)) > 50
