@@ -5,17 +5,15 @@ import shlex
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from harness.provisioning.clocks import clock_offset
 from harness.provisioning.inventory import Inventory
+from harness.provisioning.port_counters import PortCounters, filter_drops, port_counters
 from harness.provisioning.ports import PortSettings, clear_lines, port_trees
 from remote.errors import NodeError
 from remote.shell import Shell, connect
 
-QUEUE_HANDLE: Final = "3:"
-"""Where `port_lines` puts the queue in front of the port's rate."""
 _PATH: Final = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 _CANCEL_CUTS: Final = (
     "for cut in /run/rogue-cut-*; do "
@@ -31,21 +29,6 @@ sleep {duration_s:.3f}
 ip link set dev {interface} up
 rm -f /run/rogue-cut-$$
 """
-
-
-@dataclass(frozen=True, slots=True)
-class PortCounters:
-    """What a port has counted since its settings were applied."""
-
-    sent_bytes: int = 0
-    sent_packets: int = 0
-    dropped_packets: int = 0
-    """The queue was full."""
-    lost_packets: int = 0
-    """Lost on purpose."""
-    marked_packets: int = 0
-    backlog_bytes: int = 0
-    """In the queue now."""
 
 
 class SwitchConnection:
@@ -117,30 +100,3 @@ class SwitchConnection:
         if self._login.user != "root":
             command = f"sudo -n sh -c {shlex.quote(command)}"
         return self._shell.run(command, text)
-
-
-def port_counters(disciplines: list[dict[str, Any]], filtered_packets: int) -> PortCounters:
-    """Sum up what the disciplines of one interface have counted.
-
-    netem counts what its inner disciplines drop among its own drops.
-    """
-    root = next((each for each in disciplines if each.get("root")), None)
-    if root is None:
-        return PortCounters()
-    queue = next((each for each in disciplines if each["handle"] == QUEUE_HANDLE), None)
-    is_netem = root["kind"] == "netem"
-    dropped = queue["drops"] if queue else (0 if is_netem else root["drops"])
-    return PortCounters(
-        sent_bytes=root["bytes"],
-        sent_packets=root["packets"],
-        dropped_packets=dropped,
-        lost_packets=filtered_packets + (root["drops"] - dropped if is_netem else 0),
-        marked_packets=(queue or root).get("marked", 0),
-        backlog_bytes=(queue or root)["backlog"],
-    )
-
-
-def filter_drops(filters: list[dict[str, Any]]) -> int:
-    """Packets that actions of filters have dropped."""
-    actions = [action for each in filters for action in each.get("options", {}).get("actions", [])]
-    return sum(int(action.get("stats", {}).get("drops", 0)) for action in actions)

@@ -4,8 +4,10 @@ What is to be done stands in a folder, and what came of it is left there (`order
 the outside while time runs.
 """
 
+import json
 import subprocess
 import time
+from collections import deque
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -29,7 +31,18 @@ from rogue_agent.node.messages import (
     Start,
     Started,
 )
-from rogue_agent.node.orders import ACCOUNT, FILES, ORDERS, SAMPLES, Account, Command, Orders, RoleOrder
+from rogue_agent.node.orders import (
+    ACCOUNT,
+    COUNTS,
+    FILES,
+    ORDERS,
+    SAMPLES,
+    Account,
+    Command,
+    Orders,
+    RoleOrder,
+    TimedCommand,
+)
 from rogue_agent.node.queues import QueueReader
 from rogue_agent.node.serve import KnownNode, import_pyverbs, supervise_in_fork
 from rogue_agent.node.wire import REQUEST_TYPES, decode
@@ -123,12 +136,14 @@ class _Conductor:
         for role in by_end:
             for line in role.loads:
                 self._client(role).request(_message(line), Loaded)
+        before = self._counts()
         start_ns = time.monotonic_ns() + _START_MARGIN_NS
         for role in by_end:
             start = Start(role.name, self.orders.limit_ms, start_ns + role.offset_ns, role.run_ns)
             self._client(role).request(start, Started)
         self.account.start_ns = start_ns
         self._watch(start_ns)
+        (self.folder / COUNTS).write_text(json.dumps({"before": before, "after": self._counts()}))
         (self.folder / FILES).mkdir()
         for role in reversed(by_end):
             self._collect(role)
@@ -136,14 +151,17 @@ class _Conductor:
     def _client(self, role: RoleOrder) -> AgentClient:
         return self.agents[role.host].client
 
+    def _counts(self) -> "dict[str, str]":
+        return {name: run(command) for name, command in self.orders.counts.items()}
+
     def _watch(self, start_ns: int) -> None:
         """Sample the ports until every requester has ended; what does not end in time has hung."""
         reader = QueueReader(self.orders.ports, self.orders.queue_handle)
         running = [role for role in self.orders.roles if role.loads]
         samples, interval_ns = [",".join(SAMPLE_COLUMNS)], self.orders.sample_interval_ns
-        heartbeat_every = max(1, HEARTBEAT_NS // interval_ns)
+        heartbeat_every, due = max(1, HEARTBEAT_NS // interval_ns), deque(self.orders.timed)
         for number in count(1):
-            _sleep_until(start_ns + number * interval_ns)
+            _act_until(start_ns, number * interval_ns, due)
             now_ns = time.monotonic_ns() - start_ns
             samples += [",".join(map(str, (port, now_ns, *each))) for port, each in reader.read().items()]
             if number % heartbeat_every:
@@ -170,6 +188,15 @@ class _Conductor:
 
 def _message(line: str) -> Message:
     return decode(line.encode(), REQUEST_TYPES)
+
+
+def _act_until(start_ns: int, until_ns: int, due: "deque[TimedCommand]") -> None:
+    """Wait for an instant after the start; what is due before is done at its own."""
+    while due and due[0].at_ns <= until_ns:
+        timed = due.popleft()
+        _sleep_until(start_ns + timed.at_ns)
+        run(timed.command)
+    _sleep_until(start_ns + until_ns)
 
 
 def _sleep_until(instant_ns: int) -> None:

@@ -8,6 +8,7 @@ from rogue_agent.node.messages import Prepared, Results
 ORDERS = "orders.json"
 ACCOUNT = "account.json"
 SAMPLES = "queues.csv"
+COUNTS = "counts.json"
 FILES = "files"
 """A folder: the files of each role, called `role.name`."""
 
@@ -18,6 +19,14 @@ class Command:
 
     run: list[str]
     input: str = ""
+
+
+@dataclass(frozen=True)
+class TimedCommand:
+    """A command with its instant, counted from the common start."""
+
+    at_ns: int
+    command: Command
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,10 @@ class Orders:
     """What an agent gets for each request, of the kernel's time."""
     hung_after_ns: int
     """A requester that has not ended so long after the start never will."""
+    timed: list[TimedCommand] = field(default_factory=list)
+    """What happens to the network meanwhile, in order."""
+    counts: "dict[str, Command]" = field(default_factory=dict)
+    """They print what ports have counted; each is run before the start and after the end."""
 
     def text(self) -> str:
         """The orders as their file has them."""
@@ -68,7 +81,9 @@ class Orders:
         values = json.loads(text)
         commands = [Command(**each) for each in values.pop("commands")]
         roles = [RoleOrder(**each) for each in values.pop("roles")]
-        return cls(commands=commands, roles=roles, **values)
+        timed = [TimedCommand(each["at_ns"], Command(**each["command"])) for each in values.pop("timed")]
+        counts = {name: Command(**each) for name, each in values.pop("counts").items()}
+        return cls(commands=commands, roles=roles, timed=timed, counts=counts, **values)
 
 
 @dataclass

@@ -15,8 +15,8 @@ from harness.provisioning.inventory import (
     SwitchPort,
     SwitchVariables,
 )
+from harness.provisioning.port_counters import PortCounters
 from harness.provisioning.ports import PortSettings
-from harness.provisioning.switch import PortCounters
 from harness.testbeds.ssh.node import Node
 from remote.errors import NodeError
 from remote.login import Login

@@ -3,10 +3,11 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final, Literal
 
 from harness.cell.cell import Cell
+from harness.provisioning.port_counters import PortCounters
 from harness.testbeds.base import Columns, TestbedError
 from harness.testbeds.ends.roles import EndName, NodeFlow
 from harness.testbeds.rows import columns_of
@@ -211,6 +212,19 @@ def node_counters(readings: Readings) -> list[CounterRow]:
                     found[key] = min(before, found[key][0]), max(after, found[key][1])
     return [
         CounterRow(host, "", name, before, after) for (host, name), (before, after) in sorted(found.items())
+    ]
+
+
+def port_counter_rows(
+    before: Mapping[str, PortCounters], after: Mapping[str, PortCounters]
+) -> list[CounterRow]:
+    """Counters of switches' ports, by the ports' names."""
+    return [
+        CounterRow(
+            port.partition("->")[0], port, name, before=int(asdict(before[port])[name]), after=int(value)
+        )
+        for port, counters in sorted(after.items())
+        for name, value in asdict(counters).items()
     ]
 
 

@@ -11,8 +11,8 @@ from harness.testbeds.ends.requests import load_requests, prepare_request
 from harness.testbeds.ends.roles import EndName, NodeFlow
 from harness.testbeds.ends.tables import ENDS
 from harness.testbeds.kernel.network import BURST_BYTES, addresses, network_commands, port_interfaces
-from harness.testbeds.kernel.ports import cell_ports
-from rogue_agent.node.orders import Orders, RoleOrder
+from harness.testbeds.kernel.ports import cell_ports, outages
+from rogue_agent.node.orders import Command, Orders, RoleOrder, TimedCommand
 from rogue_agent.node.wire import encode
 
 LIMIT_MS: Final = 600_000
@@ -24,6 +24,8 @@ LIMITERS: Final[Mapping[str, str]] = {"rc": "htb", "uc": "software"}
 up to 65 of which still wait in htb: the agent would take its own limiter for a queue in the network. What the
 software limiter holds back has not been posted.
 Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c (RXE_INFLIGHT_SKBS_PER_QP_HIGH)."""
+DISCIPLINES: Final = "disciplines"
+"""Under what name their counters stand; those of filters stand under their interfaces."""
 
 
 def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
@@ -37,7 +39,30 @@ def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
         sample_interval_ns=cell.timing.queue_interval_ns,
         limit_ms=LIMIT_MS,
         hung_after_ns=cell.timing.limit_ns + HUNG_AFTER_NS,
+        timed=_timed(cell),
+        counts=_counts(cell),
     )
+
+
+def _timed(cell: Cell) -> list[TimedCommand]:
+    """Cuts: a link of which one port is down carries nothing in either direction, and keeps its settings."""
+    interfaces = port_interfaces(cell.topology)
+    changes = [
+        TimedCommand(at_ns, Command(["ip", "link", "set", "dev", interfaces[port], state]))
+        for port, outage in outages(cell)
+        for at_ns, state in ((outage.at_ns, "down"), (outage.at_ns + outage.duration_ns, "up"))
+    ]
+    return sorted(changes, key=lambda change: change.at_ns)
+
+
+def _counts(cell: Cell) -> dict[str, Command]:
+    """What tells the counters of all disciplines, and of the filters of ports that have one."""
+    interfaces = port_interfaces(cell.topology)
+    filtering = (interfaces[name] for name, port in cell_ports(cell).items() if port.lost_ip_id_mask)
+    filters = {
+        each: Command(["tc", "-s", "-j", "filter", "show", "dev", each, "egress"]) for each in filtering
+    }
+    return {DISCIPLINES: Command(["tc", "-s", "-j", "qdisc", "show"]), **filters}
 
 
 def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:

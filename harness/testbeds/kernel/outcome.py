@@ -2,18 +2,23 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from harness.cell.cell import Cell
 from harness.cell.facts import cell_facts
 from harness.experiment.choices import MeasureKind
+from harness.provisioning.port_counters import PortCounters, filter_drops, port_counters
 from harness.testbeds.base import CellResult, Columns, Fact, Failure
 from harness.testbeds.ends.roles import NodeFlow
-from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters
+from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters, port_counter_rows
+from harness.testbeds.ends.verdict import failure_of
+from harness.testbeds.kernel.network import port_interfaces
+from harness.testbeds.kernel.orders import DISCIPLINES
 from harness.testbeds.rows import columns_of
-from rogue_agent.node.orders import ACCOUNT, FILES, SAMPLES, Account
+from rogue_agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
 from workloads.records import CounterRow, FailureKind, QueueRow
 
 CLOCK: Final = "virtual: computing takes no time"
@@ -45,14 +50,17 @@ def result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
     own_start_ns = dict.fromkeys(cell.topology.host_names(), account.start_ns)
     readings = Readings(flows, done, own_start_ns)
     result.tables = collect_tables(cell, readings)
-    result.tables["counters"] = columns_of(CounterRow, sorted(node_counters(readings)))
+    counts = json.loads((folder / COUNTS).read_text())
+    before, after = (_port_counters(cell, counts[when]) for when in ("before", "after"))
+    counters = port_counter_rows(before, after) + node_counters(readings)
+    result.tables["counters"] = columns_of(CounterRow, sorted(counters))
     if cell.experiment.measures("queues"):
         result.tables["queues"] = _queues(folder / SAMPLES)
     for measure, reason in EMPTY.items():
         if cell.experiment.measures(measure) and measure not in result.tables:
             result.not_measured[measure] = reason
     result.facts = _facts(cell, flows, account)
-    result.failure = result.failure or _late(cell, flows, done)
+    result.failure = failure_of(cell, flows, account.results)
     return result
 
 
@@ -67,22 +75,6 @@ def _failure(account: Account) -> Failure | None:
     if account.failure is None:
         return None
     return Failure(_KINDS.get(account.failure_kind or "", FailureKind.AGENT), account.failure)
-
-
-def _late(cell: Cell, flows: list[NodeFlow], done: Conducted) -> Failure | None:
-    """Time that ran out for a flow that had an end."""
-    if cell.timing.is_open_ended:
-        return None
-    late = [
-        flow.flow_id
-        for flow in flows
-        if not flow.is_probe and done.results[flow.role("requester")].transfers_unfinished
-    ]
-    if not late:
-        return None
-    limit = f"{cell.timing.limit_ns / 1e9:g} seconds"
-    text = f"{late[0]} and {len(late) - 1} more flows were not done after {limit}; raise time_limit"
-    return Failure(FailureKind.TIMEOUT, text)
 
 
 def _files(folder: Path) -> dict[str, dict[str, bytes]]:
@@ -119,6 +111,19 @@ def _queue_rows(samples: Iterable[Mapping[str, str]]) -> Iterator[QueueRow]:
             drops=drops - known[0],
             marks=marks - known[1],
         )
+
+
+def _port_counters(cell: Cell, printed: Mapping[str, str]) -> dict[str, PortCounters]:
+    """Counters of the switches' ports, from what tc printed."""
+    disciplines: dict[str, list[dict[str, Any]]] = {}
+    for discipline in json.loads(printed[DISCIPLINES]):
+        disciplines.setdefault(discipline["dev"], []).append(discipline)
+    return {
+        port: port_counters(
+            disciplines.get(interface, []), filter_drops(json.loads(printed.get(interface) or "[]"))
+        )
+        for port, interface in port_interfaces(cell.topology).items()
+    }
 
 
 def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fact]:

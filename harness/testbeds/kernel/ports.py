@@ -1,10 +1,11 @@
-"""How the ports of a cell's switches are set, as topology and transports ask."""
+"""How the ports of a cell's switches are set, as topology, transports and faults ask."""
 
 from dataclasses import replace
 
 from harness.cell.cell import Cell
 from harness.cell.marking import marked_above_bytes
 from harness.provisioning.ports import PortSettings
+from harness.testbeds.ends import port_faults
 from harness.testbeds.kernel.network import port_settings
 
 
@@ -13,7 +14,18 @@ def cell_ports(cell: Cell) -> dict[str, PortSettings]:
     ports = port_settings(cell.topology)
     for above_bytes in thresholds_bytes(cell):
         ports = {name: _marking(port, above_bytes) for name, port in ports.items()}
-    return ports
+    return port_faults.faulty_ports(cell, ports)
+
+
+def outages(cell: Cell) -> list[tuple[str, port_faults.Outage]]:
+    """When links carry nothing, each by one of its ports."""
+    ports = port_settings(cell.topology)
+    found = ((fault, port_faults.port_change(fault).outage) for fault in cell.experiment.faults)
+    return [
+        (port_faults.fault_ports(fault, cell.topology, ports)[0], outage)
+        for fault, outage in found
+        if outage is not None
+    ]
 
 
 def thresholds_bytes(cell: Cell) -> set[int]:

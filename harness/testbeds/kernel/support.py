@@ -9,6 +9,7 @@ from harness.cell.mistakes import ParameterError, ParameterMistake
 from harness.cell.parameters import as_written
 from harness.provisioning.ports import PROMPT_RED_BYTES_MIN
 from harness.testbeds.ends import support as ends
+from harness.testbeds.ends.port_faults import unsupported_fault
 from harness.testbeds.kernel.ports import thresholds_bytes
 from rogue_agent.core.transports import TRANSPORTS
 from rogue_agent.node.messages import KERNEL_TCPS
@@ -71,7 +72,4 @@ def _unsupported_network(cell: Cell) -> str | None:
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
         return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
-    if cell.experiment.faults:
-        fault = type(cell.experiment.faults[0]).__name__
-        return f"the kernel testbed makes no faults, such as {fault}; leave faults out"
-    return ends.simulators_topology(cell)
+    return ends.simulators_topology(cell) or unsupported_fault(cell)

@@ -9,19 +9,18 @@ from typing import Final
 
 from harness.cell.cell import Cell
 from harness.cell.facts import cell_facts
-from harness.cell.timing import SECOND_NS
 from harness.provisioning.cards import card_name, card_profile
 from harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
-from harness.testbeds.ends.memories import compared_bytes
 from harness.testbeds.ends.roles import NodeFlow
-from harness.testbeds.ends.tables import ENDS, Conducted, Readings, collect_tables, node_counters
+from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters
+from harness.testbeds.ends.verdict import failure_of
 from harness.testbeds.rows import columns_of
 from harness.testbeds.ssh import support
 from harness.testbeds.ssh.conduct import joined
 from harness.testbeds.ssh.node import Node
 from harness.testbeds.ssh.surroundings import Surroundings
 from rogue_agent.baselines.tcp_socket import GAUGES
-from workloads.records import CounterRow, FailureKind
+from workloads.records import CounterRow
 
 TABLE_FILES: Final = ("transfers", "throughput", "rtt", "events", "counters")
 """Files of a role that become tables; the others are kept as they are."""
@@ -94,25 +93,7 @@ class CollectedCell:
         if self._done.failures:
             error = joined(self._done.failures)
             return Failure(error.kind, str(error))
-        for flow in self._flows:
-            ends = {end: self._done.results[flow.role(end)] for end in ENDS}
-            sums = {result.sha256 for result in ends.values()}
-            if _must_agree(flow, self._done) and len(sums) > 1:
-                text = f"{flow.flow_id}: the memories of the two ends differ after the last transfer"
-                return Failure(FailureKind.INVALID_RESULT, text)
-        late = [
-            flow.flow_id
-            for flow in self._flows
-            if self._done.results[flow.role("requester")].transfers_unfinished
-            and not self._timing.is_open_ended
-            and not flow.is_probe
-        ]
-        if late:
-            limit_s = self._timing.limit_ns / SECOND_NS
-            flows = sum(not flow.is_probe for flow in self._flows)
-            text = f"{len(late)} of {flows} flows were not done after {limit_s:g} seconds"
-            return Failure(FailureKind.TIMEOUT, f"{text}; raise time_limit if they need longer")
-        return None
+        return failure_of(self._cell, self._flows, self._done.results)
 
     def _facts(self) -> dict[str, Fact]:
         done = self._done
@@ -182,16 +163,6 @@ class CollectedCell:
         for name, content in said.items():
             raw[f"{name}.json"] = json.dumps(content, indent=1, sort_keys=True).encode()
         return raw
-
-
-def _must_agree(flow: NodeFlow, done: Conducted) -> bool:
-    """Whether both ends must hold the same bytes: after a whole transfer over a reliable connection.
-
-    SENDs that went out again on the shadow queue pair have filled other receives than they would have.
-    """
-    result = done.results[flow.role("requester")]
-    is_out_of_place = flow.flow.verb == "send" and bool(result.facts.get("again_bytes"))
-    return compared_bytes(flow) > 0 and result.transfers_ok > 0 and not is_out_of_place
 
 
 def _nic(device: str | None, port: Mapping[str, object]) -> str:

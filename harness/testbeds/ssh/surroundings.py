@@ -3,14 +3,15 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict
 
 from harness.cell.cell import Cell
 from harness.cell.timing import SECOND_NS
 from harness.provisioning.inventory import Inventory
-from harness.provisioning.switch import PortCounters, SwitchConnection
+from harness.provisioning.port_counters import PortCounters
+from harness.provisioning.switch import SwitchConnection
 from harness.testbeds.base import Columns, TestbedError
 from harness.testbeds.ends.port_faults import fault_ports, port_change
+from harness.testbeds.ends.tables import port_counter_rows
 from harness.testbeds.rows import columns_of
 from harness.testbeds.ssh.cpu import INTERVAL_S, CpuRecorder, parse_dool
 from harness.testbeds.ssh.node import Node
@@ -111,13 +112,7 @@ class Surroundings:
 
     def counter_rows(self) -> list[CounterRow]:
         """Counters of the switch's ports, before and after."""
-        rows = []
-        for port, counters in sorted(self._after.items()):
-            before = asdict(self._before[port])
-            for name, value in asdict(counters).items():
-                node = port.partition("->")[0]
-                rows.append(CounterRow(node, port, name, before=int(before[name]), after=int(value)))
-        return rows
+        return port_counter_rows(self._before, self._after)
 
     def cpu_table(self, start_ns: int, traffic_ns: int) -> Columns:
         """Busy cores of each node while the traffic lasts; `start_ns` on this process's clock.

@@ -11,8 +11,9 @@ from helpers.nodes import write_inventory
 from harness.provisioning import switch as module
 from harness.provisioning.clocks import ClockOffset
 from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.port_counters import PortCounters
 from harness.provisioning.ports import PortSettings, clear_lines, port_lines
-from harness.provisioning.switch import PortCounters, SwitchConnection, filter_drops, port_counters
+from harness.provisioning.switch import SwitchConnection
 from remote.errors import NodeError
 from remote.login import Login
 
@@ -123,23 +124,3 @@ def test_counters_of_every_port(inventory: Inventory, shells: list[FakeShell]) -
         counters = switch.counters()
     assert counters["s0->h0"] == PortCounters(900, 9, dropped_packets=4, lost_packets=5, backlog_bytes=70)
     assert counters["s0->h1"] == PortCounters()
-
-
-def test_netems_own_losses_are_told_from_the_queues_drops() -> None:
-    counted = [
-        discipline("netem", "1:", root=True, bytes=900, packets=9, drops=10),
-        discipline("htb", "2:", parent="1:1", drops=7),
-        discipline("red", "3:", parent="2:10", drops=7, marked=20, backlog=30),
-    ]
-    assert port_counters(counted, 0) == PortCounters(900, 9, 7, 3, 20, 30)
-
-
-def test_without_a_rate_the_drops_are_the_kernels_own_queues() -> None:
-    alone = [discipline("fq_codel", "0:", root=True, drops=2)]
-    assert port_counters(alone, 0) == PortCounters(dropped_packets=2)
-    lossy = [discipline("netem", "1:", root=True, drops=2)]
-    assert port_counters(lossy, 0) == PortCounters(lost_packets=2)
-
-
-def test_filters_without_actions_have_dropped_nothing() -> None:
-    assert filter_drops([{"kind": "u32"}, {"options": {"actions": [{}]}}]) == 0

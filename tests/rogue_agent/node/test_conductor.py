@@ -1,5 +1,6 @@
 """The conductor with real agents of this computer: TCP over loopback, no network to build."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,18 @@ import pytest
 from rogue_agent.node.conductor import conduct, run
 from rogue_agent.node.errors import AgentError
 from rogue_agent.node.messages import Load, Prepare
-from rogue_agent.node.orders import ACCOUNT, FILES, ORDERS, SAMPLES, Account, Command, Orders, RoleOrder
+from rogue_agent.node.orders import (
+    ACCOUNT,
+    COUNTS,
+    FILES,
+    ORDERS,
+    SAMPLES,
+    Account,
+    Command,
+    Orders,
+    RoleOrder,
+    TimedCommand,
+)
 from rogue_agent.node.wire import encode
 
 LIMIT_MS = 30_000
@@ -26,7 +38,10 @@ def role(end: str, peer: str) -> RoleOrder:
 def conducted(folder: Path, first: str = "true") -> Account:
     roles = [role("requester", "responder"), role("responder", "requester")]
     hosts = ["h-requester", "h-responder"]
-    orders = Orders([Command([first])], hosts, roles, {"here": "lo"}, 1, 1_000_000, LIMIT_MS, 20 * 10**9)
+    cut = TimedCommand(0, Command(["touch", str(folder / "cut")]))
+    clock = {"clock": Command(["cat", "/proc/uptime"])}
+    limits = 1, 1_000_000, LIMIT_MS, 20 * 10**9
+    orders = Orders([Command([first])], hosts, roles, {"here": "lo"}, *limits, [cut], clock)
     (folder / ORDERS).write_text(orders.text())
     conduct(folder)
     return Account.read((folder / ACCOUNT).read_text())
@@ -38,6 +53,9 @@ def test_a_transfer_from_orders_to_account(tmp_path: Path) -> None:
     assert account.results["flow0-requester"].moved_bytes == SIZE_BYTES
     assert account.start_ns is not None and account.kernel
     assert "ok" in (tmp_path / FILES / "flow0-requester.transfers").read_text()
+    assert (tmp_path / "cut").exists(), "what was due was done"
+    counts = json.loads((tmp_path / COUNTS).read_text())
+    assert float(counts["before"]["clock"].split()[0]) <= float(counts["after"]["clock"].split()[0])
     assert (tmp_path / SAMPLES).read_text().startswith("port,t_ns,bytes,drops,marks\nhere,")
 
 

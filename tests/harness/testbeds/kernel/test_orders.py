@@ -6,7 +6,7 @@ from helpers.experiments import cell_of
 
 from harness.testbeds.ends.roles import plan_roles
 from harness.testbeds.kernel.network import BURST_BYTES
-from harness.testbeds.kernel.orders import orders_of
+from harness.testbeds.kernel.orders import DISCIPLINES, orders_of
 from rogue_agent.node.messages import Prepare
 from rogue_agent.node.wire import REQUEST_TYPES, decode
 
@@ -52,3 +52,19 @@ def test_tcp_is_held_to_its_hosts_interface(tmp_path: Path) -> None:
         prepare = decode(orders_of(cell, plan_roles(cell)).roles[0].prepare.encode(), REQUEST_TYPES)
         assert isinstance(prepare, Prepare)
         assert prepare.interface == interface
+
+
+def test_a_cut_is_two_commands_with_their_instants(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "faults=[{kind: link_cut, target: h2, at: 5ms, duration: 2ms}]")
+    timed = orders_of(cell, plan_roles(cell)).timed
+    assert [(each.at_ns, " ".join(each.command.run)) for each in timed] == [
+        (5_000_000, "ip link set dev p2b down"),
+        (7_000_000, "ip link set dev p2b up"),
+    ]
+
+
+def test_what_filters_have_dropped_is_asked_where_there_is_one(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "faults=[{kind: loss, target: h2, model: identification, one_in: 4096}]")
+    counts = orders_of(cell, plan_roles(cell)).counts
+    assert set(counts) == {DISCIPLINES, "p2b"}
+    assert counts["p2b"].run[-3:] == ["dev", "p2b", "egress"]

@@ -1,5 +1,6 @@
 """What a kernel leaves behind becomes tables."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ from helpers.experiments import cell_of
 from harness.cell.cell import Cell
 from harness.testbeds.base import Failure
 from harness.testbeds.ends.roles import plan_roles
+from harness.testbeds.kernel.orders import DISCIPLINES
 from harness.testbeds.kernel.outcome import result_of
 from rogue_agent.node.messages import Results
-from rogue_agent.node.orders import ACCOUNT, FILES, SAMPLES, Account
+from rogue_agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
 from workloads.records import FailureKind
 
 TRANSFERS = """\
@@ -29,11 +31,23 @@ def cell(tmp_path: Path) -> Cell:
     return cell_of(tmp_path, "measure=[queues, cpu]")
 
 
+def printed(marked: int, filtered: int) -> dict[str, str]:
+    """What tc says of the port to h2, which has a queue and a filter."""
+    counted = {"dev": "p2b", "bytes": 900, "packets": 9, "drops": 0, "backlog": 0}
+    tree = [
+        {**counted, "kind": "netem", "handle": "1:", "root": True},
+        {**counted, "kind": "red", "handle": "3:", "marked": marked},
+    ]
+    dropping = [{"options": {"actions": [{"stats": {"drops": filtered}}]}}]
+    return {DISCIPLINES: json.dumps(tree), "p2b": json.dumps(dropping)}
+
+
 def left(folder: Path, cell: Cell, account: Account) -> Path:
     """A folder as a kernel leaves it."""
     (folder / FILES).mkdir()
     (folder / FILES / "flow0-requester.transfers").write_text(TRANSFERS)
     (folder / SAMPLES).write_text(QUEUES)
+    (folder / COUNTS).write_text(json.dumps({"before": printed(0, 0), "after": printed(7, 2)}))
     roles = [flow.role(end) for flow in plan_roles(cell) for end in ("requester", "responder")]  # type: ignore[arg-type]
     account.results = {role: Results(role, "ok", 1_000, 801_000) for role in roles}
     (folder / ACCOUNT).write_text(account.text())
@@ -71,3 +85,23 @@ def test_tcp_needs_no_rdma_device(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]")
     result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0)))
     assert result.facts["nic"] == "the kernel's own network stack (software)"
+
+
+def test_ports_have_counters(tmp_path: Path, cell: Cell) -> None:
+    table = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0))).tables["counters"]
+    rows = zip(*(table[column] for column in ("port", "name", "before", "after")), strict=True)
+    counted = {name: (before, after) for port, name, before, after in rows if port == "s0->h2"}
+    assert counted["marked_packets"] == (0, 7)
+    assert counted["lost_packets"] == (0, 2)
+
+
+def test_memories_that_differ_fail_the_cell(tmp_path: Path, cell: Cell) -> None:
+    folder = left(tmp_path, cell, Account(start_ns=0))
+    account = Account.read((folder / ACCOUNT).read_text())
+    account.results["flow0-requester"] = Results(
+        "flow0-requester", "ok", 0, 1, transfers_ok=1, sha256="a" * 64
+    )
+    (folder / ACCOUNT).write_text(account.text())
+    failure = result_of(cell, plan_roles(cell), folder).failure
+    assert failure is not None
+    assert failure.kind is FailureKind.INVALID_RESULT

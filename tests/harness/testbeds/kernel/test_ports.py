@@ -4,7 +4,8 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.kernel.ports import cell_ports
+from harness.testbeds.ends.port_faults import Outage
+from harness.testbeds.kernel.ports import cell_ports, outages
 
 
 def test_ports_mark_above_k_for_dctcp_alone(tmp_path: Path) -> None:
@@ -22,3 +23,15 @@ def test_a_port_marks_no_later_than_it_is_full(tmp_path: Path) -> None:
     port = cell_ports(cell_of(tmp_path, *asked))["s0->h3"]
     assert port.red_max_bytes == port.queue_bytes == 500_000
     assert port.mistake() is None
+
+
+def test_losses_are_the_ports_from_beginning_to_end(tmp_path: Path) -> None:
+    asked = "faults=[{kind: loss, target: h3, model: identification, one_in: 4096}]"
+    ports = cell_ports(cell_of(tmp_path, asked))
+    assert ports["s0->h3"].lost_ip_id_mask == 0xFFF
+    assert ports["s0->h0"].lost_ip_id_mask is None
+
+
+def test_a_cut_has_a_port_and_a_time(tmp_path: Path) -> None:
+    asked = "faults=[{kind: link_cut, target: h3, at: 5ms, duration: 2ms}]"
+    assert outages(cell_of(tmp_path, asked)) == [("s0->h3", Outage(5_000_000, 2_000_000))]

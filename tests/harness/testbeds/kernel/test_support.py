@@ -30,7 +30,8 @@ def test_soft_roce_and_the_kernels_tcp_carry_cells(tmp_path: Path) -> None:
         ("topology.switch=voq", "leave topology.switch out"),
         ("topology.nic=cx4", "leave topology.nic out"),
         ("topology.delay_spread=1us", "topology.delay_spread is for the simulator"),
-        ("faults=[{kind: link_cut, target: s0-h2, at: 1ms, duration: 1ms}]", "such as LinkCut"),
+        ("faults=[{kind: loss, target: h2, probability: 0.1, until: 1ms}]", "leave from and until out"),
+        ("faults=[{kind: slow_receiver, target: h2, rate: 1Gbps}]", "has no SlowReceiver"),
     ],
 )
 def test_what_it_has_not(tmp_path: Path, setting: str, words: str) -> None:
