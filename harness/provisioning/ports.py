@@ -19,6 +19,9 @@ BURST_S: Final = 0.001
 QUEUE_HANDLE: Final = 3
 """Major number of the qdisc that is a port's queue."""
 _DEFAULT_QUEUE_BYTES: Final = 1_000_000
+RED_RATE_BPS_MAX: Final = 34_000_000_000
+"""tc reads the rate of RED in bytes per second, of 32 bits. From it follows only how fast the average of an
+idle port decays. Source: iproute2, tc/q_red.c (get_rate); tc-red(8), bandwidth."""
 _MEAN_PACKET_BYTES: Final = 1_000
 PROMPT_RED_BYTES_MIN: Final = 2 * _MEAN_PACKET_BYTES
 """Below, `tc` takes no mean of so few packets."""
@@ -154,9 +157,10 @@ def _queue(port: PortSettings) -> str:
     burst = -(-(2 * port.red_min_bytes + port.red_max_bytes) // (3 * average)) + 1
     if port.red_is_prompt:
         burst = -(-port.red_min_bytes // average)  # tc refuses less; each packet weighs a half in the mean
+    rate_bps = min(port.rate_bps or 0, RED_RATE_BPS_MAX)
     return (
         f"red limit {port.queue_bytes} min {port.red_min_bytes} max {port.red_max_bytes} avpkt {average} "
-        f"burst {burst} bandwidth {port.rate_bps}bit probability {port.red_probability:g} ecn nodrop"
+        f"burst {burst} bandwidth {rate_bps}bit probability {port.red_probability:g} ecn nodrop"
     )
 
 

@@ -7,7 +7,7 @@ from an address of this same kernel. Who sends is held to an interface, and so t
 soft-RoCE by itself, TCP by what its end is told.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ipaddress import IPv4Address
 from typing import Final
 
@@ -55,8 +55,13 @@ def port_interfaces(topology: Topology) -> dict[str, str]:
     return interfaces
 
 
-def network_commands(topology: Topology, ports: dict[str, PortSettings]) -> list[Command]:
-    """Everything that makes the topology, in order."""
+def network_commands(
+    topology: Topology, ports: dict[str, PortSettings], cards: Collection[str]
+) -> list[Command]:
+    """Everything that makes the topology, in order.
+
+    cards: hosts that get an RDMA device. TCP needs none, and an agent lists 64 at most.
+    """
     interfaces = port_interfaces(topology)
     return [
         _sysctls(),
@@ -64,6 +69,7 @@ def network_commands(topology: Topology, ports: dict[str, PortSettings]) -> list
         *(
             Command(["rdma", "link", "add", f"rxe-{host}", "type", "rxe", "netdev", host])
             for host in topology.host_names()
+            if host in cards
         ),
         Command(["tc", "-batch", "-"], _lines(_trees(topology, ports, interfaces))),
     ]

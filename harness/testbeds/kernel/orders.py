@@ -31,8 +31,8 @@ DISCIPLINES: Final = "disciplines"
 def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
     """Everything that the conductor in the kernel needs to know."""
     return Orders(
-        commands=network_commands(cell.topology, cell_ports(cell)),
-        hosts=sorted({flow.host(end) for flow in flows for end in ENDS}),
+        commands=network_commands(cell.topology, cell_ports(cell), _hosts(flows, are_with_cards=True)),
+        hosts=sorted(_hosts(flows)),
         roles=[_role(cell, flow, end) for flow in flows for end in ENDS],
         ports=port_interfaces(cell.topology) if cell.experiment.measures("queues") else {},
         queue_handle=QUEUE_HANDLE,
@@ -63,6 +63,12 @@ def _counts(cell: Cell) -> dict[str, Command]:
         each: Command(["tc", "-s", "-j", "filter", "show", "dev", each, "egress"]) for each in filtering
     }
     return {DISCIPLINES: Command(["tc", "-s", "-j", "qdisc", "show"]), **filters}
+
+
+def _hosts(flows: list[NodeFlow], *, are_with_cards: bool = False) -> set[str]:
+    """Hosts that take part; only those of verbs, if a card is asked for."""
+    taking_part = (flow for flow in flows if flow.service != "tcp" or not are_with_cards)
+    return {flow.host(end) for flow in taking_part for end in ENDS}
 
 
 def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:

@@ -93,3 +93,10 @@ def test_what_is_right_has_no_mistake() -> None:
         replace(HUNDRED_MBPS, red_min_bytes=1, red_max_bytes=1_500_000, loss_probability=1.0).mistake()
         is None
     )
+
+
+def test_a_fast_port_marks_too() -> None:
+    """tc refuses RED a rate of more than 32 bits of bytes per second."""
+    port = PortSettings(rate_bps=40 * 10**9, red_min_bytes=60_000, red_max_bytes=60_001)
+    assert port_lines("eth2", port)[-1].endswith("bandwidth 34000000000bit probability 1 ecn nodrop")
+    assert 34 * 10**9 // 8 < 2**32 <= 40 * 10**9 // 8

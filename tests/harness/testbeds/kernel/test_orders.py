@@ -68,3 +68,11 @@ def test_what_filters_have_dropped_is_asked_where_there_is_one(tmp_path: Path) -
     counts = orders_of(cell, plan_roles(cell)).counts
     assert set(counts) == {DISCIPLINES, "p2b"}
     assert counts["p2b"].run[-3:] == ["dev", "p2b", "egress"]
+
+
+def test_only_hosts_with_verbs_have_a_card(tmp_path: Path) -> None:
+    for transport, hosts in (("dctcp", ()), ("roce", ("h0", "h1", "h2"))):
+        cell = cell_of(tmp_path, f"transports=[{transport}]", "probe=null", "measure=[throughput]")
+        commands = orders_of(cell, plan_roles(cell)).commands
+        cards = [each.run[-1] for each in commands if each.run[0] == "rdma"]
+        assert cards == list(hosts)
