@@ -54,4 +54,5 @@ def _summary(inventory: Inventory, played: PlaybookResult, is_check: bool) -> st
 
 def _stopped(argument: str, played: PlaybookResult) -> str:
     again, back = call_again("provision", argument), call_again("teardown", argument)
-    return f"stopped in task {played.tasks_done}; to go on: {again}; to put everything back: {back}"
+    place = f"in task {played.tasks_done}" if played.tasks_done else "before the first task"
+    return f"stopped {place}; to go on: {again}; to put everything back: {back}"

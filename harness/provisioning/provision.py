@@ -11,7 +11,7 @@ from rich.console import Console
 from harness.provisioning.events import PlaybookResult, TaskFailure
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.places import AGENT, DOOL
-from harness.provisioning.playbook import Order, run_playbook
+from harness.provisioning.playbook import Interrupted, Order, run_playbook
 from harness.provisioning.ports import PortSettings, port_trees
 from harness.provisioning.reach import ANYTHING, reach
 from remote.errors import NodeError
@@ -52,7 +52,10 @@ def teardown(inventory: Inventory, log: Path, console: Console) -> PlaybookResul
 
 def _play(order: Order, inventory: Inventory, console: Console) -> PlaybookResult:
     """Run it where we got to ourselves, and may do everything; why not elsewhere is part of the result."""
-    reached = reach(inventory.logins, dict.fromkeys((login.node for login in inventory.logins), ANYTHING))
+    try:
+        reached = reach(inventory.logins, dict.fromkeys((login.node for login in inventory.logins), ANYTHING))
+    except KeyboardInterrupt as stop:
+        raise Interrupted(PlaybookResult()) from stop
     reasons = reached.reasons()
     rest = [login.node for login in inventory.logins if login.node not in reasons]
     played = run_playbook(order.of_nodes(rest), console) if rest else PlaybookResult()

@@ -1,10 +1,12 @@
 """Goes to every node before Ansible does: who replies, what time it is there, whether Ansible can work."""
 
 import shlex
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from harness.provisioning.clocks import ClockOffset, clock_offset
 from harness.provisioning.findings import Finding
@@ -17,6 +19,7 @@ REACH_LIMIT_S: Final = 30.0
 PYTHON: Final = "/usr/bin/python3"
 ANYTHING: Final = "true"
 """A command that somebody may run as root who may run all."""
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(slots=True)
@@ -43,18 +46,31 @@ def reach(logins: Iterable[Login], commands: Mapping[str, str]) -> Reached:
 
     commands: by node, what its user must be allowed to run as root, without a password.
     """
-    reached, wanted = Reached(), list(logins)
-    with ThreadPoolExecutor(max(1, len(wanted))) as pool:
-        asked = {login.node: pool.submit(_visit, login, commands[login.node]) for login in wanted}
-        for node, reply in asked.items():
-            try:
-                lacks, clock = reply.result()
-            except NodeError as error:
-                reached.failures[node] = str(error).removeprefix(f"{node}: ")
-            else:
-                reached.lacks += lacks
-                reached.clocks[node] = clock
+    reached = Reached()
+    asked = {login.node: _begin(partial(_visit, login, commands[login.node])) for login in logins}
+    for node, reply in asked.items():
+        try:
+            lacks, clock = reply.result()
+        except NodeError as error:
+            reached.failures[node] = str(error).removeprefix(f"{node}: ")
+        else:
+            reached.lacks += lacks
+            reached.clocks[node] = clock
     return reached
+
+
+def _begin(work: Callable[[], ResultT]) -> Future[ResultT]:
+    """Do it in a thread for which nobody waits when Ctrl-C ends this process."""
+    future: Future[ResultT] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
 
 
 def _visit(login: Login, command: str) -> tuple[list[Finding], ClockOffset]:

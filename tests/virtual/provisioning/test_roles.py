@@ -187,7 +187,7 @@ def test_a_node_without_power_is_named_and_the_others_are_put_back(nodes: Nodes)
     with pytest.raises(NodeError) as failed:
         nodes.teardown()
     assert "teardown: failed on 1 nodes" in str(failed.value)
-    assert "h1: Put back what provisioning changed: cannot be reached" in str(failed.value)
-    assert any("refused: h1: the node: got cannot be reached" in text for text in nodes.findings())
+    assert "h1: before anything: SSH failed: " in str(failed.value)
+    assert any("refused: h1: the node: got SSH failed: " in text for text in nodes.findings())
     assert nodes.run("h0", STATE).splitlines() == before["h0"]
     assert nodes.run("fabric", STATE).splitlines() == before["fabric"]
