@@ -53,16 +53,20 @@ class Poller:
         One that is punctual rounds down: it wakes up early, and is turned again until the deadline has come.
         """
         before = self._clock()
-        timeout_ms = 0 if self._spinners else None
-        if deadline_ns is not None and not self._spinners:
-            left_ns = deadline_ns - before
-            timeout_ms = max(0, left_ns // _NS_PER_MS if self.is_punctual else -(-left_ns // _NS_PER_MS))
-        ready = self._poll.poll(timeout_ms)
+        left_ns = None if deadline_ns is None else max(0, deadline_ns - before)
+        ready = self._ready(0 if self._spinners else left_ns)
         now = self._clock()
         self.waiting_ns += now - before
-        for descriptor, _ in ready:
+        for descriptor in ready:
             watcher = self._watchers.get(descriptor)
             if watcher is not None:
                 watcher(now)
         for spinner in self._spinners:
             spinner(self._clock())
+
+    def _ready(self, left_ns: int | None) -> list[int]:
+        """Sleep so long, or until there is news if that is None; descriptors that are ready."""
+        timeout_ms = None
+        if left_ns is not None:
+            timeout_ms = left_ns // _NS_PER_MS if self.is_punctual else -(-left_ns // _NS_PER_MS)
+        return [descriptor for descriptor, _ in self._poll.poll(timeout_ms)]

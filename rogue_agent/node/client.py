@@ -49,44 +49,54 @@ class AgentClient:
 
     def request(self, message: Message, reply_class: type[ReplyT]) -> ReplyT:
         """Send a request and wait for its reply; an error reply is raised as AgentError."""
+        self.send(message)
+        return self.receive(reply_class, message.wire_type)
+
+    def send(self, message: Message) -> None:
+        """Send a request whose reply is waited for later."""
         if isinstance(message, Prepare):
             self.gone.pop(message.role, None)
         if isinstance(message, RoleRequest) and message.role in self.gone:
             raise self.gone[message.role]
-        reply = self._exchange(message)
+        try:
+            self._stream.sendall(encode(message))
+        except OSError as error:
+            raise _broken(message.wire_type, error) from error
+
+    def receive(self, reply_class: type[ReplyT], request_type: str) -> ReplyT:
+        """Wait for the reply to a request; of several that wait, the one whose reply comes first."""
+        reply = self._next_reply(request_type)
         if isinstance(reply, Error):
             raise self._blame(reply)
         if not isinstance(reply, reply_class):
-            raise AgentError(
-                ErrorKind.PROTOCOL, f"the agent replied to {message.wire_type} with {reply.wire_type}"
-            )
+            words = f"the agent replied to {request_type} with {reply.wire_type}"
+            raise AgentError(ErrorKind.PROTOCOL, words)
         return reply
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether there is a line that has been received but not looked at."""
+        return bool(self._lines)
 
     def close(self) -> None:
         """Have the agent end its data processes and itself."""
         self.request(Stop(), Stopped)
 
-    def _exchange(self, message: Message) -> Message:
-        """Send a request and return the reply; what is said unasked is noted."""
+    def _next_reply(self, request_type: str) -> Message:
+        """Return the next reply; what is said unasked is noted."""
         try:
-            self._stream.sendall(encode(message))
             while True:
                 reply = decode(self._next_line(), REPLY_TYPES)
                 if not isinstance(reply, Error) or reply.to is not None or reply.role is None:
                     return reply
                 self._blame(reply)
         except MessageError as error:
-            raise AgentError(
-                ErrorKind.PROTOCOL, f"the agent's reply to {message.wire_type}: {error}"
-            ) from error
+            raise AgentError(ErrorKind.PROTOCOL, f"the agent's reply to {request_type}: {error}") from error
         except TimeoutError:
-            raise AgentError(
-                ErrorKind.TIMEOUT, f"the agent did not reply to {message.wire_type} in time"
-            ) from None
+            words = f"the agent did not reply to {request_type} in time"
+            raise AgentError(ErrorKind.TIMEOUT, words) from None
         except OSError as error:
-            raise AgentError(
-                ErrorKind.PROTOCOL, f"the connection broke at {message.wire_type}: {error}"
-            ) from error
+            raise _broken(request_type, error) from error
 
     def _blame(self, reply: Error) -> AgentError:
         """What was said first of a role that is gone is why; what is asked afterwards only finds it gone."""
@@ -102,3 +112,7 @@ class AgentClient:
                 raise AgentError(ErrorKind.PROTOCOL, "the agent ended without a reply")
             self._lines = self._reader.feed(chunk)
         return self._lines.pop(0)
+
+
+def _broken(request_type: str, error: OSError) -> AgentError:
+    return AgentError(ErrorKind.PROTOCOL, f"the connection broke at {request_type}: {error}")

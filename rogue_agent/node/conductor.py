@@ -5,24 +5,22 @@ the outside while time runs.
 """
 
 import json
+import select
 import subprocess
 import time
 from collections import deque
-from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 from rogue_agent.node.client import AgentClient
 from rogue_agent.node.errors import AgentError, ErrorKind
 from rogue_agent.node.forked import ForkedProcess
 from rogue_agent.node.messages import (
-    Alive,
     Connect,
     Connected,
-    Heartbeat,
     Loaded,
     Message,
     Prepared,
@@ -36,6 +34,7 @@ from rogue_agent.node.orders import (
     COUNTS,
     FILES,
     ORDERS,
+    REACHED,
     SAMPLES,
     Account,
     Command,
@@ -44,15 +43,14 @@ from rogue_agent.node.orders import (
     TimedCommand,
 )
 from rogue_agent.node.queues import QueueReader
-from rogue_agent.node.serve import KnownNode, import_pyverbs, supervise_in_fork
+from rogue_agent.node.serve import import_pyverbs
+from rogue_agent.node.supervisor import ROLES_MAX
+from rogue_agent.node.virtual_time import KnownNode, be_exact, supervise_in_fork
 from rogue_agent.node.wire import REQUEST_TYPES, decode
 
 SAMPLE_COLUMNS = ("port", "t_ns", "bytes", "drops", "marks")
-OVER = ("finished", "failed")
-"""States of a role from which it goes on to none."""
-HEARTBEAT_NS = 1_000_000
 _START_MARGIN_NS = 20_000_000
-_SECOND_NS = 1_000_000_000
+_MS_NS, _SECOND_NS = 1_000_000, 1_000_000_000
 _ENDS = ("responder", "requester")
 """The one that serves comes first."""
 
@@ -65,9 +63,11 @@ def conduct(folder: Path) -> None:
         for command in orders.commands:
             run(command)
         import_pyverbs()
+        be_exact()
         with ExitStack() as stack:
             known = KnownNode.found()
-            agents = {host: stack.enter_context(LocalAgent(folder, host, known)) for host in orders.hosts}
+            numbers = range(-(-len(orders.roles) // ROLES_MAX))
+            agents = [stack.enter_context(LocalAgent(folder, number, known)) for number in numbers]
             account.kernel, account.python = known.capabilities.kernel, known.capabilities.python
             _Conductor(orders, agents, folder, account).lead()
     except AgentError as error:
@@ -86,13 +86,14 @@ def run(command: Command) -> str:
 
 
 class LocalAgent:
-    """The agent of one host: a supervisor as on a node, behind pipes instead of SSH.
+    """An agent for as many roles as it takes, of whatever hosts: all hosts are one node here.
 
-    It is a fork of the conductor, for starting Python takes most of an agent's start.
+    It is a supervisor as on a node, behind pipes instead of SSH, and a fork of the conductor, for starting
+    Python takes most of an agent's start.
     """
 
-    def __init__(self, folder: Path, host: str, known: KnownNode) -> None:
-        self._process = ForkedProcess(partial(supervise_in_fork, known), folder / f"{host}.agent.log")
+    def __init__(self, folder: Path, number: int, known: KnownNode) -> None:
+        self._process = ForkedProcess(partial(supervise_in_fork, known), folder / f"agent{number}.log")
         self.client = AgentClient(self)
         self.client.open()
 
@@ -115,13 +116,22 @@ class LocalAgent:
         """Return what it has said."""
         return self._process.stdout.read(size) or b""
 
+    def fileno(self) -> int:
+        """What is readable when it has said something."""
+        return self._process.stdout.fileno()
+
+    def results(self) -> Iterator[Results]:
+        """Results that it has sent by now; nothing is waited for."""
+        while self.client.has_heard or select.select([self], (), (), 0)[0]:
+            yield self.client.receive(Results, Result.wire_type)
+
 
 @dataclass
 class _Conductor:
     """One cell on agents that listen."""
 
     orders: Orders
-    agents: "dict[str, LocalAgent]"
+    agents: "list[LocalAgent]"
     folder: Path
     account: Account
 
@@ -142,48 +152,72 @@ class _Conductor:
             start = Start(role.name, self.orders.limit_ms, start_ns + role.offset_ns, role.run_ns)
             self._client(role).request(start, Started)
         self.account.start_ns = start_ns
-        self._watch(start_ns)
-        (self.folder / COUNTS).write_text(json.dumps({"before": before, "after": self._counts()}))
         (self.folder / FILES).mkdir()
-        for role in reversed(by_end):
-            self._collect(role)
+        self._watch(start_ns, [role for role in self.orders.roles if role.loads])
+        (self.folder / COUNTS).write_text(json.dumps({"before": before, "after": self._counts()}))
+        for role in self.orders.roles:
+            if not role.loads:
+                self._keep(self._client(role).request(self._result(role), Results))
 
     def _client(self, role: RoleOrder) -> AgentClient:
-        return self.agents[role.host].client
+        return self.agents[self.orders.roles.index(role) // ROLES_MAX].client
 
     def _counts(self) -> "dict[str, str]":
         return {name: run(command) for name, command in self.orders.counts.items()}
 
-    def _watch(self, start_ns: int) -> None:
-        """Sample the ports until every requester has ended; what does not end in time has hung."""
-        reader = QueueReader(self.orders.ports, self.orders.queue_handle)
-        running = [role for role in self.orders.roles if role.loads]
-        samples, interval_ns = [",".join(SAMPLE_COLUMNS)], self.orders.sample_interval_ns
-        heartbeat_every, due = max(1, HEARTBEAT_NS // interval_ns), deque(self.orders.timed)
-        for number in count(1):
-            _act_until(start_ns, number * interval_ns, due)
+    def _watch(self, start_ns: int, requesters: "list[RoleOrder]") -> None:
+        """Sample the ports until every requester has ended; what does not end in time has hung.
+
+        Each is asked for its results at once, and says them when it has ended.
+        """
+        for role in requesters:
+            self._client(role).send(self._result(role))
+        with closing(QueueReader(self.orders.ports, self.orders.queue_handle)) as reader:
+            samples = self._sample(reader, start_ns, {role.name for role in requesters})
+        (self.folder / SAMPLES).write_text("\n".join([",".join(SAMPLE_COLUMNS), *samples, ""]))
+
+    def _sample(self, reader: QueueReader, start_ns: int, running: "set[str]") -> "list[str]":
+        """Sample until none of these roles runs; tell the outside from time to time how far time has come."""
+        samples: list[str] = []
+        told_ns = next_ns = 0
+        due = deque(self.orders.timed)
+        while running:
+            next_ns += self.orders.sample_interval_ns
+            _act_until(start_ns, next_ns, due)
             now_ns = time.monotonic_ns() - start_ns
             samples += [",".join(map(str, (port, now_ns, *each))) for port, each in reader.read().items()]
-            if number % heartbeat_every:
-                continue
-            running = [role for role in running if not self._has_ended(role)]
-            if not running:
-                break
-            if now_ns > self.orders.hung_after_ns:
-                raise AgentError(ErrorKind.TIMEOUT, f"{running[0].name} did not end in its time")
-        reader.close()
-        (self.folder / SAMPLES).write_text("\n".join([*samples, ""]))
+            for results in self._heard():
+                self._keep(results)
+                running.remove(results.role)
+            if running and now_ns > self.orders.hung_after_ns:
+                raise AgentError(ErrorKind.TIMEOUT, f"{min(running)} did not end in its time")
+            if now_ns - told_ns >= self.orders.tell_every_ns:
+                replace_text(self.folder / REACHED, str(now_ns))
+                told_ns = now_ns
+        return samples
 
-    def _has_ended(self, role: RoleOrder) -> bool:
-        return self._client(role).request(Heartbeat(role.name, self.orders.limit_ms), Alive).state in OVER
+    def _heard(self) -> "list[Results]":
+        """What has come from any agent by now."""
+        ready, _, _ = select.select(self.agents, (), (), 0)
+        return [results for agent in ready for results in agent.results()]
 
-    def _collect(self, role: RoleOrder) -> None:
+    def _result(self, role: RoleOrder) -> Result:
+        """Ask for a role's results, whose reply may come as late as the cell ends."""
+        limit_ms = self.orders.limit_ms + self.orders.hung_after_ns // _MS_NS
+        return Result(role.name, limit_ms, role.checked_bytes > 0, role.checked_bytes or None)
+
+    def _keep(self, results: Results) -> None:
         """Keep what a role says, and its files: they are in a file system that ends with the kernel."""
-        request = Result(role.name, self.orders.limit_ms, role.checked_bytes > 0, role.checked_bytes or None)
-        results = self._client(role).request(request, Results)
-        self.account.results[role.name] = results
+        self.account.results[results.role] = results
         for name, path in results.files.items():
-            (self.folder / FILES / f"{role.name}.{name}").write_bytes(Path(str(path)).read_bytes())
+            (self.folder / FILES / f"{results.role}.{name}").write_bytes(Path(str(path)).read_bytes())
+
+
+def replace_text(file: Path, text: str) -> None:
+    """Write a file that somebody may be reading: he sees the text before or this one, and never a part."""
+    fresh = file.with_name(f"{file.name}.new")
+    fresh.write_text(text)
+    fresh.replace(file)
 
 
 def _message(line: str) -> Message:

@@ -9,6 +9,8 @@ ORDERS = "orders.json"
 ACCOUNT = "account.json"
 SAMPLES = "queues.csv"
 COUNTS = "counts.json"
+REACHED = "reached"
+"""How many nanoseconds after its start the cell is; written anew while it runs, for whoever waits outside."""
 FILES = "files"
 """A folder: the files of each role, called `role.name`."""
 
@@ -35,7 +37,6 @@ class RoleOrder:
 
     name: str
     end: str
-    host: str
     peer: str
     """Name of the role at the other end."""
     prepare: str
@@ -54,14 +55,14 @@ class Orders:
 
     commands: list[Command]
     """What builds the network, in this order."""
-    hosts: list[str]
-    """Hosts, each of which has an agent."""
     roles: list[RoleOrder]
     ports: dict[str, str]
     """The interface of each port whose queue is sampled."""
     queue_handle: int
     """Major number of the qdisc that is a port's queue."""
     sample_interval_ns: int
+    tell_every_ns: int
+    """How often it is told how far time has come."""
     limit_ms: int
     """What an agent gets for each request, of the kernel's time."""
     hung_after_ns: int

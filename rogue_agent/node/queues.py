@@ -42,6 +42,7 @@ class QueueReader:
         self._names = {socket.if_nametoindex(interface): name for name, interface in interfaces.items()}
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
         self._socket.bind((0, 0))
+        self._chunk = memoryview(bytearray(_CHUNK_BYTES))
 
     def read(self) -> "dict[str, QueueReading]":
         """Every interface as it is now."""
@@ -62,7 +63,8 @@ class QueueReader:
     def _messages(self) -> Iterator[bytes]:
         """The bodies of one dump."""
         while True:
-            for kind, body in split(self._socket.recv(_CHUNK_BYTES)):
+            length = self._socket.recv_into(self._chunk)
+            for kind, body in split(bytes(self._chunk[:length])):
                 if kind == _DONE:
                     return
                 if kind == _ERROR:

@@ -6,24 +6,21 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Spool
 from rogue_agent.drivers.verbs import clock
-from rogue_agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
+from rogue_agent.drivers.verbs.discovery import SYSFS
 from rogue_agent.drivers.verbs.errors import VerbsUnavailable
 from rogue_agent.drivers.verbs.pyverbs import load
-from rogue_agent.node.capabilities import capabilities
 from rogue_agent.node.data_process import DataProcess
 from rogue_agent.node.end import Workplace
 from rogue_agent.node.ends import open_end
 from rogue_agent.node.forked import ForkedProcess
-from rogue_agent.node.messages import Capabilities
 from rogue_agent.node.supervisor import Supervisor
 
 SPOOL = Path("/var/lib/rogue/spool")
@@ -32,20 +29,6 @@ _PREFIX = "rogue-agent-"
 _READABLE_BY_GROUP = 0o2750
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 Work = Callable[[str, Path, int, int], int]
-
-
-@dataclass(frozen=True)
-class KnownNode:
-    """What was found on a node once, for all the agents that are forked on it; nothing of it may change."""
-
-    ports: Sequence[PortAddress]
-    capabilities: Capabilities
-
-    @classmethod
-    def found(cls) -> "KnownNode":
-        """Look at this node."""
-        ports = roce_ports()
-        return cls(ports, capabilities(known=ports))
 
 
 def own_streams() -> tuple[int, int]:
@@ -58,13 +41,11 @@ def own_streams() -> tuple[int, int]:
     return source, sink
 
 
-def work(role: str, directory: Path, source: int, sink: int, *, ports: Sequence[PortAddress] = ()) -> int:
-    """Serve one role over two descriptors; whatever it writes beside its replies goes to `directory`.
-
-    ports: those of this node, if they have been found already.
-    """
-    spool, poller = Spool(directory, role), Poller(clock.host_ns)
-    workplace = Workplace(load, SYSFS, spool, poller, clock.host_ns, clock.nic_ns, ports)
+def work(role: str, directory: Path, source: int, sink: int) -> int:
+    """Serve one role over two descriptors; whatever it writes beside its replies goes to `directory`."""
+    workplace = Workplace(
+        load, SYSFS, Spool(directory, role), Poller(clock.host_ns), clock.host_ns, clock.nic_ns
+    )
     return DataProcess(source, sink, workplace, open_end).serve()
 
 
@@ -128,14 +109,7 @@ def _supervise(work_on: Work, directory: Path) -> int:
     leave_a_watcher(directory)
     source, sink = own_streams()
     import_pyverbs()
-    return Supervisor(source, sink, partial(_launch, work_on, directory), directory).serve()
-
-
-def supervise_in_fork(known: KnownNode, source: int, sink: int) -> int:
-    """Serve one conversation over two descriptors, in a process that has imported everything already."""
-    with own_directory() as directory:
-        launch = partial(_launch, partial(work, ports=known.ports), directory)
-        return Supervisor(source, sink, launch, directory, look=lambda: known.capabilities).serve()
+    return Supervisor(source, sink, partial(launch, work_on, directory), directory).serve()
 
 
 def import_pyverbs() -> None:
@@ -144,7 +118,8 @@ def import_pyverbs() -> None:
         load()
 
 
-def _launch(work_on: Work, directory: Path, role: str, log: Path) -> ForkedProcess:
+def launch(work_on: Work, directory: Path, role: str, log: Path) -> ForkedProcess:
+    """Start the data process of a role."""
     return ForkedProcess(partial(work_on, role, directory), log)
 
 

@@ -37,7 +37,7 @@ from rogue_agent.node.wire import LINE_BYTES_MAX, REPLY_TYPES, REQUEST_TYPES, Li
 
 _CHUNK_BYTES = 65_536
 _REQUESTS_PENDING_MAX = 8
-_ROLES_MAX = 64
+ROLES_MAX = 64
 _LOG_SHOWN_CHARACTERS = 2_000
 _LAST_BREATH_S = 5.0
 _GRACE_S = 5.0
@@ -174,7 +174,7 @@ class Supervisor:
     def _forward(self, request: RoleRequest, line: bytes) -> None:
         """Hand a request to its data process, which `prepare` starts and `end_role` ends."""
         role = request.role
-        if isinstance(request, Prepare) and role not in self._roles and len(self._roles) < _ROLES_MAX:
+        if isinstance(request, Prepare) and role not in self._roles and len(self._roles) < ROLES_MAX:
             self._launch(role)
         data = self._roles.get(role)
         if data is None:
@@ -190,7 +190,7 @@ class Supervisor:
             self._hand_over(role, data, line)
 
     def _refuse(self, request: RoleRequest, problem: str, *, is_gone: bool = False) -> None:
-        words = f"{request.wire_type}: role {request.role!r} {problem}; at most {_ROLES_MAX} roles at a time"
+        words = f"{request.wire_type}: role {request.role!r} {problem}; at most {ROLES_MAX} roles at a time"
         self._send(Error(request.role, ErrorKind.PROTOCOL.value, words, request.wire_type, is_gone))
 
     def _hand_over(self, role: str, data: _DataProcess, line: bytes) -> None:

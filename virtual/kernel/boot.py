@@ -11,7 +11,8 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ EXIT: Final = "exit"
 CONSOLE: Final = "console.log"
 MEMORY_MIB: Final = 512
 _LINES_SHOWN: Final = 20
+_WAIT_S: Final = 1.0
 
 
 class KernelTimeoutError(VirtualTestbedError):
@@ -59,18 +61,19 @@ class Kernel:
         return self.directory / "root"
 
 
-def boot(
+def boot(  # noqa: PLR0913 - whatever one boot differs from another in
     kernel: Kernel,
     folder: Path,
     *,
     limit_s: float,
     memory_mib: int = MEMORY_MIB,
     writes_to_root: bool = False,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> None:
     """Run `main.py` of a folder in a kernel of its own, and wait for the end of both.
 
-    limit_s: on this computer's clock. Raises KernelTimeoutError, KernelPanicError or MainFailedError, each
-    with the last lines of what was said.
+    limit_s: on this computer's clock, on which `on_wait` is called every second. Raises KernelTimeoutError,
+    KernelPanicError or MainFailedError, each with the last lines of what was said.
     """
     with _links(kernel, folder) as place:
         command = [
@@ -88,7 +91,7 @@ def boot(
             "quiet",
             "time-travel=inf-cpu",
         ]
-        is_over = _run(command, folder / CONSOLE, limit_s)
+        is_over = _run(command, folder / CONSOLE, limit_s, on_wait)
     if not is_over:
         raise KernelTimeoutError(_told(folder, f"the kernel did not end within {limit_s:.0f} s"))
     try:
@@ -99,7 +102,7 @@ def boot(
         raise MainFailedError(_told(folder, f"what ran in the kernel ended with code {code}"))
 
 
-def _run(command: list[str], console: Path, limit_s: float) -> bool:
+def _run(command: list[str], console: Path, limit_s: float, on_wait: Callable[[], None]) -> bool:
     """Run a kernel; return False if it had to be killed. It never outlives this process."""
     with console.open("wb") as output:
         process = subprocess.Popen(
@@ -110,14 +113,22 @@ def _run(command: list[str], console: Path, limit_s: float) -> bool:
             start_new_session=True,
         )
         try:
-            process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            return False
+            return _wait(process, limit_s, on_wait)
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    return True
+
+
+def _wait(process: "subprocess.Popen[bytes]", limit_s: float, on_wait: Callable[[], None]) -> bool:
+    """Wait for the end; return False if it has not come in time."""
+    deadline_s = time.monotonic() + limit_s
+    while (left_s := deadline_s - time.monotonic()) > 0:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(min(_WAIT_S, left_s))
+            return True
+        on_wait()
+    return False
 
 
 @contextmanager

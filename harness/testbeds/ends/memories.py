@@ -10,8 +10,6 @@ from harness.testbeds.ends.roles import EndName, NodeFlow
 from rogue_agent.core.transports import TRANSPORTS, settings_for
 
 FILL_SEED: Final = 1
-MEMORY_BYTES_MAX: Final = 32 * 2**20
-"""A longer transfer goes round and round in it."""
 MEMORY_BYTES_MIN: Final = 4096
 RECEIVES_MIN: Final = 8
 """More than the batches that a sender keeps under way: else SENDs come while no receive is posted."""
@@ -25,7 +23,7 @@ def memory_bytes(flow: NodeFlow, end: EndName) -> int:
         receives = _messages(flow) * -(-RECEIVES_MIN // _messages(flow))
         return receives * _segment_bytes(flow)
     sizes = [flow.flow.size_bytes, *(arrival.size_bytes for arrival in flow.flow.arrivals)]
-    return min(MEMORY_BYTES_MAX, max(MEMORY_BYTES_MIN, *sizes))
+    return min(flow.memory_bytes_max, max(MEMORY_BYTES_MIN, *sizes))
 
 
 def fill_seed(flow: NodeFlow, end: EndName) -> int | None:
@@ -46,9 +44,9 @@ def compared_bytes(flow: NodeFlow) -> int:
         return 0
     if flow.flow.verb == "send":
         return size_bytes if _lands_in_ring(flow) else 0
-    if size_bytes <= MEMORY_BYTES_MAX:
+    if size_bytes <= flow.memory_bytes_max:
         return size_bytes
-    return MEMORY_BYTES_MAX // _segment_bytes(flow) * _segment_bytes(flow)
+    return flow.memory_bytes_max // _segment_bytes(flow) * _segment_bytes(flow)
 
 
 def _lands_in_ring(flow: NodeFlow) -> bool:
@@ -57,7 +55,7 @@ def _lands_in_ring(flow: NodeFlow) -> bool:
     if asked.verb != "send" or flow.transport not in TRANSPORTS or asked.arrivals:
         return False
     is_whole = asked.verb_bytes is None or asked.verb_bytes >= min(_segment_bytes(flow), asked.size_bytes)
-    return is_whole and asked.size_bytes <= MEMORY_BYTES_MAX and _messages(flow) <= RECEIVES_MAX
+    return is_whole and asked.size_bytes <= flow.memory_bytes_max and _messages(flow) <= RECEIVES_MAX
 
 
 def _messages(flow: NodeFlow) -> int:

@@ -17,6 +17,10 @@ PRIORITIES: Final = 7
 `lacking_limiters` refuses flows that would share one; those whose batches are held back may.
 """
 
+MEMORY_BYTES_MAX: Final = 32 * 2**20
+"""A longer transfer goes round and round in it."""
+GRID_TOLERANCE: Final = 100
+"""Samples of a hundredth of an interval off belong to the same interval."""
 EndName = Literal["requester", "responder"]
 
 
@@ -36,6 +40,8 @@ class NodeFlow:
     overrides: dict[str, object] = field(default_factory=dict)
     """Parameters of the transport by the agent's names."""
     options: DriverOptions = field(default_factory=DriverOptions)
+    memory_bytes_max: int = MEMORY_BYTES_MAX
+    """The largest memory that one of its ends gets."""
 
     @property
     def flow(self) -> Flow:
@@ -85,7 +91,7 @@ class NodeFlow:
         return self.flow.initiator if end == "requester" else self.flow.responder
 
 
-def plan_roles(cell: Cell) -> list[NodeFlow]:
+def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[NodeFlow]:
     """Every flow of a cell, the probe's last."""
     planned: list[NodeFlow] = []
     limited: Counter[str] = Counter()
@@ -103,14 +109,22 @@ def plan_roles(cell: Cell) -> list[NodeFlow]:
                 f"flow{len(planned)}",
                 line_rate_bps,
                 cell.topology.mtu_bytes,
-                cell.timing.limit_ns - flow.start_ns,
+                _run_ns(cell, flow),
                 limiter_class,
                 dict(overrides),
                 driver_options(carrier.parameters),
+                memory_bytes_max,
             )
         )
     probe = _probe(cell)
     return [*planned, probe] if probe else planned
+
+
+def _run_ns(cell: Cell, flow: Flow) -> int:
+    """To the end of the cell; one that starts microseconds late ends as late, with a last whole sample."""
+    run_ns, interval_ns = cell.timing.limit_ns - flow.start_ns, cell.timing.throughput_interval_ns
+    short_ns = -run_ns % interval_ns
+    return run_ns + short_ns if short_ns <= interval_ns // GRID_TOLERANCE else run_ns
 
 
 def is_limited(carrier: Carrier, line_rate_bps: int) -> bool:

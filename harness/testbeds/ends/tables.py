@@ -9,7 +9,7 @@ from typing import Final, Literal
 from harness.cell.cell import Cell
 from harness.provisioning.port_counters import PortCounters
 from harness.testbeds.base import Columns, TestbedError
-from harness.testbeds.ends.roles import EndName, NodeFlow
+from harness.testbeds.ends.roles import GRID_TOLERANCE, EndName, NodeFlow
 from harness.testbeds.rows import columns_of
 from harness.testbeds.transfers import SECOND_NS, Transfers, events_table, flows_table, latency_table
 from rogue_agent.core.application import TransferRecord
@@ -19,8 +19,6 @@ from workloads.records import CounterRow, EventRow, FailureKind, RttRow, Through
 
 PER_CONNECTION = "tcp_"
 """Counters that each connection has for itself begin with this."""
-GRID_TOLERANCE = 100
-"""Samples of a hundredth of an interval off belong to the same interval."""
 Row = Mapping[str, str]
 Shift = Callable[[str], int]
 """An instant of a node's clock, as text, on the run's own: nanoseconds since its start."""

@@ -19,6 +19,7 @@ LIMIT_MS: Final = 600_000
 """What a role gets for a request; no time passes there while it works."""
 HUNG_AFTER_NS: Final = 10_000_000_000
 """A flow that has not ended so long after its time never will."""
+TOLD_TIMES: Final = 50
 LIMITERS: Final[Mapping[str, str]] = {"rc": "htb", "uc": "software"}
 """By service. `rdma_rxe` completes a verb of an unreliable connection when it has handed the packets over,
 up to 65 of which still wait in htb: the agent would take its own limiter for a queue in the network. What the
@@ -31,12 +32,12 @@ DISCIPLINES: Final = "disciplines"
 def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
     """Everything that the conductor in the kernel needs to know."""
     return Orders(
-        commands=network_commands(cell.topology, cell_ports(cell), _hosts(flows, are_with_cards=True)),
-        hosts=sorted(_hosts(flows)),
+        commands=network_commands(cell.topology, cell_ports(cell), _hosts_with_cards(flows)),
         roles=[_role(cell, flow, end) for flow in flows for end in ENDS],
         ports=port_interfaces(cell.topology) if cell.experiment.measures("queues") else {},
         queue_handle=QUEUE_HANDLE,
         sample_interval_ns=cell.timing.queue_interval_ns,
+        tell_every_ns=cell.timing.traffic_ns // TOLD_TIMES,
         limit_ms=LIMIT_MS,
         hung_after_ns=cell.timing.limit_ns + HUNG_AFTER_NS,
         timed=_timed(cell),
@@ -65,10 +66,9 @@ def _counts(cell: Cell) -> dict[str, Command]:
     return {DISCIPLINES: Command(["tc", "-s", "-j", "qdisc", "show"]), **filters}
 
 
-def _hosts(flows: list[NodeFlow], *, are_with_cards: bool = False) -> set[str]:
-    """Hosts that take part; only those of verbs, if a card is asked for."""
-    taking_part = (flow for flow in flows if flow.service != "tcp" or not are_with_cards)
-    return {flow.host(end) for flow in taking_part for end in ENDS}
+def _hosts_with_cards(flows: list[NodeFlow]) -> set[str]:
+    """Hosts at the ends of flows that are no TCP."""
+    return {flow.host(end) for flow in flows if flow.service != "tcp" for end in ENDS}
 
 
 def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
@@ -83,7 +83,6 @@ def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
     return RoleOrder(
         name=name,
         end=end,
-        host=host,
         peer=flow.role("responder" if end == "requester" else "requester"),
         prepare=encode(request).decode(),
         loads=[encode(each).decode() for each in loads],

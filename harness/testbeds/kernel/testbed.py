@@ -14,7 +14,7 @@ from harness.testbeds.kernel import support
 from harness.testbeds.kernel.orders import orders_of
 from harness.testbeds.kernel.outcome import result_of
 from rogue_agent.node.bundle import agent_archive
-from rogue_agent.node.orders import ORDERS
+from rogue_agent.node.orders import ORDERS, REACHED
 from virtual import prerequisites
 from virtual.errors import VirtualTestbedError
 from virtual.kernel.boot import CONSOLE, MAIN, Kernel, KernelPanicError, KernelTimeoutError, boot
@@ -30,11 +30,14 @@ from rogue_agent.node.conductor import main
 
 sys.exit(main(["."]))
 """
-SETUP_SECONDS: Final = 10.0
-"""Booting, and starting the agents."""
-PACKET_SECONDS: Final = 250e-6
-"""Processor time of one data packet with its acknowledgement, two ports and a bridge: 33 s for 107 000
-packets of an incast of 4 to 1 at 10 Gb/s and an MTU of 1024, starting included."""
+SETUP_SECONDS: Final = 4.0
+"""Booting, building the network, starting Python."""
+ROLE_SECONDS: Final = 0.7
+"""Starting and preparing one end of a flow: a process whose pages are all touched anew."""
+PACKET_SECONDS: Final = 20e-6
+"""Processor time of a data packet with its acknowledgement, two ports, a bridge (benchmarks/README.md)."""
+MEMORY_BYTES_MAX: Final = 4 * 2**20
+"""Every page of a role's memory costs when it is touched first, and all of them are in one kernel."""
 LIMIT_FACTOR: Final = 30.0
 """A kernel that takes so many times what it should has hung."""
 
@@ -69,28 +72,43 @@ class KernelTestbed(Testbed):
         return first_mistake(cell, partial(support.check_parameters, cell))
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """From the packets that the receivers' links can carry in the time of the traffic."""
+        """From the ends of flows, and the packets that links to receivers can carry in the traffic's time."""
         topology = cell.topology
         rate_bps = sum(topology.host_rate_bps(host) for host in cell.receivers)
         packets = rate_bps / 8 / topology.mtu_bytes * cell.timing.traffic_ns / 1e9
-        return SETUP_SECONDS + packets * PACKET_SECONDS
+        roles = 2 * (sum(cell.receivers.values()) + (cell.probe is not None))
+        return SETUP_SECONDS + roles * ROLE_SECONDS + packets * PACKET_SECONDS
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Hand the cell over before the kernel starts, and read what is there when it has ended."""
         progress(0.0)
         kernel = self._kernel or obtain(cache_directory(), _tell)
-        flows = plan_roles(cell)
+        flows = plan_roles(cell, MEMORY_BYTES_MAX)
         with tempfile.TemporaryDirectory(prefix="rogue-cell-") as place:
             folder = Path(place)
             (folder / AGENT).write_bytes(agent_archive())
             (folder / ORDERS).write_text(orders_of(cell, flows).text())
             (folder / MAIN).write_text(_CONDUCT)
             try:
-                boot(kernel, folder, limit_s=LIMIT_FACTOR * self.estimate_seconds(cell))
+                boot(
+                    kernel,
+                    folder,
+                    limit_s=LIMIT_FACTOR * self.estimate_seconds(cell),
+                    on_wait=lambda: progress(_reached(folder, cell)),
+                )
             except VirtualTestbedError as error:
                 return _lost(error, folder)
             progress(1.0)
             return result_of(cell, flows, folder)
+
+
+def _reached(folder: Path, cell: Cell) -> float:
+    """Fraction of the cell's time that has passed in the kernel."""
+    try:
+        reached_ns = int((folder / REACHED).read_text())
+    except (FileNotFoundError, ValueError):
+        return 0.0
+    return min(1.0, reached_ns / cell.timing.traffic_ns)
 
 
 def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:

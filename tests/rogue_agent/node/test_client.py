@@ -46,6 +46,26 @@ def test_replies_that_arrive_together_are_taken_one_by_one(wire: tuple[socket.so
     client.close()
 
 
+def test_replies_may_be_waited_for_later(wire: tuple[socket.socket, AgentClient]) -> None:
+    """Two requests are under way; whichever is replied to first is heard first."""
+    agent, client = wire
+    for role in ("one", "other"):
+        client.send(Start(role, 1_000, 5, 6))
+    assert not client.has_heard
+    agent.sendall(encode(Started("other")) + encode(Started("one")))
+    assert client.receive(Started, "start").role == "other"
+    assert client.has_heard
+    assert client.receive(Started, "start").role == "one"
+    assert not client.has_heard
+
+
+def test_what_is_sent_to_nobody_is_an_error(wire: tuple[socket.socket, AgentClient]) -> None:
+    agent, client = wire
+    agent.close()
+    with pytest.raises(AgentError, match="the connection broke at start"):
+        client.send(Start("mover", 1_000, 5, 6))
+
+
 def test_an_error_reply_is_raised_with_its_kind(wire: tuple[socket.socket, AgentClient]) -> None:
     agent, client = wire
     agent.sendall(encode(Error("mover", "verbs", "no RDMA device", "hello")))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rogue_agent.node import conductor
 from rogue_agent.node.conductor import conduct, run
 from rogue_agent.node.errors import AgentError
 from rogue_agent.node.messages import Load, Prepare
@@ -13,6 +14,7 @@ from rogue_agent.node.orders import (
     COUNTS,
     FILES,
     ORDERS,
+    REACHED,
     SAMPLES,
     Account,
     Command,
@@ -26,22 +28,23 @@ LIMIT_MS = 30_000
 SIZE_BYTES = 100_000
 
 
-def role(end: str, peer: str) -> RoleOrder:
+def role(end: str, peer: str, offset_ns: int = 0) -> RoleOrder:
     prepare = Prepare(
         f"flow0-{end}", LIMIT_MS, end, "127.0.0.1", "reno", SIZE_BYTES, sample_interval_ns=1_000_000
     )  # type: ignore[arg-type]
     loads = [encode(Load(f"flow0-{end}", LIMIT_MS, SIZE_BYTES)).decode()] if end == "requester" else []
     lines = encode(prepare).decode(), loads
-    return RoleOrder(f"flow0-{end}", end, f"h-{end}", f"flow0-{peer}", *lines, 0, 10**9, 0)
+    return RoleOrder(f"flow0-{end}", end, f"flow0-{peer}", *lines, offset_ns, 10**9, 0)
 
 
-def conducted(folder: Path, first: str = "true") -> Account:
-    roles = [role("requester", "responder"), role("responder", "requester")]
-    hosts = ["h-requester", "h-responder"]
+def conducted(
+    folder: Path, first: str = "true", offset_ns: int = 0, hung_after_ns: int = 20 * 10**9
+) -> Account:
+    roles = [role("requester", "responder", offset_ns), role("responder", "requester")]
     cut = TimedCommand(0, Command(["touch", str(folder / "cut")]))
     clock = {"clock": Command(["cat", "/proc/uptime"])}
-    limits = 1, 1_000_000, LIMIT_MS, 20 * 10**9
-    orders = Orders([Command([first])], hosts, roles, {"here": "lo"}, *limits, [cut], clock)
+    limits = 1, 1_000_000, 1, LIMIT_MS, hung_after_ns
+    orders = Orders([Command([first])], roles, {"here": "lo"}, *limits, [cut], clock)
     (folder / ORDERS).write_text(orders.text())
     conduct(folder)
     return Account.read((folder / ACCOUNT).read_text())
@@ -63,6 +66,27 @@ def test_what_cannot_be_done_stands_in_the_account(tmp_path: Path) -> None:
     account = conducted(tmp_path, first="false")
     assert (account.start_ns, account.failure_kind) == (None, "configuration")
     assert account.failure == "false: exit code 1"
+
+
+def test_a_role_that_does_not_end_has_hung(tmp_path: Path) -> None:
+    account = conducted(tmp_path, offset_ns=60 * 10**9, hung_after_ns=1)
+    assert account.failure_kind == "timeout"
+    assert account.failure == "flow0-requester did not end in its time"
+
+
+def test_the_outside_hears_how_far_time_has_come(tmp_path: Path) -> None:
+    conducted(tmp_path, offset_ns=3_000_000)
+    assert int((tmp_path / REACHED).read_text()) >= 1_000_000
+    assert not list(tmp_path.glob("*.new"))
+
+
+def test_more_roles_than_an_agent_takes_have_several_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conductor, "ROLES_MAX", 1)
+    account = conducted(tmp_path)
+    assert account.results["flow0-requester"].moved_bytes == SIZE_BYTES
+    assert len(list(tmp_path.glob("agent*.log"))) == 2
 
 
 def test_a_program_that_fails_is_named_with_its_words() -> None:

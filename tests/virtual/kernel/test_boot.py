@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from virtual.kernel import boot as boot_module
 from virtual.kernel.boot import Kernel, KernelPanicError, KernelTimeoutError, MainFailedError, boot
 
 PROGRAM = """\
@@ -40,6 +41,22 @@ def test_a_kernel_finds_its_folder_whatever_it_is_called(tmp_path: Path, folder:
 def test_a_kernel_that_does_not_end_is_killed(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(KernelTimeoutError, match="did not end within 0 s"):
         boot(kernel_that(tmp_path, "exec sleep 1000"), folder, limit_s=0.3)
+
+
+def test_who_waits_is_asked_every_second(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boot_module, "_WAIT_S", 0.01)
+    waited: list[bool] = []
+    kernel = kernel_that(tmp_path, "while [ ! -e enough ]; do sleep 0.01; done; echo 0 >exit")
+
+    def on_wait() -> None:
+        waited.append(True)
+        if len(waited) == 2:
+            (folder / "enough").touch()
+
+    boot(kernel, folder, limit_s=20, on_wait=on_wait)
+    assert len(waited) >= 2
 
 
 def test_a_panic_has_the_last_lines_of_the_console(tmp_path: Path, folder: Path) -> None:

@@ -10,9 +10,7 @@ from helpers.agent_roles import LIMIT_MS, Actor, Stage, play
 from helpers.experiments import cell_of
 from helpers.fake_verbs import EVENT_FILE
 
-from harness.testbeds.ends import memories
 from harness.testbeds.ends.memories import (
-    MEMORY_BYTES_MAX,
     MEMORY_BYTES_MIN,
     RECEIVES_MAX,
     compared_bytes,
@@ -20,7 +18,7 @@ from harness.testbeds.ends.memories import (
     memory_bytes,
 )
 from harness.testbeds.ends.requests import prepare_request
-from harness.testbeds.ends.roles import EndName, NodeFlow, plan_roles
+from harness.testbeds.ends.roles import MEMORY_BYTES_MAX, EndName, NodeFlow, plan_roles
 from rogue_agent.drivers.verbs import completion_queue
 from rogue_agent.node import verbs_peer
 from rogue_agent.node.messages import Connect, Load, Result, Results
@@ -73,11 +71,11 @@ def test_memories_are_equal_only_once_bytes_have_moved(
 
 @pytest.mark.parametrize("verb", ["write", "read"])
 def test_a_transfer_that_goes_round_is_compared_as_far_as_whole_segments_reach(
-    stage: Stage, tmp_path: Path, verb: str, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, tmp_path: Path, verb: str
 ) -> None:
     """A memory of 200 000 bytes holds 3 segments of 64 KiB; 1 MB goes round 5 times."""
-    monkeypatch.setattr(memories, "MEMORY_BYTES_MAX", 200_000)
-    flow = planned(tmp_path, f"workload.verb={verb}", "workload.size=1MB", "topology.mtu=4096")[0]
+    large = planned(tmp_path, f"workload.verb={verb}", "workload.size=1MB", "topology.mtu=4096")[0]
+    flow = replace(large, memory_bytes_max=200_000)
     assert compared_bytes(flow) == 3 * 65_536
     there, here = (entered(stage, flow, end, tmp_path) for end in ("responder", "requester"))
     assert len(sums(flow, here, there)) == 2, "nothing has moved"

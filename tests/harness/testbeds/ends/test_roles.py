@@ -79,9 +79,16 @@ def test_a_groups_own_parameters_reach_its_roles(tmp_path: Path) -> None:
     assert (first.options.completions, second.options.completions) == ("event", "polling")
 
 
+def test_a_flow_that_starts_long_after_the_others_ends_with_them(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "workload={kind: staggered, senders: 2, step: 1234ms, size: 1MB}")
+    late = next(flow for flow in plan_roles(cell) if flow.flow.start_ns > 10**9)
+    assert late.run_ns == cell.timing.limit_ns - late.flow.start_ns
+
+
 def test_how_long_they_run(tmp_path: Path) -> None:
     """Finite flows until the time limit, the probe as long as the traffic should last."""
     first, *_, probe = planned(tmp_path, "time_limit=5s")
-    assert first.run_ns == 5 * 10**9 - first.flow.start_ns
+    assert 0 < first.flow.start_ns < 1_000_000
+    assert first.run_ns == 5 * 10**9, "some microseconds more, for the last sample of a whole second"
     traffic_ns = 2e6 * 8 / (1e8 * 1024 / 1106) * 1e9
     assert abs(probe.run_ns + probe.flow.start_ns - traffic_ns) < 2

@@ -1,6 +1,10 @@
 """Cells in kernels: how a kernel that is lost ends a cell, and the real kernel where it has been built."""
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
@@ -10,6 +14,7 @@ from helpers.experiments import cell_of
 
 from harness.testbeds.base import CellResult
 from harness.testbeds.kernel import KernelTestbed, testbed
+from rogue_agent.node.orders import REACHED
 from virtual.errors import VirtualTestbedError
 from virtual.kernel.boot import CONSOLE, Kernel, KernelPanicError, KernelTimeoutError
 from workloads.records import FailureKind
@@ -50,8 +55,9 @@ def bed() -> KernelTestbed:
 def test_a_kernel_that_is_lost_costs_its_cell_alone(
     error: type[VirtualTestbedError], kind: FailureKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def boot(_kernel: Kernel, folder: Path, *, limit_s: float) -> None:
+    def boot(_kernel: Kernel, folder: Path, *, limit_s: float, on_wait: Callable[[], None]) -> None:
         assert limit_s > 0
+        on_wait()
         (folder / CONSOLE).write_text("last words")
         raise error("gone; the last that was said: last words")
 
@@ -61,6 +67,25 @@ def test_a_kernel_that_is_lost_costs_its_cell_alone(
     assert result.failure.kind is kind
     assert "last words" in result.failure.message
     assert result.raw == {CONSOLE: b"last words"}
+
+
+def test_progress_is_the_fraction_of_the_kernels_own_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell, told = cell_of(tmp_path, "workload.repeat_for=100ms"), list[float]()
+
+    def boot(_kernel: Kernel, folder: Path, *, limit_s: float, on_wait: Callable[[], None]) -> None:
+        assert limit_s > 0
+        on_wait()
+        for reached_ns in (25_000_000, 300_000_000):
+            (folder / REACHED).write_text(str(reached_ns))
+            on_wait()
+        (folder / CONSOLE).touch()
+        raise KernelTimeoutError("it is enough")
+
+    monkeypatch.setattr(testbed, "boot", boot)
+    KernelTestbed(Kernel(tmp_path)).run(cell, told.append)
+    assert told == [0.0, 0.0, 0.25, 1.0]
 
 
 def test_a_missing_program_is_named_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,8 +133,11 @@ def counted(result: CellResult, name: str) -> int:
 def test_two_senders_fill_a_port_of_the_real_kernel(
     bed: KernelTestbed, tmp_path: Path, transport: str
 ) -> None:
-    """Once windows have grown the port is full: the payload is nine tenths of its share at least."""
-    result = ran(bed, tmp_path, INCAST, f"transports=[{transport}]")
+    """Once windows have grown the port is full: the payload is nine tenths of its share at least.
+
+    Native RoCE sees a whole verb arrive at once: verbs of a megabyte would be a tenth of what is counted.
+    """
+    result = ran(bed, tmp_path, INCAST, f"transports=[{transport}]", "workload.size=100KB")
     assert {"ok"} <= set(result.tables["flows"]["status"]) <= {"ok", "unfinished"}
     ideal_bps = result.facts["ideal_goodput_bps"]
     assert isinstance(ideal_bps, float)
@@ -158,3 +186,31 @@ def test_losses_are_counted_where_they_happen(bed: KernelTestbed, tmp_path: Path
     assert counted(result, "lost_packets") > 0
     assert counted(result, "dropped_packets") == 0
     assert "ok" in result.tables["flows"]["status"]
+
+
+def plain(result: CellResult) -> dict[str, dict[str, list[object]]]:
+    return {
+        name: {each: list(values) for each, values in columns.items()}
+        for name, columns in result.tables.items()
+    }
+
+
+def test_the_same_cell_twice_has_the_same_tables(bed: KernelTestbed, tmp_path: Path) -> None:
+    """To the last digit, although packet numbers and keys are drawn at random."""
+    one, other = (plain(ran(bed, tmp_path, INCAST, "workload.repeat_for=4ms")) for _ in range(2))
+    assert {"counters", "flows", "latency", "queues", "rtt", "throughput"} <= set(one)
+    assert one == other
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("transport", ["rogue", "rogue-uc", "roce", "dctcp"])
+def test_a_busy_computer_changes_nothing(bed: KernelTestbed, tmp_path: Path, transport: str) -> None:
+    settings = f"transports=[{transport}]", "workload.repeat_for=50ms"
+    alone = plain(ran(bed, tmp_path, INCAST, *settings))
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        assert plain(ran(bed, tmp_path, INCAST, *settings)) == alone
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
