@@ -38,8 +38,17 @@ PACKET_SECONDS: Final = 20e-6
 """Processor time of a data packet with its acknowledgement, two ports, a bridge (benchmarks/README.md)."""
 MEMORY_BYTES_MAX: Final = 4 * 2**20
 """Every page of a role's memory costs when it is touched first, and all of them are in one kernel."""
+BASE_MIB: Final = 256
+"""The kernel, its network and the conductor."""
+ROLE_MIB: Final = 16
+"""One end of a flow: its process takes about 9 MiB of its own, and its share of TCP's buffers."""
 LIMIT_FACTOR: Final = 30.0
 """A kernel that takes so many times what it should has hung."""
+
+
+def memory_mib(flows: int) -> int:
+    """Memory of a kernel with two ends per flow; what is not touched costs nothing."""
+    return BASE_MIB + 2 * flows * ROLE_MIB
 
 
 class KernelTestbed(Testbed):
@@ -94,6 +103,7 @@ class KernelTestbed(Testbed):
                     kernel,
                     folder,
                     limit_s=LIMIT_FACTOR * self.estimate_seconds(cell),
+                    memory_mib=memory_mib(len(flows)),
                     on_wait=lambda: progress(_reached(folder, cell)),
                 )
             except VirtualTestbedError as error:

@@ -14,6 +14,7 @@ from helpers.experiments import cell_of
 
 from harness.testbeds.base import CellResult
 from harness.testbeds.kernel import KernelTestbed, testbed
+from harness.testbeds.kernel.testbed import memory_mib as memory_mib_of
 from rogue_agent.node.orders import REACHED
 from virtual.errors import VirtualTestbedError
 from virtual.kernel.boot import CONSOLE, Kernel, KernelPanicError, KernelTimeoutError
@@ -55,8 +56,11 @@ def bed() -> KernelTestbed:
 def test_a_kernel_that_is_lost_costs_its_cell_alone(
     error: type[VirtualTestbedError], kind: FailureKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def boot(_kernel: Kernel, folder: Path, *, limit_s: float, on_wait: Callable[[], None]) -> None:
+    def boot(
+        _kernel: Kernel, folder: Path, *, limit_s: float, memory_mib: int, on_wait: Callable[[], None]
+    ) -> None:
         assert limit_s > 0
+        assert memory_mib == memory_mib_of(3)
         on_wait()
         (folder / CONSOLE).write_text("last words")
         raise error("gone; the last that was said: last words")
@@ -69,13 +73,20 @@ def test_a_kernel_that_is_lost_costs_its_cell_alone(
     assert result.raw == {CONSOLE: b"last words"}
 
 
+def test_memory_grows_with_the_ends_of_flows() -> None:
+    assert memory_mib_of(41) == 256 + 82 * 16, "40 flows and a probe do not fit into 512 MiB"
+
+
 def test_progress_is_the_fraction_of_the_kernels_own_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell, told = cell_of(tmp_path, "workload.repeat_for=100ms"), list[float]()
 
-    def boot(_kernel: Kernel, folder: Path, *, limit_s: float, on_wait: Callable[[], None]) -> None:
+    def boot(
+        _kernel: Kernel, folder: Path, *, limit_s: float, memory_mib: int, on_wait: Callable[[], None]
+    ) -> None:
         assert limit_s > 0
+        assert memory_mib == memory_mib_of(3)
         on_wait()
         for reached_ns in (25_000_000, 300_000_000):
             (folder / REACHED).write_text(str(reached_ns))
