@@ -21,6 +21,8 @@ LIMITER_CLASSES: Final = 7
 """Priorities from 1 have a rate limiter each, as on nodes."""
 BURST_BYTES: Final = 5_000
 """What a port may send at once: timers are exact here, so that a packet or two are enough."""
+_LIMITER_BURST_BYTES_MIN: Final = 1_600
+"""Less no agent asks of htb."""
 _FIRST_ADDRESS: Final = IPv4Address("10.0.0.1")
 _PREFIX: Final = 16
 _NETWORK: Final = "10.0.0.0/16"
@@ -43,6 +45,11 @@ _SEGMENT_BYTES: Final = TCP_SEGMENTS.payload_bytes
 def addresses(topology: Topology) -> dict[str, str]:
     """The address of each host."""
     return {host: str(_FIRST_ADDRESS + place) for place, host in enumerate(topology.host_names())}
+
+
+def limiter_burst_bytes(topology: Topology) -> int:
+    """What a rate limiter may let leave at once: a packet. What leaves too early shortens the agent's RTT."""
+    return max(_LIMITER_BURST_BYTES_MIN, topology.mtu_bytes + _HEADERS_BYTES + WIRE_OVERHEAD_BYTES)
 
 
 def port_interfaces(topology: Topology) -> dict[str, str]:

@@ -10,7 +10,12 @@ from harness.testbeds.ends.memories import compared_bytes
 from harness.testbeds.ends.requests import load_requests, prepare_request
 from harness.testbeds.ends.roles import EndName, NodeFlow
 from harness.testbeds.ends.tables import ENDS
-from harness.testbeds.kernel.network import BURST_BYTES, addresses, network_commands, port_interfaces
+from harness.testbeds.kernel.network import (
+    addresses,
+    limiter_burst_bytes,
+    network_commands,
+    port_interfaces,
+)
 from harness.testbeds.kernel.ports import cell_ports, outages
 from rogue_agent.node.orders import Command, Orders, RoleOrder, TimedCommand
 from rogue_agent.node.wire import encode
@@ -76,7 +81,7 @@ def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
     limiter = LIMITERS.get(flow.service, "none")
     request = prepare_request((flow, end), addresses(cell.topology)[host], limiter, cell.timing, LIMIT_MS)
     if request.limiter == "htb":
-        request = replace(request, limiter_burst_bytes=BURST_BYTES)
+        request = replace(request, limiter_burst_bytes=limiter_burst_bytes(cell.topology))
     if flow.service == "tcp":
         request = replace(request, interface=host)
     loads = load_requests(flow, name, LIMIT_MS) if end == "requester" else ()

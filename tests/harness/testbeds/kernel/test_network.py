@@ -2,7 +2,13 @@
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.kernel.network import addresses, network_commands, port_interfaces, port_settings
+from harness.testbeds.kernel.network import (
+    addresses,
+    limiter_burst_bytes,
+    network_commands,
+    port_interfaces,
+    port_settings,
+)
 
 TEXT = """
 name: small
@@ -69,3 +75,10 @@ def test_a_way_is_as_long_as_its_cables(tmp_path) -> None:  # type: ignore[no-un
 def test_a_packet_at_a_port_is_never_the_cards(tmp_path) -> None:  # type: ignore[no-untyped-def]
     ports = port_settings(cell_of(tmp_path, "topology.delay=0s", text=TEXT).topology)
     assert {port.delay_ns for port in ports.values()} == {1}
+
+
+def test_a_limiter_lets_a_packet_leave_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    small = cell_of(tmp_path, text=TEXT).topology
+    large = cell_of(tmp_path, "topology.mtu=4096", text=TEXT).topology
+    assert limiter_burst_bytes(small) == 1_600
+    assert 4096 + 58 + 24 <= limiter_burst_bytes(large) < 2 * 4096

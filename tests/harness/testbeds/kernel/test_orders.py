@@ -5,7 +5,6 @@ from pathlib import Path
 from helpers.experiments import cell_of
 
 from harness.testbeds.ends.roles import plan_roles
-from harness.testbeds.kernel.network import BURST_BYTES
 from harness.testbeds.kernel.orders import DISCIPLINES, orders_of
 from rogue_agent.node.messages import Prepare
 from rogue_agent.node.wire import REQUEST_TYPES, decode
@@ -27,7 +26,7 @@ def test_who_sets_rates_has_a_limiter_of_the_kernel(tmp_path: Path) -> None:
     limiters = {
         each.role: (each.limiter, each.limiter_burst_bytes) for each in prepares if isinstance(each, Prepare)
     }
-    assert limiters["flow0-requester"] == ("htb", BURST_BYTES), "a few packets, for no timer is late"
+    assert limiters["flow0-requester"] == ("htb", 1_600), "a packet, for no timer is late"
     assert limiters["flow0-responder"] == limiters["probe-requester"] == ("none", None)
 
 
