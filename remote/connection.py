@@ -10,8 +10,10 @@ import paramiko
 from remote.errors import NodeError
 from remote.login import Login
 
-_MEANT: Final = {"No existing session": "its SSH server did not reply in time"}
-"""What paramiko says, and what it then means."""
+_MEANT: Final = dict.fromkeys(
+    ("No existing session", "Error reading SSH protocol banner"), "its SSH server did not reply in time"
+)
+"""What paramiko says, as one limit or the other is reached first, and what it then means."""
 _THREAD_LIMIT_S: Final = 10.0
 """A connection's thread ends by itself soon after its socket is closed."""
 

@@ -30,6 +30,8 @@ _INTERFACE = Text(r"[a-zA-Z0-9][a-zA-Z0-9._-]*", 15)
 _BYTES = Integer(0, 1 << 50)
 _BUFFER_BYTES = Integer(1, 1 << 40)
 _MTU_BYTES = Integer(256, 4_096)
+SAMPLE_INTERVAL_NS_MIN = 1_000_000
+_SAMPLE_INTERVAL_NS = Integer(SAMPLE_INTERVAL_NS_MIN, 10**12)
 _BURST_BYTES = Integer(1_600, 1 << 30)
 _RATE_BPS = Integer(1, 10**15)
 _COUNT = Integer(0, (1 << 63) - 1)
@@ -113,7 +115,7 @@ class Prepare(RoleRequest):
     completions: Literal["event", "polling"] = field(
         default="event", metadata=_takes(Text("event|polling", 7))
     )
-    sample_interval_ns: int = field(default=100_000_000, metadata=_takes(Integer(1_000_000, 10**12)))
+    sample_interval_ns: int = field(default=100_000_000, metadata=_takes(_SAMPLE_INTERVAL_NS))
     record_rtt: bool = field(default=True, metadata=_takes(Flag()))
     record_inputs: bool = field(default=False, metadata=_takes(Flag()))
     interface: str | None = field(default=None, metadata=_takes(Optional(_INTERFACE)))

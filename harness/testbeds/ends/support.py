@@ -9,6 +9,7 @@ from harness.cell.mistakes import ParameterError, ParameterMistake
 from harness.cell.parameters import agent_settings
 from rogue_agent.core.estimators import ESTIMATORS
 from rogue_agent.core.transports import TRANSPORTS
+from rogue_agent.node.messages import SAMPLE_INTERVAL_NS_MIN
 
 ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
 SIMULATED: Final = {
@@ -37,6 +38,15 @@ def simulators_traffic(cell: Cell) -> str | None:
         if group.asked.workload.is_probing:
             return f"{group.name} measures latency between many hosts, which only the simulator does"
     return None
+
+
+def too_fine(cell: Cell) -> str | None:
+    """Why agents cannot sample as often as a cell asks; None if they can."""
+    interval_ns = cell.timing.throughput_interval_ns
+    if interval_ns >= SAMPLE_INTERVAL_NS_MIN:
+        return None
+    least = f"agents sample throughput every {SAMPLE_INTERVAL_NS_MIN / 1e6:g} ms or less often"
+    return f"{least}, not every {interval_ns / 1000:g} us: raise the interval of measure's throughput"
 
 
 def check_parameters(cell: Cell, group: Group) -> None:

@@ -26,6 +26,7 @@ def unsupported(cell: Cell) -> str | None:
         _unsupported_transports(cell)
         or _unsupported_network(cell)
         or ends.simulators_traffic(cell)
+        or ends.too_fine(cell)
         or _unsupported_marking(cell)
         or cell.idleness
     )

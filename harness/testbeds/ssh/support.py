@@ -8,7 +8,7 @@ from harness.cell.cell import Cell
 from harness.experiment.choices import MeasureKind
 from harness.provisioning.inventory import Inventory
 from harness.testbeds.ends.roles import is_limited
-from harness.testbeds.ends.support import simulators_traffic
+from harness.testbeds.ends.support import simulators_traffic, too_fine
 from harness.testbeds.ssh.limiters import lacking_limiters
 from harness.testbeds.ssh.switch import unsupported_fault
 from harness.testbeds.ssh.topology import too_slow, unsupported_topology
@@ -41,6 +41,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         _kernels_own(cell)
         or unsupported_topology(cell, inventory, used)
         or simulators_traffic(cell)
+        or too_fine(cell)
         or cell.idleness
         or lacking_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)

@@ -42,7 +42,9 @@ def test_all_are_those_of_all_papers() -> None:
     assert set(found) == {
         name for paper in papers_of(CLAIMS) for name in experiments_of(paper, CLAIMS, SHIPPED)
     }
-    assert set(SHIPPED) - set(found) == {name for name in SHIPPED if "/" not in name}
+    assert set(SHIPPED) - set(found) == {
+        name for name in SHIPPED if "/" not in name or name.startswith("referee/")
+    }, "these check no paper"
     assert len(found) == len(set(found))
 
 

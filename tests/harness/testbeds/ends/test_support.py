@@ -6,7 +6,7 @@ import pytest
 from helpers.experiments import cell_of
 
 from harness.cell.mistakes import ParameterError
-from harness.testbeds.ends.support import check_parameters, simulators_topology, simulators_traffic
+from harness.testbeds.ends.support import check_parameters, simulators_topology, simulators_traffic, too_fine
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,9 @@ def test_parameters_that_no_agent_on_a_node_takes(tmp_path: Path, parameter: str
     with pytest.raises(ParameterError) as refusal:
         check_parameters(cell, cell.groups[0])
     assert words in str(refusal.value.args[0])
+
+
+def test_samples_that_no_agent_takes(tmp_path: Path) -> None:
+    assert too_fine(cell_of(tmp_path, "measure=[{kind: throughput, interval: 1ms}]")) is None
+    told = too_fine(cell_of(tmp_path, "measure=[{kind: throughput, interval: 300us}]"))
+    assert str(told).startswith("agents sample throughput every 1 ms or less often, not every 300 us")
