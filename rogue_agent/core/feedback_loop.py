@@ -3,13 +3,15 @@
 from enum import Enum, unique
 
 from rogue_agent.core.batch import NO_EPOCH, Batch
-from rogue_agent.core.clocks import NicNs
+from rogue_agent.core.cc import Sample, Segments
+from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.estimators import build_estimator
 from rogue_agent.core.hold_off import HoldOff
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.limiter import Limiter
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.settings import TransportSettings
+from rogue_agent.core.window import Window
 
 
 @unique
@@ -29,6 +31,7 @@ class FeedbackLoop:
     """
 
     __slots__ = (
+        "_acked_bytes",
         "_coming_bps",
         "_estimator",
         "_hold_off",
@@ -43,7 +46,8 @@ class FeedbackLoop:
         self, settings: TransportSettings, link: LinkFacts, instruments: Instruments = NO_INSTRUMENTS
     ) -> None:
         self.link = link
-        self.cc = settings.cc_parameters.build(link)
+        segments = Segments(settings.segment_bytes, Window.BATCHES_MIN * settings.segment_bytes)
+        self.cc = settings.cc_parameters.build(link, segments)
         self.rate_bps = link.line_rate_bps
         self._estimator = build_estimator(settings, link, instruments)
         self._limiter = Limiter(link, settings.rate_change_max_bps) if link.has_limiter else None
@@ -51,6 +55,7 @@ class FeedbackLoop:
         self._hold_off = HoldOff(settings.hold_off_bytes, needs_anchor=needs_anchor)
         self._is_rate_pending = False
         self._coming_bps = self.rate_bps
+        self._acked_bytes = 0
 
     @property
     def has_estimator(self) -> bool:
@@ -140,7 +145,13 @@ class FeedbackLoop:
         batch.enqueued_ns = nic_ns
         batch.rate_bps = self.rate_bps
 
-    def sample(self, batch: Batch, completed_ns: NicNs) -> tuple[float | None, SampleVerdict]:
+    def on_acknowledged(self, payload_bytes: int) -> None:
+        """A batch arrived, whether or not there will be a sample of it."""
+        self._acked_bytes += payload_bytes
+
+    def sample(
+        self, batch: Batch, completed_ns: NicNs, now: HostNs, inflight_bytes: int
+    ) -> tuple[float | None, SampleVerdict]:
         """Estimate the RTT of a completed batch; let the congestion control have it if it counts."""
         assert self._estimator is not None, "sample() without an estimator"
         rtt_ns = self._estimator.sample(batch, completed_ns)
@@ -148,7 +159,8 @@ class FeedbackLoop:
             return rtt_ns, SampleVerdict.HOLD_OFF
         if batch.epoch != self._hold_off.epoch:
             return rtt_ns, SampleVerdict.RATE_CHANGED
-        self.cc.on_sample(rtt_ns)
+        self.cc.on_sample(Sample(rtt_ns, now, self._acked_bytes, inflight_bytes))
+        self._acked_bytes = 0
         return rtt_ns, SampleVerdict.ACCEPTED
 
     def _start_epoch(self) -> None:

@@ -135,7 +135,10 @@ class Lane:
     def complete(self, now: HostNs, wr_id: int, completed_ns: NicNs, actions: list[Action]) -> bool:
         """A signalled verb completed; return whether the congestion control has accepted a sample."""
         batch = self.release(wr_id, actions)
-        return batch is not None and self._has_samples and self._sample(now, batch, completed_ns, actions)
+        if batch is None or not self._has_samples:
+            return False
+        self.feedback.on_acknowledged(batch.payload_bytes)
+        return self._sample(now, batch, completed_ns, actions)
 
     def is_retired(self, wr_id: int) -> bool:
         """Whether a verb was on a queue pair that has been given up: what becomes of it means nothing."""
@@ -153,7 +156,7 @@ class Lane:
 
     def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
         """Let the feedback loop see a completed batch; return whether its sample counted."""
-        rtt_ns, verdict = self.feedback.sample(batch, completed_ns)
+        rtt_ns, verdict = self.feedback.sample(batch, completed_ns, now, self.inflight_bytes)
         if self._tracing and rtt_ns is not None:
             actions.append(self._trace(now, batch, rtt_ns, verdict))
         return verdict is SampleVerdict.ACCEPTED

@@ -116,6 +116,7 @@ class UcLane(Lane):
         if not acknowledged:
             return False
         *lost, batch = acknowledged
+        self.feedback.on_acknowledged(batch.payload_bytes)
         self._inferred_losses += len(lost)
         self._on_life(now)
         has_moved = bool(lost) and self._on_loss(now)
@@ -155,7 +156,7 @@ class UcLane(Lane):
 
     def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
         """Let the feedback loop see an acknowledged batch; smooth what counted."""
-        rtt_ns, verdict = self.feedback.sample(batch, completed_ns)
+        rtt_ns, verdict = self.feedback.sample(batch, completed_ns, now, self.inflight_bytes)
         if rtt_ns is None:
             return False
         if self._tracing:

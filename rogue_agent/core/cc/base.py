@@ -5,9 +5,34 @@ Source: RoGUE, section 3.2: a window clocks verbs out, a limiter paces their pac
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.parameters import Parameters
+
+
+class Sample(NamedTuple):
+    """An RTT sample that counts, and what the agent knows at that moment.
+
+    now_ns: the host's clock. acked_bytes: payload acknowledged since the sample before, also by batches whose
+    own samples did not count. inflight_bytes: payload that is posted and not acknowledged.
+    """
+
+    rtt_ns: float
+    now_ns: HostNs
+    acked_bytes: int
+    inflight_bytes: int
+
+
+class Segments(NamedTuple):
+    """How transfers are cut: batches of `batch_bytes`, and `floor_bytes` are posted whatever the window says.
+
+    Where a window is smaller than the floor, the limiter alone controls.
+    """
+
+    batch_bytes: int
+    floor_bytes: int
 
 
 class CongestionControl(ABC):
@@ -20,7 +45,7 @@ class CongestionControl(ABC):
     __slots__ = ("cwnd_packets",)
 
     cwnd_packets: float
-    """Congestion window in packets of one MTU."""
+    """Congestion window in packets of one MTU, above 0; less than one packet is a rate below one per RTT."""
 
     @property
     @abstractmethod
@@ -28,7 +53,7 @@ class CongestionControl(ABC):
         """Wire rate the limiter should move to, None to leave the limiter alone."""
 
     @abstractmethod
-    def on_sample(self, rtt_ns: float) -> None:
+    def on_sample(self, sample: Sample) -> None:
         """Take one accepted RTT sample, once per batch."""
 
     @abstractmethod
@@ -41,12 +66,15 @@ class CongestionControl(ABC):
 
     @abstractmethod
     def metrics(self) -> dict[str, float]:
-        """Return what a trace shows: `cwnd_packets`, and `base_rtt_ns` if the algorithm has one."""
+        """Return what a trace shows: `cwnd_packets`, `base_rtt_ns` if the algorithm has one, and its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class CongestionControlParameters(Parameters, ABC):
-    """Parameters of one algorithm, and at the same time its factory."""
+    """Parameters of one algorithm, and at the same time its factory.
+
+    The docstring explains each. A unit is the last part of a name; a name without one is a plain number.
+    """
 
     @classmethod
     @abstractmethod
@@ -54,5 +82,5 @@ class CongestionControlParameters(Parameters, ABC):
         """Return the defaults at a line rate."""
 
     @abstractmethod
-    def build(self, link: LinkFacts) -> CongestionControl:
+    def build(self, link: LinkFacts, segments: Segments) -> CongestionControl:
         """Return a fresh instance for one connection."""

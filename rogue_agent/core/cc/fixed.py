@@ -5,7 +5,7 @@ Source: RoGUE, sections 2.2 and 5.1: RoCE sends what is posted, in verbs of 1 MB
 
 from dataclasses import dataclass, field
 
-from rogue_agent.core.cc.base import CongestionControl, CongestionControlParameters
+from rogue_agent.core.cc.base import CongestionControl, CongestionControlParameters, Sample, Segments
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.parameters import at_least
 
@@ -24,8 +24,8 @@ class FixedParameters(CongestionControlParameters):
         """Return the defaults, the same at every line rate."""
         return cls()
 
-    def build(self, link: LinkFacts) -> "Fixed":
-        """Return an instance; the link does not matter."""
+    def build(self, link: LinkFacts, segments: Segments) -> "Fixed":
+        """Return an instance; neither matters."""
         return Fixed(self)
 
 
@@ -42,7 +42,7 @@ class Fixed(CongestionControl):
         """The limiter is never touched."""
         return None
 
-    def on_sample(self, rtt_ns: float) -> None:
+    def on_sample(self, sample: Sample) -> None:
         """Ignore the sample."""
 
     def on_loss(self) -> None:

@@ -6,7 +6,7 @@ Source: RoGUE (Le et al., SoCC 2018), section 3.3; Vegas's constants as in Linux
 import math
 from dataclasses import dataclass, field
 
-from rogue_agent.core.cc.base import CongestionControl, CongestionControlParameters
+from rogue_agent.core.cc.base import CongestionControl, CongestionControlParameters, Sample, Segments
 from rogue_agent.core.errors import ContradictionError
 from rogue_agent.core.link import LINE_RATE_BPS_SMALL_SEGMENTS_MAX, LinkFacts
 from rogue_agent.core.parameters import at_least, between
@@ -56,7 +56,7 @@ class VegasParameters(CongestionControlParameters):
             if value > bound:
                 raise ContradictionError(name, value, bound_name, bound)
 
-    def build(self, link: LinkFacts) -> "Vegas":
+    def build(self, link: LinkFacts, segments: Segments) -> "Vegas":
         """Return an instance in slow start."""
         return Vegas(self, link)
 
@@ -110,12 +110,13 @@ class Vegas(CongestionControl):
     def _known_base_rtt_ns(self) -> float:
         return self.base_rtt_ns if self.base_rtt_ns < math.inf else self._floor_ns
 
-    def on_sample(self, rtt_ns: float) -> None:
+    def on_sample(self, sample: Sample) -> None:
         """Update base RTT and window.
 
         diff = cwnd * (rtt - base_rtt) / rtt, the packets that this window keeps in queues.
         Source: RoGUE, section 3.3.  Test: test_vegas.py::test_window_worked_examples.
         """
+        rtt_ns = sample.rtt_ns
         base_rtt_ns = self.base_rtt_ns = max(self._floor_ns, min(self.base_rtt_ns, rtt_ns))
         rtt_ns = max(rtt_ns, base_rtt_ns)
         diff_packets = self.cwnd_packets * (rtt_ns - base_rtt_ns) / rtt_ns

@@ -1,8 +1,10 @@
 """The contract of every registered congestion control."""
 
+import re
 from dataclasses import fields
 
 import pytest
+from helpers.control_samples import SEGMENTS, rtt_sample
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +17,9 @@ OPERATIONS = st.one_of(st.floats(1_000, 10_000_000), st.sampled_from(["loss", "t
 
 
 def build(name: str, line_rate_bps: int) -> CongestionControl:
-    return CONGESTION_CONTROLS[name].for_line_rate(line_rate_bps).build(LinkFacts(line_rate_bps, 1024))
+    return (
+        CONGESTION_CONTROLS[name].for_line_rate(line_rate_bps).build(LinkFacts(line_rate_bps, 1024), SEGMENTS)
+    )
 
 
 def apply(control: CongestionControl, operation: float | str) -> None:
@@ -24,7 +28,7 @@ def apply(control: CongestionControl, operation: float | str) -> None:
     elif operation == "timeout":
         control.on_timeout()
     else:
-        control.on_sample(float(operation))
+        control.on_sample(rtt_sample(float(operation)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,7 +39,7 @@ def test_window_and_rate_stay_usable(name: str, operations: list[float | str], l
     control = build(name, line_rate_bps)
     for operation in operations:
         apply(control, operation)
-        assert 1 <= control.cwnd_packets <= 1_000_000
+        assert 0 < control.cwnd_packets <= 1_000_000
         target_bps = control.target_rate_bps
         assert target_bps is None or target_bps > 0
         assert control.metrics()["cwnd_packets"] == control.cwnd_packets
@@ -57,18 +61,16 @@ def test_same_inputs_same_outputs(name: str, operations: list[float | str]) -> N
 def test_metrics_have_the_same_keys_all_the_time(name: str) -> None:
     control = build(name, 10**10)
     keys = set(control.metrics())
-    control.on_sample(70_000)
+    control.on_sample(rtt_sample(70_000))
     assert set(control.metrics()) == keys
     assert keys <= {"cwnd_packets"} | {key for key in keys if key.endswith(("_ns", "_bps", "_packets"))}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_parameters_are_named_with_units_and_explained(name: str) -> None:
+def test_parameters_are_explained(name: str) -> None:
     parameters = CONGESTION_CONTROLS[name]
     for each in fields(parameters):
-        assert each.type is bool or each.name.endswith(("_ns", "_packets", "_bdp", "_bps", "_bytes")), (
-            each.name
-        )
+        assert re.search(rf"\b{each.name}\b[^:\n]*:", parameters.__doc__ or ""), each.name
 
 
 def test_the_base_classes_are_abstract() -> None:

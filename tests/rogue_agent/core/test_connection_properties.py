@@ -6,6 +6,7 @@ polls of any size, may fail at any verb, may lose the flush, and may refuse verb
 
 from collections import deque
 
+from helpers.control_samples import SEGMENTS
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -59,7 +60,7 @@ class ConnectionMachine(RuleBasedStateMachine):
         self.done: dict[int, TransferDone] = {}
         self.failures: list[QueuePairFailed] = []
         self.is_qp_in_error = False
-        self.cwnd_packets = settings.cc_parameters.build(link).cwnd_packets
+        self.cwnd_packets = settings.cc_parameters.build(link, SEGMENTS).cwnd_packets
         self.assembled: list[PostSend] = []
 
     # what an application may do

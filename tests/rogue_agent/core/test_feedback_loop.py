@@ -1,7 +1,12 @@
 """Samples, window, limiter and hold-off together."""
 
+import pytest
+
 from rogue_agent.core.batch import NO_EPOCH, Batch
-from rogue_agent.core.clocks import NicNs
+from rogue_agent.core.cc import CongestionControl, Sample, Segments
+from rogue_agent.core.cc.fixed import Fixed, FixedParameters
+from rogue_agent.core.cc.vegas import Vegas
+from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.feedback_loop import FeedbackLoop, SampleVerdict
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.transports import settings_for
@@ -33,6 +38,10 @@ def settle(feedback: FeedbackLoop, effective_bps: int) -> None:
     assert not feedback.admits(is_idle=False)
 
 
+def sample(feedback: FeedbackLoop, batch: Batch, completed_ns: NicNs) -> tuple[float | None, SampleVerdict]:
+    return feedback.sample(batch, completed_ns, HostNs(0), SEGMENT)
+
+
 def completed_at(batch: Batch, rtt_ns: int) -> NicNs:
     """Completion of an anchored batch that found this RTT at its recorded rate."""
     left_ns = batch.enqueued_ns + (70_800 - 1106) * 8 * GBPS / batch.rate_bps + 1106 * 8 / 10
@@ -49,7 +58,7 @@ def test_a_sample_after_the_hold_off_moves_window_and_rate() -> None:
     settle(feedback, 1800 * MBPS)
     batch = post(feedback, 1_000_000, is_idle=True)
     assert batch.is_anchored
-    rtt_ns, verdict = feedback.sample(batch, completed_at(batch, 52_000))
+    rtt_ns, verdict = sample(feedback, batch, completed_at(batch, 52_000))
     assert verdict is SampleVerdict.ACCEPTED
     assert rtt_ns is not None
     assert abs(rtt_ns - 52_000) <= 1
@@ -63,7 +72,7 @@ def test_batches_of_the_hold_off_do_not_count() -> None:
     feedback.on_rate_set(1800 * MBPS)
     batch = post(feedback, 0, is_idle=True)
     assert not batch.is_anchored
-    assert feedback.sample(batch, NicNs(400_000)) == (None, SampleVerdict.HOLD_OFF)
+    assert sample(feedback, batch, NicNs(400_000)) == (None, SampleVerdict.HOLD_OFF)
     assert feedback.cc.cwnd_packets == 10
 
 
@@ -74,9 +83,9 @@ def test_a_batch_on_its_way_when_the_rate_changes_does_not_count() -> None:
     for _ in range(3):
         post(feedback, 0, is_idle=False)
     first, second = (post(feedback, 1_000_000, is_idle=False) for _ in range(2))
-    assert feedback.sample(first, completed_at(first, 52_000))[1] is SampleVerdict.ACCEPTED
+    assert sample(feedback, first, completed_at(first, 52_000))[1] is SampleVerdict.ACCEPTED
     assert feedback.next_rate() is not None
-    assert feedback.sample(second, completed_at(second, 350_000))[1] is SampleVerdict.RATE_CHANGED
+    assert sample(feedback, second, completed_at(second, 350_000))[1] is SampleVerdict.RATE_CHANGED
     assert feedback.cc.cwnd_packets == 20
 
 
@@ -93,7 +102,7 @@ def test_no_write_and_no_hold_off_when_the_effective_rate_stays() -> None:
     settle(feedback, 2900 * MBPS)
     feedback.cc.cwnd_packets = 15
     batch = post(feedback, 1_000_000, is_idle=True)
-    assert feedback.sample(batch, completed_at(batch, 50_000))[1] is SampleVerdict.ACCEPTED
+    assert sample(feedback, batch, completed_at(batch, 50_000))[1] is SampleVerdict.ACCEPTED
     assert feedback.cc.cwnd_packets == 16
     assert feedback.next_rate() is None
     assert post(feedback, 1_300_000, is_idle=False).epoch == batch.epoch, "samples go on"
@@ -104,7 +113,7 @@ def test_a_rate_that_nobody_asked_for_starts_a_hold_off() -> None:
     settle(feedback, 1800 * MBPS)
     batch = post(feedback, 1_000_000, is_idle=True)
     feedback.on_rate_set(5 * GBPS)
-    assert feedback.sample(batch, NicNs(2_000_000))[1] is SampleVerdict.RATE_CHANGED
+    assert sample(feedback, batch, NicNs(2_000_000))[1] is SampleVerdict.RATE_CHANGED
     assert post(feedback, 2_000_000, is_idle=False).epoch == NO_EPOCH
 
 
@@ -113,8 +122,37 @@ def test_without_a_limiter_every_batch_counts_at_line_rate() -> None:
     assert feedback.next_rate() is None
     batch = post(feedback, 1_000_000, is_idle=True)
     assert batch.rate_bps == 10 * GBPS
-    assert feedback.sample(batch, completed_at(batch, 52_000))[1] is SampleVerdict.ACCEPTED
+    assert sample(feedback, batch, completed_at(batch, 52_000))[1] is SampleVerdict.ACCEPTED
     assert feedback.next_rate() is None
+
+
+def test_a_control_hears_what_arrived_since_its_sample_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what arrived in batches that did not count; then it starts from nothing."""
+    feedback = feedback_over(LinkFacts(10 * GBPS, 1024, has_limiter=False))
+    heard: list[Sample] = []
+    monkeypatch.setattr(Vegas, "on_sample", lambda _, sample: heard.append(sample))
+    for now_ns, uncounted_bytes in ((2_000_000, 3 * SEGMENT), (3_000_000, 0)):
+        feedback.on_acknowledged(uncounted_bytes)
+        batch = post(feedback, 1_000_000, is_idle=True)
+        feedback.on_acknowledged(SEGMENT)
+        feedback.sample(batch, completed_at(batch, 52_000), HostNs(now_ns), 2 * SEGMENT)
+    assert [each[1:] for each in heard] == [
+        (2_000_000, 4 * SEGMENT, 2 * SEGMENT),
+        (3_000_000, SEGMENT, 2 * SEGMENT),
+    ]
+    assert [round(each.rtt_ns) for each in heard] == [52_000, 52_000]
+
+
+def test_a_control_is_told_how_transfers_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Segments] = []
+
+    def build(parameters: FixedParameters, link: LinkFacts, segments: Segments) -> CongestionControl:
+        told.append(segments)
+        return Fixed(parameters)
+
+    monkeypatch.setattr(FixedParameters, "build", build)
+    feedback_over(cc="fixed", segment_bytes=16_384)
+    assert told == [Segments(batch_bytes=16_384, floor_bytes=32_768)]
 
 
 def test_native_roce_has_no_estimator_and_no_rate() -> None:

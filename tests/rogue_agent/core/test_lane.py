@@ -1,6 +1,7 @@
 """Lanes: READs beside WRITEs, and a lane whose queue pair is lost."""
 
 import pytest
+from helpers.control_samples import rtt_sample
 
 from rogue_agent.core.actions import Action, PostSend, SetRate, TransferDone
 from rogue_agent.core.clocks import HostNs, NicNs
@@ -87,7 +88,7 @@ def test_after_a_loss_the_window_is_the_first_one_and_the_base_rtt_stays() -> No
     lane = lane_with(Transfer(1, SEGMENT))
     cc = lane.feedback.cc
     for _ in range(3):
-        cc.on_sample(60_000)
+        cc.on_sample(rtt_sample(60_000))
     before = cc.metrics()["base_rtt_ns"]
     lane.rewind()
     assert (cc.cwnd_packets, cc.metrics()["base_rtt_ns"]) == (10, before)

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from helpers.control_samples import rtt_sample
 from helpers.fake_nic import PS_PER_S, FakeDriver, FakeNic
 
 from rogue_agent.core.actions import Action, PostSend, SetRate, TransferDone
@@ -143,7 +144,7 @@ def test_nothing_is_waited_for_before_it_has_left() -> None:
 
 def test_silence_starts_anew_and_only_a_probe_goes_out() -> None:
     sender = Sender(Transfer(1, 9 * SEGMENT))
-    sender.connection._writes.feedback.cc.on_sample(60_000)
+    sender.connection._writes.feedback.cc.on_sample(rtt_sample(60_000))
     sender.sent(1, 2, at_ns=0)
     sender.connection.on_timer(HostNs(MS - 1))
     assert sender.carry_out() == []

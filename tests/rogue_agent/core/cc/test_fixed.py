@@ -1,10 +1,12 @@
+from helpers.control_samples import SEGMENTS, rtt_sample
+
 from rogue_agent.core.cc.fixed import FixedParameters
 from rogue_agent.core.link import LinkFacts
 
 
 def test_nothing_moves_the_window_and_the_limiter_is_left_alone() -> None:
-    control = FixedParameters(window_packets=7).build(LinkFacts(10**10, 1024))
-    control.on_sample(10_000_000)
+    control = FixedParameters(window_packets=7).build(LinkFacts(10**10, 1024), SEGMENTS)
+    control.on_sample(rtt_sample(10_000_000))
     control.on_loss()
     control.on_timeout()
     assert control.cwnd_packets == 7
