@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from rogue_agent.drivers.limiters.dcb import are_apart, traffic_classes
+from rogue_agent.drivers.limiters.dcb import has_limiters
 from rogue_agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 from rogue_agent.node.messages import PROTOCOL, Capabilities
 
@@ -78,17 +78,12 @@ def _pyverbs_version(libraries: Path) -> str | None:
 def _limiters(netdevs: list[str]) -> list[str]:
     """Kinds of limiter that are ready for use; `software` needs nothing."""
     found = [f"htb:{netdev}" for netdev in netdevs if _has_htb_classes(netdev)]
-    found += [f"dcb:{netdev}" for netdev in netdevs if _has_dcb(netdev)]
+    found += [f"dcb:{netdev}" for netdev in netdevs if has_limiters(netdev)]
     return [*found, "software"]
 
 
 def _has_htb_classes(netdev: str) -> bool:
     return _FIRST_LIMITER_CLASS in _output(["tc", "class", "show", "dev", netdev])
-
-
-def _has_dcb(netdev: str) -> bool:
-    has_rates = "tc-maxrate" in _output(["dcb", "maxrate", "show", "dev", netdev])
-    return has_rates and are_apart(traffic_classes(netdev))
 
 
 def _output(command: list[str]) -> str:

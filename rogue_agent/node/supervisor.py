@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Protocol
 
+from rogue_agent.drivers.limiters.bank import free_dead_limiters
 from rogue_agent.node.capabilities import capabilities
 from rogue_agent.node.errors import ErrorKind, MessageError
 from rogue_agent.node.messages import (
@@ -89,6 +90,7 @@ class Supervisor:
         directory: Path,
         clock: Callable[[], int] = time.monotonic_ns,
         look: Callable[[], Capabilities] = capabilities,
+        on_gone: Callable[[], None] = free_dead_limiters,
     ) -> None:
         self._source = source
         self._sink = sink
@@ -96,6 +98,7 @@ class Supervisor:
         self._directory = directory
         self._clock = clock
         self._look = look
+        self._on_gone = on_gone
         self._reader = LineReader()
         self._is_open = False
         self._silence_limit_ns: int | None = None
@@ -271,6 +274,7 @@ class Supervisor:
         data.process.kill()
         data.process.wait()
         data.process.stdout.close()
+        self._on_gone()
 
     def _send(self, reply: Message) -> None:
         line = encode(reply)

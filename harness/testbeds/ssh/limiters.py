@@ -16,9 +16,6 @@ from workloads.traffic import Flow
 
 KINDS: Final = ("htb", "dcb")
 """Limiters that hold packets back. Provisioning prepares a node for one; its first one is taken."""
-FLOWS_MAX: Final = {"htb": PRIORITIES, "dcb": 1}
-"""One class per flow; but dcb reads the rates of all classes, changes one and writes all back, so that two
-flows, each with a process of its own, would undo each other's rates."""
 SOFTWARE: Final = "software"
 """What is left where there is none: the agent itself holds whole batches back."""
 SOFTWARE_BATCH_NS_MIN: Final = 10_000_000
@@ -54,10 +51,10 @@ def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
         kind = limiter_kind(nodes[host], interfaces[host])
         flows[host] += 1
         if kind != SOFTWARE:
-            if flows[host] > FLOWS_MAX[kind]:
+            if flows[host] > PRIORITIES:
                 return (
-                    f"{host} sends more than {FLOWS_MAX[kind]} of the flows that have rates of their own, "
-                    f"as many as {kind} can serve on one host: let it send fewer"
+                    f"{host} sends more than {PRIORITIES} of the flows that have rates of their own, as many "
+                    f"as {kind} can serve on one host: let it send fewer; flows take turns on the simulator"
                 )
             continue
         lacks = f"{host} has neither htb nor dcb on {interfaces[host]}: provision it"

@@ -1,21 +1,17 @@
-"""Limiters of a card: one maximum rate per traffic class, set by `dcb maxrate`.
+"""Limiters of a card: one maximum rate per traffic class, set over the kernel's DCB netlink.
 
 This is how RoGUE's authors limited a ConnectX-3 Pro. Source: RoGUE, section 4.
 """
 
-import re
-import shutil
-import subprocess
 from collections.abc import Mapping
 
 from rogue_agent.core.clocks import HostNs
+from rogue_agent.drivers.limiters import bank
 from rogue_agent.drivers.limiters.base import LimiterError, PacedInterface, RateLimiter
-from rogue_agent.drivers.limiters.batch_program import BatchProgram
+from rogue_agent.drivers.limiters.dcbnl import DcbNetlink
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
-COMMAND = ("dcb", "--force", "--batch", "-")
-"""dcb, unlike tc, takes long options with two dashes only."""
 _STEP_BPS = 100_000_000
 _COARSE_STEP_BPS = 1_000_000_000
 _FINE_STEPS_BPS_MAX = 25_500_000_000
@@ -24,44 +20,45 @@ _FINE_STEPS_BPS_MAX = 25_500_000_000
 Source: Linux, drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (mlx5e_dcbnl_ieee_setmaxrate) and
 mlx4/en_dcb_nl.c (mlx4_en_dcbnl_ieee_setmaxrate).
 """
-_MBIT = 1_000_000
-_NO_LIMIT = 0
+_RATE_BPS_MAX = 255_000_000_000
+"""More does not fit into a card's register of eight bits; it is no limit then."""
+_BPS_PER_KBPS = 1_000
 _PRIORITIES = 8
-_PATIENCE_S = 5.0
-_MAP = re.compile(r"prio-tc((?: +\d:\d)+)")
 
 
 class DcbLimiter(RateLimiter):
-    """The traffic class that an interface has for a priority.
+    """The traffic class that an interface has for a priority, in the bank that all processes share.
 
-    Nothing tells when a rate acts. There is no limit from the beginning, whatever a process that was killed
-    has left.
+    A rate acts when the call returns: the driver waits for its card. There is no limit from the beginning,
+    whatever a process that was killed has left.
     """
 
     kind = "dcb"
 
     def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
         super().__init__(table)
-        self._netdev = interface.netdev
-        self._traffic_class = _class_of(interface)
+        self._poller = poller
         self._line_rate_bps = interface.line_rate_bps
         self.step_bps = step_bps(interface.driver, interface.line_rate_bps)
-        self._program = BatchProgram(COMMAND, poller, lambda _now, _line: None)
-        self._program.tell(self._command(_NO_LIMIT))
+        self._card = DcbNetlink(interface.netdev)
+        self._slot = _class_of(self._card, interface)
+        self._bank = bank.Bank(bank.PLACE / interface.netdev, self._card.set_rates)
+        self._bank.take(self._slot)
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Set the traffic class's maximum, in whole steps."""
         effective_bps = -(-rate_bps // self.step_bps) * self.step_bps
-        self._program.tell(self._command(effective_bps))
-        self._record(now, rate_bps, effective_bps, None)
+        if effective_bps > _RATE_BPS_MAX:
+            effective_bps = 0
+        self._bank.set_rate(self._slot, effective_bps // _BPS_PER_KBPS)
+        self._record(now, rate_bps, effective_bps, self._poller.now() - now)
         return effective_bps or self._line_rate_bps
 
     def close(self) -> None:
         """Lift the limit."""
-        self._program.close(self._command(_NO_LIMIT))
-
-    def _command(self, rate_bps: int) -> str:
-        return f"maxrate set dev {self._netdev} tc-maxrate {self._traffic_class}:{rate_bps // _MBIT}mbit"
+        self._bank.give_back(self._slot)
+        self._bank.close()
+        self._card.close()
 
 
 def step_bps(driver: str, line_rate_bps: int) -> int:
@@ -73,18 +70,16 @@ def step_bps(driver: str, line_rate_bps: int) -> int:
     return _COARSE_STEP_BPS if is_coarse else _STEP_BPS
 
 
-def traffic_classes(netdev: str) -> dict[int, int]:
-    """Traffic class of each priority of an interface, as its driver says; empty if that cannot be had."""
-    if shutil.which("dcb") is None:
-        return {}
-    command = ["dcb", "ets", "show", "dev", netdev, "prio-tc"]
+def has_limiters(netdev: str) -> bool:
+    """Whether an interface's driver has maximum rates, and a traffic class for each priority."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
-    found = _MAP.search(done.stdout)
-    pairs = [pair.split(":") for pair in found.group(1).split()] if found and done.returncode == 0 else []
-    return {int(priority): int(traffic_class) for priority, traffic_class in pairs}
+        card = DcbNetlink(netdev)
+        try:
+            return bool(card.rates_kbps()) and are_apart(card.traffic_classes())
+        finally:
+            card.close()
+    except (LimiterError, OSError):
+        return False
 
 
 def are_apart(classes: Mapping[int, int]) -> bool:
@@ -92,8 +87,8 @@ def are_apart(classes: Mapping[int, int]) -> bool:
     return len(classes) == len(set(classes.values())) == _PRIORITIES
 
 
-def _class_of(interface: PacedInterface) -> int:
-    classes = traffic_classes(interface.netdev)
+def _class_of(card: DcbNetlink, interface: PacedInterface) -> int:
+    classes = card.traffic_classes()
     if not are_apart(classes):
         shared = " ".join(f"{priority}:{number}" for priority, number in classes.items()) or "nothing"
         apart = " ".join(f"{priority}:{priority}" for priority in range(_PRIORITIES))

@@ -3,8 +3,10 @@ from pathlib import Path
 
 import pytest
 from helpers.agent_roles import GID
+from helpers.fake_dcb import FakeCard, FakeKernel
 from helpers.fake_verbs import fake_sysfs
 
+from rogue_agent.drivers.limiters import dcbnl
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.node import capabilities as module
 from rogue_agent.node.capabilities import capabilities
@@ -57,7 +59,7 @@ def test_prepared_classes_and_maxrate_are_found(
 ) -> None:
     fake_sysfs(tmp_path / "sysfs", GID)
     program(tmp_path, "tc", "class htb 1:11 parent 1: prio 0 rate 10Gbit ceil 10Gbit")
-    program(tmp_path, "dcb", "tc-maxrate 0:unlimited\nprio-tc 0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7")
+    monkeypatch.setattr(dcbnl, "netlink_socket", lambda: FakeKernel(eth1=FakeCard()))
     monkeypatch.setenv("PATH", str(tmp_path))
     told = capabilities(tmp_path / "sysfs", controls)
     assert told.limiters == ["htb:eth1", "dcb:eth1", "software"]
@@ -67,8 +69,7 @@ def test_a_card_whose_priorities_share_a_traffic_class_has_no_limiters(
     tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_sysfs(tmp_path / "sysfs", GID)
-    program(tmp_path, "dcb", "tc-maxrate 0:unlimited\nprio-tc 0:0 1:0 2:0 3:0 4:0 5:0 6:0 7:0")
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(dcbnl, "netlink_socket", lambda: FakeKernel(eth1=FakeCard(prio_tc=(0,) * 8)))
     assert capabilities(tmp_path / "sysfs", controls).limiters == ["software"]
 
 

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
-from harness.testbeds.ssh.limiters import interface_of, lacking_limiters, limiter_kind
+from harness.testbeds.ssh.limiters import KINDS, interface_of, lacking_limiters, limiter_kind
 from harness.testbeds.ssh.support import unsupported
 from rogue_agent.node.messages import Capabilities
 
@@ -42,24 +43,19 @@ def test_an_interface_that_the_inventory_knows_by_its_mac_is_found_by_its_addres
     assert limiter_kind(BARE, interface_of(replace(CAPABILITIES, ports=[]), by_mac)) == "software"
 
 
-def test_more_flows_than_limiters_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_flows_than_limiters_are_refused(tmp_path: Path, kind: str) -> None:
     """A host with n peers sends n flows; 8 would share a class without knowing."""
+    node = replace(CAPABILITIES, limiters=[f"{kind}:eth1", "software"])
     for peers, is_refused in ((7, False), (8, True)):
         many = f"workload={{kind: many_pairs, hosts: {peers + 1}, load: 0.5, arrive_for: 20s}}"
         settings = ("topology.hosts=16", SLOW, many, "probe=null", "transports=[rogue]")
-        reason = told(tmp_path, CAPABILITIES, *settings)
+        reason = told(tmp_path, node, *settings)
         assert (reason is not None) is is_refused
         if reason is not None:
-            assert "sends more than 7 of the flows that have rates of their own, as many as htb can" in reason
-        assert told(tmp_path, CAPABILITIES, *settings, "transports=[roce]") is None
-
-
-def test_two_flows_would_undo_each_others_rates_on_a_card(tmp_path: Path) -> None:
-    card = replace(CAPABILITIES, limiters=["dcb:eth1", "software"])
-    assert told(tmp_path, card, SLOW) is None, "each of two senders has a card of its own"
-    many = "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 20s}"
-    reason = told(tmp_path, card, SLOW, many, "probe=null")
-    assert "sends more than 1 of the flows that have rates of their own, as many as dcb can" in str(reason)
+            assert f"more than 7 of the flows that have rates of their own, as many as {kind} can" in reason
+            assert reason.endswith("flows take turns on the simulator")
+        assert told(tmp_path, node, *settings, "transports=[roce]") is None
 
 
 def test_whole_batches_are_held_back_only_where_they_are_long(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-"""Programs that stand for tc and dcb: they write down what they are told, and reply as they do.
+"""A program that stands for tc, and a kernel with a card: they write down what they are told, and reply as
+they do.
 
-Like the real ones they end at options that are not theirs; `test_real_programs` asks those themselves.
+Like the real one the program ends at options that are not its own; `test_real_programs` asks that itself.
 """
 
 import io
@@ -9,17 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.fake_dcb import FakeCard, FakeKernel
 from helpers.ticking_clock import TickingClock
 
+from rogue_agent.drivers.limiters import bank, dcbnl
 from rogue_agent.drivers.limiters.base import COLUMNS
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
-CLASSES = "0:1 1:0 2:2 3:4 4:3 5:5 6:6 7:7"
+CLASSES = (1, 0, 2, 4, 3, 5, 6, 7)
 _PROGRAM = """#!/bin/sh
 case "${{0##*/}} $*" in
-    "dcb ets show dev "*" prio-tc") echo "prio-tc {classes}"; exit 0 ;;
-    "tc "|"tc -force -batch -"|"dcb --force --batch -") ;;
+    "tc "|"tc -force -batch -") ;;
     *) echo "Unknown option." >&2; exit 1 ;;
 esac
 while read -r line; do
@@ -49,12 +51,20 @@ def table(rows: io.StringIO) -> Table:
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """Put the programs in front of the real ones; return what gives the commands they were told."""
+    """Put the program in front of the real one; return what gives the commands it was told."""
     log = tmp_path / "told"
     log.touch()
-    for name in ("tc", "dcb"):
-        path = tmp_path / name
-        path.write_text(_PROGRAM.format(told=log, classes=CLASSES))
-        path.chmod(0o755)
+    path = tmp_path / "tc"
+    path.write_text(_PROGRAM.format(told=log))
+    path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     return lambda: log.read_text().splitlines()
+
+
+@pytest.fixture
+def cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeCard]:
+    """Cards behind this computer's netlink, and a place of our own for what processes share."""
+    cards = {name: FakeCard(prio_tc=CLASSES) for name in ("eth1", "enp1s0")}
+    monkeypatch.setattr(dcbnl, "netlink_socket", lambda: FakeKernel(**cards))
+    monkeypatch.setattr(bank, "PLACE", tmp_path / "limiters")
+    return cards
