@@ -42,6 +42,11 @@ def port_counters(disciplines: list[dict[str, Any]], filtered_packets: int) -> P
     )
 
 
+def waiting_packets(disciplines: list[dict[str, Any]]) -> int:
+    """Packets in the queue of one interface and on the cable behind it, which netem stands for."""
+    return next((int(each["qlen"]) for each in disciplines if each.get("root")), 0)
+
+
 def filter_drops(filters: list[dict[str, Any]]) -> int:
     """Packets that actions of filters have dropped."""
     actions = [action for each in filters for action in each.get("options", {}).get("actions", [])]

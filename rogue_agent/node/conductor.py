@@ -11,12 +11,12 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from rogue_agent.node.client import AgentClient
-from rogue_agent.node.errors import AgentError, ErrorKind
+from rogue_agent.node.errors import AgentError, ErrorKind, MessageError
 from rogue_agent.node.forked import ForkedProcess
 from rogue_agent.node.messages import (
     Connect,
@@ -73,6 +73,11 @@ def conduct(folder: Path) -> None:
     except AgentError as error:
         role = f"{error.role}: " if error.role else ""
         account.failure_kind, account.failure = error.kind.value, f"{role}{error}"
+    except MessageError as error:
+        account.failure_kind, account.failure = ErrorKind.PROTOCOL.value, f"the orders: {error}"
+    except OSError as error:
+        what = f"{error.filename}: {error.strerror}" if error.filename else f"{error}"
+        account.failure_kind, account.failure = ErrorKind.OUT_OF_SPACE.value, f"the conductor: {what}"
     (folder / ACCOUNT).write_text(account.text())
 
 
@@ -134,6 +139,8 @@ class _Conductor:
     agents: "list[LocalAgent]"
     folder: Path
     account: Account
+    kept: "dict[str, str]" = field(default_factory=dict)
+    """What timed commands have printed."""
 
     def lead(self) -> None:
         """Through the whole cell: prepare, connect, start at one instant, watch, collect."""
@@ -154,7 +161,8 @@ class _Conductor:
         self.account.start_ns = start_ns
         (self.folder / FILES).mkdir()
         self._watch(start_ns, [role for role in self.orders.roles if role.loads])
-        (self.folder / COUNTS).write_text(json.dumps({"before": before, "after": self._counts()}))
+        counts = {"before": before, "after": self._counts(), "meanwhile": self.kept}
+        (self.folder / COUNTS).write_text(json.dumps(counts))
         for role in self.orders.roles:
             if not role.loads:
                 self._keep(self._client(role).request(self._result(role), Results))
@@ -183,7 +191,7 @@ class _Conductor:
         due = deque(self.orders.timed)
         while running:
             next_ns += self.orders.sample_interval_ns
-            _act_until(start_ns, next_ns, due)
+            self._act_until(start_ns, next_ns, due)
             now_ns = time.monotonic_ns() - start_ns
             samples += [",".join(map(str, (port, now_ns, *each))) for port, each in reader.read().items()]
             for results in self._heard():
@@ -195,6 +203,16 @@ class _Conductor:
                 replace_text(self.folder / REACHED, str(now_ns))
                 told_ns = now_ns
         return samples
+
+    def _act_until(self, start_ns: int, until_ns: int, due: "deque[TimedCommand]") -> None:
+        """Wait for an instant after the start; what is due before is done at its own."""
+        while due and due[0].at_ns <= until_ns:
+            timed = due.popleft()
+            _sleep_until(start_ns + timed.at_ns)
+            printed = run(timed.command)
+            if timed.kept_as:
+                self.kept[timed.kept_as] = printed
+        _sleep_until(start_ns + until_ns)
 
     def _heard(self) -> "list[Results]":
         """What has come from any agent by now."""
@@ -222,15 +240,6 @@ def replace_text(file: Path, text: str) -> None:
 
 def _message(line: str) -> Message:
     return decode(line.encode(), REQUEST_TYPES)
-
-
-def _act_until(start_ns: int, until_ns: int, due: "deque[TimedCommand]") -> None:
-    """Wait for an instant after the start; what is due before is done at its own."""
-    while due and due[0].at_ns <= until_ns:
-        timed = due.popleft()
-        _sleep_until(start_ns + timed.at_ns)
-        run(timed.command)
-    _sleep_until(start_ns + until_ns)
 
 
 def _sleep_until(instant_ns: int) -> None:

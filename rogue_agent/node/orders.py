@@ -3,7 +3,10 @@
 import json
 from dataclasses import asdict, dataclass, field
 
+from rogue_agent.node.errors import ErrorKind, MessageError
+from rogue_agent.node.fields import Integer, Optional, Text, shown
 from rogue_agent.node.messages import Prepared, Results
+from rogue_agent.node.schema import NestedByName, from_values
 
 ORDERS = "orders.json"
 ACCOUNT = "account.json"
@@ -13,6 +16,7 @@ REACHED = "reached"
 """How many nanoseconds after its start the cell is; written anew while it runs, for whoever waits outside."""
 FILES = "files"
 """A folder: the files of each role, called `role.name`."""
+_WORDS = Text(".*", 100_000)
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,8 @@ class TimedCommand:
 
     at_ns: int
     command: Command
+    kept_as: str = ""
+    """Under what name what it prints is kept; "" for not at all."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,9 @@ class Orders:
         values = json.loads(text)
         commands = [Command(**each) for each in values.pop("commands")]
         roles = [RoleOrder(**each) for each in values.pop("roles")]
-        timed = [TimedCommand(each["at_ns"], Command(**each["command"])) for each in values.pop("timed")]
+        timed = [
+            TimedCommand(**{**each, "command": Command(**each["command"])}) for each in values.pop("timed")
+        ]
         counts = {name: Command(**each) for name, each in values.pop("counts").items()}
         return cls(commands=commands, roles=roles, timed=timed, counts=counts, **values)
 
@@ -91,15 +99,17 @@ class Orders:
 class Account:
     """What came of the orders, as far as they could be carried out."""
 
-    failure_kind: "str | None" = None
+    failure_kind: "str | None" = field(
+        default=None, metadata={"rule": Optional(Text("|".join(kind.value for kind in ErrorKind), 16))}
+    )
     """Of `ErrorKind`."""
-    failure: "str | None" = None
-    start_ns: "int | None" = None
+    failure: "str | None" = field(default=None, metadata={"rule": Optional(_WORDS)})
+    start_ns: "int | None" = field(default=None, metadata={"rule": Optional(Integer(0, (1 << 63) - 1))})
     """The common start, by the kernel's monotonic clock."""
-    kernel: str = ""
-    python: str = ""
-    prepared: "dict[str, Prepared]" = field(default_factory=dict)
-    results: "dict[str, Results]" = field(default_factory=dict)
+    kernel: str = field(default="", metadata={"rule": _WORDS})
+    python: str = field(default="", metadata={"rule": _WORDS})
+    prepared: "dict[str, Prepared]" = field(default_factory=dict, metadata={"rule": NestedByName(Prepared)})
+    results: "dict[str, Results]" = field(default_factory=dict, metadata={"rule": NestedByName(Results)})
 
     def text(self) -> str:
         """The account as its file has it."""
@@ -107,8 +117,11 @@ class Account:
 
     @classmethod
     def read(cls, text: str) -> "Account":
-        """From the file."""
-        values = json.loads(text)
-        prepared = {name: Prepared(**each) for name, each in values.pop("prepared").items()}
-        results = {name: Results(**each) for name, each in values.pop("results").items()}
-        return cls(prepared=prepared, results=results, **values)
+        """From the file; MessageError if it is none."""
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise MessageError(f"account: got {shown(text)}, expected JSON: {error}") from None
+        if not isinstance(values, dict):
+            raise MessageError(f"account: got {shown(values)}, expected an object")
+        return from_values(cls, values, "account")

@@ -34,6 +34,28 @@ def _refuse(what: str, place: str, names: Iterable[str]) -> None:
 
 
 @dataclass(frozen=True)
+class NestedByName(Rule):
+    """Records of one kind by their names."""
+
+    record_class: type[Any]
+
+    @property
+    def expected(self) -> str:
+        """What kind of object."""
+        return f"an object with a {self.record_class.__name__} under each name"
+
+    def allows(self, value: object) -> bool:
+        """Whether it is an object of objects; `read` looks at their fields."""
+        return isinstance(value, dict) and all(isinstance(each, dict) for each in value.values())
+
+    def read(self, value: object, place: str) -> object:
+        """Return the records."""
+        self.check(value, place)
+        assert isinstance(value, dict), value
+        return {name: from_values(self.record_class, each, f"{place}.{name}") for name, each in value.items()}
+
+
+@dataclass(frozen=True)
 class Nested(Rule):
     """Another record, as an object of its fields."""
 

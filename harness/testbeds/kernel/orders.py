@@ -51,13 +51,18 @@ def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
 
 
 def _timed(cell: Cell) -> list[TimedCommand]:
-    """Cuts: a link of which one port is down carries nothing in either direction, and keeps its settings."""
-    interfaces = port_interfaces(cell.topology)
-    changes = [
-        TimedCommand(at_ns, Command(["ip", "link", "set", "dev", interfaces[port], state]))
-        for port, outage in outages(cell)
-        for at_ns, state in ((outage.at_ns, "down"), (outage.at_ns + outage.duration_ns, "up"))
-    ]
+    """Cuts: a link of which one port is down carries nothing in either direction, and keeps its settings.
+
+    What waits in its ports then is gone, and no discipline counts it: it is looked at just before.
+    """
+    changes: list[TimedCommand] = []
+    for number, (ports, outage) in enumerate(outages(cell)):
+        interfaces = [port_interfaces(cell.topology)[port] for port in ports]
+        for each in interfaces:
+            waiting = Command(["tc", "-s", "-j", "qdisc", "show", "dev", each])
+            changes.append(TimedCommand(outage.at_ns, waiting, kept_as=f"{each} {number}"))
+        for at_ns, state in ((outage.at_ns, "down"), (outage.at_ns + outage.duration_ns, "up")):
+            changes.append(TimedCommand(at_ns, Command(["ip", "link", "set", "dev", interfaces[0], state])))
     return sorted(changes, key=lambda change: change.at_ns)
 
 

@@ -4,14 +4,16 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from harness.cell.cell import Cell
 from harness.cell.facts import cell_facts
 from harness.experiment.choices import MeasureKind
-from harness.provisioning.port_counters import PortCounters, filter_drops, port_counters
-from harness.testbeds.base import CellResult, Columns, Fact, Failure
+from harness.provisioning.port_counters import PortCounters, filter_drops, port_counters, waiting_packets
+from harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
+from harness.testbeds.ends.equipment import pacing_facts
 from harness.testbeds.ends.roles import NodeFlow
 from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters, port_counter_rows
 from harness.testbeds.ends.verdict import failure_of
@@ -27,8 +29,17 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "pauses": "Linux's bridges pause nobody",
 }
 
-LIMITER_WORDS: Final = {"rc": "tc htb (software)", "uc": "the agent posts verbs later (software)"}
-"""By the service of the cell's first flow; a TCP has none."""
+_SENSELESS: Final = (
+    ArithmeticError,
+    AttributeError,
+    csv.Error,
+    LookupError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What reading a file may raise that holds something else than it should."""
 EMPTY: Final[dict[MeasureKind, str]] = {
     "throughput": "no flow lasted for an interval of samples",
     "latency": "no probe was sent",
@@ -38,8 +49,19 @@ EMPTY: Final[dict[MeasureKind, str]] = {
 
 
 def result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
-    """Read the folder of a kernel that has ended."""
-    account = Account.read((folder / ACCOUNT).read_text())
+    """Read the folder of a kernel that has ended; what makes no sense there is a failure with words."""
+    try:
+        return _result_of(cell, flows, folder)
+    except TestbedError as error:
+        failure = Failure(error.kind, str(error))
+    except _SENSELESS as error:
+        text = f"what the kernel left behind makes no sense ({type(error).__name__}: {error})"
+        failure = Failure(FailureKind.INVALID_RESULT, text)
+    return CellResult(raw=_raw(folder), failure=failure)
+
+
+def _result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
+    account = Account.read(_content(folder / ACCOUNT).decode())
     result = CellResult(raw=_raw(folder), failure=_failure(account))
     for measure, reason in NOT_MEASURED.items():
         if cell.experiment.measures(measure):
@@ -50,9 +72,11 @@ def result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
     own_start_ns = dict.fromkeys(cell.topology.host_names(), account.start_ns)
     readings = Readings(flows, done, own_start_ns)
     result.tables = collect_tables(cell, readings)
-    counts = json.loads((folder / COUNTS).read_text())
+    counts = json.loads(_content(folder / COUNTS))
     before, after = (_port_counters(cell, counts[when]) for when in ("before", "after"))
-    counters = port_counter_rows(before, after) + node_counters(readings)
+    counters = port_counter_rows(before, _with_cuts(cell, after, counts["meanwhile"])) + node_counters(
+        readings
+    )
     result.tables["counters"] = columns_of(CounterRow, sorted(counters))
     if cell.experiment.measures("queues"):
         result.tables["queues"] = _queues(folder / SAMPLES)
@@ -82,8 +106,15 @@ def _files(folder: Path) -> dict[str, dict[str, bytes]]:
     files: dict[str, dict[str, bytes]] = {}
     for path in sorted((folder / FILES).iterdir()):
         role, _, name = path.name.partition(".")
-        files.setdefault(role, {})[name] = path.read_bytes()
+        files.setdefault(role, {})[name] = _content(path)
     return files
+
+
+def _content(path: Path) -> bytes:
+    """A file of a kernel's; nothing but a file of its own is opened."""
+    if path.is_symlink() or not path.is_file():
+        raise ValueError(f"{path.name} is missing, or no file")
+    return path.read_bytes()
 
 
 def _queues(samples: Path) -> Columns:
@@ -91,7 +122,7 @@ def _queues(samples: Path) -> Columns:
 
     Deviation: the kernel keeps no largest queue between two samples; the sample itself stands there.
     """
-    return columns_of(QueueRow, _queue_rows(csv.DictReader(io.StringIO(samples.read_text()))))
+    return columns_of(QueueRow, _queue_rows(csv.DictReader(io.StringIO(_content(samples).decode()))))
 
 
 def _queue_rows(samples: Iterable[Mapping[str, str]]) -> Iterator[QueueRow]:
@@ -126,6 +157,24 @@ def _port_counters(cell: Cell, printed: Mapping[str, str]) -> dict[str, PortCoun
     }
 
 
+def _with_cuts(
+    cell: Cell, counters: Mapping[str, PortCounters], kept: Mapping[str, str]
+) -> dict[str, PortCounters]:
+    """Counters with what waited in ports at the instants when their links were cut.
+
+    kept: what tc printed then, under the interface and the number of the cut.
+    """
+    lost: dict[str, int] = {}
+    for name, printed in kept.items():
+        interface = name.partition(" ")[0]
+        lost[interface] = lost.get(interface, 0) + waiting_packets(json.loads(printed))
+    interfaces = port_interfaces(cell.topology)
+    return {
+        port: replace(counted, lost_packets=counted.lost_packets + lost.get(interfaces[port], 0))
+        for port, counted in counters.items()
+    }
+
+
 def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fact]:
     probe = next((flow for flow in flows if flow.is_probe), None)
     return {
@@ -139,8 +188,7 @@ def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fac
         ),
         "nic": "the kernel's own network stack (software)" if _is_all_tcp(cell) else "rdma_rxe (software)",
         "nic_is_hardware": False,
-        "rate_limiter": LIMITER_WORDS.get(flows[0].service),
-        "timestamps": "the host's clock (software)",
+        **pacing_facts(flows, account.prepared),
         "switch": "Linux bridges (software)",
         "node_kernel": account.kernel,
         "node_python": account.python,
@@ -153,5 +201,5 @@ def _is_all_tcp(cell: Cell) -> bool:
 
 def _raw(folder: Path) -> dict[str, bytes]:
     """What was said on the way."""
-    kept = [*folder.glob("*.log"), *folder.glob("*.json")]
-    return {path.name: path.read_bytes() for path in sorted(kept) if path.stat().st_size}
+    kept = (path for path in sorted([*folder.glob("*.log"), *folder.glob("*.json")]) if path.is_file())
+    return {path.name: path.read_bytes() for path in kept if not path.is_symlink() and path.stat().st_size}

@@ -17,12 +17,12 @@ def cell_ports(cell: Cell) -> dict[str, PortSettings]:
     return port_faults.faulty_ports(cell, ports)
 
 
-def outages(cell: Cell) -> list[tuple[str, port_faults.Outage]]:
-    """When links carry nothing, each by one of its ports."""
+def outages(cell: Cell) -> list[tuple[list[str], port_faults.Outage]]:
+    """When links carry nothing, each by its ports at switches."""
     ports = port_settings(cell.topology)
     found = ((fault, port_faults.port_change(fault).outage) for fault in cell.experiment.faults)
     return [
-        (port_faults.fault_ports(fault, cell.topology, ports)[0], outage)
+        (port_faults.fault_ports(fault, cell.topology, ports), outage)
         for fault, outage in found
         if outage is not None
     ]

@@ -116,9 +116,9 @@ def _reached(folder: Path, cell: Cell) -> float:
     """Fraction of the cell's time that has passed in the kernel."""
     try:
         reached_ns = int((folder / REACHED).read_text())
-    except (FileNotFoundError, ValueError):
+    except (OSError, ValueError):
         return 0.0
-    return min(1.0, reached_ns / cell.timing.traffic_ns)
+    return max(0, min(reached_ns, cell.timing.traffic_ns)) / cell.timing.traffic_ns
 
 
 def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:

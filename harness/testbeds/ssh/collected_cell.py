@@ -11,6 +11,7 @@ from harness.cell.cell import Cell
 from harness.cell.facts import cell_facts
 from harness.provisioning.cards import card_name, card_profile
 from harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
+from harness.testbeds.ends.equipment import pacing_facts
 from harness.testbeds.ends.roles import NodeFlow
 from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters
 from harness.testbeds.ends.verdict import failure_of
@@ -24,13 +25,6 @@ from workloads.records import CounterRow
 
 TABLE_FILES: Final = ("transfers", "throughput", "rtt", "events", "counters")
 """Files of a role that become tables; the others are kept as they are."""
-LIMITERS: Final = {
-    "none": "none",
-    "htb": "tc htb (software)",
-    "software": "release times of the agent (software)",
-    "dcb": "dcb maxrate (hardware)",
-}
-CLOCKS: Final = {"host": "the host's clock (software)", "nic": "the NIC's clock (hardware)"}
 
 
 class CollectedCell:
@@ -133,9 +127,8 @@ class CollectedCell:
             "nic": _nic(prepared.device, port),
             "nic_is_hardware": is_hardware,
             "nic_profile": card_profile(str(port.get("hca_type"))),
-            "rate_limiter": LIMITERS.get(limited.limiter, limited.limiter),
+            **pacing_facts(self._flows, self._done.prepared),
             "rate_limiter_step_bps": limited.limiter_step_bps,
-            "timestamps": CLOCKS.get(prepared.clock, prepared.clock),
             "switch": self._surroundings.switch,
             "completions": prepared.completions,
             "inputs_recorded": first.options.record_inputs,

@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from harness.provisioning.port_counters import PortCounters, filter_drops, port_counters
+from harness.provisioning.port_counters import (
+    PortCounters,
+    filter_drops,
+    port_counters,
+    waiting_packets,
+)
 
 
 def discipline(kind: str, handle: str, **counted: object) -> dict[str, Any]:
@@ -25,6 +30,12 @@ def test_without_a_rate_the_drops_are_the_kernels_own_queues() -> None:
     assert port_counters(alone, 0) == PortCounters(dropped_packets=2)
     lossy = [discipline("netem", "1:", root=True, drops=2)]
     assert port_counters(lossy, 0) == PortCounters(lost_packets=2)
+
+
+def test_what_waits_is_what_the_root_holds() -> None:
+    tree = [discipline("htb", "2:", qlen=3), discipline("netem", "1:", root=True, qlen=5)]
+    assert waiting_packets(tree) == 5
+    assert waiting_packets([]) == 0
 
 
 def test_filters_without_actions_have_dropped_nothing() -> None:

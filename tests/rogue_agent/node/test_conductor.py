@@ -41,7 +41,7 @@ def conducted(
     folder: Path, first: str = "true", offset_ns: int = 0, hung_after_ns: int = 20 * 10**9
 ) -> Account:
     roles = [role("requester", "responder", offset_ns), role("responder", "requester")]
-    cut = TimedCommand(0, Command(["touch", str(folder / "cut")]))
+    cut = TimedCommand(0, Command(["echo", "cut"]), "lo 0")
     clock = {"clock": Command(["cat", "/proc/uptime"])}
     limits = 1, 1_000_000, 1, LIMIT_MS, hung_after_ns
     orders = Orders([Command([first])], roles, {"here": "lo"}, *limits, [cut], clock)
@@ -56,8 +56,8 @@ def test_a_transfer_from_orders_to_account(tmp_path: Path) -> None:
     assert account.results["flow0-requester"].moved_bytes == SIZE_BYTES
     assert account.start_ns is not None and account.kernel
     assert "ok" in (tmp_path / FILES / "flow0-requester.transfers").read_text()
-    assert (tmp_path / "cut").exists(), "what was due was done"
     counts = json.loads((tmp_path / COUNTS).read_text())
+    assert counts["meanwhile"] == {"lo 0": "cut\n"}, "what was due was done"
     assert float(counts["before"]["clock"].split()[0]) <= float(counts["after"]["clock"].split()[0])
     assert (tmp_path / SAMPLES).read_text().startswith("port,t_ns,bytes,drops,marks\nhere,")
 
@@ -66,6 +66,20 @@ def test_what_cannot_be_done_stands_in_the_account(tmp_path: Path) -> None:
     account = conducted(tmp_path, first="false")
     assert (account.start_ns, account.failure_kind) == (None, "configuration")
     assert account.failure == "false: exit code 1"
+
+
+def test_what_is_no_message_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.encode", lambda _message: b'{"type": "dance"}')
+    account = conducted(tmp_path)
+    assert account.failure_kind == "protocol"
+    assert account.failure is not None and account.failure.startswith("the orders: type: got 'dance'")
+
+
+def test_a_folder_that_takes_no_files_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / SAMPLES).mkdir()
+    account = conducted(tmp_path)
+    assert account.failure_kind == "out_of_space"
+    assert account.failure == f"the conductor: {tmp_path / SAMPLES}: Is a directory"
 
 
 def test_a_role_that_does_not_end_has_hung(tmp_path: Path) -> None:

@@ -52,12 +52,13 @@ def test_tcp_is_held_to_its_hosts_interface(tmp_path: Path) -> None:
         assert prepare.interface == interface
 
 
-def test_a_cut_is_two_commands_with_their_instants(tmp_path: Path) -> None:
+def test_a_cut_looks_at_the_port_and_takes_it_down_and_up(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "faults=[{kind: link_cut, target: h2, at: 5ms, duration: 2ms}]")
     timed = orders_of(cell, plan_roles(cell)).timed
-    assert [(each.at_ns, " ".join(each.command.run)) for each in timed] == [
-        (5_000_000, "ip link set dev p2b down"),
-        (7_000_000, "ip link set dev p2b up"),
+    assert [(each.at_ns, " ".join(each.command.run), each.kept_as) for each in timed] == [
+        (5_000_000, "tc -s -j qdisc show dev p2b", "p2b 0"),
+        (5_000_000, "ip link set dev p2b down", ""),
+        (7_000_000, "ip link set dev p2b up", ""),
     ]
 
 

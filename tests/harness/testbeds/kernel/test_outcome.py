@@ -1,17 +1,22 @@
 """What a kernel leaves behind becomes tables."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from helpers.experiments import cell_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from harness.cell.cell import Cell
-from harness.testbeds.base import Failure
+from harness.results.tables import encode
+from harness.testbeds.base import Failure, TestbedError
 from harness.testbeds.ends.roles import plan_roles
 from harness.testbeds.kernel.orders import DISCIPLINES
 from harness.testbeds.kernel.outcome import result_of
-from rogue_agent.node.messages import Results
+from rogue_agent.node.messages import Prepared, Results
 from rogue_agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
 from workloads.records import FailureKind
 
@@ -47,9 +52,15 @@ def left(folder: Path, cell: Cell, account: Account) -> Path:
     (folder / FILES).mkdir()
     (folder / FILES / "flow0-requester.transfers").write_text(TRANSFERS)
     (folder / SAMPLES).write_text(QUEUES)
-    (folder / COUNTS).write_text(json.dumps({"before": printed(0, 0), "after": printed(7, 2)}))
+    waiting = json.dumps([{"kind": "netem", "handle": "1:", "root": True, "qlen": 4}])
+    counts = {"before": printed(0, 0), "after": printed(7, 2), "meanwhile": {"p2b 0": waiting}}
+    (folder / COUNTS).write_text(json.dumps(counts))
     roles = [flow.role(end) for flow in plan_roles(cell) for end in ("requester", "responder")]  # type: ignore[arg-type]
     account.results = {role: Results(role, "ok", 1_000, 801_000) for role in roles}
+    account.prepared = {
+        role: Prepared(role, "rc", "10.0.0.1", 10**10, 1024, "host", "event", "htb", buffer_bytes=1 << 20)
+        for role in roles
+    }
     (folder / ACCOUNT).write_text(account.text())
     return folder
 
@@ -85,6 +96,7 @@ def test_tcp_needs_no_rdma_device(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]")
     result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0)))
     assert result.facts["nic"] == "the kernel's own network stack (software)"
+    assert (result.facts["rate_limiter"], result.facts["timestamps"]) == ("none", None)
 
 
 def test_ports_have_counters(tmp_path: Path, cell: Cell) -> None:
@@ -92,7 +104,7 @@ def test_ports_have_counters(tmp_path: Path, cell: Cell) -> None:
     rows = zip(*(table[column] for column in ("port", "name", "before", "after")), strict=True)
     counted = {name: (before, after) for port, name, before, after in rows if port == "s0->h2"}
     assert counted["marked_packets"] == (0, 7)
-    assert counted["lost_packets"] == (0, 2)
+    assert counted["lost_packets"] == (0, 6), "two by the filter, and four that waited when the link was cut"
 
 
 def test_memories_that_differ_fail_the_cell(tmp_path: Path, cell: Cell) -> None:
@@ -105,3 +117,50 @@ def test_memories_that_differ_fail_the_cell(tmp_path: Path, cell: Cell) -> None:
     failure = result_of(cell, plan_roles(cell), folder).failure
     assert failure is not None
     assert failure.kind is FailureKind.INVALID_RESULT
+
+
+LEFT = (ACCOUNT, COUNTS, SAMPLES, f"{FILES}/flow0-requester.transfers")
+
+
+@pytest.mark.parametrize("name", LEFT)
+@given(damage=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+def test_a_file_that_is_damaged_is_a_sentence(name: str, damage: st.DataObject, cell: Cell) -> None:
+    """Cut short or overwritten: the result can be stored, or the failure says what is wrong."""
+    with TemporaryDirectory() as place:
+        folder = left(Path(place), cell, Account(start_ns=1_000))
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(damage.draw(damaged(content)))
+        result = result_of(cell, plan_roles(cell), folder)
+        if result.failure is None:
+            with suppress(TestbedError):  # which is a failure with words, too
+                encode(result.tables)
+        else:
+            assert result.failure.kind in (FailureKind.INVALID_RESULT, FailureKind.TIMEOUT)
+            assert result.failure.message
+
+
+def damaged(content: bytes) -> st.SearchStrategy[bytes]:
+    """What may become of a file."""
+    places = st.integers(0, len(content) - 1)
+    odd = st.sampled_from(
+        [b"null", b"-1", b"1e999", b"{}", b"[]", b'""', b"\x00", b"\xff", b"9" * 40, b",", b"\n"]
+    )
+    return st.one_of(
+        st.binary(max_size=60),
+        st.builds(lambda until: content[:until], places),
+        st.builds(lambda at, what: content[:at] + what + content[at + 1 :], places, odd),
+        st.builds(lambda at, what: content[:at] + what + content[at + len(what) :], places, odd),
+        st.sampled_from([b"[" * 100_000, b"null", b"[]", b'{"before": 1, "after": [], "meanwhile": 0}']),
+    )
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_file_that_is_missing_or_none_is_named(name: str, tmp_path: Path, cell: Cell) -> None:
+    folder = left(tmp_path, cell, Account(start_ns=1_000))
+    (folder / name).unlink()
+    (folder / name).symlink_to("/etc/hostname")
+    failure = result_of(cell, plan_roles(cell), folder).failure
+    assert failure is not None
+    assert failure.kind is FailureKind.INVALID_RESULT
+    assert Path(name).name in failure.message
