@@ -20,7 +20,8 @@ class Schedule:
     Two ways make an open loop, in which a transfer starts whether or not others still run. With
     `interval_ns` transfer k starts at start_ns + k * interval_ns; with size 0 that is a latency probe, which
     asks just as often while the network is slow. With `arrivals`, (instant, size) in ascending order, each
-    transfer has its own instant, and nothing else of the schedule but the verb counts.
+    transfer has its own instant, and nothing else of the schedule but the verb counts. Those whose numbers
+    (from 0) are in `held` also wait until they are released.
     """
 
     size_bytes: int
@@ -31,6 +32,7 @@ class Schedule:
     verb: Verb = "write"
     verb_bytes: int | None = None
     arrivals: tuple[tuple[HostNs, int], ...] | None = None
+    held: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         checks = (("size_bytes", self.size_bytes, 0), ("start_ns", self.start_ns, 0))
@@ -76,6 +78,8 @@ class Application:
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
         self._running: dict[int, TransferRecord] = {}
+        self._released_ns: dict[int, HostNs] = {}
+        self._is_over = False
         self.records: list[TransferRecord] = []
         self.is_open_loop = schedule.arrivals is not None or schedule.interval_ns is not None
         self.next_start_ns: HostNs | None = None
@@ -99,6 +103,15 @@ class Application:
             self._await(HostNs(schedule.start_ns + len(self.records) * (schedule.interval_ns or 0)))
         return Transfer(record.transfer_id, size_bytes, verb=schedule.verb, verb_bytes=schedule.verb_bytes)
 
+    def release(self, number: int, not_before_ns: HostNs) -> bool:
+        """Let an arrival that was held start, though not before an instant; say whether it ever can."""
+        if self._is_over:
+            return False
+        self._released_ns[number] = not_before_ns
+        if number == len(self.records):
+            self._await(not_before_ns)
+        return True
+
     def on_transfer_done(
         self, transfer_id: int, now: HostNs, error: str | None = None, *, is_sent: bool = True
     ) -> TransferRecord:
@@ -112,24 +125,38 @@ class Application:
         record.is_sent = is_sent
         record.status = "ok" if error is None else "error"
         if error is not None:
-            self.next_start_ns = None
+            self._end()
         elif not self.is_open_loop:
             self._await(now)
         return record
 
     def finish(self, now: HostNs) -> None:
         """End the run: what still runs stays recorded as unfinished, and nothing else starts."""
-        self.next_start_ns = None
+        self._end()
         for record in self._running.values():
             record.end_ns = now
         self._running.clear()
+
+    def _end(self) -> None:
+        self.next_start_ns = None
+        self._is_over = True
 
     def _await(self, start_ns: HostNs) -> None:
         """Start the next transfer then, or at its arrival, unless the schedule allows no more."""
         schedule, number = self._schedule, len(self.records)
         if schedule.arrivals is not None:
-            self.next_start_ns = schedule.arrivals[number][0] if number < len(schedule.arrivals) else None
+            self.next_start_ns = self._arrival_ns(schedule.arrivals, number)
             return
         is_over = schedule.count is not None and number >= schedule.count
         is_late = schedule.repeat_until_ns is not None and start_ns >= schedule.repeat_until_ns
         self.next_start_ns = None if is_over or is_late else start_ns
+
+    def _arrival_ns(self, arrivals: tuple[tuple[HostNs, int], ...], number: int) -> HostNs | None:
+        """When an arrival may start; None if there is no such one, or while it is held."""
+        if number >= len(arrivals):
+            return None
+        arrival_ns = arrivals[number][0]
+        if number not in self._schedule.held:
+            return arrival_ns
+        released_ns = self._released_ns.get(number)
+        return None if released_ns is None else max(arrival_ns, released_ns)

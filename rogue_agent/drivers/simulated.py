@@ -45,7 +45,8 @@ class SimulatedFlow(RecoveringFlow):
 
     The connection is given what `ibv_wc` and a clock query carry, and nothing that only a simulator can
     know; `instruments` are for labelled ablations, and the engine's oracle joins them for an estimator that
-    asks for it by name. The NIC calls in from the top of the event loop, once per poll. A queue pair alone
+    asks for it by name. `on_end` hears the number of each transfer that
+    has ended. The NIC calls in from the top of the event loop, once per poll. A queue pair alone
     makes a flow that only WRITEs, without a shadow.
     """
 
@@ -61,6 +62,7 @@ class SimulatedFlow(RecoveringFlow):
         peer_link: LinkFacts | None = None,
         instruments: Instruments = NO_INSTRUMENTS,
         record_inputs: TextIO | None = None,
+        on_end: Callable[[int, HostNs], None] | None = None,
     ) -> None:
         if not isinstance(path, SimulatedPath):
             end = cast("NicQueuePair", path)
@@ -70,6 +72,7 @@ class SimulatedFlow(RecoveringFlow):
             has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
             self.library = SimulatedLibrary(simulation, path, has_receives=has_receives)
         self._simulation = simulation
+        self._on_end = on_end
         self._path = path
         self._ends = {end.qp_num: end for end, _ in path.pairs}
         self._queue_pair = path.main[0]
@@ -131,6 +134,14 @@ class SimulatedFlow(RecoveringFlow):
         """Arrange for the first transfer at its time."""
         self._schedule_next(None)
 
+    def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
+        """Let a transfer start that was held; say whether it ever can."""
+        can_start = self._application.release(number, not_before_ns)
+        if can_start:
+            self._schedule_next(now)
+            self._go_on(now)
+        return can_start
+
     def finish(self, now_ns: int) -> None:
         """End the run; what still runs stays unfinished, with the bytes sent again so far."""
         running = [record for record in self.transfers if record.end_ns is None]
@@ -189,6 +200,8 @@ class SimulatedFlow(RecoveringFlow):
         record.retransmitted_bytes = self._newly_resent_bytes()
         if not self._application.is_open_loop:
             self._schedule_next(now)
+        if self._on_end is not None:
+            self._on_end(action.transfer_id, now)
 
     def _newly_resent_bytes(self) -> int:
         """Bytes sent again since the last call; overlapping transfers share them."""

@@ -14,7 +14,7 @@ from workloads.traffic.pingmesh import Pingmesh
 from workloads.traffic.poisson import Poisson
 from workloads.traffic.rtt_accuracy import RttAccuracy
 from workloads.traffic.staggered import Staggered
-from workloads.traffic.workload import Arrival, Flow, Verb, Workload
+from workloads.traffic.workload import Arrival, Flow, Predecessor, Verb, Workload
 
 WORKLOADS: Final[dict[str, type[Workload]]] = {
     "incast": Incast,
@@ -31,4 +31,4 @@ WORKLOADS: Final[dict[str, type[Workload]]] = {
     "rtt_accuracy": RttAccuracy,
 }
 
-__all__ = ["WORKLOADS", "Arrival", "Flow", "Verb", "Workload"]
+__all__ = ["WORKLOADS", "Arrival", "Flow", "Predecessor", "Verb", "Workload"]

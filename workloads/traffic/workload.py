@@ -10,11 +10,30 @@ from workloads.topologies.topology import Placement
 Verb = Literal["write", "read", "send"]
 
 
+def flow_ends(source: str, destination: str, number: int) -> str:
+    """How a flow is called within its group."""
+    return f"{source}->{destination}" + (f"#{number}" if number else "")
+
+
+class Predecessor(NamedTuple):
+    """A transfer that another one waits for."""
+
+    flow: str
+    """`Flow.ends` of a flow of the same group."""
+    number: int
+    """Which of the flow's arrivals, from 0."""
+
+
 class Arrival(NamedTuple):
-    """A transfer that starts at its own time, whether or not those before it are done."""
+    """A transfer that starts at its own time, whether or not those before it are done.
+
+    With `after` it also waits until all of these have ended, well or not, and then for `pause_ns`.
+    """
 
     start_ns: int
     size_bytes: int
+    after: tuple[Predecessor, ...] = ()
+    pause_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +62,18 @@ class Flow:
     verb_bytes: int | None = None
     """The application posts each transfer as verbs of this size; None: as one verb."""
     arrivals: tuple[Arrival, ...] = ()
-    """Open loop: every transfer, by time."""
+    """Open loop: every transfer, in the order in which they start."""
     number: int = 0
     """Which of a group's flows between these two hosts."""
 
+    @property
+    def ends(self) -> str:
+        """Source and destination; from the second flow between them on also its number."""
+        return flow_ends(self.source, self.destination, self.number)
+
     def name_in(self, group: str) -> str:
-        """Group and ends; from the second flow between them on also its number."""
-        return f"{group}/{self.source}->{self.destination}" + (f"#{self.number}" if self.number else "")
+        """Group and ends."""
+        return f"{group}/{self.ends}"
 
     @property
     def initiator(self) -> str:

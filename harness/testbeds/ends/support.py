@@ -37,6 +37,10 @@ def simulators_traffic(cell: Cell) -> str | None:
             return "the switches have one traffic class; set priority to 0"
         if group.asked.workload.is_probing:
             return f"{group.name} measures latency between many hosts, which only the simulator does"
+        if any(arrival.after for flow in group.flows for arrival in flow.arrivals):
+            return (
+                f"{group.name} has transfers that wait for others (loop), which only the simulator can order"
+            )
     return None
 
 

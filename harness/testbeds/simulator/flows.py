@@ -1,12 +1,13 @@
 """The agent at the initiating end of each flow."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
 from harness.cell.carrier import Carrier, PlannedFlow
 from harness.cell.cell import Cell
+from harness.testbeds.simulator.order import Order
 from harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs
@@ -132,19 +133,28 @@ def connect_flow(
 
 
 def start_flow(
-    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, asked: NicFlow
+    simulation: Simulation,
+    limiters: Mapping[str, NicLimiters],
+    cell: Cell,
+    asked: NicFlow,
+    order: Order | None = None,
 ) -> RunningFlow:
-    """Connect the two hosts, and let the agent begin when the flow's time has come."""
-    planned, settings = asked.planned, asked.settings
+    """Connect the two hosts, and let the agent begin when the flow's time has come.
+
+    `order` has the group's transfers that wait for others.
+    """
+    planned = asked.planned
     connected = connect_flow(simulation, limiters, cell, asked)
     agent: SimulatedFlow | TcpFlow
+    on_end = None if order is None else order.listener(planned.flow)
     if isinstance(connected, SimulatedPath):
-        assert isinstance(settings, TransportSettings)
-        agent = _agent(simulation, cell, planned, settings, connected)
+        agent = _agent(simulation, cell, asked, connected, on_end)
         qp_nums = tuple(own_end.qp_num for own_end, _ in connected.pairs)
     else:
-        agent = TcpFlow(simulation, connected[0], _schedule(planned.flow))
+        agent = TcpFlow(simulation, connected[0], _schedule(planned.flow), on_end)
         qp_nums = (connected[0].qp_num,)
+    if order is not None:
+        order.join(planned.flow, agent)
     agent.start()
     return RunningFlow(asked, qp_nums, agent)
 
@@ -152,11 +162,13 @@ def start_flow(
 def _agent(
     simulation: Simulation,
     cell: Cell,
-    planned: PlannedFlow,
-    settings: TransportSettings,
+    asked: NicFlow,
     path: SimulatedPath,
+    on_end: Callable[[int, HostNs], None] | None,
 ) -> SimulatedFlow:
     """The agent at the initiating end."""
+    planned, settings = asked.planned, asked.settings
+    assert isinstance(settings, TransportSettings)
     flow, topology = planned.flow, cell.topology
     return SimulatedFlow(
         simulation,
@@ -167,6 +179,7 @@ def _agent(
         record_rtt=cell.experiment.measures("rtt"),
         peer_link=_link_facts(topology, flow.responder),
         instruments=_instruments(cell, planned, settings),
+        on_end=on_end,
     )
 
 
@@ -189,6 +202,7 @@ def _schedule(flow: Flow) -> Schedule:
         verb=flow.verb,
         verb_bytes=flow.verb_bytes,
         arrivals=tuple((HostNs(each.start_ns), each.size_bytes) for each in flow.arrivals) or None,
+        held=frozenset(number for number, each in enumerate(flow.arrivals) if each.after),
     )
 
 

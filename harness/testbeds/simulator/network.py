@@ -20,6 +20,7 @@ from harness.testbeds.simulator.features import (
     marking,
 )
 from harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
+from harness.testbeds.simulator.order import Order
 from harness.testbeds.simulator.reliability import nic_reliability
 from harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from rogue_agent.core.settings import TransportSettings
@@ -63,8 +64,10 @@ def build_network(cell: Cell) -> SimulatedNetwork:
     probes: list[RunningFlow] = []
     for group in cell.groups:
         running = flows if not group.asked.workload.is_probing else probes
+        order = Order(simulation, group.flows)
         running += [
-            start_flow(simulation, limiters, cell, flow) for flow in nic_flows(cell, group, group.flows)
+            start_flow(simulation, limiters, cell, flow, order)
+            for flow in nic_flows(cell, group, group.flows)
         ]
     probes += [start_flow(simulation, limiters, cell, flow) for flow in nic_probes(cell)]
     arrange_faults(cell, simulation)

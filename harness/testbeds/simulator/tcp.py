@@ -1,6 +1,6 @@
 """TCP as a transport of the simulator: its parameters, and flows that follow a schedule."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -84,8 +84,15 @@ def marking_for(topology: Topology, carrier: Carrier) -> Marking:
 class TcpFlow:
     """One TCP connection that follows a schedule: a transfer ends when all of it is acknowledged."""
 
-    def __init__(self, simulation: Simulation, end: QueuePair, schedule: Schedule) -> None:
+    def __init__(
+        self,
+        simulation: Simulation,
+        end: QueuePair,
+        schedule: Schedule,
+        on_end: Callable[[int, HostNs], None] | None = None,
+    ) -> None:
         self._end = end
+        self._on_end = on_end
         self._application = Application(schedule)
         self._timer = simulation.timer(self._on_timer)
         self._begun_bytes: dict[int, int] = {}
@@ -107,6 +114,13 @@ class TcpFlow:
     def start(self) -> None:
         """Begin when the schedule says."""
         self._await_next()
+
+    def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
+        """Let a transfer start that was held; say whether it ever can."""
+        can_start = self._application.release(number, not_before_ns)
+        if can_start:
+            self._on_timer(now)
+        return can_start
 
     def finish(self, now_ns: int) -> None:
         """What still runs stays recorded as unfinished."""
@@ -132,6 +146,8 @@ class TcpFlow:
             begun_bytes = self._begun_bytes.pop(transfer_id)
             if not self._application.is_open_loop:
                 record.retransmitted_bytes = self.retransmitted_bytes - begun_bytes
+            if self._on_end is not None:
+                self._on_end(transfer_id, HostNs(now_ns))
         self._on_timer(now_ns)
 
     def _on_qp_event(self, now_ns: int, state: int) -> None:

@@ -134,6 +134,35 @@ def test_a_lost_connection_ends_an_open_loop() -> None:
     assert application.next_start_ns is None
 
 
+def test_a_held_arrival_starts_when_it_is_released_and_its_instant_has_come() -> None:
+    schedule = Schedule(0, at(0), arrivals=((at(10), 1), (at(10), 1), (at(90), 1)), held=frozenset({1, 2}))
+    application = Application(schedule)
+    application.begin(at(10))
+    assert application.next_start_ns is None
+    assert application.release(1, at(40))
+    assert application.next_start_ns == 40
+    application.begin(at(40))
+    assert application.release(2, at(41))
+    assert application.next_start_ns == 90, "released before its instant"
+
+
+def test_an_arrival_may_be_released_before_its_turn() -> None:
+    schedule = Schedule(0, at(0), arrivals=((at(10), 1), (at(10), 1)), held=frozenset({1}))
+    application = Application(schedule)
+    assert application.release(1, at(5))
+    assert application.next_start_ns == 10
+    application.begin(at(10))
+    assert application.next_start_ns == 10
+
+
+def test_nothing_is_released_on_a_lost_connection() -> None:
+    schedule = Schedule(0, at(0), arrivals=((at(0), 1), (at(9), 1)), held=frozenset({1}))
+    application = Application(schedule)
+    application.on_transfer_done(application.begin(at(0)).transfer_id, at(1), "gone")
+    assert not application.release(1, at(9))
+    assert application.next_start_ns is None
+
+
 @pytest.mark.parametrize("arrivals", [((at(5), 1), (at(4), 1)), ((at(5), -1),)])
 def test_arrivals_have_an_order_and_sizes(arrivals: tuple[tuple[HostNs, int], ...]) -> None:
     with pytest.raises(SettingsError, match="arrivals"):

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from workloads.topologies import Placement
 from workloads.traffic.many_pairs import ManyPairs
-from workloads.traffic.workload import Arrival, Flow
+from workloads.traffic.workload import Arrival, Flow, Predecessor
 
 HOSTS = Placement(tuple(f"h{index}" for index in range(16)), "h15", 9e9, 10_000_000_000)
 SECOND_NS = 1_000_000_000
@@ -61,7 +61,7 @@ def test_arrivals_of_a_flow_are_in_order_and_in_time() -> None:
     for flow in many_pairs().flows(HOSTS, 1):
         starts_ns = [arrival.start_ns for arrival in flow.arrivals]
         assert starts_ns == sorted(starts_ns)
-        assert (flow.start_ns, flow.size_bytes, flow.count) == (*flow.arrivals[0], len(starts_ns))
+        assert (flow.start_ns, flow.size_bytes, flow.count) == (*flow.arrivals[0][:2], len(starts_ns))
 
 
 def test_it_ends_whether_or_not_the_network_keeps_up() -> None:
@@ -82,6 +82,56 @@ def test_the_load_moves_the_instants_only() -> None:
     destinations = [[(arrival.size_bytes, host) for arrival, host in each] for each in (low, high)]
     assert len(low) > 50
     assert destinations[0] == destinations[1][: len(low)]
+
+
+def chain(source: str, **changes: object) -> list[tuple[Predecessor, Arrival]]:
+    """A host's transfers, each with its own name, in the order in which each waits for the one before."""
+    named = [
+        (Predecessor(flow.ends, number), arrival)
+        for flow in flows_of(source, **changes)
+        for number, arrival in enumerate(flow.arrivals)
+    ]
+    (first,) = (each for each in named if not each[1].after)
+    following = {arrival.after[0]: (name, arrival) for name, arrival in named if arrival.after}
+    ordered = [first]
+    while ordered[-1][0] in following:
+        ordered.append(following[ordered[-1][0]])
+    assert len(ordered) == len(named)
+    return ordered
+
+
+def test_in_an_open_loop_nothing_waits() -> None:
+    assert not any(arrival.after for arrival in sent_by("h3"))
+
+
+def test_in_a_closed_loop_a_host_has_one_transfer_at_a_time() -> None:
+    ordered = [arrival[:2] for _, arrival in chain("h3", loop="closed")]
+    assert ordered == [arrival[:2] for arrival in sent_by("h3")]
+    assert not any(arrival.pause_ns for _, arrival in chain("h3", loop="closed"))
+
+
+def test_a_thinking_host_waits_its_gap_after_each_transfer() -> None:
+    """Instants of the open loop are the sums of the pauses: as if transfers took no time."""
+    (_, first), *others = chain("h3", loop="thinking")
+    now_ns, instants_ns = first.start_ns, [first.start_ns]
+    for _, arrival in others:
+        assert arrival.start_ns <= first.start_ns
+        now_ns += arrival.pause_ns
+        instants_ns.append(now_ns)
+    assert instants_ns == [arrival.start_ns for arrival in sent_by("h3")]
+
+
+def test_small_transfers_may_have_connections_of_their_own() -> None:
+    flows = flows_of("h3", connections="size", small_every=1)
+    assert {flow.number for flow in flows} == {0, 1}
+    for flow in flows:
+        assert {arrival.size_bytes for arrival in flow.arrivals} == {1_000 if flow.number else 1_000_000}
+
+
+def test_each_transfer_may_have_a_connection_of_its_own() -> None:
+    flows = flows_of("h3", connections="transfer")
+    assert {len(flow.arrivals) for flow in flows} == {1}
+    assert len({flow.ends for flow in flows}) == len(flows) == len(sent_by("h3"))
 
 
 @pytest.mark.parametrize("changes", [{"load": 0}, {"load": 1.5}, {"hosts": 1}, {"small_every": 0}])

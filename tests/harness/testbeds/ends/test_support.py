@@ -31,6 +31,10 @@ def test_keys_that_only_the_simulator_carries_out(tmp_path: Path, setting: str, 
             "workload: {kind: pingmesh, places: [1], interval: 1ms, run_for: 5ms}",
             "which only the simulator does",
         ),
+        (
+            "workload: {kind: many_pairs, hosts: 2, load: 0.5, arrive_for: 10ms, loop: closed}",
+            "which only the simulator can order",
+        ),
         ("workload: {kind: incast, senders: 1, size: 1MB}", None),
     ],
 )

@@ -59,7 +59,7 @@ def test_arrivals_do_not_wait_for_each_other(tmp_path: Path) -> None:
     columns = [flows[name] for name in ("flow_id", "start_ns", "end_ns", "size_bytes", "status")]
     rows = sorted(zip(*columns, strict=True))  # type: ignore[type-var]
     planned = sorted(
-        (f"main/{flow.source}->{flow.destination}", *arrival)
+        (f"main/{flow.source}->{flow.destination}", arrival.start_ns, arrival.size_bytes)
         for flow in cell.groups[0].flows
         for arrival in flow.arrivals
     )

@@ -1,0 +1,95 @@
+"""Transfers that wait for others."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.testbeds.simulator import SimulatorTestbed
+from harness.testbeds.simulator.order import Order
+from rogue_agent.core.clocks import HostNs
+from simulator import Simulation
+from workloads.traffic import Arrival, Flow, Predecessor
+
+PAIRS = "workload={{kind: many_pairs, hosts: 3, load: 0.9, arrive_for: 20ms, small_every: 2, loop: {loop}}}"
+
+
+class Agent:
+    """Notes when it may start what; a lost one starts nothing."""
+
+    def __init__(self, *, is_lost: bool = False) -> None:
+        self.released: list[tuple[int, int]] = []
+        self._is_lost = is_lost
+
+    def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
+        if not self._is_lost:
+            self.released.append((number, not_before_ns))
+        return not self._is_lost
+
+
+class Clock:
+    """Calls back at once."""
+
+    def schedule(self, host_ns: int, callback: Callable[[int], None]) -> None:
+        callback(host_ns)
+
+
+def flow(destination: str, *after: tuple[Predecessor, ...], pause_ns: int = 0) -> Flow:
+    arrivals = tuple(Arrival(0, 1, each, pause_ns) for each in after)
+    return Flow("a", destination, "write", 1, 0, count=len(arrivals), arrivals=arrivals)
+
+
+def joined(flows: list[Flow], *agents: Agent) -> Order:
+    order = Order(cast("Simulation", Clock()), flows)
+    for each, agent in zip(flows, agents, strict=True):
+        order.join(each, agent)
+    return order
+
+
+def end(order: Order, ended: Flow, transfer_id: int, now_ns: int) -> None:
+    listener = order.listener(ended)
+    assert listener is not None
+    listener(transfer_id, HostNs(now_ns))
+
+
+def test_a_transfer_starts_a_pause_after_the_last_of_those_it_waits_for() -> None:
+    first, second = Predecessor("a->b", 0), Predecessor("a->b", 1)
+    flows = [flow("b", (), ()), flow("c", (first, second), pause_ns=7)]
+    before, waiting = Agent(), Agent()
+    order = joined(flows, before, waiting)
+    end(order, flows[0], 2, 100)
+    assert waiting.released == []
+    end(order, flows[0], 1, 130)
+    assert (before.released, waiting.released) == ([], [(0, 137)])
+
+
+def test_what_a_lost_connection_cannot_carry_holds_up_nobody() -> None:
+    flows = [flow("b", ()), flow("c", (Predecessor("a->b", 0),)), flow("d", (Predecessor("a->c", 0),))]
+    last = Agent()
+    order = joined(flows, Agent(), Agent(is_lost=True), last)
+    end(order, flows[0], 1, 5)
+    assert last.released == [(0, 5)]
+
+
+def test_where_nothing_waits_nobody_listens() -> None:
+    order = joined([flow("b", ())], Agent())
+    assert order.listener(flow("b", ())) is None
+
+
+@pytest.mark.parametrize("transport", ["rogue", "roce", "dctcp"])
+@pytest.mark.parametrize("loop", ["closed", "thinking"])
+def test_a_host_has_one_transfer_at_a_time(tmp_path: Path, transport: str, loop: str) -> None:
+    cell = cell_of(tmp_path, PAIRS.format(loop=loop), f"transports=[{transport}]")
+    flows = SimulatorTestbed().run(cell, lambda _fraction: None).tables["flows"]
+    columns = (flows[name] for name in ("src", "start_ns", "end_ns", "status"))
+    rows = cast("list[tuple[str, int, int, str]]", sorted(zip(*columns, strict=True)))
+    assert len(rows) == sum(len(each.arrivals) for each in cell.groups[0].flows)
+    assert {status for *_, status in rows} == {"ok"}
+    for host in ("h0", "h1", "h2"):
+        own = [(start_ns, end_ns) for src, start_ns, end_ns, _ in rows if src == host]
+        waits_ns = [start_ns - end_ns for (_, end_ns), (start_ns, _) in pairwise(own)]
+        assert min(waits_ns) >= 0
+        assert (min(waits_ns) == 0) == (loop == "closed")
