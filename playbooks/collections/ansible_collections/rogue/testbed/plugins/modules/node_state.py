@@ -7,8 +7,8 @@ DOCUMENTATION = r"""
 module: node_state
 short_description: Put a node into a state, and write down what was there before
 description:
-  - Establishes kernel modules, sysctls, MTUs, soft-RoCE links, C(tc) trees, rates of cards, directories,
-    files, programs and packages.
+  - Establishes kernel modules, sysctls, MTUs, soft-RoCE links, C(tc) trees, rates, priorities and
+    DCQCN of cards, governors, interrupts, directories, files, programs and packages.
   - Before anything is changed, what was there is written to C(/var/lib/rogue/changes.json) on the node.
     M(rogue.testbed.node_restored) puts it back.
   - What an owner wanted in an earlier run and does not want now is put back at once.
@@ -48,6 +48,28 @@ options:
     type: list
     elements: str
     default: []
+  roce_mode:
+    description: What rdma_cm does by default, C(mode) and C(tos), by the interface of the card.
+    type: dict
+    default: {}
+  card_priorities:
+    description: >-
+      Traffic classes, pauses and table of DSCPs by the interface of the card, in C(dcb)'s words, such as
+      C({pfc: {prio-pfc: "0:off 1:off"}}). They are set also where the driver reports them already.
+    type: dict
+    default: {}
+  dcqcn:
+    description: By the interface of the card C(state), one of kept, enabled and disabled, and C(parameters).
+    type: dict
+    default: {}
+  governor:
+    description: Governor of the processors' frequency, under the key C(all).
+    type: dict
+    default: {}
+  card_interrupts:
+    description: C(local) by the interface of the card, to be served by processors of its NUMA node.
+    type: dict
+    default: {}
   directories:
     description: Directories to make; teardown removes them with what is in them.
     type: list
@@ -92,7 +114,20 @@ from ..module_utils.ledger import Ledger  # noqa: E402
 from ..module_utils.states import Wanted, establish  # noqa: E402
 from ..module_utils.system import StateError, System  # noqa: E402
 
-_DICTIONARIES = ("packages", "sysctls", "mtu", "soft_roce", "traffic_control", "files", "unpacked")
+_DICTIONARIES = (
+    "packages",
+    "sysctls",
+    "mtu",
+    "soft_roce",
+    "traffic_control",
+    "files",
+    "unpacked",
+    "roce_mode",
+    "card_priorities",
+    "dcqcn",
+    "governor",
+    "card_interrupts",
+)
 _LISTS = ("kernel_modules", "card_rates", "directories")
 
 

@@ -1,0 +1,132 @@
+"""A node with a card: sysfs, debugfs and configfs of its driver, and a `dcb` that keeps what it is told.
+
+Sources of formats: iproute2, man pages dcb-ets(8), dcb-pfc(8), dcb-app(8) and dcb/dcb_ets.c; Linux,
+mlx5/core/en_dcbnl.c (what mlx5 reports before anybody has set it: `vendor`, 100 % each, first two classes
+swapped; a table of DSCPs switches the trust, pauses toggle the link), mlx4/en_dcb_nl.c (no ieee_setapp, so
+that net/dcb/dcbnl.c keeps a table that nobody looks at), hw/mlx5/cong.c,
+Documentation/ABI/testing/configfs-rdma_cm.
+"""
+
+from pathlib import Path
+
+from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError
+from helpers.fake_node import FakeNode
+
+PCI = "0000:03:00.0"
+INTERRUPTS = ("120", "121", "122")
+_SWAPPED = "0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7"
+
+
+def _all(value: str) -> str:
+    return " ".join(f"{number}:{value}" for number in range(8))
+
+
+class FakeCardNode(FakeNode):
+    """The card is behind eth1."""
+
+    def __init__(self, root: Path, driver: str = "mlx5_core", *, has_ofed: bool = False) -> None:
+        super().__init__(root)
+        self.driver = driver
+        self.link_toggles = 0
+        self.card_rates["eth1"] = {str(number): "0bit" for number in range(8)}
+        self.objects = {
+            "ets": {"tc-tsa": _all("vendor"), "tc-bw": _all("100"), "prio-tc": _SWAPPED},
+            "pfc": {"prio-pfc": _all("off")},
+            "app": {"dscp-prio": ""},
+        }
+        self._lay_out(has_ofed)
+
+    @property
+    def trusts_dscp(self) -> bool:
+        return self.driver == "mlx5_core" and bool(self.objects["app"]["dscp-prio"])
+
+    def state(self) -> dict[str, object]:
+        return {**super().state(), "dcb": {name: dict(words) for name, words in self.objects.items()}}
+
+    def _lay_out(self, has_ofed: bool) -> None:
+        device = "mlx5_0" if self.driver == "mlx5_core" else "mlx4_0"
+        self.path("/sys/class/net/eth1/device").rmdir()
+        pci = self.path(f"/sys/devices/pci0000:00/{PCI}")
+        driver = self.path(f"/sys/bus/pci/drivers/{self.driver}")
+        for directory in (pci / "msi_irqs", driver, self.path("/var/lib")):
+            directory.mkdir(parents=True)
+        self.path("/sys/class/net/eth1/device").symlink_to(pci)
+        (pci / "driver").symlink_to(driver)
+        (pci / "local_cpulist").write_text("0-1,4\n")
+        for number in INTERRUPTS:
+            (pci / "msi_irqs" / number).write_text("msix\n")
+            self.write(f"/proc/irq/{number}/smp_affinity_list", "0-7\n")
+        for cpu in range(2):
+            self.write(f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor", "powersave\n")
+        self.write(f"/sys/class/infiniband/{device}/ports/1/gid_attrs/ndevs/0", "eth1\n")
+        if self.driver == "mlx5_core":
+            for name, value in (("rp_ai_rate", "5"), ("rp_min_dec_fac", "50"), ("np_cnp_dscp", "48")):
+                self.write(f"/sys/kernel/debug/mlx5/{PCI}/cc_params/{name}", f"{value}\n")
+        for point in ("roce_np", "roce_rp") if has_ofed else ():
+            for priority in range(8):
+                self.write(f"/sys/class/net/eth1/ecn/{point}/enable/{priority}", "1\n")
+
+    def with_configfs(self) -> "FakeCardNode":
+        """As if rdma_cm were loaded and somebody had made the device's directory."""
+        device = "mlx5_0" if self.driver == "mlx5_core" else "mlx4_0"
+        port = f"/sys/kernel/config/rdma_cm/{device}/ports/1"
+        self.write(f"{port}/default_roce_mode", "IB/RoCE v1\n")
+        self.write(f"{port}/default_roce_tos", "0\n")
+        return self
+
+    def reboot(self) -> None:
+        """The driver forgets what it was told."""
+        fresh = FakeCardNode(self._root / "again", self.driver)
+        self.objects, self.card_rates = fresh.objects, fresh.card_rates
+
+    def _dcb(self, command: list[str], text: str) -> str:
+        words = [word for word in command if word != "-N"]
+        if words[1] == "maxrate":
+            return super()._dcb(words, text)
+        name, verb, interface = words[1], words[2], words[4]
+        if interface != "eth1" or name not in self.objects:
+            raise CommandError(command, "Attribute read: Operation not supported")
+        if verb == "show":
+            return "".join(
+                f"{word} {self.objects[name][word]}\n" for word in words[5:] if self.objects[name][word]
+            )
+        if name == "app":
+            assert words[5] == "dscp-prio"
+            pairs = self.objects["app"]["dscp-prio"].split()
+            pairs = (
+                [*pairs, *words[6:]] if verb == "add" else [each for each in pairs if each not in words[6:]]
+            )
+            self.objects["app"]["dscp-prio"] = " ".join(
+                sorted(pairs, key=lambda pair: int(pair.split(":")[0]))
+            )
+            return ""
+        assert verb == "set"
+        self._set(command, name, words[5:])
+        return ""
+
+    def _set(self, command: list[str], name: str, words: list[str]) -> None:
+        fresh = {
+            key: dict(pair.split(":") for pair in value.split()) for key, value in self.objects[name].items()
+        }
+        key = ""
+        for word in words:
+            if ":" not in word:
+                key = word
+                continue
+            number, _, value = word.partition(":")
+            fresh[key].update(dict.fromkeys(fresh[key], value) if number == "all" else {number: value})
+        if name == "ets":
+            total, has_ets = (
+                sum(int(each) for each in fresh["tc-bw"].values()),
+                "ets" in fresh["tc-tsa"].values(),
+            )
+            if total != 100 and (has_ets or total):
+                raise CommandError(command, f"Bandwidth percentages in tc-bw sum to {total}%, expected 0%")
+            for number, kind in fresh["tc-tsa"].items():
+                if kind == "vendor":
+                    fresh["tc-bw"][number] = "100"
+        self.link_toggles += name == "pfc" and self.driver == "mlx5_core"
+        self.objects[name] = {
+            each: " ".join(f"{number}:{value}" for number, value in pairs.items())
+            for each, pairs in fresh.items()
+        }
