@@ -1,4 +1,8 @@
-"""What goes over a byte stream: transfers one way, the word that they have arrived the other way."""
+"""What goes over a byte stream: transfers one way, the word that they have arrived the other way.
+
+Transfers have consecutive numbers that start behind the connection's *token*. The receiver drew it, and told
+it over SSH: a stream whose first number is another is not the peer's.
+"""
 
 import struct
 from typing import NamedTuple
@@ -6,12 +10,19 @@ from typing import NamedTuple
 _HEADER = struct.Struct("!QQ")
 _ARRIVED = struct.Struct("!Q")
 HEADER_BYTES = _HEADER.size
+TOKEN_BITS = 64
+_NUMBER_MASK = (1 << TOKEN_BITS) - 1
+
+
+def number_of(token: int, transfer_id: int) -> int:
+    """The number that a transfer has on the stream."""
+    return (token + transfer_id) & _NUMBER_MASK
 
 
 class Header(NamedTuple):
     """Stands before the bytes of a transfer."""
 
-    transfer_id: int
+    number: int
     size_bytes: int
 
 
@@ -20,13 +31,18 @@ def encode_header(header: Header) -> bytes:
     return _HEADER.pack(*header)
 
 
-def encode_arrived(transfer_id: int) -> bytes:
+def decode_header(encoded: bytes) -> Header:
+    """The header in its bytes."""
+    return Header(*_HEADER.unpack(encoded))
+
+
+def encode_arrived(number: int) -> bytes:
     """The word that a transfer has arrived whole."""
-    return _ARRIVED.pack(transfer_id)
+    return _ARRIVED.pack(number)
 
 
 class ArrivedReader:
-    """Cuts a stream of such words into transfer ids."""
+    """Cuts a stream of such words into the numbers of transfers."""
 
     def __init__(self) -> None:
         self._pending = b""
@@ -55,6 +71,6 @@ class HeaderReader:
         self._pending += chunk
         if self.missing_bytes:
             return None
-        header = Header(*_HEADER.unpack(self._pending))
+        header = decode_header(self._pending)
         self._pending = b""
         return header

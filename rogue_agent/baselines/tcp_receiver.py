@@ -3,7 +3,7 @@
 import socket
 from collections.abc import Callable
 
-from rogue_agent.baselines.stream import HeaderReader, encode_arrived
+from rogue_agent.baselines.stream import HeaderReader, encode_arrived, number_of
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.meter import ThroughputMeter
 
@@ -13,14 +13,16 @@ _WAKE_BYTES = 65_536
 
 
 class TcpReceiver:
-    """Reads transfers into memory, each from its beginning."""
+    """Reads transfers into memory, each from its beginning; a number out of order ends the stream."""
 
-    def __init__(self, connection: socket.socket, memory: memoryview, meter: ThroughputMeter) -> None:
+    def __init__(
+        self, connection: socket.socket, memory: memoryview, meter: ThroughputMeter, token: int = 0
+    ) -> None:
+        self._token = token
         self._connection = connection
         self._memory = memory
         self._meter = meter
         self._header = HeaderReader()
-        self._transfer_id = 0
         self._left_bytes = 0
         self._offset_bytes = 0
         self._words = b""
@@ -49,7 +51,9 @@ class TcpReceiver:
             chunk = self._connection.recv(self._header.missing_bytes)
             header = self._header.feed(chunk)
             if header is not None:
-                self._transfer_id, self._left_bytes = header
+                if header.number != number_of(self._token, self.transfers + 1):
+                    return 0
+                self._left_bytes = header.size_bytes
                 self._offset_bytes = 0
                 self._await_more()
                 self._end_if_complete()
@@ -75,6 +79,6 @@ class TcpReceiver:
     def _end_if_complete(self) -> None:
         """Tell the sender; these few bytes always find room in the socket of one that reads them."""
         if self._left_bytes == 0:
-            self._words += encode_arrived(self._transfer_id)
-            self._words = self._words[self._connection.send(self._words) :]
             self.transfers += 1
+            self._words += encode_arrived(number_of(self._token, self.transfers))
+            self._words = self._words[self._connection.send(self._words) :]

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rogue_agent.baselines.stream import ArrivedReader, Header, encode_header
+from rogue_agent.baselines.stream import ArrivedReader, Header, encode_header, number_of
 from rogue_agent.baselines.tcp_socket import info_of
 from rogue_agent.core.application import Application, Schedule
 from rogue_agent.core.clocks import HostNs
@@ -21,6 +21,7 @@ _TURN_BYTES = 4 << 20
 class _Outgoing:
     """A transfer on its way: what is left of its header and of its bytes."""
 
+    transfer_id: int
     header: bytes
     left_bytes: int
     offset_bytes: int = 0
@@ -30,13 +31,20 @@ class TcpSender:
     """Sends transfers one after the other over one connection; a transfer ends when the peer says so.
 
     The bytes come from a file in memory by `sendfile`, so that they are not copied here. Transfers that are
-    due while others still go out wait behind them, as the messages of one connection do.
+    due while others still go out wait behind them, as the messages of one connection do. The peer is believed
+    about the oldest transfer that has gone out whole; any other word of it ends the connection.
     """
 
     def __init__(
-        self, connection: socket.socket, source: int, source_bytes: int, transfers: TransferLog
+        self,
+        connection: socket.socket,
+        source: int,
+        source_bytes: int,
+        transfers: TransferLog,
+        token: int = 0,
     ) -> None:
         self._connection = connection
+        self._token = token
         self._source = source
         self._source_bytes = source_bytes
         self._transfers = transfers
@@ -47,6 +55,7 @@ class TcpSender:
         self._lost: str | None = None
         self._resent_bytes = 0
         self._sizes: dict[int, int] = {}
+        self._sent: deque[int] = deque()
         self.moved_bytes = 0
         self.sending_ns = 0
 
@@ -82,9 +91,10 @@ class TcpSender:
             if self._lost is not None:
                 self._end(transfer.transfer_id, now, self._lost)
                 return
-            header = encode_header(Header(transfer.transfer_id, transfer.size_bytes))
+            number = number_of(self._token, transfer.transfer_id)
+            header = encode_header(Header(number, transfer.size_bytes))
             self._sizes[transfer.transfer_id] = transfer.size_bytes
-            self._outgoing.append(_Outgoing(header, transfer.size_bytes))
+            self._outgoing.append(_Outgoing(transfer.transfer_id, header, transfer.size_bytes))
 
     def on_writable(self, now: HostNs, clock: Callable[[], HostNs]) -> None:
         """The socket has room: send until it is full, or long enough."""
@@ -93,7 +103,7 @@ class TcpSender:
             while self._outgoing and sent_bytes < _TURN_BYTES:
                 sent_bytes += self._send(self._outgoing[0])
                 if not self._outgoing[0].header and not self._outgoing[0].left_bytes:
-                    self._outgoing.popleft()
+                    self._sent.append(self._outgoing.popleft().transfer_id)
         except BlockingIOError:
             pass
         except OSError as error:
@@ -109,8 +119,11 @@ class TcpSender:
         except OSError as error:
             self._fail(now, error)
             return False
-        for transfer_id in self._arrived.feed(chunk):
-            self._end(transfer_id, now, None)
+        for number in self._arrived.feed(chunk):
+            if not self._sent or number != number_of(self._token, self._sent[0]):
+                self._fail(now, OSError(0, "the peer confirmed a transfer that it cannot have received"))
+                return False
+            self._end(self._sent.popleft(), now, None)
         if not chunk:
             self._fail(now, ConnectionResetError(0, "the peer closed the connection"))
         self.on_time(now)

@@ -21,7 +21,7 @@ from rogue_agent.core.immediates import (
     tag_of,
 )
 from rogue_agent.core.messages import Resync, Resynced, decode, encode
-from rogue_agent.core.resync import first_psn
+from rogue_agent.core.seal import Seal
 
 
 class SetResponseRate(NamedTuple):
@@ -102,11 +102,13 @@ class Library:
     before that request is held. Deviation: RoGUE leaves repeated SENDs open.
     """
 
-    def __init__(self, qp_num: int, shadow_qp_num: int | None = None) -> None:
+    def __init__(self, qp_num: int, shadow_qp_num: int | None = None, *, seal: Seal | None = None) -> None:
         self._incoming = [_Incoming(number) for number in (qp_num, shadow_qp_num) if number is not None]
         self._current = self._incoming[0]
         self._epoch = 0
         self._delivered = 0
+        self._receipts = 0
+        self._seal = seal
         self._actions: list[LibraryAction] = []
         self.state = ServerState.UNTOUCHED
 
@@ -134,24 +136,22 @@ class Library:
 
     def on_peer_message(self, payload: bytes) -> None:
         """Take a request; raises PeerError, and does nothing, if it makes no sense."""
-        message = decode(payload)
+        if self._seal is None:
+            raise PeerError(f"queue pair {self._current.qp_num} has no shadow, so that its loss is final")
+        message = decode(payload, self._seal)
         if not isinstance(message, Resync):
             raise PeerError(f"a library was sent {message}")
         incoming = self._incoming_of(message.responder_qp_num)
-        if len(self._incoming) == 1:
-            raise PeerError(
-                f"queue pair {incoming.qp_num} has no shadow, so that its loss is final: {message}"
-            )
         event = self._event_of(message, incoming)
         state = TRANSITIONS.get((self.state, event))
         if state is None:
             raise PeerError(f"{event.value}, although {self.state.value}: {message}")
-        self.state = state
         if event is ServerEvent.NEXT:
-            self._reset(message, incoming)
+            self._check_receipts(message)
+            self._reset(message, incoming, self._seal)
+        self.state = state
         if event in {ServerEvent.NEXT, ServerEvent.REPEATED}:
-            reply = Resynced(message.epoch, message.requester_qp_num, self._psn(message))
-            self._actions.append(SendPeer(encode(reply)))
+            self._actions.append(SendPeer(encode(Resynced(message.epoch), self._seal)))
 
     def _obey(self, qp_num: int, imm: int, processing_ns: int) -> None:
         """Do what the other library's immediate asks for."""
@@ -166,12 +166,22 @@ class Library:
             return ServerEvent.NEXT if message.epoch == self._epoch + 1 else ServerEvent.EARLY
         return ServerEvent.REPEATED if message.epoch == incoming.epoch else ServerEvent.STALE
 
-    def _reset(self, message: Resync, incoming: _Incoming) -> None:
+    def _check_receipts(self, message: Resync) -> None:
+        """What was acknowledged has arrived here, and stays acknowledged: no peer can say otherwise."""
+        arrived = self._current.next_number - 1
+        if not self._receipts <= message.receipts <= arrived:
+            raise PeerError(
+                f"{message.receipts} messages are said to have been acknowledged, "
+                f"but {arrived} have arrived, and {self._receipts} were acknowledged before"
+            )
+
+    def _reset(self, message: Resync, incoming: _Incoming, seal: Seal) -> None:
         """Reset and ready our end; what comes next comes on the other one, from a known number on."""
         self._actions.append(ResetQueuePair(incoming.qp_num))
-        psn = self._psn(message)
-        self._actions.append(ReadyQueuePair(incoming.qp_num, sq_psn=psn, rq_psn=message.psn))
+        rq_psn, sq_psn = seal.psns(message.epoch)
+        self._actions.append(ReadyQueuePair(incoming.qp_num, sq_psn, rq_psn))
         self._epoch = incoming.epoch = message.epoch
+        self._receipts = message.receipts
         incoming.held.clear()
         if incoming is self._current:
             self._current = next(each for each in self._incoming if each is not incoming)
@@ -189,9 +199,6 @@ class Library:
         if number == self._delivered + 1:
             self._delivered = number
             self._actions.append(Deliver(byte_len, imm))
-
-    def _psn(self, message: Resync) -> int:
-        return first_psn(message.responder_qp_num, message.epoch)
 
     def _incoming_of(self, qp_num: int) -> _Incoming:
         for incoming in self._incoming:

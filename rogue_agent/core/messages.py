@@ -1,81 +1,72 @@
 """What the two ends say to each other over the side channel, as bytes.
 
-Datagrams may be lost, repeated and overtaken, and anybody may send one: every field is checked, and a
-message that no library can have sent raises PeerError and changes nothing.
+Datagrams may be lost, repeated and overtaken, and anybody may send one: each carries the tag of its
+connection's seal. A message that the peer's library cannot have sent raises PeerError and changes nothing.
 """
 
 import struct
 from typing import NamedTuple, TypeAlias
 
 from rogue_agent.core.errors import PeerError
+from rogue_agent.core.seal import NUMBER_MAX, TAG_BYTES, Seal
 
-MAGIC = b"RoGU"
-VERSION = 1
-NUMBER_MAX = (1 << 24) - 1
-"""Largest queue pair number and packet number: both have 24 bits."""
+MAGIC = b"Ro"
+VERSION = 2
 
-_HEADER = struct.Struct("!4sBBH")
-_RESYNC = struct.Struct("!IIIIQ")
-_RESYNCED = struct.Struct("!III")
+_HEADER = struct.Struct("!2sBB")
+_RESYNC = struct.Struct("!IIQ")
+_RESYNCED = struct.Struct("!I")
 _RESYNC_KIND, _RESYNCED_KIND = 1, 2
+_BODIES = {_RESYNC_KIND: _RESYNC, _RESYNCED_KIND: _RESYNCED}
 
 
 class Resync(NamedTuple):
-    """The requester lost a queue pair: the other end is to be reset, and readied with these packet numbers.
+    """The requester lost a queue pair: the other end is to be reset, and readied.
 
-    `epoch` counts the losses of a connection from 1. `psn` is the first packet number that the requester will
-    send. `receipts` are the SENDs and immediates that were acknowledged before the loss: what is posted
-    again starts behind them.
+    `epoch` counts the losses of a connection from 1; the packet numbers follow from it (`Seal.psn`).
+    `receipts` are the SENDs and immediates that were acknowledged before the loss: what is posted again
+    starts behind them.
     """
 
     epoch: int
-    requester_qp_num: int
     responder_qp_num: int
-    psn: int
     receipts: int
 
 
 class Resynced(NamedTuple):
-    """The reply: the responder's end has been reset and is ready; `psn` is the first it would send."""
+    """The reply: after the loss of this epoch the responder's end has been reset, and is ready."""
 
     epoch: int
-    requester_qp_num: int
-    psn: int
 
 
 Message: TypeAlias = Resync | Resynced
 
 
-def encode(message: Message) -> bytes:
+def encode(message: Message, seal: Seal) -> bytes:
     """Return a message as it travels."""
-    if isinstance(message, Resync):
-        return _HEADER.pack(MAGIC, VERSION, _RESYNC_KIND, 0) + _RESYNC.pack(*message)
-    return _HEADER.pack(MAGIC, VERSION, _RESYNCED_KIND, 0) + _RESYNCED.pack(*message)
+    kind = _RESYNC_KIND if isinstance(message, Resync) else _RESYNCED_KIND
+    return seal.sealed(_HEADER.pack(MAGIC, VERSION, kind) + _BODIES[kind].pack(*message))
 
 
-def decode(payload: bytes) -> Message:
+def decode(payload: bytes, seal: Seal) -> Message:
     """Return the message in a datagram; raises PeerError for anything else."""
     if len(payload) < _HEADER.size:
         raise PeerError(f"a datagram of {len(payload)} bytes, shorter than any message")
-    magic, version, kind, reserved = _HEADER.unpack_from(payload)
-    if (magic, version, reserved) != (MAGIC, VERSION, 0):
-        raise PeerError(f"a datagram that starts with {payload[:8].hex()}, not with a message of version 1")
-    if kind not in (_RESYNC_KIND, _RESYNCED_KIND):
+    magic, version, kind = _HEADER.unpack_from(payload)
+    if (magic, version) != (MAGIC, VERSION):
+        raise PeerError(f"a datagram that starts with {payload[:4].hex()}, not with a message of version 2")
+    if kind not in _BODIES:
         raise PeerError(f"a message of unknown kind {kind}")
-    body = _RESYNC if kind == _RESYNC_KIND else _RESYNCED
-    if len(payload) != _HEADER.size + body.size:
-        raise PeerError(
-            f"a message of kind {kind} with {len(payload)} bytes, expected {_HEADER.size + body.size}"
-        )
-    fields = body.unpack_from(payload, _HEADER.size)
+    length = _HEADER.size + _BODIES[kind].size + TAG_BYTES
+    if len(payload) != length:
+        raise PeerError(f"a message of kind {kind} with {len(payload)} bytes, expected {length}")
+    fields = _BODIES[kind].unpack_from(seal.opened(payload), _HEADER.size)
     message: Message = Resync(*fields) if kind == _RESYNC_KIND else Resynced(*fields)
     _check_ranges(message)
     return message
 
 
 def _check_ranges(message: Message) -> None:
-    numbers = [message.requester_qp_num, message.psn]
-    if isinstance(message, Resync):
-        numbers.append(message.responder_qp_num)
-    if message.epoch == 0 or max(numbers) > NUMBER_MAX:
+    qp_num = message.responder_qp_num if isinstance(message, Resync) else 0
+    if message.epoch == 0 or qp_num > NUMBER_MAX:
         raise PeerError(f"a message with a number out of range: {message}")

@@ -10,8 +10,9 @@ from rogue_agent.core.actions import Action, ReadyQueuePair, ResetQueuePair, Sen
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.errors import PeerError
 from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.messages import Resynced, decode, encode
+from rogue_agent.core.messages import Resync, Resynced, decode, encode
 from rogue_agent.core.resync import ClientState, ResyncClient
+from rogue_agent.core.seal import Seal
 from rogue_agent.core.settings import TransportSettings
 
 
@@ -25,18 +26,21 @@ class QueuePairNumbers(NamedTuple):
 class Peer(NamedTuple):
     """What a connection knows of the other end: its NIC port, its queue pair, and the shadow if there is one.
 
-    All queue pairs carry the requests of one end only; the other end's belong to its library.
+    Where there is a shadow there is a seal, which proves what is said about lost queue pairs. All queue pairs
+    carry the requests of one end only; the other end's belong to its library.
     """
 
     link: LinkFacts
     qp_num: int
     shadow: QueuePairNumbers | None = None
+    seal: Seal | None = None
 
     def recovery(self, qp_num: int, settings: TransportSettings) -> "Recovery | None":
         """Return the recovery of a queue pair, None where there is no shadow."""
         if self.shadow is None:
             return None
-        return Recovery(QueuePairNumbers(qp_num, self.qp_num), self.shadow, settings)
+        assert self.seal is not None, "a shadow, but nothing proves what the peer says about it"
+        return Recovery(QueuePairNumbers(qp_num, self.qp_num), self.shadow, self.seal, settings)
 
 
 @unique
@@ -92,7 +96,10 @@ class Recovery:
     carries what is posted next. `deadline_ns`: when `on_timer` must be called, None for never.
     """
 
-    def __init__(self, main: QueuePairNumbers, shadow: QueuePairNumbers, settings: TransportSettings) -> None:
+    def __init__(
+        self, main: QueuePairNumbers, shadow: QueuePairNumbers, seal: Seal, settings: TransportSettings
+    ) -> None:
+        self._seal = seal
         self._pairs = (LocalQueuePair(main, settings), LocalQueuePair(shadow, settings))
         self._active = self._pairs[0]
         self._epoch = 0
@@ -131,7 +138,7 @@ class Recovery:
         pair.enter(QueuePairEvent.RESET)
         actions.append(ResetQueuePair(qp_num))
         self._epoch += 1
-        actions.append(SendPeer(encode(pair.client.lose(now, self._epoch, receipts))))
+        actions.append(self._asking(pair.client.lose(now, self._epoch, receipts)))
         if pair is self._active:
             self._active = self._pairs[1] if pair is self._pairs[0] else self._pairs[0]
         self._find_deadline()
@@ -143,7 +150,7 @@ class Recovery:
         for pair in self._pairs:
             request = pair.client.on_timer(now)
             if request is not None:
-                actions.append(SendPeer(encode(request)))
+                actions.append(self._asking(request))
             if pair.client.state is ClientState.GIVEN_UP:
                 return pair.qp_num
         self._find_deadline()
@@ -154,13 +161,14 @@ class Recovery:
 
         The peer can be heard, so that there is no reason to wait with what else is open.
         """
-        message = decode(payload)
-        if not isinstance(message, Resynced) or not self.knows(message.requester_qp_num):
+        message = decode(payload, self._seal)
+        if not isinstance(message, Resynced) or message.epoch > self._epoch:
             raise PeerError(f"a message that is not for this connection: {message}")
-        pair = self._pair(message.requester_qp_num)
-        if pair.client.on_reply(message) and not self._is_stopped:
+        pair = self._pair_lost_in(message.epoch)
+        if pair is not None and pair.client.on_reply(message) and not self._is_stopped:
             pair.enter(QueuePairEvent.READIED)
-            actions.append(ReadyQueuePair(pair.qp_num, sq_psn=pair.client.psn, rq_psn=message.psn))
+            sq_psn, rq_psn = self._seal.psns(message.epoch)
+            actions.append(ReadyQueuePair(pair.qp_num, sq_psn, rq_psn))
             self._find_deadline()
             self._ask_about_others(actions)
 
@@ -176,10 +184,17 @@ class Recovery:
     def _pair(self, qp_num: int) -> LocalQueuePair:
         return next(pair for pair in self._pairs if pair.qp_num == qp_num)
 
+    def _pair_lost_in(self, epoch: int) -> LocalQueuePair | None:
+        """The queue pair whose last loss this was, None if it has been lost again since."""
+        return next((pair for pair in self._pairs if pair.client.request.epoch == epoch), None)
+
+    def _asking(self, request: Resync) -> SendPeer:
+        return SendPeer(encode(request, self._seal))
+
     def _ask_about_others(self, actions: list[Action]) -> None:
         for pair in self._pairs:
             if pair.client.state is ClientState.ASKING:
-                actions.append(SendPeer(encode(pair.client.request)))
+                actions.append(self._asking(pair.client.request))
 
     def _find_deadline(self) -> None:
         deadlines = [pair.client.deadline_ns for pair in self._pairs if pair.client.deadline_ns is not None]

@@ -7,7 +7,7 @@ Deviation: epochs, back-off and the time limit are ours; the paper describes one
 from enum import Enum, unique
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.core.messages import NUMBER_MAX, Resync, Resynced
+from rogue_agent.core.messages import Resync, Resynced
 from rogue_agent.core.settings import TransportSettings
 
 
@@ -44,14 +44,6 @@ TRANSITIONS: dict[tuple[ClientState, ClientEvent], ClientState] = {
 }
 
 
-def first_psn(qp_num: int, epoch: int) -> int:
-    """Return a packet number for a queue pair's new life, far from that of its last one.
-
-    Odd multipliers spread numbers and epochs over the 24 bits.
-    """
-    return (qp_num * 0x3C6EF3 + epoch * 0x9E3779) & NUMBER_MAX
-
-
 class ResyncClient:
     """Asks about one queue pair; the caller sends what `lose` and `on_timer` return.
 
@@ -68,20 +60,14 @@ class ResyncClient:
         self._limit_ns = settings.resync_limit_ns
         self._wait_ns = 0
         self._expiry_ns = HostNs(0)
-        self.request = Resync(0, qp_num, peer_qp_num, 0, 0)
+        self.request = Resync(0, peer_qp_num, 0)
         self.state = ClientState.IDLE
         self.deadline_ns: HostNs | None = None
-
-    @property
-    def psn(self) -> int:
-        """First packet number that we will send once the exchange is over."""
-        return self.request.psn
 
     def lose(self, now: HostNs, epoch: int, receipts: int) -> Resync:
         """The queue pair was lost: return the request."""
         self._enter(ClientEvent.LOST)
-        psn = first_psn(self.qp_num, epoch)
-        self.request = Resync(epoch, self.qp_num, self._peer_qp_num, psn, receipts)
+        self.request = Resync(epoch, self._peer_qp_num, receipts)
         self._expiry_ns = HostNs(now + self._limit_ns)
         self._wait_ns = self._first_wait_ns
         self._wait(now)

@@ -5,7 +5,7 @@ from collections import deque
 from rogue_agent.core.actions import Action
 from rogue_agent.core.batch import Batch
 from rogue_agent.core.clocks import HostNs, NicNs
-from rogue_agent.core.errors import NicError
+from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.feedback_loop import FeedbackLoop, SampleVerdict
 from rogue_agent.core.immediates import BatchAcknowledgement, batch_immediate
 from rogue_agent.core.lane import Lane
@@ -105,8 +105,10 @@ class UcLane(Lane):
     ) -> bool:
         """The peer's library acknowledged a batch; return whether congestion control has something to say.
 
-        An acknowledgement of a batch that was given up is too late to tell anything.
+        An acknowledgement of a batch that was given up is too late to tell anything. One of a batch that has
+        not been posted, or was under way for no time, is a lie: PeerError.
         """
+        self._check(ack, nic_ns)
         probe = self._probe
         if probe is not None and ack.number == probe.number:
             self._smooth(nic_ns - probe.enqueued_ns - (ack.processing_ns or 0))
@@ -123,6 +125,14 @@ class UcLane(Lane):
         if ack.processing_ns is None:
             return has_moved
         return self._sample(now, batch, NicNs(nic_ns - ack.processing_ns), actions) or has_moved
+
+    def _check(self, ack: BatchAcknowledgement, nic_ns: NicNs) -> None:
+        """Whether what a receiver says can be true."""
+        if any(batch.number == ack.number for batch in self._unposted):
+            raise PeerError(f"batch {ack.number} is said to have arrived, but has not been posted")
+        for batch in self._window.batches:
+            if batch.number == ack.number and nic_ns - (ack.processing_ns or 0) < batch.enqueued_ns:
+                raise PeerError(f"batch {ack.number} is said to have arrived before it was posted")
 
     def on_timer(self, now: HostNs) -> bool:
         """Return whether one is overdue: then the window starts anew, and the caller sends a probe."""

@@ -20,10 +20,11 @@ from rogue_agent.core.errors import NicError, PeerError
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.recovery import Peer, QueuePairNumbers
+from rogue_agent.core.seal import Seal
 from rogue_agent.core.segmentation import Transfer
 from rogue_agent.core.settings import TransportSettings
 
-VERSION = 1
+VERSION = 2
 
 
 class ReplayError(ValueError):
@@ -79,7 +80,7 @@ class RecordedConnection(Connection):
                 "link": asdict(link),
                 "qp_num": qp_num,
                 "tracing": tracing,
-                "peer": None if peer is None else {**peer._asdict(), "link": asdict(peer.link)},
+                "peer": None if peer is None else _described_peer(peer),
                 "instruments": [name for name, value in instruments._asdict().items() if value is not None],
             }
         )
@@ -122,6 +123,12 @@ class RecordedConnection(Connection):
 
     def _write(self, entry: object) -> None:
         self._log.write(json.dumps(entry, default=_plain, separators=(",", ":")) + "\n")
+
+
+def _described_peer(peer: Peer) -> dict[str, object]:
+    """With the seal's nonces: their connection is over when anybody reads this."""
+    nonces = None if peer.seal is None else peer.seal.nonces
+    return {**peer._asdict(), "link": asdict(peer.link), "seal": nonces}
 
 
 def _recording(name: str) -> Callable[..., None]:
@@ -184,7 +191,8 @@ def _rebuilt(header: object, readings: list[float]) -> Connection:
     settings["cc_parameters"] = CONGESTION_CONTROLS[settings["cc"]](**settings["cc_parameters"])
     if peer is not None:
         shadow = None if peer["shadow"] is None else QueuePairNumbers(*peer["shadow"])
-        peer = Peer(LinkFacts(**peer["link"]), peer["qp_num"], shadow)
+        seal = None if peer["seal"] is None else Seal(*map(bytes.fromhex, peer["seal"]))
+        peer = Peer(LinkFacts(**peer["link"]), peer["qp_num"], shadow, seal)
     return Connection(
         TransportSettings(**settings),
         LinkFacts(**header["link"]),

@@ -28,7 +28,7 @@ class SimulatedLibrary:
         self._simulation = simulation
         self._ends = {end.qp_num: end for _, end in path.pairs}
         self._side_channel = path.side_channel
-        self._library = Library(*self._ends)
+        self._library = Library(*self._ends, seal=path.seal)
         self.delivered_messages = 0
         self.delivered_bytes = 0
         self.mistakes: list[str] = []

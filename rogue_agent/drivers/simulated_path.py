@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.recovery import Peer, QueuePairNumbers
+from rogue_agent.core.seal import NONCE_BYTES, Seal
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.simulated_limiters import NicLimiters
 from rogue_agent.drivers.simulated_nic import Fabric, NicDatagrams, NicMemory, NicQueuePair
@@ -30,6 +32,7 @@ class SimulatedPath:
     side_channel: tuple[NicDatagrams, NicDatagrams] | None = None
     has_memory: bool = False
     limiters: tuple[NicLimiters | None, NicLimiters | None] = (None, None)
+    seal: Seal | None = None
 
     @property
     def pairs(self) -> list[Pair]:
@@ -48,7 +51,7 @@ class SimulatedPath:
     def peer(self, link: LinkFacts) -> Peer:
         """What the connection is told of the other end, whose NIC port is `link`."""
         shadow = None if self.shadow is None else QueuePairNumbers(*(end.qp_num for end in self.shadow))
-        return Peer(link, self.main[1].qp_num, shadow)
+        return Peer(link, self.main[1].qp_num, shadow, self.seal)
 
 
 def open_path(  # noqa: PLR0913 - two hosts and what may differ between flows
@@ -84,4 +87,14 @@ def open_path(  # noqa: PLR0913 - two hosts and what may differ between flows
     if not settings.has_shadow:
         return SimulatedPath(main, limiters=shared)
     side_channel = (fabric.datagram_queue_pair(source), fabric.datagram_queue_pair(destination))
-    return SimulatedPath(main, connect(main[0]), side_channel, limiters=shared)
+    seal = _seeded_seal(path_seed, main)
+    return SimulatedPath(main, connect(main[0]), side_channel, limiters=shared, seal=seal)
+
+
+def _seeded_seal(seed: int, main: Pair) -> Seal:
+    """Return what introductions over SSH would agree upon, the same in each run of the same seed."""
+    nonces = (
+        sha256(f"nonce of queue pair {end.qp_num}, seed {seed}".encode()).digest()[:NONCE_BYTES]
+        for end in main
+    )
+    return Seal(*nonces)

@@ -13,7 +13,7 @@ from rogue_agent.node.errors import ErrorKind
 from rogue_agent.node.fields import Flag, Integer, Many, Optional, Parameters, Rule, Text
 from rogue_agent.node.schema import Nested
 
-PROTOCOL = 3
+PROTOCOL = 4
 WORDS_LENGTH_MAX = 8_192
 ARRIVALS_MAX = 2_000
 KERNEL_TCPS = ("dctcp", "cubic", "reno")
@@ -94,7 +94,8 @@ class Prepare(RoleRequest):
     the port's own rate. mtu_bytes: null takes the largest that both ports do. priority: service level, and
     the three highest bits of the IP header's TOS. limiter_burst_bytes: the most that the limiter lets leave
     at once; null for what suits hosts whose timers are late. interface: what TCP sends and receives through,
-    where several hosts are one kernel; null leaves it to the routes.
+    where several hosts are one kernel; null leaves it to the routes. secret_seed: what nonces, keys and
+    packet numbers are drawn from where nobody can listen; null for the system's own randomness.
     """
 
     wire_type: ClassVar[str] = "prepare"
@@ -119,6 +120,7 @@ class Prepare(RoleRequest):
     record_rtt: bool = field(default=True, metadata=_takes(Flag()))
     record_inputs: bool = field(default=False, metadata=_takes(Flag()))
     interface: str | None = field(default=None, metadata=_takes(Optional(_INTERFACE)))
+    secret_seed: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
 
 
 @dataclass(frozen=True)
@@ -149,10 +151,13 @@ class Prepared(RoleReply):
     shadow_qp_num: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
     shadow_psn: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
     side_qp_num: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
+    side_qkey: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U32))))
+    nonce: str | None = field(default=None, metadata=_takes(Optional(Text("[0-9a-f]{32}", 32))))
     rkey: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U32))))
     buffer_address: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
     buffer_bytes: int | None = field(default=None, metadata=_takes(Optional(_BUFFER_BYTES)))
     tcp_port: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 65_535))))
+    tcp_token: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
 
 
 @dataclass(frozen=True)

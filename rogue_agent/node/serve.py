@@ -26,6 +26,7 @@ from rogue_agent.node.supervisor import Supervisor
 SPOOL = Path("/var/lib/rogue/spool")
 """Provisioning makes room for samples there."""
 _PREFIX = "rogue-agent-"
+_UNFINISHED_PREFIX = ".rogue-agent-"
 _READABLE_BY_GROUP = 0o2750
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 Work = Callable[[str, Path, int, int], int]
@@ -62,18 +63,20 @@ def supervise(work_on: Work = work) -> int:
 def own_directory() -> Iterator[Path]:
     """A directory for one conversation. Those whose processes were all killed are removed first.
 
-    Its owner holds a lock on it, and everybody makes and removes directories with a lock on the place.
+    Its owner holds a lock on it from before it has the name of one. Nothing is waited for that another user
+    of the node could hold.
     """
     place = spool_place()
     with ExitStack() as stack:
-        with _locked(place):
-            for other in place.glob(f"{_PREFIX}*"):
-                with suppress(OSError), _locked(other, fcntl.LOCK_NB):
+        for other in place.glob(f"{_PREFIX}*"):
+            with suppress(OSError), _locked(other, fcntl.LOCK_NB):
+                if other.lstat().st_uid == os.geteuid():
                     shutil.rmtree(other, ignore_errors=True)
-            directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
-            let_caller_read(directory)
-            stack.enter_context(_locked(directory))
-            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED_PREFIX, dir=place))
+        stack.enter_context(_locked(unfinished))
+        directory = unfinished.rename(place / unfinished.name.lstrip("."))
+        stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        let_caller_read(directory)
         yield directory
 
 
@@ -97,7 +100,7 @@ def let_caller_read(directory: Path) -> None:
 @contextmanager
 def _locked(directory: Path, how: int = 0) -> Iterator[None]:
     """Lock a directory; OSError if `how` says not to wait and somebody else has."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
         yield

@@ -3,7 +3,14 @@
 import os
 import select
 import socket
+from functools import partial
 
+from rogue_agent.baselines.stream import (
+    HEADER_BYTES,
+    TOKEN_BITS,
+    decode_header,
+    number_of,
+)
 from rogue_agent.baselines.tcp_receiver import TcpReceiver
 from rogue_agent.baselines.tcp_sender import TcpSender
 from rogue_agent.baselines.tcp_socket import GAUGES, TcpInfo, connect, info_of, listen
@@ -17,6 +24,9 @@ from rogue_agent.drivers.verbs.counters import COLUMNS as COUNTER_COLUMNS
 from rogue_agent.node.end import End, Report, Workplace
 from rogue_agent.node.errors import MessageError
 from rogue_agent.node.messages import Prepare, Prepared
+from rogue_agent.node.verbs_peer import drawer
+
+_CANDIDATES_MAX = 64
 
 
 class TcpEnd(End):
@@ -50,7 +60,10 @@ class TcpEnd(End):
             limiter="none",
             buffer_bytes=self._request.buffer_bytes,
             tcp_port=self._listening_port(),
+            tcp_token=self._token,
         )
+
+    _token: int | None = None
 
     def _listening_port(self) -> int | None:
         return None
@@ -91,6 +104,8 @@ class TcpSenderEnd(TcpEnd):
         """Connect to where the peer listens."""
         if peer.tcp_port is None:
             raise SettingsError("peer.tcp_port", None, "the port of a responder over TCP")
+        if peer.tcp_token is None:
+            raise SettingsError("peer.tcp_token", None, "the token of a responder over TCP")
         request, workplace = self._request, self._workplace
         self._connection = connect(
             request.address,
@@ -100,7 +115,9 @@ class TcpSenderEnd(TcpEnd):
             request.interface,
         )
         self._log = TransferLog(workplace.spool.table("transfers", transfers.COLUMNS))
-        self._sender = TcpSender(self._connection, self._file, request.buffer_bytes, self._log)
+        self._sender = TcpSender(
+            self._connection, self._file, request.buffer_bytes, self._log, peer.tcp_token
+        )
         workplace.poller.watch(self._connection.fileno(), self._on_ready)
 
     def begin(self, start_ns: HostNs, schedule: Schedule | None) -> None:
@@ -158,7 +175,11 @@ class TcpSenderEnd(TcpEnd):
 
 
 class TcpReceiverEnd(TcpEnd):
-    """Listens, and receives from the peer that it was told about, and nobody else."""
+    """Listens, and receives from the peer that it was told about, and nobody else.
+
+    Whoever connects from the peer's address is a candidate until its first bytes are there. They must carry
+    the token: an address is everybody's on that computer.
+    """
 
     is_requester = False
     _receiver: TcpReceiver | None = None
@@ -166,6 +187,8 @@ class TcpReceiverEnd(TcpEnd):
 
     def __init__(self, request: Prepare, workplace: Workplace) -> None:
         super().__init__(request, workplace)
+        self._token: int = drawer(request)(TOKEN_BITS)
+        self._candidates: dict[int, socket.socket] = {}
         self._listener = listen(request.address, request.transport, request.interface)
         self._meter = meter.ThroughputMeter(
             workplace.spool.table("throughput", meter.COLUMNS), request.sample_interval_ns
@@ -184,13 +207,35 @@ class TcpReceiverEnd(TcpEnd):
 
     def _accept(self, _now: HostNs) -> None:
         connection, (address, _) = self._listener.accept()
-        if address != self._peer_address or self._connection is not None:
+        is_late = self._connection is not None or len(self._candidates) == _CANDIDATES_MAX
+        if address != self._peer_address or is_late:
             connection.close()
             return
         connection.setblocking(False)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, HEADER_BYTES)
+        self._candidates[connection.fileno()] = connection
+        self._workplace.poller.watch(connection.fileno(), partial(self._examine, connection))
+
+    def _examine(self, connection: socket.socket, now: HostNs) -> None:
+        """Take the first bytes of a candidate for proof, or turn it away."""
+        self._workplace.poller.leave(connection.fileno())
+        del self._candidates[connection.fileno()]
+        if not _proves(connection, self._token):
+            connection.close()
+            return
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
         self._connection = connection
-        self._receiver = TcpReceiver(connection, memoryview(self._memory.mapped), self._meter)
+        memory = memoryview(self._memory.mapped)
+        self._receiver = TcpReceiver(connection, memory, self._meter, self._token)
         self._workplace.poller.watch(connection.fileno(), self._on_readable)
+        self._turn_candidates_away()
+        self._on_readable(now)
+
+    def _turn_candidates_away(self) -> None:
+        for descriptor, candidate in self._candidates.items():
+            self._workplace.poller.leave(descriptor)
+            candidate.close()
+        self._candidates.clear()
 
     def _on_readable(self, now: HostNs) -> None:
         assert self._receiver is not None and self._connection is not None, "watched once it is there"
@@ -233,4 +278,14 @@ class TcpReceiverEnd(TcpEnd):
     def close(self) -> None:
         """Close what is open."""
         self._listener.close()
+        self._turn_candidates_away()
         super().close()
+
+
+def _proves(connection: socket.socket, token: int) -> bool:
+    """Whether the first transfer's number, which stays in the stream, follows from the token."""
+    try:
+        first = connection.recv(HEADER_BYTES, socket.MSG_PEEK)
+    except OSError:
+        return False
+    return len(first) == HEADER_BYTES and decode_header(first).number == number_of(token, 1)

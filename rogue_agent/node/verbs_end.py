@@ -69,6 +69,8 @@ class VerbsEnd(End):
             shadow_qp_num=None if shadow is None else shadow.qp_num,
             shadow_psn=None if shadow is None else endpoint.psns[1],
             side_qp_num=None if endpoint.side is None else endpoint.side.qp_num,
+            side_qkey=None if endpoint.side is None else endpoint.side.qkey,
+            nonce=endpoint.nonce.hex(),
             rkey=endpoint.buffer.rkey,
             buffer_address=endpoint.buffer.address,
             buffer_bytes=endpoint.buffer.size_bytes,

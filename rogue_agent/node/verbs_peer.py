@@ -1,14 +1,19 @@
 """From what the two ends say about themselves to what they are made of."""
 
+import secrets
+from collections.abc import Callable
+from random import Random
 from typing import TypeVar
 
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.recovery import Peer, QueuePairNumbers
+from rogue_agent.core.seal import Seal
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.verbs.endpoint import Endpoint, EndpointPlan, Remote
 from rogue_agent.drivers.verbs.queue_pair import RemoteMemory, RemoteQueuePair
 from rogue_agent.drivers.verbs.responder import SENDS
+from rogue_agent.drivers.verbs.side_channel import RemoteSide
 from rogue_agent.node.messages import Prepare, Prepared
 
 NO_LIMITER = "none"
@@ -38,7 +43,13 @@ def endpoint_plan(request: Prepare, settings: TransportSettings) -> EndpointPlan
         receive_bytes=min(settings.segment_bytes, request.buffer_bytes) if is_sent_to else _IMMEDIATE_BYTES,
         receives_in_buffer=is_sent_to,
         completions=request.completions,
+        draw=drawer(request),
     )
+
+
+def drawer(request: Prepare) -> Callable[[int], int]:
+    """What draws this end's secrets: the system, or where nobody else is, a seed."""
+    return secrets.randbits if request.secret_seed is None else Random(request.secret_seed).getrandbits
 
 
 def remote_of(peer: Prepared, *, has_shadow: bool) -> Remote:
@@ -55,8 +66,16 @@ def remote_of(peer: Prepared, *, has_shadow: bool) -> Remote:
         _given("buffer_bytes", peer.buffer_bytes),
         _given("rkey", peer.rkey),
     )
-    side_qp_num = _given("side_qp_num", peer.side_qp_num) if has_shadow else None
-    return Remote(tuple(ends), side_qp_num, memory)
+    side = None
+    if has_shadow:
+        side = RemoteSide(gid, _given("side_qp_num", peer.side_qp_num), _given("side_qkey", peer.side_qkey))
+    return Remote(tuple(ends), side, memory)
+
+
+def seal_of(own_nonce: bytes, peer: Prepared, *, is_requester: bool) -> Seal:
+    """The seal of a connection, from the introductions of both ends."""
+    peer_nonce = bytes.fromhex(_given("nonce", peer.nonce))
+    return Seal(own_nonce, peer_nonce) if is_requester else Seal(peer_nonce, own_nonce)
 
 
 def peer_facts(peer: Prepared, endpoint: Endpoint, mtu_bytes: int) -> Peer:
@@ -67,10 +86,11 @@ def peer_facts(peer: Prepared, endpoint: Endpoint, mtu_bytes: int) -> Peer:
         rate_step_bps=peer.limiter_step_bps,
         has_limiter=peer.limiter != NO_LIMITER,
     )
-    shadow = None
-    if len(endpoint.pairs) > 1:
-        shadow = QueuePairNumbers(endpoint.pairs[1].qp_num, _given("shadow_qp_num", peer.shadow_qp_num))
-    return Peer(link, _given("qp_num", peer.qp_num), shadow)
+    qp_num = _given("qp_num", peer.qp_num)
+    if len(endpoint.pairs) == 1:
+        return Peer(link, qp_num)
+    shadow = QueuePairNumbers(endpoint.pairs[1].qp_num, _given("shadow_qp_num", peer.shadow_qp_num))
+    return Peer(link, qp_num, shadow, seal_of(endpoint.nonce, peer, is_requester=True))
 
 
 def _given(name: str, value: FieldT | None) -> FieldT:

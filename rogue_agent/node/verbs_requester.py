@@ -132,7 +132,8 @@ class VerbsRequester(VerbsEnd):
             return Report(0)
         spent: dict[str, object] = {**asdict(pump.spent), "posting_ns": flow.posting_ns}
         spent["deciding_ns"] = pump.spent.deciding_ns - flow.posting_ns
-        facts = {"again_bytes": flow.again_bytes, "mistakes": flow.mistakes, **flow.losses}
+        heard = {"mistakes": flow.mistakes, "strangers": self._base.endpoint.strangers}
+        facts = {"again_bytes": flow.again_bytes, **heard, **flow.losses}
         return Report(
             self._meter.total_bytes,
             dict(flow.ended),

@@ -9,6 +9,7 @@ from rogue_agent.drivers.verbs.responder import VerbsResponder
 from rogue_agent.node.end import Report
 from rogue_agent.node.messages import Prepared
 from rogue_agent.node.verbs_end import VerbsEnd
+from rogue_agent.node.verbs_peer import seal_of
 
 
 class VerbsResponderEnd(VerbsEnd):
@@ -21,8 +22,17 @@ class VerbsResponderEnd(VerbsEnd):
         """Connect, and put the library above the queue pairs."""
         base = self._base
         remote, _ = self._join(peer)
+        seal = None
+        if base.settings.has_shadow:
+            seal = seal_of(base.endpoint.nonce, peer, is_requester=False)
         self._responder = VerbsResponder(
-            base.endpoint, remote.memory, base.limiter, self._events, self._meter, base.endpoint.queue.stamp
+            base.endpoint,
+            remote.memory,
+            base.limiter,
+            self._events,
+            self._meter,
+            base.endpoint.queue.stamp,
+            seal,
         )
         self._watch(
             CompletionPump(
@@ -53,12 +63,13 @@ class VerbsResponderEnd(VerbsEnd):
 
     def report(self) -> Report:
         """What it has seen arrive: nothing of plain WRITEs over RC."""
-        responder, pump = self._responder, self._pump
+        base, responder, pump = self._base, self._responder, self._pump
         if responder is None or pump is None:
             return Report(0)
         facts: dict[str, object] = {
             "delivered_messages": responder.delivered_messages,
             "mistakes": responder.mistakes,
+            "strangers": base.endpoint.strangers,
         }
         spent: dict[str, object] = {**asdict(pump.spent)}
         return Report(self._meter.total_bytes, spent=spent, facts={**facts, **self._limiter_facts()})

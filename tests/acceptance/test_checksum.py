@@ -15,6 +15,7 @@ been reset takes them, while responses to READs that it no longer waits for go n
 from typing import Literal, NamedTuple, cast
 
 import pytest
+from helpers.seals import SEAL
 
 from rogue_agent.core.actions import ReadyQueuePair, ResetQueuePair
 from rogue_agent.core.application import Schedule
@@ -121,7 +122,9 @@ def over_a_detour(*, has_slow_news: bool) -> Transferred:
         for seed in ((0, 1) if has_slow_news else (1, 0))
     )
     side_channel = (fabric.datagram_queue_pair("h0"), fabric.datagram_queue_pair("h1"))
-    return transferred(simulation, SimulatedPath(main, shadow, side_channel), "write", DETOUR_BYTES)
+    return transferred(
+        simulation, SimulatedPath(main, shadow, side_channel, seal=SEAL), "write", DETOUR_BYTES
+    )
 
 
 @pytest.mark.parametrize("verb", ["write", "read"])

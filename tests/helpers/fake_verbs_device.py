@@ -48,6 +48,7 @@ class QpAttrMask(IntFlag):
 class CreateCqFlags(IntFlag):
     IBV_WC_EX_WITH_BYTE_LEN = 1
     IBV_WC_EX_WITH_IMM = 2
+    IBV_WC_EX_WITH_SRC_QP = 8
     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP = 128
 
 

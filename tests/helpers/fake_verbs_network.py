@@ -2,7 +2,7 @@
 
 import ctypes
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from helpers.fake_verbs_device import (
@@ -18,7 +18,8 @@ from helpers.fake_verbs_device import (
 from helpers.fake_verbs_queues import CompletionQueue, ExtendedQueue, WorkCompletion
 
 SUCCESS, WR_FLUSH_ERR, RETRY_EXC_ERR = 0, 5, 12
-GRH_BYTES = 40
+IPV4_HEADER = bytes(20) + b"\x45" + bytes(11) + bytes([10, 9, 0, 1]) + bytes([10, 9, 0, 1])
+"""What stands before a datagram: 20 bytes without meaning, then the IPv4 header with both addresses."""
 
 
 @dataclass
@@ -98,7 +99,8 @@ class QpInit:
 class Fabric:
     """The network: which queue pairs there are, how many verbs they still carry, and which are cut off.
 
-    What is sent to a queue pair in `lossy` does not arrive.
+    What is sent to a queue pair in `lossy` does not arrive. `header` stands before each datagram.
+    `tap` hears each datagram with the queue pair that it is for, and says whether it may go on.
     """
 
     queue_pairs: dict[int, "QueuePair"] = field(default_factory=dict)
@@ -106,6 +108,8 @@ class Fabric:
     next_qp_num: int = 17
     broken: set[int] = field(default_factory=set)
     lossy: set[int] = field(default_factory=set)
+    header: bytes = IPV4_HEADER
+    tap: Callable[[int, bytes], bool] | None = None
 
 
 class QueuePair:
@@ -190,11 +194,13 @@ class QueuePair:
         if code != Opcode.IBV_WR_RDMA_WRITE:
             peer._receive(request)
 
-    def _receive(self, request: SendRequest, header_bytes: int = 0) -> None:
+    def _receive(self, request: SendRequest, header: bytes = b"", source_qp_num: int = 0) -> None:
+        header_bytes = len(header)
         assert self.receives, f"queue pair {self.qp_num} has no receive posted"
         receive, element, code = self.receives.popleft(), request.sg_list, request.opcode
         if code in (Opcode.IBV_WR_SEND, Opcode.IBV_WR_SEND_WITH_IMM):
             assert header_bytes + element.length <= receive.sg[0].length, "longer than the receive"
+            ctypes.memmove(receive.sg[0].addr, header, header_bytes)
             ctypes.memmove(receive.sg[0].addr + header_bytes, element.addr, element.length)
         has_imm = code in (Opcode.IBV_WR_RDMA_WRITE_WITH_IMM, Opcode.IBV_WR_SEND_WITH_IMM)
         self._init.rcq.push(
@@ -204,6 +210,7 @@ class QueuePair:
                 header_bytes + element.length,
                 request.imm_data if has_imm else 0,
                 WcFlags.IBV_WC_WITH_IMM if has_imm else 0,
+                source_qp_num,
             )
         )
 
@@ -211,9 +218,12 @@ class QueuePair:
         assert request.destination is not None, "a datagram without an address"
         _, qp_num, qkey = request.destination
         peer = self._fabric.queue_pairs.get(qp_num)
-        if peer is not None and peer.qp_num not in self._fabric.lossy and peer.receives:
-            assert peer.attributes is not None and peer.attributes.qkey == qkey
-            peer._receive(request, GRH_BYTES)
+        payload = ctypes.string_at(request.sg_list.addr, request.sg_list.length)
+        is_lost = self._fabric.tap is not None and not self._fabric.tap(qp_num, payload)
+        if peer is not None and not is_lost and peer.qp_num not in self._fabric.lossy and peer.receives:
+            assert peer.attributes is not None
+            if peer.attributes.qkey == qkey:
+                peer._receive(request, self._fabric.header, self.qp_num)
         self._complete(request.wr_id, SUCCESS)
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ class WorkCompletion:
     byte_len: int = 0
     imm_data: int = 0
     wc_flags: int = 0
+    src_qp: int = 0
 
 
 class CompletionChannel:
@@ -120,6 +121,10 @@ class ExtendedQueue:
     def read_imm_data(self) -> int:
         assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_IMM
         return self._current.imm_data
+
+    def read_src_qp(self) -> int:
+        assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_SRC_QP
+        return self._current.src_qp
 
     def read_timestamp(self) -> int:
         assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP

@@ -9,6 +9,8 @@ Datagrams lie in two lists, to be delivered in any order, lost or repeated.
 from collections import deque
 from dataclasses import dataclass, field
 
+from helpers.seals import SEAL
+
 from rogue_agent.core.actions import (
     NO_TRANSFER,
     ConnectionFailed,
@@ -70,9 +72,9 @@ class Side:
         )
         self.wires = {ends.qp_num: Wire(*ends) for ends in (main, shadow)}
         self.connection = Connection(
-            SETTINGS, LINK, main.qp_num, peer=Peer(LINK, main.peer_qp_num, shadow), tracing=True
+            SETTINGS, LINK, main.qp_num, peer=Peer(LINK, main.peer_qp_num, shadow, SEAL), tracing=True
         )
-        self.library = Library(main.peer_qp_num, shadow.peer_qp_num)
+        self.library = Library(main.peer_qp_num, shadow.peer_qp_num, seal=SEAL)
         self.posting = self.wires[main.qp_num]
         self.to_library: list[bytes] = []
         self.to_connection: list[bytes] = []

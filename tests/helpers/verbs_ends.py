@@ -11,6 +11,7 @@ from rogue_agent.core.clocks import HostNs, NicNs
 from rogue_agent.core.connection import Connection
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.recovery import Peer, QueuePairNumbers
+from rogue_agent.core.seal import Seal
 from rogue_agent.core.transports import settings_for
 from rogue_agent.drivers.limiters.base import COLUMNS as LIMITER_COLUMNS
 from rogue_agent.drivers.limiters.base import RateLimiter
@@ -32,6 +33,7 @@ from rogue_agent.drivers.verbs.flow import (
 from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteMemory, RemoteQueuePair
 from rogue_agent.drivers.verbs.responder import SENDS, VerbsResponder
+from rogue_agent.drivers.verbs.side_channel import RemoteSide
 
 PORT = PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 2_500_000_000)
 BUFFER_BYTES = 1_000_000
@@ -92,8 +94,10 @@ def remote_of(endpoint: Endpoint) -> Remote:
         RemoteQueuePair(PORT.gid, pair.qp_num, psn)
         for pair, psn in zip(endpoint.pairs, endpoint.psns, strict=True)
     )
-    side_qp_num = None if endpoint.side is None else endpoint.side.qp_num
-    return Remote(ends, side_qp_num, RemoteMemory(buffer.address, buffer.size_bytes, buffer.rkey))
+    side = None
+    if endpoint.side is not None:
+        side = RemoteSide(PORT.gid, endpoint.side.qp_num, endpoint.side.qkey)
+    return Remote(ends, side, RemoteMemory(buffer.address, buffer.size_bytes, buffer.rkey))
 
 
 def connect(here: Endpoint, there: Endpoint) -> None:
@@ -171,7 +175,8 @@ def scene(
     limiter = KnownLimiter(sent.table("limiter", LIMITER_COLUMNS)) if has_limiter else None
     link = LinkFacts(RATE_BPS, MTU_BYTES, rate_step_bps=1_000_000, has_limiter=has_limiter)
     shadow = QueuePairNumbers(here.pairs[1].qp_num, there.pairs[1].qp_num) if has_shadow else None
-    peer = Peer(link, there.queue_pair.qp_num, shadow)
+    seal = Seal(here.nonce, there.nonce) if has_shadow else None
+    peer = Peer(link, there.queue_pair.qp_num, shadow, seal)
     connection = Connection(settings, link, here.queue_pair.qp_num, tracing=True, peer=peer)
     records = FlowRecords(
         TransferLog(sent.table("transfers", TRANSFER_COLUMNS)),
@@ -189,5 +194,6 @@ def scene(
         received.table("events", EVENT_COLUMNS),
         ThroughputMeter(received.table("throughput", METER_COLUMNS), INTERVAL_NS),
         ticker.read,
+        seal,
     )
     return Scene(fabric, here, there, flow, responder, limiter, sent, received)

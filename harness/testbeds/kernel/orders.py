@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from typing import Final
 
 from harness.cell.cell import Cell
@@ -81,6 +82,11 @@ def _hosts_with_cards(flows: list[NodeFlow]) -> set[str]:
     return {flow.host(end) for flow in flows if flow.service != "tcp" for end in ENDS}
 
 
+def _secret_seed(cell: Cell, role: str) -> int:
+    """Nobody else is in that kernel, and the same cell is to be the same to the last byte."""
+    return int.from_bytes(sha256(f"{cell.seed} {role}".encode()).digest()[:8], "big")
+
+
 def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
     name, host = flow.role(end), flow.host(end)
     limiter = LIMITERS.get(flow.service, "none")
@@ -89,6 +95,7 @@ def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
         request = replace(request, limiter_burst_bytes=limiter_burst_bytes(cell.topology))
     if flow.service == "tcp":
         request = replace(request, interface=host)
+    request = replace(request, secret_seed=_secret_seed(cell, name))
     loads = load_requests(flow, name, LIMIT_MS) if end == "requester" else ()
     return RoleOrder(
         name=name,

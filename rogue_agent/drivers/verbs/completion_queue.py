@@ -14,6 +14,16 @@ _DESCRIPTORS = Path("/proc/self/fd")
 _EVENT_FILE = "anon_inode:[infinibandevent]"
 _POLL_ENTRIES = 32
 
+DATAGRAM = 1 << 61
+"""Set in the numbers of datagrams' verbs and receives, above which only numbers of other receives stand."""
+DATAGRAM_SENT = 1 << 60
+_DATAGRAM_SHIFT = 60
+
+
+def is_datagram(wr_id: int) -> bool:
+    """Whether this is the number of a datagram's receive."""
+    return wr_id >> _DATAGRAM_SHIFT == DATAGRAM >> _DATAGRAM_SHIFT
+
 
 def event_descriptors(directory: Path = _DESCRIPTORS) -> set[int]:
     """Descriptors of this process that are verbs event files; pyverbs hides which one a channel has."""
@@ -30,12 +40,14 @@ def _target(path: Path) -> str:
 class CompletionQueue(ABC):
     """Where completions come from. `stamp` is the clock of their timestamps.
 
-    `mode` and `clock_name` are recorded with every result.
+    `sources` has the queue pair that a datagram came from, by the number of its receive. `mode` and
+    `clock_name` are recorded with every result.
     """
 
     mode: str
     clock_name: str
     stamp: Callable[[], NicNs]
+    sources: dict[int, int]
 
     @property
     @abstractmethod
@@ -68,6 +80,7 @@ class EventQueue(CompletionQueue):
         clock: Callable[[], NicNs],
     ) -> None:
         self.stamp = clock
+        self.sources = {}
         self._with_immediate = pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM
         before = event_descriptors()
         self._channel = pyverbs.cq.CompChannel(context)
@@ -101,6 +114,9 @@ class EventQueue(CompletionQueue):
                 return
             now_ns = self.stamp()
             flag = self._with_immediate
+            for wc in entries:
+                if is_datagram(wc.wr_id):
+                    self.sources[wc.wr_id] = wc.src_qp
             yield [
                 (
                     wc.wr_id,

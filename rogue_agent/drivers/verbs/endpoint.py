@@ -8,9 +8,10 @@ from typing import Literal, NamedTuple
 
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.completions import SUCCESS, Completion
+from rogue_agent.core.seal import NONCE_BYTES
 from rogue_agent.drivers.verbs import side_channel
 from rogue_agent.drivers.verbs.buffer import Buffer
-from rogue_agent.drivers.verbs.completion_queue import CompletionQueue, EventQueue
+from rogue_agent.drivers.verbs.completion_queue import DATAGRAM, CompletionQueue, EventQueue
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.errors import VerbsError
 from rogue_agent.drivers.verbs.polled_queue import PolledQueue
@@ -24,7 +25,7 @@ from rogue_agent.drivers.verbs.queue_pair import (
     mtu_of_code,
 )
 from rogue_agent.drivers.verbs.receives import RECEIVE, ReceiveRing, owner_of
-from rogue_agent.drivers.verbs.side_channel import SIDE, SideChannel
+from rogue_agent.drivers.verbs.side_channel import QKEY_BITS, RemoteSide, SideChannel
 
 _SPARE_ENTRIES = 16
 _PSN_BITS = 24
@@ -37,6 +38,7 @@ class EndpointPlan:
     receives, receive_bytes: how many receives each queue pair has, and the longest message one takes.
     receives_in_buffer: messages land in the buffer itself, one after the other, and not beside it.
     completions: waited for, or polled without pause.
+    draw: so many random bits, that nobody else can know.
     """
 
     service: Literal["rc", "uc"]
@@ -47,6 +49,7 @@ class EndpointPlan:
     receive_bytes: int = 16
     receives_in_buffer: bool = False
     completions: Literal["event", "polling"] = "event"
+    draw: Callable[[int], int] = secrets.randbits
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Remote:
     """The other endpoint: its ends of our queue pairs, its side channel, its memory."""
 
     ends: tuple[RemoteQueuePair, ...]
-    side_qp_num: int | None
+    side: RemoteSide | None
     memory: RemoteMemory
 
 
@@ -68,7 +71,10 @@ class Arrived(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What a data process works with: main queue pair first, then the shadow, each with its first PSN."""
+    """What a data process works with: main queue pair first, then the shadow, each with its first PSN.
+
+    `nonce` is this end's part of the connection's seal.
+    """
 
     port: PortAddress
     active_mtu_bytes: int
@@ -78,6 +84,7 @@ class Endpoint:
     psns: tuple[int, ...]
     rings: tuple[ReceiveRing, ...]
     side: SideChannel | None
+    nonce: bytes
 
     @property
     def queue_pair(self) -> QueuePair:
@@ -91,8 +98,13 @@ class Endpoint:
         for ring in self.rings:
             ring.renew()
         if self.side is not None:
-            assert remote.side_qp_num is not None, "a side channel, but the peer has none"
-            self.side.connect(self.port, remote.ends[0].gid, remote.side_qp_num)
+            assert remote.side is not None, "a side channel, but the peer has none"
+            self.side.connect(self.port, remote.side)
+
+    @property
+    def strangers(self) -> int:
+        """Datagrams that were not the peer's."""
+        return 0 if self.side is None else self.side.strangers
 
     def pair_of(self, qp_num: int) -> QueuePair:
         """The queue pair with this number."""
@@ -119,7 +131,7 @@ class Endpoint:
         datagrams: list[bytes] = []
         for entry in completions:
             wr_id, status = entry[0], entry[1]
-            if wr_id < SIDE:
+            if wr_id < DATAGRAM:
                 sends.append(entry)
             elif wr_id & RECEIVE:
                 ring = self.rings[owner_of(wr_id)]
@@ -169,11 +181,12 @@ def _open(
         stack.callback(pairs[-1].close)
     side = None
     if plan.has_shadow:
-        side = SideChannel(pyverbs, domain, queue.handle)
+        side = SideChannel(pyverbs, domain, queue, plan.draw(QKEY_BITS))
         stack.callback(side.close)
     rings = _rings(pyverbs, domain, plan, pairs, buffer, stack) if plan.receives else ()
-    psns = tuple(secrets.randbits(_PSN_BITS) for _ in pairs)
-    return Endpoint(port, active_mtu_bytes, buffer, queue, tuple(pairs), psns, rings, side)
+    psns = tuple(plan.draw(_PSN_BITS) for _ in pairs)
+    nonce = plan.draw(8 * NONCE_BYTES).to_bytes(NONCE_BYTES, "big")
+    return Endpoint(port, active_mtu_bytes, buffer, queue, tuple(pairs), psns, rings, side, nonce)
 
 
 def _rings(  # noqa: PLR0913 - everything that a ring touches

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.core.completions import SUCCESS, Completion
 from rogue_agent.drivers.verbs.clock import NicClock
-from rogue_agent.drivers.verbs.completion_queue import CompletionQueue
+from rogue_agent.drivers.verbs.completion_queue import CompletionQueue, is_datagram
 from rogue_agent.drivers.verbs.errors import VerbsError
 from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 
@@ -23,9 +23,10 @@ class PolledQueue(CompletionQueue):
 
     def __init__(self, pyverbs: Pyverbs, context: object, entries: int, clock: Callable[[], NicNs]) -> None:
         self._pyverbs = pyverbs
+        self.sources = {}
         self._with_immediate = pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM
         flags = pyverbs.enums.ibv_create_cq_wc_flags
-        wanted = flags.IBV_WC_EX_WITH_BYTE_LEN | flags.IBV_WC_EX_WITH_IMM
+        wanted = flags.IBV_WC_EX_WITH_BYTE_LEN | flags.IBV_WC_EX_WITH_IMM | flags.IBV_WC_EX_WITH_SRC_QP
         stamped = wanted | flags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP
         make, attributes = pyverbs.cq.CQEX, pyverbs.cq.CqInitAttrEx
         self._nic_clock = _nic_clock(pyverbs, context)
@@ -74,6 +75,8 @@ class PolledQueue(CompletionQueue):
             stamp_ns = self._nic_clock.of_cycles(self.cq.read_timestamp())
         if status != SUCCESS:
             return (wr_id, status, stamp_ns, 0, None)
+        if is_datagram(wr_id):
+            self.sources[wr_id] = self.cq.read_src_qp()
         has_immediate = self.cq.read_wc_flags() & self._with_immediate
         imm = socket.ntohl(self.cq.read_imm_data()) if has_immediate else None
         return (wr_id, status, stamp_ns, self.cq.read_byte_len(), imm)

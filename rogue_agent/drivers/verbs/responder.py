@@ -9,6 +9,7 @@ from rogue_agent.core.completions import Completion
 from rogue_agent.core.errors import PostRefused
 from rogue_agent.core.immediates import APPLICATION_MAX, BATCH_TAG, tag_of
 from rogue_agent.core.library import AcknowledgeBatch, Library, LibraryAction, SetResponseRate
+from rogue_agent.core.seal import Seal
 from rogue_agent.drivers.limiters.base import RateLimiter
 from rogue_agent.drivers.meter import ThroughputMeter
 from rogue_agent.drivers.peer_listener import PeerListener
@@ -35,6 +36,7 @@ class VerbsResponder(PeerListener):
         events: Table,
         meter: ThroughputMeter,
         clock: Callable[[], NicNs],
+        seal: Seal | None,
     ) -> None:
         self._endpoint = endpoint
         self._local = endpoint.buffer.address, endpoint.buffer.lkey
@@ -43,7 +45,7 @@ class VerbsResponder(PeerListener):
         self._events = events
         self._meter = meter
         self._clock = clock
-        self._library = Library(*(pair.qp_num for pair in endpoint.pairs))
+        self._library = Library(*(pair.qp_num for pair in endpoint.pairs), seal=seal)
         self._datagrams: list[bytes] = []
         self._acknowledgements = 0
         self.delivered_messages = 0

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from rogue_agent.baselines.stream import encode_arrived
 from rogue_agent.core.application import Schedule
 from rogue_agent.core.clocks import HostNs
 
@@ -66,3 +69,23 @@ def test_what_still_runs_at_the_end_is_unfinished(stream: Stream) -> None:
     stream.sender.on_readable(stream.clock.read())
     assert columns(stream, "status") == ["unfinished"]
     assert not stream.sender.wants_to_send
+
+
+@pytest.mark.parametrize("word", [1, 2, 77])
+def test_a_peer_is_not_believed_about_what_has_not_gone_out(stream: Stream, word: int) -> None:
+    """Of transfer 1 only a part has gone; 2 has not begun; 77 never was."""
+    stream.sender.follow(Schedule(200_000_000, START, count=2))
+    stream.sender.on_time(stream.clock.read())
+    stream.sender.on_writable(stream.clock.read(), stream.clock.read)
+    stream.ends[1].sendall(encode_arrived(word))
+    assert not stream.sender.on_readable(stream.clock.read())
+    assert columns(stream, "status") == ["error"]
+    assert columns(stream, "error") == ["the peer confirmed a transfer that it cannot have received"]
+    assert stream.sender.moved_bytes == 0
+
+
+def test_a_word_twice_is_not_believed_twice(stream: Stream) -> None:
+    stream.run(Schedule(5, START, count=1))
+    stream.ends[1].sendall(encode_arrived(1))
+    assert not stream.sender.on_readable(stream.clock.read())
+    assert stream.sender.moved_bytes == 5

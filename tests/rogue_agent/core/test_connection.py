@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import pytest
+from helpers.seals import SEAL
 
 from rogue_agent.core.actions import (
     Action,
@@ -281,7 +282,7 @@ def test_an_id_may_be_used_again_once_it_was_reported() -> None:
 
 def shadowed() -> Connection:
     settings = settings_for("rogue", LINK.line_rate_bps, {})
-    return Connection(settings, LINK, QP_NUM, peer=Peer(LINK, 13, QueuePairNumbers(4, 14)))
+    return Connection(settings, LINK, QP_NUM, peer=Peer(LINK, 13, QueuePairNumbers(4, 14), SEAL))
 
 
 def test_a_failed_verb_moves_everything_to_the_shadow_at_once() -> None:
@@ -309,7 +310,7 @@ def test_the_transfer_is_reported_once_the_lost_queue_pair_is_reset_on_both_ends
     carry_out(connection)
     connection.on_completions(NOW, completed(2))
     assert carry_out(connection) == []
-    connection.on_peer_message(encode(Resynced(1, QP_NUM, 99)))
+    connection.on_peer_message(encode(Resynced(1), SEAL))
     ready, done = carry_out(connection)
     assert isinstance(ready, ReadyQueuePair)
     assert done == TransferDone(1, True, SEGMENT)
@@ -352,4 +353,4 @@ def test_the_peer_is_asked_again_in_time_although_a_second_loss_waits_for_its_fl
 
 def test_without_a_shadow_a_datagram_makes_no_sense() -> None:
     with pytest.raises(PeerError, match="nothing to recover"):
-        connection_of().on_peer_message(encode(Resynced(1, QP_NUM, 99)))
+        connection_of().on_peer_message(encode(Resynced(1), SEAL))

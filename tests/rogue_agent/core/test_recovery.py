@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from helpers.seals import SEAL, STRANGERS_SEAL
 
 from rogue_agent.core.actions import Action, ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue_agent.core.clocks import HostNs
@@ -18,7 +19,6 @@ from rogue_agent.core.recovery import (
     QueuePairState,
     Recovery,
 )
-from rogue_agent.core.resync import first_psn
 from rogue_agent.core.transports import settings_for
 
 MAIN, SHADOW = QueuePairNumbers(1, 11), QueuePairNumbers(2, 12)
@@ -28,7 +28,7 @@ LATE = HostNs(10**12)
 
 
 def recovery() -> Recovery:
-    return Recovery(MAIN, SHADOW, SETTINGS)
+    return Recovery(MAIN, SHADOW, SEAL, SETTINGS)
 
 
 def lost(*qp_nums: int) -> tuple[Recovery, list[Action]]:
@@ -38,48 +38,48 @@ def lost(*qp_nums: int) -> tuple[Recovery, list[Action]]:
     return pair, actions
 
 
-def resynced(epoch: int, qp_num: int) -> bytes:
-    return encode(Resynced(epoch, qp_num, 99))
+def resynced(epoch: int) -> bytes:
+    return encode(Resynced(epoch), SEAL)
 
 
 def test_a_loss_resets_our_end_asks_the_peer_and_turns_to_the_shadow() -> None:
     pair, (reset, request) = lost(1)
     assert reset == ResetQueuePair(1)
     assert isinstance(request, SendPeer)
-    assert decode(request.payload) == Resync(1, 1, 11, first_psn(1, 1), 0)
+    assert decode(request.payload, SEAL) == Resync(1, 11, 0)
     assert (pair.active_qp_num, pair.is_ready, pair.is_settled) == (2, True, False)
 
 
 def test_the_reply_makes_it_ready_with_the_agreed_numbers_and_the_shadow_of_the_other() -> None:
     pair, actions = lost(1)
-    pair.on_peer_message(resynced(1, 1), actions)
-    assert actions[2:] == [ReadyQueuePair(1, sq_psn=first_psn(1, 1), rq_psn=99)]
+    pair.on_peer_message(resynced(1), actions)
+    assert actions[2:] == [ReadyQueuePair(1, *SEAL.psns(1))]
     assert (pair.active_qp_num, pair.is_settled, pair.deadline_ns) == (2, True, None)
 
 
 def test_they_strictly_take_turns() -> None:
     pair, actions = lost(1, 2)
     assert (pair.active_qp_num, pair.is_ready) == (1, False)
-    pair.on_peer_message(resynced(2, 2), actions)
+    pair.on_peer_message(resynced(2), actions)
     assert (pair.active_qp_num, pair.is_ready) == (1, False), "2 is back, but it is 1's turn"
-    pair.on_peer_message(resynced(1, 1), actions)
+    pair.on_peer_message(resynced(1), actions)
     assert (pair.active_qp_num, pair.is_ready, pair.is_settled) == (1, True, True)
 
 
 def test_a_reply_makes_it_ask_about_the_other_one_at_once() -> None:
     pair, actions = lost(1, 2)
-    pair.on_peer_message(resynced(1, 1), actions)
+    pair.on_peer_message(resynced(1), actions)
     assert isinstance(actions[-1], SendPeer)
-    assert decode(actions[-1].payload) == Resync(2, 2, 12, first_psn(2, 2), 0)
+    assert decode(actions[-1].payload, SEAL) == Resync(2, 12, 0)
     assert pair.deadline_ns == 10_000_000, "which does not change the waiting"
 
 
 def test_a_repeated_or_old_reply_changes_nothing() -> None:
     pair, actions = lost(1)
-    pair.on_peer_message(resynced(1, 1), actions)
+    pair.on_peer_message(resynced(1), actions)
     pair.lose(NOW, 2, 0, actions)
     before = len(actions)
-    pair.on_peer_message(resynced(1, 1), actions)
+    pair.on_peer_message(resynced(1), actions)
     assert len(actions) == before
 
 
@@ -109,7 +109,10 @@ def test_stopping_resets_what_is_not_reset() -> None:
     assert pair.deadline_ns is None
 
 
-@pytest.mark.parametrize("payload", [b"", b"noise", resynced(1, 3), encode(Resync(1, 1, 11, 5, 0))])
+@pytest.mark.parametrize(
+    "payload",
+    [b"", b"noise", resynced(2), encode(Resync(1, 11, 0), SEAL), encode(Resynced(1), STRANGERS_SEAL)],
+)
 def test_what_is_not_meant_for_it_is_refused(payload: bytes) -> None:
     pair, actions = lost(1)
     with pytest.raises(PeerError):

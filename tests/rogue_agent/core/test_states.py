@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable
 
 import pytest
+from helpers.seals import SEAL
 
 from rogue_agent.core.actions import PostSend
 from rogue_agent.core.clocks import HostNs, NicNs
@@ -95,7 +96,7 @@ MAIN, SHADOW = QueuePairNumbers(QP_NUM, 15), QueuePairNumbers(6, 16)
 def shadowed_in(state: State) -> Connection:
     """The same with a shadow queue pair; it never rests in FLUSHING."""
     settings = settings_for("rogue", LINK.line_rate_bps, {})
-    connection = Connection(settings, LINK, MAIN.qp_num, peer=Peer(LINK, MAIN.peer_qp_num, SHADOW))
+    connection = Connection(settings, LINK, MAIN.qp_num, peer=Peer(LINK, MAIN.peer_qp_num, SHADOW, SEAL))
     connection.submit(Transfer(1, 10 * 65_536))
     post(connection)
     if state is State.BROKEN:
@@ -126,7 +127,7 @@ def lose(connection: Connection) -> None:
 
 
 def reply(connection: Connection) -> None:
-    connection.on_peer_message(encode(Resynced(1, MAIN.qp_num, 77)))
+    connection.on_peer_message(encode(Resynced(1), SEAL))
 
 
 SHADOWED_INPUTS = {

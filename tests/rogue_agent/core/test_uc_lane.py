@@ -1,6 +1,7 @@
 """Batches over UC: sent, acknowledged, lost, and waited for in vain."""
 
 import random
+from contextlib import suppress
 
 import pytest
 from helpers.control_samples import rtt_sample
@@ -234,3 +235,25 @@ def test_over_a_nic_estimates_are_true_whatever_is_lost(loss: float, samples_min
     assert len(accepted) > samples_min
     for trace in accepted:
         assert abs(trace.rtt_ns - nic.true_rtt_ns(trace.wr_id)) < 100
+
+
+def test_a_receiver_is_not_believed_about_what_was_not_posted() -> None:
+    """Sixteen batches; the window takes eight. The tenth was never posted, and acknowledges nothing."""
+    sender = Sender(*[Transfer(number, SEGMENT) for number in range(32)])
+    unposted = len(sender.posted)
+    inflight_bytes = sender.connection.inflight_bytes
+    with suppress(PeerError):
+        sender.acknowledged(unposted)
+    assert sender.connection.inflight_bytes == inflight_bytes
+
+
+def test_a_receiver_is_not_believed_about_more_time_than_has_passed() -> None:
+    """Posted at 1 ms, acknowledged at 2 ms, and said to have been there for 1.1 ms: no RTT is negative."""
+    sender = Sender()
+    sender.connection.submit(Transfer(1, SEGMENT))
+    sender.carry_out(nic_ns=MS)
+    sender.sent(1, at_ns=MS + 10)
+    with pytest.raises(PeerError, match="before it was posted"):
+        sender.acknowledged(0, at_ns=2 * MS, processing_ns=MS + 20_000)
+    sender.acknowledged(0, at_ns=2 * MS, processing_ns=MS - 20_000)
+    assert sender.connection.inflight_bytes == 0

@@ -6,6 +6,7 @@ import random
 
 import pytest
 from helpers.fake_nic import PS_PER_S, FakeDriver, FakeNic
+from helpers.seals import SEAL
 
 from rogue_agent.core.actions import PostSend, TransferDone
 from rogue_agent.core.clocks import HostNs, NicNs
@@ -65,7 +66,9 @@ def recovering() -> tuple[RecordedConnection, io.StringIO]:
     """A queue pair that fails, the reply about it, and garbage that is refused."""
     log = io.StringIO()
     settings = settings_for("rogue", LINK.line_rate_bps, {})
-    connection = RecordedConnection(settings, LINK, 3, log=log, peer=Peer(LINK, 13, QueuePairNumbers(4, 14)))
+    connection = RecordedConnection(
+        settings, LINK, 3, log=log, peer=Peer(LINK, 13, QueuePairNumbers(4, 14), SEAL)
+    )
     connection.submit(Transfer(1, 100_000, verb="read"))
     for action in connection.actions():
         if isinstance(action, PostSend):
@@ -74,7 +77,7 @@ def recovering() -> tuple[RecordedConnection, io.StringIO]:
     connection.actions()
     with pytest.raises(PeerError):
         connection.on_peer_message(b"noise")
-    connection.on_peer_message(encode(Resynced(1, 3, 99)))
+    connection.on_peer_message(encode(Resynced(1), SEAL))
     connection.actions()
     with pytest.raises(NicError):
         connection.on_posted(99, NicNs(0))

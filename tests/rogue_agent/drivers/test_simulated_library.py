@@ -53,12 +53,12 @@ def test_a_request_resets_the_passive_end_and_has_a_reply() -> None:
     requester, library = path.side_channel
     heard: list[bytes] = []
     requester.attach(lambda now, datagrams: heard.extend(payload for *_, payload in datagrams))
-    here, passive = path.main
-    requester.post_send(0, library, encode(Resync(1, here.qp_num, passive.qp_num, 777, 0)))
+    _, passive = path.main
+    assert path.seal is not None
+    requester.post_send(0, library, encode(Resync(1, passive.qp_num, 0), path.seal))
     network.run_until(GBPS)
-    reply = decode(heard[0])
-    assert isinstance(reply, Resynced)
-    assert (vars(passive)["sq_psn"], vars(passive)["rq_psn"]) == (reply.psn, 777)
+    assert decode(heard[0], path.seal) == Resynced(1)
+    assert (vars(passive)["rq_psn"], vars(passive)["sq_psn"]) == path.seal.psns(1)
 
 
 @pytest.mark.parametrize("payload", [b"", b"x" * 40])

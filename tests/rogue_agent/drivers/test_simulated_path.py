@@ -1,6 +1,7 @@
 """Whole flows with library, shadow and side channel, over a network that can be cut."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from helpers.fake_network import DELAY_NS, LINE_RATE_BPS, MTU_BYTES, FakeNetwork
@@ -13,7 +14,7 @@ from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.transports import settings_for
 from rogue_agent.drivers.replay import replay
 from rogue_agent.drivers.simulated import SimulatedFlow
-from rogue_agent.drivers.simulated_path import SimulatedPath, open_path
+from rogue_agent.drivers.simulated_path import open_path
 
 SECOND_NS = 10**9
 MS = 10**6
@@ -30,7 +31,7 @@ def flow_over(
 ) -> SimulatedFlow:
     settings = settings_for(transport, LINE_RATE_BPS, overrides)
     path = open_path(network, "a", "b", settings=settings, mtu_bytes=MTU_BYTES)
-    path = SimulatedPath(path.main, path.shadow, path.side_channel, has_memory=True)
+    path = replace(path, has_memory=True)
     flow = SimulatedFlow(
         network,
         path,

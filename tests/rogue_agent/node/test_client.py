@@ -6,6 +6,7 @@ import pytest
 from rogue_agent.node.client import AgentClient
 from rogue_agent.node.errors import AgentError, ErrorKind
 from rogue_agent.node.messages import (
+    PROTOCOL,
     Alive,
     Capabilities,
     Error,
@@ -35,7 +36,7 @@ def test_a_request_gets_its_reply(wire: tuple[socket.socket, AgentClient]) -> No
     agent, client = wire
     agent.sendall(CAPABILITIES)
     assert client.open().limiters == ["software"]
-    assert agent.recv(1_000) == encode(Hello(3))
+    assert agent.recv(1_000) == encode(Hello(PROTOCOL))
 
 
 def test_replies_that_arrive_together_are_taken_one_by_one(wire: tuple[socket.socket, AgentClient]) -> None:

@@ -1,5 +1,6 @@
 """The agent as a program: `python -m rogue_agent`, with the streams and processes a node gives it."""
 
+import fcntl
 import json
 import os
 import select
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 PREPARE = encode(Prepare("mover", 60_000, "requester", "10.9.0.1", "rogue", 4_096))
 T = TypeVar("T")
 HEARTBEAT = encode(Heartbeat("mover", 60_000))
-HELLO = b'{"type":"hello","protocol":3}\n'
+HELLO = b'{"type":"hello","protocol":4}\n'
 
 
 def serve(stdin: bytes, code: str = "") -> "subprocess.CompletedProcess[bytes]":
@@ -175,3 +176,32 @@ def wait_for(look: Callable[[], T]) -> T:
     while not (found := look()):
         select.select([], [], [], 0.01)
     return found
+
+
+def test_a_lock_that_another_user_holds_on_the_place_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everybody may lock /tmp, and hold the lock for ever."""
+    monkeypatch.setattr(serve_module, "SPOOL", tmp_path)
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it waits for the lock"))
+    signal.alarm(5)
+    try:
+        with serve_module.own_directory() as directory:
+            assert directory.name.startswith("rogue-agent-")
+    finally:
+        signal.alarm(0)
+        os.close(descriptor)
+
+
+def test_a_link_in_the_place_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands under a name like a session's is not removed through a link."""
+    place, victim = tmp_path / "place", tmp_path / "victim"
+    place.mkdir()
+    victim.mkdir()
+    (victim / "file").write_text("mine")
+    (place / "rogue-agent-x").symlink_to(victim)
+    monkeypatch.setattr(serve_module, "SPOOL", place)
+    with serve_module.own_directory():
+        assert (victim / "file").read_text() == "mine"

@@ -116,7 +116,7 @@ def test_what_the_node_is_may_be_known_already(tmp_path: Path) -> None:
 
 def test_a_greeting_says_what_the_node_is(agent: Agent, tmp_path: Path) -> None:
     capabilities = agent.client.open()
-    assert capabilities.protocol == 3
+    assert capabilities.protocol == PROTOCOL
     assert capabilities.python.count(".") == 2
     assert capabilities.directory == str(tmp_path)
     assert agent.hang_up() == 0
@@ -170,7 +170,7 @@ def test_a_data_process_that_babbles_is_ended_and_gives_back_what_it_holds(
         (b"\x00\xff\n", "expected UTF-8"),
         (b"x" * (LINE_BYTES_MAX + 1), "a line of more than"),
         (encode(prepare()), "prepare before hello"),
-        (b'{"type":"hello","protocol":1}\n', "got 1, this agent speaks 3"),
+        (b'{"type":"hello","protocol":1}\n', "got 1, this agent speaks 4"),
     ],
 )
 def test_whatever_breaks_the_rules_ends_the_conversation_with_a_clear_error(

@@ -1,9 +1,11 @@
+import socket
 from dataclasses import replace
 
 import pytest
 from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
 
 from rogue_agent.baselines.errors import BaselineUnavailable
+from rogue_agent.baselines.stream import Header, encode_header
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.node.errors import MessageError
 from rogue_agent.node.messages import Connect, Load, Prepare
@@ -67,3 +69,39 @@ def test_ends_of_different_kinds_do_not_connect(stage: Stage) -> None:
         there.role.handle(Connect("there", LIMIT_MS, rdma))
     with pytest.raises(SettingsError, match=r"peer\.tcp_port"):
         here.role.handle(Connect("here", LIMIT_MS, rdma))
+
+
+def connected_as(there: Actor, first: bytes) -> socket.socket:
+    """Somebody connects from the peer's address, before the peer does, and says this."""
+    assert there.introduction.tcp_port is not None
+    stranger = socket.create_connection(("127.0.0.1", there.introduction.tcp_port))
+    stranger.sendall(first)
+    return stranger
+
+
+@pytest.mark.parametrize("first", [b"", b"x" * 7, encode_header(Header(1, 10)) + bytes(10)])
+def test_the_first_connection_from_the_peers_address_is_no_proof(stage: Stage, first: bytes) -> None:
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    here = stage.enter(replace(PREPARE, fill_seed=3))
+    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+    with connected_as(there, first):
+        there.turn()
+        here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+        play(here, there, Load("here", LIMIT_MS, 300_000, count=2), run_ns=60 * 10**9)
+    sent, received = results(here, checksum=True), results(there, checksum=True)
+    assert (sent.status, sent.sha256) == ("ok", received.sha256)
+    assert received.moved_bytes == 600_000
+
+
+def test_a_token_is_a_secret_of_its_own_for_each_connection(stage: Stage) -> None:
+    ends = [stage.enter(replace(PREPARE, role=f"there{number}", end="responder")) for number in range(2)]
+    tokens = {end.introduction.tcp_token for end in ends}
+    assert len(tokens) == 2 and None not in tokens
+    assert stage.enter(PREPARE).introduction.tcp_token is None, "who connects needs none"
+
+
+def test_a_responder_without_a_token_is_none_of_ours(stage: Stage) -> None:
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    here = stage.enter(PREPARE)
+    with pytest.raises(SettingsError, match=r"peer\.tcp_token"):
+        here.role.handle(Connect("here", LIMIT_MS, replace(there.introduction, tcp_token=None)))

@@ -75,3 +75,14 @@ def test_only_hosts_with_verbs_have_a_card(tmp_path: Path) -> None:
         commands = orders_of(cell, plan_roles(cell)).commands
         cards = [each.run[-1] for each in commands if each.run[0] == "rdma"]
         assert cards == list(hosts)
+
+
+def test_secrets_are_the_same_in_each_run_of_a_cell_and_differ_between_roles(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    seeds = []
+    for _ in range(2):
+        roles = orders_of(cell, plan_roles(cell)).roles
+        prepares = [decode(role.prepare.encode(), REQUEST_TYPES) for role in roles]
+        seeds.append([each.secret_seed for each in prepares if isinstance(each, Prepare)])
+    assert seeds[0] == seeds[1]
+    assert len(set(seeds[0])) == 6 and None not in seeds[0]

@@ -1,10 +1,10 @@
 from helpers.fake_verbs_network import Fabric
 
+from rogue_agent.drivers.verbs.completion_queue import DATAGRAM
 from rogue_agent.drivers.verbs.endpoint import Endpoint
 from rogue_agent.drivers.verbs.pyverbs import Pyverbs
 from rogue_agent.drivers.verbs.queue_pair import QueuePair, QueueSizes
 from rogue_agent.drivers.verbs.receives import RECEIVE, ReceiveRing, owner_of
-from rogue_agent.drivers.verbs.side_channel import SIDE
 
 
 def ring(pyverbs: Pyverbs, endpoint: Endpoint, owner: int = 1) -> ReceiveRing:
@@ -25,7 +25,7 @@ def test_numbers_tell_receives_from_sends_and_say_whose_they_are(
     receives = ring(pyverbs, requester)
     receives.renew()
     for posted in fabric.queue_pairs[receives.qp_num].receives:
-        assert posted.wr_id & RECEIVE and posted.wr_id > SIDE
+        assert posted.wr_id & RECEIVE and posted.wr_id > DATAGRAM
         assert owner_of(posted.wr_id) == 1
 
 
