@@ -25,8 +25,9 @@ CARDS: Final = {
     "MT4129": Card("ConnectX-7", 400_000_000_000),
 }
 """By `hca_type` of sysfs, which is MT and the PCI device number. Source: Linux, tables of PCI devices in
-drivers/net/ethernet/mellanox/mlx4/main.c (0x1007) and mlx5/core/main.c (0x1013 to 0x1021); rates: the
-vendor's product briefs."""
+drivers/net/ethernet/mellanox/mlx4/main.c (0x1007) and mlx5/core/main.c (0x1013 to 0x1021); rates: NVIDIA,
+"Linux Kernel Upstream Release Notes v5.17", supported NICs and their speeds, without 56GbE, which is the
+vendor's own; ConnectX-7, which is younger: its product brief."""
 
 
 def card_name(hca_type: str) -> str:

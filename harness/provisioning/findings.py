@@ -148,7 +148,7 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
         yield Finding(host.name, f"interface {name}", "one that is down", "one that is up", advice)
     if interface["mtu"] != wanted.experiment_mtu:
         got, expected = str(interface["mtu"]), str(wanted.experiment_mtu)
-        yield Finding(host.name, f"MTU of {name}", got, expected, _advice_on_mtu(host, name))
+        yield Finding(host.name, f"MTU of {name}", got, expected, _advice_on_mtu(host))
     address = str(wanted.experiment_address)
     if address not in facts["addresses"].get(name, []):
         got = ", ".join(facts["addresses"].get(name, [])) or "none"
@@ -156,12 +156,11 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
         yield Finding(host.name, f"address of {name}", got, address, advice)
 
 
-def _advice_on_mtu(host: Host, interface: str) -> str:
-    """Provisioning sets it for soft-RoCE; a card's belongs to whoever set up its network."""
-    if host.variables.rdma_device_kind == "soft_roce":
-        return _PROVISION
-    command = f"ip link set dev {interface} mtu {host.variables.experiment_mtu}"
-    return f"{command} on every host, where the switch takes packets of that size, or correct experiment_mtu"
+def _advice_on_mtu(host: Host) -> str:
+    """Provisioning sets it; what the switch between cards takes is for whoever set up the network."""
+    is_soft = host.variables.rdma_device_kind == "soft_roce"
+    where = "where the switch takes packets of that size, or correct experiment_mtu"
+    return _PROVISION if is_soft else f"{_PROVISION}, {where}"
 
 
 def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
@@ -225,8 +224,10 @@ def _differences(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[F
         values = {name: value for name, value in of_all.items() if value}
         if len(set(values.values())) > 1:
             got = ", ".join(f"{value} on {node}" for node, value in sorted(values.items()))
+            must = key in _MUST_BE_THE_SAME
             advice = "install the same on all, or keep in mind that hosts differ"
-            yield Finding("hosts", key, got, "the same everywhere", advice, refuses=False)
+            advice = f"{_PROVISION} with the same variables for all" if must else advice
+            yield Finding("hosts", key, got, "the same everywhere", advice, refuses=must)
 
 
 def card_words(port: Facts) -> str:
@@ -238,8 +239,29 @@ def _cards(facts: Facts) -> str:
     return ", ".join(card_words(port) for port in facts["rdma_ports"] if port["is_asked_for"])
 
 
+def _of_cards(facts: Facts) -> list[Facts]:
+    return [each["card"] for each in facts["interfaces"].values() if each and each.get("card")]
+
+
+def _trust(facts: Facts) -> str:
+    return ", ".join(card["trust"] for card in _of_cards(facts))
+
+
+def _pauses(facts: Facts) -> str:
+    return ", ".join(" ".join(map(str, card["paused"])) or "none" for card in _of_cards(facts))
+
+
+def _dcqcn(facts: Facts) -> str:
+    return ", ".join(card["dcqcn"]["state"] for card in _of_cards(facts))
+
+
 _COMPARED: Final[Mapping[str, Callable[[Facts], str]]] = {
     "kernel": lambda facts: str(facts["kernel"]),
     "distribution": lambda facts: str(facts["distribution"]),
     "card": _cards,
+    "DCQCN": _dcqcn,
+    "trust": _trust,
+    "priorities that pause": _pauses,
 }
+_MUST_BE_THE_SAME: Final = ("trust", "priorities that pause")
+"""One end would pause, or sort arriving packets, in a way that the other does not know."""

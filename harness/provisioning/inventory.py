@@ -46,6 +46,13 @@ class HostVariables(_Variables):
     experiment_mac: Annotated[str | None, Field(pattern=r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$")] = None
     experiment_mtu: Annotated[int, Field(ge=576, le=65_535)]
     rdma_device_kind: Literal["soft_roce", "card"]
+    experiment_dscp: Annotated[int, Field(ge=0, le=63)] = 26
+    """Of all packets of a card; 26 is what vendors' guides take for RoCE."""
+
+    @property
+    def dscp(self) -> int | None:
+        """None with soft-RoCE, whose limiters know a flow's packets by their class selector."""
+        return self.experiment_dscp if self.rdma_device_kind == "card" else None
 
 
 class SwitchPort(_Variables):

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from rogue_agent.baselines.errors import BaselineUnavailable
 
 _CONNECT_TIMEOUT_S = 30.0
-_TOS_SHIFT = 5
 _INFO_BYTES = 232
 _WORDS = struct.Struct("=8x24I")
 _BYTES = struct.Struct("=QQ")
@@ -28,12 +27,14 @@ GAUGES = ("cwnd_packets", "rtt_ns")
 """What goes up and down; the others are counters of one connection."""
 
 
-def listen(address: str, congestion_control: str, interface: str | None = None) -> socket.socket:
+def listen(
+    address: str, congestion_control: str, interface: str | None = None, tos: int = 0
+) -> socket.socket:
     """Return a socket that listens on a free port; what it accepts has its congestion control.
 
-    interface: the only one that it listens on.
+    interface: the only one that it listens on. tos: of what it sends, acknowledgements above all.
     """
-    listener = _made(congestion_control, 0)
+    listener = _made(congestion_control, tos)
     try:
         _hold_to(listener, interface)
         listener.bind((address, 0))
@@ -46,13 +47,14 @@ def listen(address: str, congestion_control: str, interface: str | None = None) 
 
 
 def connect(
-    own: str, peer: tuple[str, int], congestion_control: str, priority: int, interface: str | None = None
+    own: str, peer: tuple[str, int], congestion_control: str, tos: int, interface: str | None = None
 ) -> socket.socket:
     """Return a connection from our experiment address to the peer's.
 
-    interface: the only one that it leaves and comes back through; the routes decide if there is none.
+    tos: byte of the IP header, without ECN, which the kernel adds. interface: the only one that it leaves and
+    comes back through; the routes decide if there is none.
     """
-    made = _made(congestion_control, priority)
+    made = _made(congestion_control, tos)
     made.settimeout(_CONNECT_TIMEOUT_S)
     try:
         _hold_to(made, interface)
@@ -66,10 +68,10 @@ def connect(
     return made
 
 
-def _made(congestion_control: str, priority: int) -> socket.socket:
+def _made(congestion_control: str, tos: int) -> socket.socket:
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, priority << _TOS_SHIFT)
+    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
     try:
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion_control.encode())
     except OSError as error:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rogue_agent.drivers.limiters.dcb import has_limiters
+from rogue_agent.drivers.verbs.dcqcn import dcqcn_state
 from rogue_agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 from rogue_agent.node.messages import PROTOCOL, Capabilities
 
@@ -54,6 +55,7 @@ def _port(port: PortAddress) -> dict[str, object]:
         "driver": port.driver,
         "state": port.state,
         "hca_type": port.hca_type,
+        "dcqcn": dcqcn_state(port.netdev, port.driver),
     }
 
 

@@ -91,11 +91,12 @@ class Prepare(RoleRequest):
 
     end: the requester follows the schedule; the responder serves it. fill_seed: what the memory is filled
     with before; null leaves it zero. line_rate_bps: what the transport's constants are chosen for; null takes
-    the port's own rate. mtu_bytes: null takes the largest that both ports do. priority: service level, and
-    the three highest bits of the IP header's TOS. limiter_burst_bytes: the most that the limiter lets leave
-    at once; null for what suits hosts whose timers are late. interface: what TCP sends and receives through,
-    where several hosts are one kernel; null leaves it to the routes. secret_seed: what nonces, keys and
-    packet numbers are drawn from where nobody can listen; null for the system's own randomness.
+    the port's own rate. mtu_bytes: null takes the largest that both ports do. priority: service level.
+    dscp: of every packet; null for the priority's class selector, by which limiters of Linux tell packets
+    apart. limiter_burst_bytes: the most that the limiter lets leave at once; null for what suits hosts whose
+    timers are late. interface: what TCP sends and receives through, where several hosts are one kernel; null
+    leaves it to the routes. secret_seed: what nonces, keys and packet numbers are drawn from where nobody can
+    listen; null for the system's own randomness.
     """
 
     wire_type: ClassVar[str] = "prepare"
@@ -111,6 +112,7 @@ class Prepare(RoleRequest):
     line_rate_bps: int | None = field(default=None, metadata=_takes(Optional(_RATE_BPS)))
     mtu_bytes: int | None = field(default=None, metadata=_takes(Optional(_MTU_BYTES)))
     priority: int = field(default=0, metadata=_takes(Integer(0, 7)))
+    dscp: int | None = field(default=None, metadata=_takes(Optional(Integer(0, 63))))
     limiter: str = field(default="none", metadata=_takes(Text("none|htb|dcb|software", 8)))
     limiter_burst_bytes: int | None = field(default=None, metadata=_takes(Optional(_BURST_BYTES)))
     completions: Literal["event", "polling"] = field(

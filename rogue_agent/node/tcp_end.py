@@ -21,6 +21,7 @@ from rogue_agent.drivers import meter, transfers
 from rogue_agent.drivers.memory import Memory
 from rogue_agent.drivers.transfers import TransferLog
 from rogue_agent.drivers.verbs.counters import COLUMNS as COUNTER_COLUMNS
+from rogue_agent.drivers.verbs.queue_pair import tos
 from rogue_agent.node.end import End, Report, Workplace
 from rogue_agent.node.errors import MessageError
 from rogue_agent.node.messages import Prepare, Prepared
@@ -111,7 +112,7 @@ class TcpSenderEnd(TcpEnd):
             request.address,
             (peer.address, peer.tcp_port),
             request.transport,
-            request.priority,
+            tos(request.priority, request.dscp),
             request.interface,
         )
         self._log = TransferLog(workplace.spool.table("transfers", transfers.COLUMNS))
@@ -189,7 +190,7 @@ class TcpReceiverEnd(TcpEnd):
         super().__init__(request, workplace)
         self._token: int = drawer(request)(TOKEN_BITS)
         self._candidates: dict[int, socket.socket] = {}
-        self._listener = listen(request.address, request.transport, request.interface)
+        self._listener = listen(request.address, request.transport, request.interface, tos(0, request.dscp))
         self._meter = meter.ThroughputMeter(
             workplace.spool.table("throughput", meter.COLUMNS), request.sample_interval_ns
         )

@@ -82,8 +82,10 @@ class VerbsEnd(End):
         remote = remote_of(peer, has_shadow=base.settings.has_shadow)
         own_bytes = base.request.mtu_bytes or base.endpoint.active_mtu_bytes
         mtu_bytes = min(own_bytes, base.endpoint.active_mtu_bytes, peer.mtu_bytes)
-        settings, priority = base.settings, base.request.priority
-        path = PathAttributes(mtu_bytes, settings.retry_count, settings.timeout_exponent, priority)
+        settings, request = base.settings, base.request
+        path = PathAttributes(
+            mtu_bytes, settings.retry_count, settings.timeout_exponent, request.priority, request.dscp
+        )
         base.endpoint.connect(remote, path)
         return remote, mtu_bytes
 

@@ -127,6 +127,7 @@ class CollectedCell:
             "nic": _nic(prepared.device, port),
             "nic_is_hardware": is_hardware,
             "nic_profile": card_profile(str(port.get("hca_type"))),
+            "dcqcn": None if prepared.device is None else str(port.get("dcqcn", "unknown")),
             **pacing_facts(self._flows, self._done.prepared),
             "rate_limiter_step_bps": limited.limiter_step_bps,
             "switch": self._surroundings.switch,

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -137,6 +138,7 @@ class Conductor:
     def _prepare(self, node: Node, role: Role) -> None:
         address = str(node.host.variables.experiment_address)
         request = prepare_request(role, address, limiter_of(node), self._timing, ROLE_LIMIT_MS)
+        request = replace(request, dscp=node.host.variables.dscp)
         flow, end = role
         self._asked.add(flow.role(end))
         self.done.prepared[flow.role(end)] = node.ask(request, Prepared)

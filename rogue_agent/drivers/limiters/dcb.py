@@ -71,11 +71,15 @@ def step_bps(driver: str, line_rate_bps: int) -> int:
 
 
 def has_limiters(netdev: str) -> bool:
-    """Whether an interface's driver has maximum rates, and a traffic class for each priority."""
+    """Whether an interface's driver has maximum rates, and a class for each service level.
+
+    A card that trusts the DSCP puts all our packets into one class, whatever their service level is.
+    """
     try:
         card = DcbNetlink(netdev)
         try:
-            return bool(card.rates_kbps()) and are_apart(card.traffic_classes())
+            has_classes = are_apart(card.traffic_classes()) and not card.trusts_dscp()
+            return has_classes and bool(card.rates_kbps())
         finally:
             card.close()
     except (LimiterError, OSError):

@@ -19,7 +19,8 @@ _ERROR = 2
 _GET_DCB, _SET_DCB = 78, 79
 _IEEE_SET, _IEEE_GET = 20, 21
 _INTERFACE, _IEEE = 1, 13
-_ETS, _MAXRATE = 1, 7
+_ETS, _APP_TABLE, _MAXRATE = 1, 3, 7
+_DSCP_SELECTOR = 5
 _NESTED = 1 << 15
 _TYPE_MASK = _NESTED - 1
 _HEADER = struct.Struct("=IHHII")
@@ -65,6 +66,14 @@ class DcbNetlink:
     def traffic_classes(self) -> dict[int, int]:
         """Traffic class of each priority; empty if the driver does not say."""
         return dict(enumerate(self._settings().get(_ETS, b"")[_PRIO_TC_AT : _PRIO_TC_AT + CLASSES]))
+
+    def trusts_dscp(self) -> bool:
+        """Whether the class comes from a packet's DSCP: mlx5 does so as long as there is any entry for one.
+
+        Source: Linux, mlx5/core/en_dcbnl.c (mlx5e_dcbnl_ieee_setapp); `struct dcb_app` has it first.
+        """
+        entries = _attributes(self._settings().get(_APP_TABLE, b""))
+        return any(entry[0] == _DSCP_SELECTOR for _, entry in entries)
 
     def _settings(self) -> dict[int, bytes]:
         return dict(_attributes(self._ask(_GET_DCB, _IEEE_GET, b"").get(_IEEE, b"")))

@@ -99,7 +99,7 @@ class Endpoint:
             ring.renew()
         if self.side is not None:
             assert remote.side is not None, "a side channel, but the peer has none"
-            self.side.connect(self.port, remote.side)
+            self.side.connect(self.port, remote.side, path.dscp)
 
     @property
     def strangers(self) -> int:

@@ -18,7 +18,7 @@ _READS_OUTSTANDING = 16
 _HOP_LIMIT = 64
 _RESOLUTIONS_MAX = 5
 """How often the peer's MAC address is asked for: a peer on a busy computer may reply late."""
-_TOS_SHIFT = 5
+_TOS_SHIFT, _ECN_BITS = 5, 2
 _ECN_CAPABLE = 2
 
 
@@ -55,12 +55,16 @@ class RemoteMemory:
 
 @dataclass(frozen=True)
 class PathAttributes:
-    """What both ends agree on, how patient the requester is, and the priority of what this end sends."""
+    """What both ends agree on, how patient the requester is, and the priority of what this end sends.
+
+    dscp: None for the priority's class selector.
+    """
 
     mtu_bytes: int
     retry_count: int
     timeout_exponent: int
     priority: int = 0
+    dscp: "int | None" = None
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,10 @@ class QueueSizes:
     receives: int
 
 
-def address_attributes(pyverbs: Pyverbs, port: PortAddress, gid: str, priority: int) -> object:
-    """Address of a peer; `priority` is the service level, and the highest bits of the IP header's TOS.
+def address_attributes(
+    pyverbs: Pyverbs, port: PortAddress, gid: str, priority: int, dscp: int | None = None
+) -> object:
+    """Address of a peer; `priority` is the service level, and without a DSCP also the class selector.
 
     All packets say that they are ECN-capable, so that a switch marks them instead of dropping them early.
     """
@@ -81,10 +87,15 @@ def address_attributes(pyverbs: Pyverbs, port: PortAddress, gid: str, priority: 
         dgid=addr.GID(gid),
         sgid_index=port.gid_index,
         hop_limit=_HOP_LIMIT,
-        traffic_class=priority << _TOS_SHIFT | _ECN_CAPABLE,
+        traffic_class=tos(priority, dscp) | _ECN_CAPABLE,
     )
     attributes: object = addr.AHAttr(sl=priority, is_global=1, port_num=port.port, gr=route)
     return attributes
+
+
+def tos(priority: int, dscp: int | None) -> int:
+    """The byte TOS of an IP header, without ECN; class selector k has its three highest bits."""
+    return priority << _TOS_SHIFT if dscp is None else dscp << _ECN_BITS
 
 
 class QueuePair:
@@ -138,7 +149,7 @@ class QueuePair:
         attributes.timeout, attributes.retry_cnt = path.timeout_exponent, path.retry_count
         attributes.rnr_retry, attributes.min_rnr_timer = _RNR_RETRY_FOREVER, _MIN_RNR_TIMER_640_US
         attributes.max_rd_atomic = attributes.max_dest_rd_atomic = _READS_OUTSTANDING
-        attributes.ah_attr = address_attributes(self._pyverbs, port, remote.gid, path.priority)
+        attributes.ah_attr = address_attributes(self._pyverbs, port, remote.gid, path.priority, path.dscp)
         for last in (*(False,) * (_RESOLUTIONS_MAX - 1), True):
             try:
                 self._qp.to_rts(attributes)

@@ -63,7 +63,7 @@ class SideChannel:
         self._peer: RemoteSide | None = None
         self._sent = 0
 
-    def connect(self, port: PortAddress, peer: RemoteSide) -> None:
+    def connect(self, port: PortAddress, peer: RemoteSide, dscp: int | None = None) -> None:
         """Bring the queue pair to RTS, ready to receive, and remember where datagrams go and come from."""
         qp = self._pyverbs.qp
         attributes = qp.QPAttr(port_num=port.port)
@@ -73,7 +73,7 @@ class SideChannel:
             for request in self._receives:
                 self._qp.post_recv(request)
             self._handle = self._pyverbs.addr.AH(
-                self._protection_domain, attr=address_attributes(self._pyverbs, port, peer.gid, 0)
+                self._protection_domain, attr=address_attributes(self._pyverbs, port, peer.gid, 0, dscp)
             )
         except self._pyverbs.error as error:
             raise VerbsError("opening the side channel", str(error), self.qp_num) from error

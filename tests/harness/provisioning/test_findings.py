@@ -85,15 +85,32 @@ def test_a_device_in_software_is_no_card_and_a_card_should_be_known(tmp_path: Pa
     } == {("a card MT9999", False)}
 
 
-def test_the_mtu_of_a_card_is_not_healed_by_provisioning(tmp_path: Path) -> None:
+def test_the_mtu_of_a_card_is_healed_by_provisioning(tmp_path: Path) -> None:
     cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
     facts = all_facts()
     of_card(facts, "h0")
     of_card(facts, "h1")
     facts["h1"]["interfaces"]["eth1"]["mtu"] = 1500
     (finding,) = judge(cards, FILES, Examination(facts, {}, {}))
-    assert not finding.is_healed_by_provisioning
-    assert finding.advice.startswith("ip link set dev eth1 mtu 4300 on every host, where the switch takes")
+    assert finding.is_healed_by_provisioning
+    assert finding.advice.endswith("where the switch takes packets of that size, or correct experiment_mtu")
+
+
+def test_both_ends_pause_and_trust_alike(tmp_path: Path) -> None:
+    cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
+    facts = all_facts()
+    for host, trust, paused, state in (("h0", "dscp", [3], "on"), ("h1", "pcp", [], "unknown")):
+        of_card(facts, host)
+        own = {"driver": "mlx5_core", "trust": trust, "paused": paused, "dcqcn": {"state": state}}
+        facts[host]["interfaces"]["eth1"]["card"] = own
+    found = judge(cards, FILES, Examination(facts, {}, {}))
+    assert [(each.what, each.got, each.refuses) for each in found] == [
+        ("DCQCN", "on on h0, unknown on h1", False),
+        ("trust", "dscp on h0, pcp on h1", True),
+        ("priorities that pause", "3 on h0, none on h1", True),
+    ]
+    facts["h1"]["interfaces"]["eth1"]["card"] = facts["h0"]["interfaces"]["eth1"]["card"]
+    assert judge(cards, FILES, Examination(facts, {}, {})) == []
 
 
 def test_a_name_that_is_not_the_macs_is_refused(tmp_path: Path) -> None:

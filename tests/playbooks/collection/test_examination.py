@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.rogue.testbed.plugins.module_utils.examination import Question, examine
 from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Entry, Ledger
+from helpers.fake_card import FakeCardNode
 from helpers.fake_node import FakeNode
 
 QUESTION = Question(
@@ -86,7 +87,7 @@ def test_interfaces_and_addresses(node: FakeNode) -> None:
     node.write("/sys/class/net/eth1/operstate", "up\n")
     facts = examine(node, QUESTION)
     assert facts["interfaces"] == {
-        "eth1": {"mac": "52:54:00:00:00:01", "mtu": 1500, "is_up": True, "gro": "on"},
+        "eth1": {"mac": "52:54:00:00:00:01", "mtu": 1500, "is_up": True, "gro": "on", "card": None},
         "eth9": None,
     }
     assert facts["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10"]}
@@ -124,3 +125,15 @@ def test_changes_and_what_became_of_them(node: FakeNode) -> None:
     Ledger(node).write(Entry("role", "mtu", "eth1", 4300, 1500, 4300))
     facts = examine(node, QUESTION)
     assert (facts["changes"], facts["drift"]) == (1, ["mtu eth1"])
+
+
+def test_a_card_says_trust_pauses_and_dcqcn(tmp_path: Path) -> None:
+    node = FakeCardNode(tmp_path)
+    node.objects["app"]["dscp-prio"] = "26:3"
+    node.objects["pfc"]["prio-pfc"] = "0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off"
+    asked = Question([], ["eth1", "eth0"], "", "", {}, 1500, [], "/var/lib/rogue/spool")
+    interfaces = examine(node, asked)["interfaces"]
+    assert interfaces["eth1"]["card"]["trust"] == "dscp"
+    assert interfaces["eth1"]["card"]["paused"] == [3]
+    assert interfaces["eth1"]["card"]["dcqcn"]["state"] == "unknown"
+    assert interfaces["eth0"]["card"] is None

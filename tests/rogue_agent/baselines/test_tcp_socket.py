@@ -8,10 +8,10 @@ from rogue_agent.baselines.tcp_socket import connect, info_of, listen
 LOOPBACK = "127.0.0.1"
 
 
-def test_both_ends_have_the_congestion_control_and_ours_the_priority() -> None:
+def test_both_ends_have_the_congestion_control_and_the_byte_tos() -> None:
     with (
-        listen(LOOPBACK, "reno") as listener,
-        connect(LOOPBACK, (LOOPBACK, listener.getsockname()[1]), "reno", 5) as made,
+        listen(LOOPBACK, "reno", tos=104) as listener,
+        connect(LOOPBACK, (LOOPBACK, listener.getsockname()[1]), "reno", 104) as made,
     ):
         listener.setblocking(True)
         accepted, _ = listener.accept()
@@ -19,7 +19,7 @@ def test_both_ends_have_the_congestion_control_and_ours_the_priority() -> None:
             for end in (made, accepted):
                 name = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
                 assert name.rstrip(b"\0") == b"reno"
-            assert made.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) == 5 << 5
+                assert end.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) == 104
 
 
 def test_the_kernel_tells_what_was_sent() -> None:

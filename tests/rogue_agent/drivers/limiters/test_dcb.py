@@ -81,6 +81,10 @@ def test_whether_an_interface_has_limiters(cards: dict[str, FakeCard]) -> None:
     assert has_limiters("enp1s0")
     cards["eth1"].prio_tc = (0,) * 8
     assert not has_limiters("eth1"), "its priorities share a class"
+    cards["enp1s0"].app += ((5, 3, 26),)
+    assert not has_limiters("enp1s0"), "it takes the class from the DSCP"
+    cards["enp1s0"].app = ()
+    assert has_limiters("enp1s0")
     cards["enp1s0"].has_rates = False
     assert not has_limiters("enp1s0"), "its driver has no rates"
     assert not has_limiters("no-such-device")

@@ -11,7 +11,7 @@ from rogue_agent.core.errors import PostRefused
 from rogue_agent.drivers.verbs.discovery import PortAddress
 from rogue_agent.drivers.verbs.endpoint import Endpoint
 from rogue_agent.drivers.verbs.errors import VerbsError
-from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteQueuePair, mtu_code, mtu_of_code
+from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteQueuePair, mtu_code, mtu_of_code, tos
 
 PORT = PortAddress("rxe0", 2, 3, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
 PEER = RemoteQueuePair("0000:0000:0000:0000:0000:ffff:0a09:0002", 21, 99)
@@ -86,6 +86,16 @@ def test_a_priority_is_the_service_level_and_part_of_the_tos(requester: Endpoint
     assert attributes is not None
     address = cast("SimpleNamespace", attributes.ah_attr)
     assert (address.sl, address.gr.traffic_class) == (3, 3 << 5 | 2)
+
+
+def test_one_dscp_stands_in_all_packets_whatever_their_priority(requester: Endpoint, fabric: Fabric) -> None:
+    """A DSCP is the byte's six highest bits: 26 is 104 in it, and 106 with ECN-capable."""
+    requester.queue_pair.connect(PORT, 77, PEER, PathAttributes(2048, 1, 14, priority=3, dscp=26))
+    attributes = fabric.queue_pairs[requester.queue_pair.qp_num].attributes
+    assert attributes is not None
+    address = cast("SimpleNamespace", attributes.ah_attr)
+    assert (address.sl, address.gr.traffic_class) == (3, 106)
+    assert tos(0, 26) == tos(7, 26) == 104
 
 
 def test_a_write_goes_to_its_place(connected: tuple[Endpoint, Endpoint]) -> None:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .cards import MLX4, MLX5, card_of, dcqcn_state
 from .interfaces import find_interface
+from .kinds.card_priorities import CardPriorities
 from .ledger import Ledger
 from .states import drift
 from .system import CommandError, System
@@ -120,6 +122,26 @@ def _interface(system: System, name: str) -> Facts | None:
         "mtu": int(mtu),
         "is_up": (system.read(f"{directory}/operstate") or "").strip() in {"up", "unknown"},
         "gro": merging.group(1) if merging else None,
+        "card": _card(system, name),
+    }
+
+
+def _card(system: System, name: str) -> Facts | None:
+    """Driver, trust, priorities that pause, and DCQCN; None for what is no card of a known driver."""
+    card = card_of(system, name)
+    if card.driver not in {MLX4, MLX5}:
+        return None
+    try:
+        there = CardPriorities().observe(system, name)
+    except CommandError:  # without dcb nobody can say
+        return None
+    pauses = dict(pair.split(":") for pair in there.get("pfc", {}).get("prio-pfc", "").split())
+    has_table = bool(there.get("app", {}).get("dscp-prio"))
+    return {
+        "driver": card.driver,
+        "trust": "dscp" if card.driver == MLX5 and has_table else "pcp",
+        "paused": [int(priority) for priority, state in pauses.items() if state == "on"],
+        "dcqcn": dcqcn_state(system, name),
     }
 
 

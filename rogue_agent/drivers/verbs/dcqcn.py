@@ -1,0 +1,24 @@
+"""What can be said of DCQCN in a card, without asking it."""
+
+from pathlib import Path
+
+NETDEVS = Path("/sys/class/net")
+_POINTS = ("roce_np", "roce_rp")
+_ON, _OFF = "1", "0"
+
+
+def dcqcn_state(netdev: str, driver: str, netdevs: Path = NETDEVS) -> str:
+    """`on`, `off`, `on for some priorities`, or why nobody can say.
+
+    Source: MLNX_OFED, "Explicit Congestion Notification (ECN)": switches per priority in sysfs; Linux,
+    hw/mlx5/cong.c has none; ConnectX-3 and soft-RoCE do not react to marks.
+    """
+    if not driver.startswith("mlx5"):
+        return f"none: {driver or 'no driver'} does not react to marks"
+    files = [
+        path for point in _POINTS for path in (netdevs / netdev / "ecn" / point / "enable").glob("[0-7]")
+    ]
+    values = {path.read_text().strip() for path in files}
+    if not values:
+        return "not controllable: the inbox driver has no switch, and the firmware's default is on"
+    return "on" if values == {_ON} else "off" if values == {_OFF} else "on for some priorities"
