@@ -43,12 +43,19 @@ from rogue_agent.node.orders import (
     TimedCommand,
 )
 from rogue_agent.node.queues import QueueReader
+from rogue_agent.node.samples import Samples
 from rogue_agent.node.serve import import_pyverbs
+from rogue_agent.node.stillness import Stillness, sleep_until_motion
 from rogue_agent.node.supervisor import ROLES_MAX
 from rogue_agent.node.virtual_time import KnownNode, be_exact, supervise_in_fork
 from rogue_agent.node.wire import REQUEST_TYPES, decode
 
-SAMPLE_COLUMNS = ("port", "t_ns", "bytes", "drops", "marks")
+STILL_AFTER_NS = 10_000_000
+"""Nothing has moved for so long: a probe a millisecond is motion, the wait for a retry is none."""
+_JUST_NOW_NS = 2_000
+"""So long ago at most was the instant for which this process woke up."""
+_TELLS = 50
+_SURELY = 0.99
 _START_MARGIN_NS = 20_000_000
 _MS_NS, _SECOND_NS = 1_000_000, 1_000_000_000
 _ENDS = ("responder", "requester")
@@ -141,6 +148,8 @@ class _Conductor:
     account: Account
     kept: "dict[str, str]" = field(default_factory=dict)
     """What timed commands have printed."""
+    told_ns: int = 0
+    """How far time had come when the outside was told last."""
 
     def lead(self) -> None:
         """Through the whole cell: prepare, connect, start at one instant, watch, collect."""
@@ -180,39 +189,94 @@ class _Conductor:
         """
         for role in requesters:
             self._client(role).send(self._result(role))
-        with closing(QueueReader(self.orders.ports, self.orders.queue_handle)) as reader:
-            samples = self._sample(reader, start_ns, {role.name for role in requesters})
-        (self.folder / SAMPLES).write_text("\n".join([",".join(SAMPLE_COLUMNS), *samples, ""]))
+        running, samples = {role.name for role in requesters}, Samples()
+        if self.orders.ports:
+            with closing(QueueReader(self.orders.ports, self.orders.queue_handle)) as reader:
+                self._sample(reader, samples, start_ns, running)
+        else:
+            self._wait(start_ns, running)
+        (self.folder / SAMPLES).write_text(samples.text())
 
-    def _sample(self, reader: QueueReader, start_ns: int, running: "set[str]") -> "list[str]":
-        """Sample until none of these roles runs; tell the outside from time to time how far time has come."""
-        samples: list[str] = []
-        told_ns = next_ns = 0
+    def _wait(self, start_ns: int, running: "set[str]") -> None:
+        """Wait until none of these roles runs, where nothing is sampled."""
         due = deque(self.orders.timed)
+        while running:
+            tell_ns = self.told_ns + self._tell_every_ns()
+            self._hear_until(start_ns + min([tell_ns, *(each.at_ns for each in due)]))
+            if due and time.monotonic_ns() >= start_ns + due[0].at_ns:
+                self._act(due.popleft())
+            self._listen(running)
+            self._check(running, time.monotonic_ns() - start_ns)
+
+    def _hear_until(self, instant_ns: int) -> None:
+        """Wait until an agent says something, at most until an instant, and for the end of that alone.
+
+        select(2) may come late by a thousandth of what it waits for, and sleeps may not.
+        """
+        wait_ns = instant_ns - time.monotonic_ns()
+        if wait_ns > _MS_NS:
+            select.select(self.agents, (), (), _SURELY * wait_ns / _SECOND_NS)
+        else:
+            _sleep_until(instant_ns)
+
+    def _sample(self, reader: QueueReader, samples: Samples, start_ns: int, running: "set[str]") -> None:
+        """Sample until none of these roles runs; sleep through times in which nothing moves."""
+        next_ns = 0
+        due = deque(self.orders.timed)
+        stillness = Stillness(STILL_AFTER_NS)
         while running:
             next_ns += self.orders.sample_interval_ns
             self._act_until(start_ns, next_ns, due)
             now_ns = time.monotonic_ns() - start_ns
-            samples += [",".join(map(str, (port, now_ns, *each))) for port, each in reader.read().items()]
-            for results in self._heard():
-                self._keep(results)
-                running.remove(results.role)
-            if running and now_ns > self.orders.hung_after_ns:
-                raise AgentError(ErrorKind.TIMEOUT, f"{min(running)} did not end in its time")
-            if now_ns - told_ns >= self.orders.tell_every_ns:
-                replace_text(self.folder / REACHED, str(now_ns))
-                told_ns = now_ns
-        return samples
+            readings = reader.read()
+            samples.add(now_ns, readings)
+            self._listen(running)
+            self._check(running, now_ns)
+            is_in_time = now_ns - next_ns <= _JUST_NOW_NS
+            if stillness.is_reached(readings, now_ns) and running and is_in_time:
+                limit_ns = due[0].at_ns if due else self.orders.hung_after_ns
+                next_ns = self._sleep_through(start_ns, next_ns, limit_ns, samples)
+
+    def _sleep_through(self, start_ns: int, sampled_ns: int, limit_ns: int, samples: Samples) -> int:
+        """Sleep until something moves; return for which instant the last sample stands that was the same."""
+        wait_ns = max(0, start_ns + limit_ns - time.monotonic_ns())
+        if not sleep_until_motion([agent.fileno() for agent in self.agents], int(_SURELY * wait_ns)):
+            return sampled_ns
+        still_ns = time.monotonic_ns() - start_ns - _JUST_NOW_NS
+        count = max(0, still_ns - sampled_ns) // self.orders.sample_interval_ns
+        samples.repeat(count)
+        return sampled_ns + count * self.orders.sample_interval_ns
+
+    def _listen(self, running: "set[str]") -> None:
+        """Keep what roles have said by now."""
+        for results in self._heard():
+            self._keep(results)
+            running.remove(results.role)
+
+    def _check(self, running: "set[str]", now_ns: int) -> None:
+        """Tell the outside from time to time how far time has come; AgentError if it is too far."""
+        if running and now_ns > self.orders.hung_after_ns:
+            raise AgentError(ErrorKind.TIMEOUT, f"{min(running)} did not end in its time")
+        if now_ns - self.told_ns >= self._tell_every_ns():
+            replace_text(self.folder / REACHED, str(now_ns))
+            self.told_ns = now_ns
+
+    def _tell_every_ns(self) -> int:
+        """A cell that takes longer than it should is told of ever less often."""
+        return max(self.orders.tell_every_ns, self.told_ns // _TELLS)
 
     def _act_until(self, start_ns: int, until_ns: int, due: "deque[TimedCommand]") -> None:
         """Wait for an instant after the start; what is due before is done at its own."""
         while due and due[0].at_ns <= until_ns:
-            timed = due.popleft()
-            _sleep_until(start_ns + timed.at_ns)
-            printed = run(timed.command)
-            if timed.kept_as:
-                self.kept[timed.kept_as] = printed
+            _sleep_until(start_ns + due[0].at_ns)
+            self._act(due.popleft())
         _sleep_until(start_ns + until_ns)
+
+    def _act(self, timed: TimedCommand) -> None:
+        """Do what is due."""
+        printed = run(timed.command)
+        if timed.kept_as:
+            self.kept[timed.kept_as] = printed
 
     def _heard(self) -> "list[Results]":
         """What has come from any agent by now."""

@@ -11,22 +11,24 @@ from typing import NamedTuple
 _HEADER = struct.Struct("=IHHII")
 _TCMSG = struct.Struct("=BxxxiIII")
 _ATTRIBUTE = struct.Struct("=HH")
+_BASIC = struct.Struct("=QI")
 _QUEUE = struct.Struct("=5I")
 _RED = struct.Struct("=4I")
 _RTM_NEWQDISC, _RTM_GETQDISC = 36, 38
 _REQUEST_DUMP = 0x301
 _DONE, _ERROR = 3, 2
 _KIND, _STATS2 = 1, 7
-_STATS_QUEUE, _STATS_APP = 3, 4
+_STATS_BASIC, _STATS_QUEUE, _STATS_APP = 1, 3, 4
 _CHUNK_BYTES = 1 << 18
 
 
 class QueueReading(NamedTuple):
-    """One interface: bytes that wait, and packets dropped and marked since it was set up."""
+    """One interface: bytes that wait, and packets dropped, marked and sent since it was set up."""
 
     waiting_bytes: int = 0
     dropped_packets: int = 0
     marked_packets: int = 0
+    sent_packets: int = 0
 
 
 class QueueReader:
@@ -86,10 +88,11 @@ def reading_of(attributes: bytes) -> QueueReading:
     found = dict(_attributes(attributes))
     statistics = dict(_attributes(found.get(_STATS2, b"")))
     _, waiting_bytes, dropped, _, _ = _QUEUE.unpack_from(statistics.get(_STATS_QUEUE, bytes(_QUEUE.size)))
+    _, sent = _BASIC.unpack_from(statistics.get(_STATS_BASIC, bytes(_BASIC.size)))
     marked = 0
     if found.get(_KIND, b"").rstrip(b"\0") == b"red" and _STATS_APP in statistics:
         *_, marked = _RED.unpack_from(statistics[_STATS_APP])
-    return QueueReading(waiting_bytes, dropped, marked)
+    return QueueReading(waiting_bytes, dropped, marked, sent)
 
 
 def _attributes(content: bytes) -> "Iterator[tuple[int, bytes]]":

@@ -5,11 +5,13 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from harness.cell.cell import Cell
 from harness.cell.facts import cell_facts
+from harness.cell.timing import Timing
 from harness.experiment.choices import MeasureKind
 from harness.provisioning.port_counters import PortCounters, filter_drops, port_counters, waiting_packets
 from harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
@@ -18,7 +20,7 @@ from harness.testbeds.ends.roles import NodeFlow
 from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters, port_counter_rows
 from harness.testbeds.ends.verdict import failure_of
 from harness.testbeds.kernel.network import port_interfaces
-from harness.testbeds.kernel.orders import DISCIPLINES
+from harness.testbeds.kernel.orders import DISCIPLINES, HUNG_AFTER_NS
 from harness.testbeds.rows import columns_of
 from rogue_agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
 from workloads.records import CounterRow, FailureKind, QueueRow
@@ -79,7 +81,7 @@ def _result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
     )
     result.tables["counters"] = columns_of(CounterRow, sorted(counters))
     if cell.experiment.measures("queues"):
-        result.tables["queues"] = _queues(folder / SAMPLES)
+        result.tables["queues"] = _queues(cell, folder / SAMPLES)
     for measure, reason in EMPTY.items():
         if cell.experiment.measures(measure) and measure not in result.tables:
             result.not_measured[measure] = reason
@@ -117,17 +119,29 @@ def _content(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _queues(samples: Path) -> Columns:
+def _queues(cell: Cell, samples: Path) -> Columns:
     """Samples of the ports: what waits at the instants, and what was dropped and marked since the one before.
 
     Deviation: the kernel keeps no largest queue between two samples; the sample itself stands there.
     """
-    return columns_of(QueueRow, _queue_rows(csv.DictReader(io.StringIO(_content(samples).decode()))))
+    rows = csv.DictReader(io.StringIO(_content(samples).decode()))
+    return columns_of(QueueRow, _queue_rows(_repeated(rows, cell.timing)))
 
 
-def _queue_rows(samples: Iterable[Mapping[str, str]]) -> Iterator[QueueRow]:
+def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """Samples with their instants: one that stands for several is there several times."""
+    for t_ns, sample in groupby(rows, key=lambda row: int(row["t_ns"])):
+        ports = list(sample)
+        repeats, interval_ns = int(ports[0]["repeats"]), timing.queue_interval_ns
+        if not 0 <= repeats * interval_ns <= timing.limit_ns + HUNG_AFTER_NS:
+            raise ValueError(f"repeats: got {repeats}, expected as many as the cell has intervals at most")
+        for number in range(repeats + 1):
+            yield from ((t_ns + number * interval_ns, port) for port in ports)
+
+
+def _queue_rows(samples: Iterable[tuple[int, Mapping[str, str]]]) -> Iterator[QueueRow]:
     before: dict[str, tuple[int, int]] = {}
-    for each in samples:
+    for t_ns, each in samples:
         port, waiting_bytes = each["port"], int(each["bytes"])
         drops, marks = int(each["drops"]), int(each["marks"])
         known = before.get(port, (0, 0))
@@ -136,7 +150,7 @@ def _queue_rows(samples: Iterable[Mapping[str, str]]) -> Iterator[QueueRow]:
             node=port.partition("->")[0],
             port=port,
             priority=0,
-            t_ns=int(each["t_ns"]),
+            t_ns=t_ns,
             bytes=waiting_bytes,
             max_bytes=waiting_bytes,
             drops=drops - known[0],

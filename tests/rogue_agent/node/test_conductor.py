@@ -1,6 +1,7 @@
 """The conductor with real agents of this computer: TCP over loopback, no network to build."""
 
 import json
+import select
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from rogue_agent.node.wire import encode
 
 LIMIT_MS = 30_000
 SIZE_BYTES = 100_000
+PORTS = {"here": "lo"}
 
 
 def role(end: str, peer: str, offset_ns: int = 0) -> RoleOrder:
@@ -38,13 +40,17 @@ def role(end: str, peer: str, offset_ns: int = 0) -> RoleOrder:
 
 
 def conducted(
-    folder: Path, first: str = "true", offset_ns: int = 0, hung_after_ns: int = 20 * 10**9
+    folder: Path,
+    first: str = "true",
+    offset_ns: int = 0,
+    hung_after_ns: int = 20 * 10**9,
+    ports: dict[str, str] = PORTS,
 ) -> Account:
     roles = [role("requester", "responder", offset_ns), role("responder", "requester")]
     cut = TimedCommand(0, Command(["echo", "cut"]), "lo 0")
     clock = {"clock": Command(["cat", "/proc/uptime"])}
     limits = 1, 1_000_000, 1, LIMIT_MS, hung_after_ns
-    orders = Orders([Command([first])], roles, {"here": "lo"}, *limits, [cut], clock)
+    orders = Orders([Command([first])], roles, ports, *limits, [cut], clock)
     (folder / ORDERS).write_text(orders.text())
     conduct(folder)
     return Account.read((folder / ACCOUNT).read_text())
@@ -59,7 +65,27 @@ def test_a_transfer_from_orders_to_account(tmp_path: Path) -> None:
     counts = json.loads((tmp_path / COUNTS).read_text())
     assert counts["meanwhile"] == {"lo 0": "cut\n"}, "what was due was done"
     assert float(counts["before"]["clock"].split()[0]) <= float(counts["after"]["clock"].split()[0])
-    assert (tmp_path / SAMPLES).read_text().startswith("port,t_ns,bytes,drops,marks\nhere,")
+    assert (tmp_path / SAMPLES).read_text().startswith("port,t_ns,bytes,drops,marks,repeats\nhere,")
+
+
+def test_while_nothing_moves_it_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first sample until the flow has ended, for whose packets nobody wakes it here."""
+
+    def sleep(agents: list[int], limit_ns: int) -> bool:
+        return bool(select.select(agents, (), (), limit_ns / 1e9)[0])
+
+    monkeypatch.setattr(conductor, "STILL_AFTER_NS", 0)
+    monkeypatch.setattr(conductor, "_JUST_NOW_NS", 5_000_000)
+    monkeypatch.setattr(conductor, "sleep_until_motion", sleep)
+    assert conducted(tmp_path, offset_ns=100_000_000).failure is None
+    assert max(int(line.rpartition(",")[2]) for line in (tmp_path / SAMPLES).read_text().split()[1:]) > 10
+
+
+def test_without_ports_nothing_is_sampled(tmp_path: Path) -> None:
+    account = conducted(tmp_path, ports={})
+    assert account.results["flow0-requester"].moved_bytes == SIZE_BYTES
+    assert (tmp_path / SAMPLES).read_text() == "port,t_ns,bytes,drops,marks,repeats\n"
+    assert json.loads((tmp_path / COUNTS).read_text())["meanwhile"] == {"lo 0": "cut\n"}
 
 
 def test_what_cannot_be_done_stands_in_the_account(tmp_path: Path) -> None:

@@ -14,17 +14,19 @@ def attribute(kind: int, content: bytes) -> bytes:
 
 
 def qdisc(kind: bytes, waiting_bytes: int, drops: int, marks: int) -> bytes:
-    """rtnetlink: TCA_KIND 1; TCA_STATS2 7 with TCA_STATS_QUEUE 3 and TCA_STATS_APP 4, here RED's."""
-    queue = attribute(3, struct.pack("=5I", 2, waiting_bytes, drops, 0, 0))
+    """rtnetlink: TCA_KIND 1; TCA_STATS2 7 with TCA_STATS_BASIC 1, _QUEUE 3 and _APP 4, here RED's."""
+    queue = attribute(1, struct.pack("=QI", 9000, 6)) + attribute(
+        3, struct.pack("=5I", 2, waiting_bytes, drops, 0, 0)
+    )
     return attribute(1, kind + b"\0") + attribute(7, queue + attribute(4, struct.pack("=4I", 5, 6, 7, marks)))
 
 
 def test_a_qdisc_says_what_waits_and_what_was_dropped() -> None:
-    assert reading_of(qdisc(b"bfifo", 3000, 7, 99)) == QueueReading(3000, 7, 0)
+    assert reading_of(qdisc(b"bfifo", 3000, 7, 99)) == QueueReading(3000, 7, 0, 6)
 
 
 def test_only_red_marks() -> None:
-    assert reading_of(qdisc(b"red", 3000, 7, 11)) == QueueReading(3000, 7, 11)
+    assert reading_of(qdisc(b"red", 3000, 7, 11)) == QueueReading(3000, 7, 11, 6)
 
 
 def test_messages_begin_at_multiples_of_four() -> None:
@@ -41,7 +43,7 @@ def test_only_the_queue_is_read_of_a_ports_tree(monkeypatch: pytest.MonkeyPatch)
     ]
     reader = QueueReader({"here": "lo"}, 3)
     monkeypatch.setattr(reader, "_messages", lambda: iter(tree))
-    assert reader.read() == {"here": QueueReading(7000, 1, 0)}
+    assert reader.read() == {"here": QueueReading(7000, 1, 0, 6)}
     reader.close()
 
 

@@ -25,9 +25,10 @@ transfer_id,size_bytes,start_ns,end_ns,status,error,retransmitted_bytes,is_sent
 0,1000000,1000,801000,ok,,,1
 """
 QUEUES = """\
-port,t_ns,bytes,drops,marks
-s0->h2,1000,500,3,0
-s0->h2,2000,700,5,2
+port,t_ns,bytes,drops,marks,repeats
+s0->h2,1000,500,3,0,0
+s0->h2,2000,700,5,2,2
+s0->h1,2000,0,0,0,2
 """
 
 
@@ -74,9 +75,18 @@ def test_times_count_from_the_common_start(tmp_path: Path, cell: Cell) -> None:
 
 def test_counts_of_ports_become_those_since_the_sample_before(tmp_path: Path, cell: Cell) -> None:
     queues = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0))).tables["queues"]
-    assert list(queues["drops"]) == [3, 2]
-    assert list(queues["marks"]) == [0, 2]
-    assert list(queues["node"]) == ["s0", "s0"]
+    assert list(queues["drops"]) == [3, 2, 0, 0, 0, 0, 0]
+    assert list(queues["marks"]) == [0, 2, 0, 0, 0, 0, 0]
+    assert list(queues["node"]) == ["s0"] * 7
+
+
+def test_a_sample_that_stands_for_several_is_there_several_times(tmp_path: Path, cell: Cell) -> None:
+    queues = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0))).tables["queues"]
+    interval_ns = cell.timing.queue_interval_ns
+    again = [2_000 + number * interval_ns for number in (0, 0, 1, 1, 2, 2)]
+    assert list(queues["t_ns"]) == [1_000, *again]
+    assert list(queues["port"])[1:] == ["s0->h2", "s0->h1"] * 3
+    assert list(queues["bytes"])[1:] == [700, 0] * 3
 
 
 def test_it_says_that_computing_takes_no_time(tmp_path: Path, cell: Cell) -> None:
