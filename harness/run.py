@@ -16,12 +16,13 @@ from harness.experiment.document import Document
 from harness.experiment.load import LoadedExperiment, check_document
 from harness.experiment.resolved import resolve
 from harness.plan.plan import Plan, PlannedCell, make_plan
+from harness.plugins.loading import LoadedPlugin
 from harness.results.cell_directory import discard_all_unfinished, stored_record
 from harness.results.manifest import read_manifest, write_manifest
 from harness.results.provenance import git_facts, host_facts, versions
 from harness.results.run_directory import CELLS, cell_checksums, create_run_directory
 from harness.testbeds.base import Testbed
-from workloads.manifest import CellRecord, Manifest, Session, Source
+from workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source
 from workloads.records import SCHEMA_VERSION, CellStatus
 from workloads.spelling import meant
 
@@ -103,6 +104,7 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
         versions=session.versions,
         host=session.host,
         cells=[_new_record(each, plan) for each in planned],
+        plugins=[_plugin_record(each) for each in plan.loaded.plugins],
     )
     run = Run(directory, manifest)
     run.write()
@@ -128,11 +130,16 @@ def present_manifest(directory: Path) -> Manifest:
     return run.manifest
 
 
-def replan(manifest: Manifest, testbed: Testbed, counted: Counted = in_silence) -> Plan:
-    """The plan of a run, made again from what its manifest says."""
+def replan(
+    manifest: Manifest,
+    testbed: Testbed,
+    counted: Counted = in_silence,
+    plugins: tuple[LoadedPlugin, ...] = (),
+) -> Plan:
+    """The plan of a run, made again from what its manifest says; its plug-ins are loaded already."""
     source = manifest.source
     document = Document(source.file, source.sha256, source.data, {})
-    plan = make_plan(check_document(document, source.set), testbed, counted)
+    plan = make_plan(check_document(document, source.set, plugins), testbed, counted)
     identifiers = {cell.id for cell in manifest.cells}
     cells = tuple(planned for planned in plan.cells if planned.cell.id in identifiers)
     if len(cells) != len(identifiers):
@@ -175,7 +182,8 @@ def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], workers: Workers, w
 def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:
     record = _new_record(planned, plan)
     record.session = len(run.manifest.sessions) - 1
-    return Task(planned.cell, plan.testbed, run.cells, record, planned.limit_seconds)
+    plugins = tuple(each.source for each in plan.loaded.plugins)
+    return Task(planned.cell, plan.testbed, run.cells, record, planned.limit_seconds, plugins)
 
 
 def _only(cells: Sequence[PlannedCell], identifier: str | None) -> Sequence[PlannedCell]:
@@ -206,7 +214,20 @@ def _new_record(planned: PlannedCell, plan: Plan) -> CellRecord:
 def _reproduce(identifier: str, plan: Plan) -> str:
     words = ["rogue", "run", plan.loaded.document.file, "--testbed", plan.testbed.name]
     words += [word for setting in plan.loaded.settings for word in ("--set", setting)]
+    files = [each.source.file for each in plan.loaded.plugins if not each.source.is_installed]
+    words += [word for file in files for word in ("--plugin", file)]
     return shlex.join([*words, "--only-cell", identifier])
+
+
+def _plugin_record(plugin: LoadedPlugin) -> PluginRecord:
+    source = plugin.source
+    return PluginRecord(
+        file=source.file,
+        sha256=source.sha256,
+        text=source.text,
+        adds=list(plugin.adds),
+        is_installed=source.is_installed,
+    )
 
 
 def _source(loaded: LoadedExperiment) -> Source:

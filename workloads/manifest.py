@@ -76,6 +76,19 @@ class Session(Record):
     host: Host
 
 
+class PluginRecord(Record):
+    """Code from outside that took part."""
+
+    file: str
+    """Where it was, as it was named."""
+    sha256: str
+    text: str
+    adds: list[str]
+    """What it registered, such as `control swift`."""
+    is_installed: bool = False
+    """It came with an installed package."""
+
+
 class Source(Record):
     """The experiment as it was written."""
 
@@ -103,6 +116,7 @@ class Manifest(Record):
     versions: dict[str, str]
     host: Host
     cells: list[CellRecord]
+    plugins: list[PluginRecord] = Field(default_factory=list)
     files: dict[str, str] = Field(default_factory=dict)
 
     @property

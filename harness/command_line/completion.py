@@ -10,7 +10,8 @@ MANIFEST: Final = "manifest.json"
 OFFERED_MAX: Final = 30
 """Of runs the newest only."""
 LISTS: Final = (
-    "transports", "workloads", "topologies", "faults", "probes", "experiments", "figures", "runs",
+    "transports", "controls", "estimators", "workloads", "sizes", "topologies", "faults", "probes",
+    "experiments", "measures", "figures", "runs",
 )  # fmt: skip
 TESTBEDS: Final = ("simulator", "kernel", "virtual")
 FIGURES: Final = (

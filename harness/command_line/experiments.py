@@ -40,6 +40,24 @@ ResumedRun = Annotated[
     Path | None,
     typer.Option(metavar="RUN", help="Go on with a run that was stopped.", autocompletion=completion.runs),
 ]
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin", metavar="FILE", help="Load a plug-in, which is Python code; repeatable.", dir_okay=False
+    ),
+]
+TrustsPlugins = Annotated[
+    bool,
+    typer.Option("--trust-plugins", help="Run the code that a run keeps; read it in manifest.json first."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Directory in which the run's directory is made.", show_default="results"),
+]
+OnlyFailed = Annotated[bool, typer.Option("--only-failed", help="With --resume: only what failed.")]
+Dask = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Run cells on the workers of this Dask scheduler.")
+]
 IsLive = Annotated[
     bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
 ]
@@ -48,22 +66,16 @@ IsLive = Annotated[
 def run(  # noqa: PLR0913  (one parameter per option)
     experiment: OptionalExperiment = "",
     testbed: TestbedName = "simulator",
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Directory in which the run's directory is made.", show_default="results"),
-    ] = None,
+    out: Out = None,
     settings: Settings = None,
     jobs: Jobs = None,
     resume: ResumedRun = None,
-    only_failed: Annotated[
-        bool, typer.Option("--only-failed", help="With --resume: only what failed.")
-    ] = False,
+    only_failed: OnlyFailed = False,
     only_cell: Annotated[str | None, typer.Option(metavar="ID", help="Run one cell of the plan.")] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Run cells on the workers of this Dask scheduler."),
-    ] = None,
+    dask: Dask = None,
     is_live: IsLive = False,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
 ) -> ExitCode:
     """Run an experiment, store what it measures and build the report.
 
@@ -77,8 +89,10 @@ def run(  # noqa: PLR0913  (one parameter per option)
     from harness.commands.experiments import load_named
 
     # Before what runs it is imported: a wrong experiment is told at once.
-    loaded = load_named(experiment, tuple(settings or ())) if experiment and resume is None else None
+    files = tuple(plugins or ())
+    loaded = load_named(experiment, tuple(settings or ()), files) if experiment and resume is None else None
     from harness.commands.run import RunOptions, run_experiment
+    from harness.plugins.trust import Trust
 
     options = RunOptions(
         experiment,
@@ -93,12 +107,17 @@ def run(  # noqa: PLR0913  (one parameter per option)
         dask,
         is_live,
         tuple(sys.argv[1:]),
+        Trust(files, trusts_plugins),
     )
     return run_experiment(options)
 
 
 def plan(
-    experiment: Experiment, testbed: TestbedName = "simulator", settings: Settings = None, jobs: Jobs = None
+    experiment: Experiment,
+    testbed: TestbedName = "simulator",
+    settings: Settings = None,
+    jobs: Jobs = None,
+    plugins: Plugins = None,
 ) -> ExitCode:
     """Print the cells of an experiment, what cannot run and why, and the expected time; run nothing.
 
@@ -107,7 +126,7 @@ def plan(
     """
     from harness.commands.experiments import load_named
 
-    loaded = load_named(experiment, tuple(settings or ()))
+    loaded = load_named(experiment, tuple(settings or ()), tuple(plugins or ()))
     from harness.commands.plan import print_plan
 
     return print_plan(loaded, testbed, jobs)
@@ -118,7 +137,8 @@ def list_(
         str,
         typer.Argument(
             metavar="WHAT",
-            help="transports, workloads, topologies, faults, probes, experiments, figures or runs.",
+            help="transports, controls, estimators, workloads, sizes, topologies, faults, probes, "
+            "experiments, measures, figures or runs.",
             autocompletion=completion.lists,
         ),
     ],
@@ -129,6 +149,7 @@ def list_(
     experiment: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of the runs only those of this experiment.")
     ] = None,
+    plugins: Plugins = None,
 ) -> ExitCode:
     """List what an experiment file can name, with its parameters; or the runs that are there.
 
@@ -146,4 +167,4 @@ def list_(
         raise UsageError(f"list {what}: got {got}, expected neither; `rogue list runs` takes them.")
     from harness.commands.listing import print_list
 
-    return print_list(what)
+    return print_list(what, tuple(plugins or ()))

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from harness.command_line.experiments import Plugins
 from harness.exit_codes import ExitCode
 
 InventoryArgument = Annotated[
@@ -30,6 +31,7 @@ def provision(
         typer.Option(metavar="FILE", help="Give the switch the rates and queues of this experiment."),
     ] = None,
     log: Log = None,
+    plugins: Plugins = None,
 ) -> ExitCode:
     """Bring every node of an inventory into the state that experiments need.
 
@@ -55,10 +57,10 @@ def provision(
     """
     from harness.commands.provision import provision_nodes
 
-    return provision_nodes(inventory, experiment, log, is_check=is_check)
+    return provision_nodes(inventory, experiment, log, tuple(plugins or ()), is_check=is_check)
 
 
-def doctor(inventory: InventoryArgument, log: Log = None) -> ExitCode:
+def doctor(inventory: InventoryArgument, log: Log = None, plugins: Plugins = None) -> ExitCode:
     """Look whether the nodes of an inventory can measure, and say what is in the way; change nothing.
 
     Looks at tools, clocks, the agent's checksum, MTUs, RDMA devices on the experiment network, every pair of
@@ -75,7 +77,7 @@ def doctor(inventory: InventoryArgument, log: Log = None) -> ExitCode:
     """
     from harness.commands.doctor import examine_nodes
 
-    return examine_nodes(inventory, log)
+    return examine_nodes(inventory, log, tuple(plugins or ()))
 
 
 def teardown(inventory: InventoryArgument, log: Log = None) -> ExitCode:

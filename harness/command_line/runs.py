@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from harness.command_line import completion
+from harness.command_line.experiments import Plugins, TrustsPlugins
 from harness.exit_codes import ExitCode
 
 RunDirectory = Annotated[
@@ -21,6 +22,8 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where the page goes instead.", dir_okay=False)
     ] = None,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
 ) -> ExitCode:
     """Build report.html again, for one run or for several together.
 
@@ -32,8 +35,9 @@ def report(
       rogue report results/quickstart/* --out both.html
     """
     from harness.commands.report import build_report
+    from harness.plugins.trust import Trust
 
-    return build_report(runs, out)
+    return build_report(runs, out, Trust(tuple(plugins or ()), trusts_plugins))
 
 
 def compare(

@@ -1,5 +1,6 @@
 """`rogue doctor`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -7,6 +8,8 @@ from rich.console import Console
 
 from harness.columns import align
 from harness.exit_codes import ExitCode
+from harness.plugins.installed import plugins_at
+from harness.plugins.loading import load_plugins
 from harness.program import call_again
 from harness.provisioning.doctor import look
 from harness.provisioning.findings import Examination, Facts, card_words, judge
@@ -17,9 +20,13 @@ from harness.provisioning.provision import deployed_files
 from harness.termination import StoppedError
 
 
-def examine_nodes(argument: str, log: Path | None) -> ExitCode:
-    """Print what the nodes are and every finding; exit code 7 if one refuses."""
+def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ()) -> ExitCode:
+    """Print what the nodes are and every finding; exit code 7 if one refuses.
+
+    The agent is to have these plug-ins.
+    """
     inventory = load_inventory(inventory_of(argument))
+    load_plugins(plugins_at(plugins))
     try:
         found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
     except KeyboardInterrupt as stop:

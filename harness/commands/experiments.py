@@ -1,5 +1,6 @@
 """Experiments by file or by name."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 import harness
 from harness.errors import ConfigError
 from harness.experiment.load import LoadedExperiment, load_experiment
+from harness.plugins.installed import plugins_at
 from workloads.spelling import meant
 
 DIRECTORY: Final = Path(harness.__file__).parent.parent / "experiments"
@@ -30,10 +32,11 @@ def find_experiment(named: str) -> str:
     return str(own.relative_to(working_directory) if own.is_relative_to(working_directory) else own)
 
 
-def load_named(named: str, settings: tuple[str, ...]) -> LoadedExperiment:
-    """Find, read and check an experiment."""
+def load_named(named: str, settings: tuple[str, ...], plugins: Sequence[Path] = ()) -> LoadedExperiment:
+    """Find, read and check an experiment, after loading plug-ins: installed ones, these files, its own."""
+    sources = plugins_at(plugins)
     try:
-        return load_experiment(find_experiment(named), settings)
+        return load_experiment(find_experiment(named), settings, sources)
     except ConfigError as error:
         close = meant(named.removesuffix(SUFFIX), experiment_names(), otherwise="")
         if not close or not isinstance(error.__cause__, FileNotFoundError):

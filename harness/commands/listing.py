@@ -1,6 +1,7 @@
 """`rogue list`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -12,7 +13,12 @@ from harness.exit_codes import ExitCode
 from harness.experiment.load import load_experiment
 from harness.experiment.reference import REQUIRED, keys_of
 from harness.plan.cells import plan_cells
+from harness.plugins.installed import plugins_at
+from harness.plugins.loading import load_plugins, loaded_plugins
+from rogue_agent.core.cc import CONGESTION_CONTROLS
+from rogue_agent.core.estimators import ESTIMATORS
 from workloads.faults import FAULTS
+from workloads.flow_sizes import FLOW_SIZES
 from workloads.probes import PROBES
 from workloads.specification import Specification
 from workloads.spelling import meant
@@ -29,12 +35,13 @@ PROBE: Final = "quickstart"
 """The experiment whose transport is exchanged to see what a testbed says."""
 
 
-def print_list(what: str) -> ExitCode:
-    """Print one of the lists."""
+def print_list(what: str, plugins: Sequence[Path] = ()) -> ExitCode:
+    """Print one of the lists, with what plug-ins add: installed ones, and these files."""
     if what not in LISTS:
         known = [*LISTS, "runs"]
         got = f"list: got {what!r}, expected one of {', '.join(known)}"
         raise UsageError(f"{got}; {meant(what, known)}.")
+    load_plugins(plugins_at(plugins))
     typer.echo("\n".join(LISTS[what]()))
     return ExitCode.OK
 
@@ -81,14 +88,41 @@ def _experiments() -> list[str]:
 def _figures() -> list[str]:
     from reports.figures import FIGURES
 
-    return align([(name, figure.title) for name, figure in FIGURES.items()])
+    return align([(name, f"{figure.title}{_origin('figure', name)}") for name, figure in FIGURES.items()])
 
 
-def _kinds(registry: Mapping[str, type[Specification]]) -> list[str]:
+def _measures() -> list[str]:
+    from reports.metrics import METRICS
+
+    return align([(name, f"{metric.title}{_origin('measure', name)}") for name, metric in METRICS.items()])
+
+
+def _classes(kind: str, registry: Mapping[str, type]) -> list[str]:
+    return align([(name, f"{_meaning(entry)}{_origin(kind, name)}") for name, entry in registry.items()])
+
+
+def _sizes() -> list[str]:
+    rows = [(name, f"{sizes.meaning}{_origin('distribution', name)}") for name, sizes in FLOW_SIZES.items()]
+    return align(rows)
+
+
+def _meaning(entry: type) -> str:
+    return (entry.__doc__ or "").partition("\n")[0]
+
+
+def _origin(kind: str, name: str) -> str:
+    """Where an entry is from, if not from here."""
+    for plugin in loaded_plugins():
+        if f"{kind} {name}" in plugin.adds:
+            return f" (plug-in {plugin.source.file})"
+    return ""
+
+
+def _kinds(what: str, registry: Mapping[str, type[Specification]]) -> list[str]:
     """Every kind with its parameters."""
     lines = []
     for name, kind in registry.items():
-        lines.append(f"{name}: {(kind.__doc__ or '').splitlines()[0]}")
+        lines.append(f"{name}: {_meaning(kind)}{_origin(what, name)}")
         lines += [f"  {line}" for line in align(_parameters(kind))]
     return lines
 
@@ -102,10 +136,14 @@ def _parameters(kind: type[Specification]) -> list[tuple[str, str, str]]:
 
 LISTS: Mapping[str, Callable[[], list[str]]] = {
     "transports": _transports,
-    "workloads": lambda: _kinds(WORKLOADS),
-    "topologies": lambda: _kinds(TOPOLOGIES),
-    "faults": lambda: _kinds(FAULTS),
-    "probes": lambda: _kinds(PROBES),
+    "controls": lambda: _classes("control", CONGESTION_CONTROLS),
+    "estimators": lambda: _classes("estimator", ESTIMATORS),
+    "workloads": lambda: _kinds("workload", WORKLOADS),
+    "sizes": _sizes,
+    "topologies": lambda: _kinds("topology", TOPOLOGIES),
+    "faults": lambda: _kinds("fault", FAULTS),
+    "probes": lambda: _kinds("probe", PROBES),
     "experiments": _experiments,
+    "measures": _measures,
     "figures": _figures,
 }

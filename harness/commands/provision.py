@@ -1,6 +1,6 @@
 """`rogue provision`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -9,6 +9,8 @@ from rich.console import Console
 from harness.commands.experiments import load_named
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
+from harness.plugins.installed import plugins_at
+from harness.plugins.loading import load_plugins
 from harness.program import call_again
 from harness.provisioning.events import PlaybookResult
 from harness.provisioning.inventory import Inventory, load_inventory
@@ -21,9 +23,12 @@ from harness.provisioning.topology_ports import ports_of
 from harness.termination import StoppedError
 
 
-def provision_nodes(argument: str, experiment: str | None, log: Path | None, *, is_check: bool) -> ExitCode:
-    """Provision every node, and say what was changed."""
+def provision_nodes(
+    argument: str, experiment: str | None, log: Path | None, plugins: Sequence[Path] = (), *, is_check: bool
+) -> ExitCode:
+    """Provision every node, with an agent that has these plug-ins; say what was changed."""
     inventory = load_inventory(inventory_of(argument))
+    load_plugins(plugins_at(plugins))
     ports = _ports(inventory, experiment)
     try:
         played = provision(

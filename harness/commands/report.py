@@ -13,25 +13,29 @@ from harness.commands.index import update_index_of
 from harness.counting import CountDisplay
 from harness.errors import BusyRunError
 from harness.exit_codes import ExitCode
+from harness.plugins.trust import NOBODY, Trust, load_what_is_trusted
 from harness.program import call_again
 from harness.results.files import checksum
 from harness.results.manifest import read_manifest, write_manifest
 from harness.results.run_directory import locked, partial_report
-from workloads.manifest import Manifest
+from workloads.manifest import Manifest, PluginRecord
 from workloads.records import CellStatus
 
 TRACEBACK: Final = "report-error.txt"
 REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
 """All that a report adds to a run. A report over several stands in a directory of its own."""
 
+SHOWN_KINDS: Final = ("measure", "figure")
+"""What a plug-in adds to reports."""
+
 Going = Mapping[Path, Manifest]
 """Runs that another process works on, with what they have so far; nothing is written into them."""
 
 
-def build_report(runs: Sequence[Path], out: Path | None = None) -> ExitCode:
+def build_report(runs: Sequence[Path], out: Path | None = None, trust: Trust = NOBODY) -> ExitCode:
     """Build the report of one or several runs, and print where it is."""
-    for run in runs:
-        read_manifest(run)
+    records = [record for run in runs for record in read_manifest(run).plugins]
+    _tell_untrusted(load_what_is_trusted(records, trust))
     with ExitStack() as locks:
         going = _lock(runs, locks)
         if going and out is None and len(runs) == 1:
@@ -62,6 +66,15 @@ def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
             if going[run].status == "complete":
                 raise
     return going
+
+
+def _tell_untrusted(records: Sequence[PluginRecord]) -> None:
+    """A report does not need plug-ins, unless for what they show in it."""
+    for record in records:
+        shown = [each for each in record.adds if each.split()[0] in SHOWN_KINDS]
+        if shown:
+            text = f"left out, for the plug-in {record.file} is code that nobody named: {', '.join(shown)}"
+            typer.echo(f"rogue: {text}; add --plugin with the same file, or --trust-plugins.", err=True)
 
 
 def _tell_of(run: Path, manifest: Manifest) -> None:

@@ -18,6 +18,7 @@ from harness.execution.scheduler import Watcher
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment
 from harness.plan.plan import Plan, make_plan
+from harness.plugins.trust import NOBODY, Trust, load_trusted
 from harness.program import call_again
 from harness.progress import ProgressDisplay
 from harness.results.manifest import read_manifest
@@ -59,6 +60,8 @@ class RunOptions:
     is_live: bool
     """Whether a page on this computer shows it."""
     arguments: tuple[str, ...]
+    trust: Trust = NOBODY
+    """With `resume`: which code of the run may run."""
 
 
 def run_experiment(options: RunOptions) -> ExitCode:
@@ -74,9 +77,10 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
         read_manifest(options.resume)  # or it is no run, and there is nothing to lock
         with ExitStack() as after, locked(options.resume):
             manifest = read_manifest(options.resume)
+            plugins = load_trusted(manifest.plugins, options.trust)
             testbed = _ready_testbed(manifest.testbed, options.dask)
             with CountDisplay(sys.stderr) as counted:
-                plan = replan(manifest, testbed, counted)
+                plan = replan(manifest, testbed, counted, plugins)
             run = reopen_run(options.resume, command)
             _warn_of_other_code(run)
             watch = _watch(run, plan, options, after)
@@ -163,6 +167,9 @@ def _warn_of_other_code(run: Run) -> None:
 
 def _check(options: RunOptions) -> None:
     if options.resume is None:
+        if options.trust.is_whole:
+            got = "--trust-plugins: got no --resume, expected a run that keeps plug-ins"
+            raise UsageError(f"{got}; name the files of an experiment with --plugin.")
         if not options.experiment:
             raise UsageError(
                 "run: got no experiment, expected a file or --resume RUN; try `rogue run quickstart`."
@@ -185,7 +192,7 @@ def _finish(run: Run) -> ExitCode:
     report = try_to_report([run.directory])
     failed = _count(run, CellStatus.FAILED)
     if failed:
-        again = call_again("run", "--resume", run.directory, "--only-failed")
+        again = call_again("run", "--resume", run.directory, "--only-failed", *_plugins(run))
         typer.echo(f"rogue: {failed} of {_all(run)} cells failed; to try them again: {again}", err=True)
     if report is not None:
         typer.echo(f"report: {report}", err=True)
@@ -199,9 +206,15 @@ def _stopped(run: Run, stop: KeyboardInterrupt) -> StoppedError:
     """Say what is kept and how to go on: with the cells that are left, else with the report."""
     finished = _count(run, CellStatus.OK)
     left = run.manifest.status != "complete"
-    again = call_again(*(("run", "--resume") if left else ("report",)), run.directory)
+    again = call_again(*(("run", "--resume") if left else ("report",)), run.directory, *_plugins(run))
     text = f"stopped; {finished} of {_all(run)} cells are finished and kept; to go on: {again}"
     return StoppedError(text, stop)
+
+
+def _plugins(run: Run) -> list[str]:
+    """What has to be said again about the run's plug-ins."""
+    named = [each.file for each in run.manifest.plugins if not each.is_installed]
+    return [word for file in named for word in ("--plugin", file)]
 
 
 def _count(run: Run, status: CellStatus) -> int:

@@ -5,14 +5,25 @@ from pathlib import Path
 import typer
 
 from harness.exit_codes import ExitCode
+from harness.plugins.source import source_of
 from harness.results.manifest import read_manifest
 from harness.results.run_directory import check_files
+from workloads.manifest import MANIFEST, Manifest
+
+
+def _changed_plugins(manifest: Manifest) -> list[str]:
+    """Their texts stand in the manifest."""
+    return [
+        f"{MANIFEST}: the text of the plug-in {each.file} was changed"
+        for each in manifest.plugins
+        if source_of(each).sha256 != each.sha256
+    ]
 
 
 def verify_run(run: Path) -> ExitCode:
     """Compare a run's files with its manifest; print each difference."""
     manifest = read_manifest(run)
-    differences = check_files(run, manifest.files)
+    differences = [*check_files(run, manifest.files), *_changed_plugins(manifest)]
     for difference in differences:
         typer.echo(f"{run}/{difference}")
     if differences:

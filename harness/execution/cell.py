@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cell.cell import Cell
+from harness.plugins.source import PluginSource
 from harness.results.cell_directory import discard_unfinished, store_cell
 from harness.results.tables import encode
 from harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
@@ -27,6 +28,8 @@ class Task:
     record: CellRecord
     limit_seconds: float = math.inf
     """Real time after which the cell counts as hanging."""
+    plugins: tuple[PluginSource, ...] = ()
+    """Code from outside, without which the cell cannot even be unpickled."""
 
 
 def execute(task: Task, progress: Progress) -> CellRecord:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from harness.errors import UsageError
 from harness.execution.cell import Task, execute
+from harness.execution.parcel import Parcel, pack
 from harness.execution.slot import WorkerDiedError
 from harness.results.cell_directory import stored_record
 from harness.results.provenance import git_facts
@@ -44,7 +45,7 @@ class DaskSlot:
     def start(self, task: Task) -> Future[CellRecord]:
         """Hand a cell to the cluster; the slot must be free."""
         self._task = replace(task, cells=task.cells.absolute())
-        self._future = self._executor.submit(run_here, self._task)
+        self._future = self._executor.submit(run_here, pack(self._task))
         return self._future
 
     def take_progress(self) -> float | None:
@@ -70,9 +71,9 @@ class DaskSlot:
             self._future.cancel()
 
 
-def run_here(task: Task) -> CellRecord:
+def run_here(parcel: Parcel) -> CellRecord:
     """What a worker does."""
-    return execute(task, lambda _fraction: None)
+    return execute(parcel.unpack(), lambda _fraction: None)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from multiprocessing.process import BaseProcess
 from typing import Final
 
 from harness.execution.cell import Task, execute
+from harness.execution.parcel import pack
 from workloads.manifest import CellRecord
 from workloads.records import FailureKind
 
@@ -52,7 +53,7 @@ class _Call:
 
     def _wait(self, pipe: connection.Connection, task: Task) -> None:
         try:
-            pipe.send(task)
+            pipe.send(pack(task))
             while isinstance(message := pipe.recv(), float):
                 self.newest = message
         except Exception as error:
@@ -128,7 +129,7 @@ def _work(pipe: connection.Connection) -> None:
     """All that a worker does, until it is killed."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     while True:
-        pipe.send(execute(pipe.recv(), lambda fraction: pipe.send(float(fraction))))
+        pipe.send(execute(pipe.recv().unpack(), lambda fraction: pipe.send(float(fraction))))
 
 
 def _die_with_parent() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
@@ -15,10 +16,13 @@ from harness.experiment.model import Experiment
 from harness.experiment.problems import find_problems
 from harness.experiment.settings import FACTORS, apply_settings, parse_path
 from harness.experiment.yaml_text import format_path
+from harness.plugins.loading import LoadedPlugin, load_plugins
+from harness.plugins.source import PluginSource, each_once, read_plugin
 from workloads.spelling import meant
 
 FACTOR_ROOTS: Final = ("topology", "workload", "traffic", "probe", "transports", "faults")
 POINTS_MAX: Final = 10_000
+PLUGINS: Final = "plugins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class LoadedExperiment:
     settings: tuple[str, ...]
     factors: Mapping[str, Sequence[Scalar]]
     points: tuple[Point, ...]
+    plugins: tuple[LoadedPlugin, ...] = ()
+    """Code from outside that was loaded for it."""
 
     @property
     def experiment(self) -> Experiment:
@@ -44,13 +50,29 @@ class LoadedExperiment:
         return self.points[0].experiment
 
 
-def load_experiment(file: str, settings: Sequence[str] = ()) -> LoadedExperiment:
-    """Read and check an experiment file."""
-    return check_document(apply_settings(read_document(file), settings), settings)
+def load_experiment(
+    file: str, settings: Sequence[str] = (), plugins: Sequence[PluginSource] = ()
+) -> LoadedExperiment:
+    """Read an experiment file, load its plug-ins and those that were named beside it, and check it."""
+    document = apply_settings(read_document(file), settings)
+    loaded = load_plugins(each_once([*plugins, *_plugins_of(document)]))
+    return check_document(document, settings, loaded)
 
 
-def check_document(document: Document, settings: Sequence[str]) -> LoadedExperiment:
-    """Check every factor point; all mistakes together are one ConfigError."""
+def _plugins_of(document: Document) -> list[PluginSource]:
+    """What the file names; anything else than a list of texts is left to the check."""
+    named = document.data.get(PLUGINS)
+    if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+        return []
+    places = [f"{document.place((PLUGINS, index))}: {PLUGINS}[{index}]" for index in range(len(named))]
+    here = Path(document.file).parent
+    return [read_plugin(str(here / each), place) for each, place in zip(named, places, strict=True)]
+
+
+def check_document(
+    document: Document, settings: Sequence[str], plugins: tuple[LoadedPlugin, ...] = ()
+) -> LoadedExperiment:
+    """Check every factor point; all mistakes together are one ConfigError. No plug-in is loaded here."""
     factors = _read_factors(document)
     points: list[Point] = []
     problems: dict[str, Problem] = {}
@@ -63,7 +85,7 @@ def check_document(document: Document, settings: Sequence[str]) -> LoadedExperim
             break
     if problems:
         raise ConfigError(tuple(problems.values()))
-    return LoadedExperiment(document, tuple(settings), factors, tuple(points))
+    return LoadedExperiment(document, tuple(settings), factors, tuple(points), plugins)
 
 
 def _combinations(factors: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Scalar]]:

@@ -59,6 +59,8 @@ class Experiment(Specification):
     """What to record; by default everything that the testbed can."""
     agree_within: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
     """How far apart the means of two testbeds may be, by measure: a part of the larger one, e.g. .05."""
+    plugins: Annotated[list[str], Field(max_length=64)] = Field(default_factory=list)
+    """Files of Python code that add controls, workloads and more, named from the place of this file."""
     time_limit_ns: Time | None = None
     """A cell whose traffic is not over by then has failed; by default ten times what it should take."""
 

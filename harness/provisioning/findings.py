@@ -14,7 +14,7 @@ FREE_BYTES_MIN: Final = 50_000_000
 """What samples of a short experiment need."""
 CLOCK_OFFSET_MAX_S: Final = 600.0
 """The harness corrects for offsets; one so large makes logs and certificates misleading."""
-_PROVISION: Final = "run `rogue provision`"
+_PROVISION: Final = "run `rogue provision`, with the plug-ins of the experiment if it has any"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from harness.plugins.packing import packed_plugins
 from harness.provisioning.events import PlaybookResult, TaskFailure
 from harness.provisioning.inventory import Inventory
 from harness.provisioning.places import AGENT, DOOL
@@ -27,7 +28,7 @@ def provision(
     """
     with tempfile.TemporaryDirectory(prefix="rogue-") as directory:
         archive = Path(directory) / "rogue-agent.pyz"
-        archive.write_bytes(agent_archive())
+        archive.write_bytes(agent_archive(packed_plugins()))
         variables: dict[str, object] = {
             "agent_archive": str(archive),
             "monitoring_dool": str(dool_script()),
@@ -65,7 +66,7 @@ def _play(order: Order, inventory: Inventory, console: Console) -> PlaybookResul
 
 def deployed_files() -> dict[str, str]:
     """SHA-256 of what provisioning of today's code puts on every host, by path."""
-    contents = {AGENT: agent_archive(), DOOL: dool_script().read_bytes()}
+    contents = {AGENT: agent_archive(packed_plugins()), DOOL: dool_script().read_bytes()}
     return {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
 
 

@@ -1,5 +1,6 @@
 """Metrics: one number per run. A family is one file and one line here."""
 
+from collections.abc import Collection
 from typing import Final
 
 from reports.metrics import (
@@ -37,8 +38,11 @@ METRICS: Final[dict[str, Metric]] = {
     for metric in family
 }
 
+PLUGGED: Final[dict[str, Metric]] = {}
+"""Metrics that plug-ins added."""
+
 # The tables of the report, in reading order: title, what it shows, metrics.
-TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+TABLES: Final[tuple[tuple[str, Collection[str]], ...]] = (
     (
         "Throughput and fairness",
         (
@@ -148,4 +152,5 @@ TABLES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "window_rate_over_goodput",
         ),
     ),
+    ("Measures of plug-ins", PLUGGED),
 )

@@ -10,8 +10,11 @@ from this very archive and compiled.
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
+
+from rogue_agent.node.plugins import PACKAGE as PLUGINS
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _INTERPRETER = b"#!/usr/bin/env python3\n"
@@ -39,14 +42,16 @@ _OLDEST_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 _FILE_MODE = 0o644
 
 
-def agent_archive() -> bytes:
-    """The archive's bytes."""
+def agent_archive(plugins: Mapping[str, str] = MappingProxyType({})) -> bytes:
+    """The archive's bytes; with it go plug-ins, texts by the names of their modules."""
     packed = io.BytesIO()
     packed.write(_INTERPRETER)
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         _add(archive, "__main__.py", _MAIN)
         for path in _sources():
             _add(archive, f"{_PACKAGE.name}/{path.relative_to(_PACKAGE).as_posix()}", path.read_bytes())
+        for module, text in _with_package(plugins).items():
+            _add(archive, f"{PLUGINS}/{module}.py", text.encode())
     return packed.getvalue()
 
 
@@ -54,6 +59,12 @@ def _sources() -> Iterator[Path]:
     for path in sorted(_PACKAGE.rglob("*.py")):
         if not any(part in path.relative_to(_PACKAGE).as_posix() for part in _LEFT_OUT):
             yield path
+
+
+def _with_package(plugins: Mapping[str, str]) -> dict[str, str]:
+    """The plug-ins, and a package that imports each; nothing at all if there are none."""
+    imports = "".join(f"import {PLUGINS}.{module}\n" for module in plugins)
+    return {"__init__": imports, **plugins} if plugins else {}
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

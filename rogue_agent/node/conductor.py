@@ -42,6 +42,7 @@ from rogue_agent.node.orders import (
     RoleOrder,
     TimedCommand,
 )
+from rogue_agent.node.plugins import import_plugins
 from rogue_agent.node.queues import QueueReader
 from rogue_agent.node.samples import Samples
 from rogue_agent.node.serve import import_pyverbs
@@ -70,6 +71,7 @@ def conduct(folder: Path) -> None:
         for command in orders.commands:
             run(command)
         import_pyverbs()
+        import_plugins()
         be_exact()
         with ExitStack() as stack:
             known = KnownNode.found()

@@ -21,6 +21,7 @@ from rogue_agent.node.data_process import DataProcess
 from rogue_agent.node.end import Workplace
 from rogue_agent.node.ends import open_end
 from rogue_agent.node.forked import ForkedProcess
+from rogue_agent.node.plugins import import_plugins
 from rogue_agent.node.supervisor import Supervisor
 
 SPOOL = Path("/var/lib/rogue/spool")
@@ -112,6 +113,7 @@ def _supervise(work_on: Work, directory: Path) -> int:
     leave_a_watcher(directory)
     source, sink = own_streams()
     import_pyverbs()
+    import_plugins()
     return Supervisor(source, sink, partial(launch, work_on, directory), directory).serve()
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from harness.cell.cell import Cell
 from harness.cell.mistakes import ParameterMistake, first_mistake
+from harness.plugins.packing import packed_plugins
 from harness.testbeds.base import CellResult, Failure, Progress, Testbed
 from harness.testbeds.ends.roles import plan_roles
 from harness.testbeds.kernel import support
@@ -95,7 +96,7 @@ class KernelTestbed(Testbed):
         flows = plan_roles(cell, MEMORY_BYTES_MAX)
         with tempfile.TemporaryDirectory(prefix="rogue-cell-") as place:
             folder = Path(place)
-            (folder / AGENT).write_bytes(agent_archive())
+            (folder / AGENT).write_bytes(agent_archive(packed_plugins()))
             (folder / ORDERS).write_text(orders_of(cell, flows).text())
             (folder / MAIN).write_text(_CONDUCT)
             try:

@@ -32,7 +32,7 @@ def offered(words: str, directory: Path) -> list[str]:
     [
         ("rogue plan irn", ["irn-paper/figure-7", "irn-paper/figures-1-6"]),
         ("rogue run --testbed s", ["simulator"]),
-        ("rogue list e", ["experiments"]),
+        ("rogue list ex", ["experiments"]),
         ("rogue figures x --only queue", ["queue_over_time", "queue_distribution"]),
         ("rogue ver", ["verify"]),
     ],

@@ -14,6 +14,7 @@ from harness.errors import UsageError
 from harness.execution import dask_slot
 from harness.execution.cell import Task, execute
 from harness.execution.dask_slot import DaskSlot, check_code
+from harness.execution.parcel import Parcel
 from harness.execution.slot import WorkerDiedError
 from workloads.manifest import CellRecord, Git
 from workloads.records import CellStatus, FailureKind
@@ -29,8 +30,9 @@ class Worker(Executor):
         self._elsewhere = elsewhere
         self._trouble = trouble
 
-    def submit(self, _do: object, task: Task) -> Future[CellRecord]:  # type: ignore[override]
+    def submit(self, _do: object, parcel: Parcel) -> Future[CellRecord]:  # type: ignore[override]
         future: Future[CellRecord] = Future()
+        task = parcel.unpack()
         assert task.cells.is_absolute()
         if self._trouble is not None:
             future.set_exception(self._trouble)

@@ -1,0 +1,39 @@
+"""A measure and a figure of somebody's own."""
+
+from typing import ClassVar
+
+from matplotlib.figure import Figure
+
+from reports.figures.figure import ReportFigure
+from reports.figures.panels import panels
+from reports.metrics.metric import Metric
+from reports.plugins import register_figure, register_metric
+from reports.quantities import Unit
+from reports.results import Results
+from reports.view import CellView
+
+
+def _flows(view: CellView, _interval_ns: int) -> float:
+    return float(len(view.flow_ids))
+
+
+class Empty(ReportFigure):
+    """One panel per setting, with nothing in it."""
+
+    title: ClassVar = "A figure of somebody else"
+    needs: ClassVar = ("flows",)
+    caption: ClassVar = "Nothing is drawn."
+
+    def draw(self, results: Results) -> Figure:
+        """Draw axes."""
+        return panels([setting.title for setting in self.shown(results)], height_inches=2.0)[0]
+
+    def describe(self, results: Results) -> str:
+        """Say what is there."""
+        return "Empty axes."
+
+
+register_metric(
+    Metric("flows_seen", "Flows seen", Unit.COUNT, "Flows that had a transfer.", ("flows",), _flows, "higher")
+)
+register_figure("empty", Empty)

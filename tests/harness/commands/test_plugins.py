@@ -1,0 +1,132 @@
+"""Plug-ins as a person meets them: from the command line, in worker processes, in a run's directory."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from helpers.command_line import Finished, rogue
+from helpers.plugin_files import FIXED_TWICE, FOLDER, SHOWN, SWIFT
+
+SHORT = ("--set", "workload.repeat_for=2ms", "--set", "workload.senders=2", "--set", "measure=[throughput]")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory outside the tree, with an experiment and its plug-ins."""
+    place = tmp_path_factory.mktemp("outside")
+    for file in (SWIFT, SHOWN, FOLDER / "swift.yaml"):
+        shutil.copy(file, place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def done(place: Path) -> Finished:
+    done = rogue(
+        place, "run", "swift.yaml", *SHORT, "--plugin", "shown.py", "-j", "2", ROGUE_FAKE_REPORT="real"
+    )
+    assert done.code == 0, done.err
+    return done
+
+
+@pytest.fixture
+def run(place: Path, done: Finished, tmp_path: Path) -> Path:
+    """A copy of the run, as if somebody else had sent it."""
+    return Path(shutil.copytree(place / done.run, tmp_path / "theirs" / done.run.name))
+
+
+def test_the_manifest_keeps_what_ran_and_says_how_to_run_it_again(run: Path) -> None:
+    manifest = json.loads((run / "manifest.json").read_text())
+    kept = {each["file"]: each for each in manifest["plugins"]}
+    assert kept["swift.py"]["text"] == SWIFT.read_text()
+    assert kept["swift.py"]["adds"] == ["control swift"]
+    assert kept["shown.py"]["adds"] == ["measure flows_seen", "figure empty"]
+    assert [cell["transport"] for cell in manifest["cells"]] == ["rogue", "Swift"]
+    assert (
+        "--plugin shown.py --plugin swift.py --only-cell Swift" in manifest["cells"][1]["facts"]["reproduce"]
+    )
+
+
+def test_the_report_shows_what_a_plugin_adds(run: Path) -> None:
+    page = (run / "report.html").read_text()
+    assert "Flows seen" in page
+    assert "A figure of somebody else" in page
+    assert "Swift" in page
+
+
+def test_somebody_elses_run_runs_no_code_of_its_own(run: Path, tmp_path: Path) -> None:
+    """A tampered plug-in leaves no mark when the run is resumed or reported on; verify finds it."""
+    file = run / "manifest.json"
+    manifest = json.loads(file.read_text())
+    for each in manifest["plugins"]:
+        each["text"] = f"from pathlib import Path\nPath({str(tmp_path / 'mark')!r}).touch()\n" + each["text"]
+    file.write_text(json.dumps(manifest))
+    resumed = rogue(tmp_path, "run", "--resume", str(run), "--plugin", str(SWIFT))
+    assert resumed.code == 2
+    assert "--trust-plugins" in resumed.err
+    assert rogue(tmp_path, "report", str(run)).code == 0
+    assert rogue(tmp_path, "verify", str(run)).code == 5
+    verified = rogue(tmp_path, "verify", str(run)).out
+    assert "manifest.json: the text of the plug-in swift.py was changed" in verified
+    assert not (tmp_path / "mark").exists()
+    assert rogue(tmp_path, "report", str(run), "--trust-plugins").code == 0
+    assert (tmp_path / "mark").exists(), "a person said so"
+
+
+def test_a_report_without_its_plugins_says_what_is_left_out(run: Path) -> None:
+    done = rogue(run.parent, "report", run.name, ROGUE_FAKE_REPORT="real")
+    assert done.code == 0
+    assert "left out, for the plug-in shown.py is code that nobody named: measure flows_seen, fig" in done.err
+    assert "Flows seen" not in (run / "report.html").read_text()
+    done = rogue(run.parent, "report", run.name, "--plugin", str(SHOWN), ROGUE_FAKE_REPORT="real")
+    assert done.err == ""
+    assert "Flows seen" in (run / "report.html").read_text()
+
+
+def test_a_run_goes_on_with_the_plugins_that_it_was_begun_with(run: Path) -> None:
+    refused = rogue(run.parent, "run", "--resume", run.name)
+    assert refused.code == 2
+    assert "plug-in swift.py (control swift; SHA-256" in refused.err
+    assert "expected a person's word that this code may run" in refused.err
+    named = rogue(run.parent, "run", "--resume", run.name, "--plugin", str(SWIFT), "--plugin", str(SHOWN))
+    assert named.code == 0, named.err
+
+
+MISTAKES = {
+    "plugins: [nowhere.py]": "bad.yaml:1: plugins[0]: got 'No such file or directory' on opening nowhere.py,",
+    "plugins: [bad.py]": "bad.py:5: got ZeroDivisionError: division by zero, expected a plug-in that loads",
+    "plugins: swift.py": "bad.yaml:1: plugins: got 'swift.py', expected a list; correct the value.",
+    "plugins: [swift.py, vegas.py]": "vegas.py:4: got a second control vegas, expected a name that no other",
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_plugin_that_is_wrong_is_a_sentence(place: Path, line: str) -> None:
+    rest = (FOLDER / "swift.yaml").read_text().replace("plugins: [swift.py]\n", "")
+    (place / "bad.yaml").write_text(f"{line}\n{rest}")
+    (place / "bad.py").write_text(FIXED_TWICE + "1 / 0\n")
+    (place / "vegas.py").write_text(FIXED_TWICE.replace("twice", "vegas"))
+    done = rogue(place, "plan", "bad.yaml")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"rogue: {MISTAKES[line]}"), done.err
+
+
+def test_a_parameter_of_a_plugin_is_checked_before_the_run(place: Path) -> None:
+    transports = "transports=[{name: rogue, cc: swift, beta: 2, decrease_max: .5}]"
+    done = rogue(place, "plan", "swift.yaml", "--set", transports)
+    assert done.code == 2
+    assert "expected a number from 0 to 1" in done.err
+
+
+def test_lists_say_where_an_entry_is_from(place: Path) -> None:
+    done = rogue(place, "list", "controls", "--plugin", "swift.py")
+    assert done.out.splitlines()[-1].startswith("swift  Constants of Swift")
+    assert done.out.splitlines()[-1].endswith("(plug-in swift.py)")
+    assert "plug-in" not in rogue(place, "list", "controls").out
+    assert "(plug-in shown.py)" in rogue(place, "list", "measures", "--plugin", "shown.py").out
+
+
+def test_trust_is_for_runs_that_are_there(place: Path) -> None:
+    done = rogue(place, "run", "swift.yaml", "--trust-plugins")
+    assert done.code == 2
+    assert "--trust-plugins: got no --resume" in done.err

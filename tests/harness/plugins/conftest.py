@@ -1,0 +1,11 @@
+from collections.abc import Iterator
+
+import pytest
+
+from harness.plugins.loading import unload_plugins
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_loaded() -> Iterator[None]:
+    yield
+    unload_plugins()

@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import pytest
+from helpers.plugin_files import SWIFT, plugin
+
+from harness.errors import ConfigError
+from harness.plugins.source import SIZE_BYTES_MAX, each_once, read_plugin
+
+
+def test_a_file_is_read_and_known_by_its_text() -> None:
+    """The sum is what `sha256sum` says of the file."""
+    source = read_plugin(str(SWIFT), "--plugin")
+    assert source.text == SWIFT.read_text()
+    assert len(source.sha256) == 64
+    assert source.module == f"rogue_plugin_swift_{source.sha256[:12]}"
+    assert plugin("a = 1\n").sha256.startswith("cb78bd8a17f7b7")
+
+
+def test_the_same_text_twice_is_one() -> None:
+    one, same, other = plugin("a = 1", "one.py"), plugin("a = 1", "same.py"), plugin("a = 2", "other.py")
+    assert each_once([one, other, same]) == [one, other]
+
+
+def bad_files(folder: Path) -> dict[str, str]:
+    (folder / "latin.py").write_bytes(b"a = '\xe9'")
+    (folder / "long.py").write_text("#" * (SIZE_BYTES_MAX + 1))
+    return {
+        "missing.py": "'No such file or directory' on opening",
+        "": "which is no regular file",
+        "latin.py": "which is no UTF-8 text",
+        "long.py": "which has more than 1000000 bytes",
+        "nul\0.py": "embedded null",
+    }
+
+
+def test_what_is_no_file_of_text_is_a_sentence(tmp_path: Path) -> None:
+    for name, words in bad_files(tmp_path).items():
+        with pytest.raises(ConfigError, match=words) as caught:
+            read_plugin(f"{tmp_path}/{name}", "exp.yaml:3: plugins[0]")
+        assert str(caught.value).startswith("exp.yaml:3: plugins[0]: got "), name
+        assert "expected the file of a plug-in; name a Python file" in str(caught.value)

@@ -1,0 +1,57 @@
+"""Code in somebody else's run never runs unless a person names it."""
+
+from pathlib import Path
+
+import pytest
+from helpers.plugin_files import FIXED_TWICE
+
+from harness.errors import UsageError
+from harness.plugins.loading import loaded_plugins
+from harness.plugins.trust import NOBODY, Trust, load_trusted, load_what_is_trusted
+from rogue_agent.core.cc import CONGESTION_CONTROLS
+from workloads.manifest import PluginRecord
+
+EVIL = FIXED_TWICE + "from pathlib import Path\nPath(__import__('os').environ['MARK']).touch()\n"
+
+
+def record(text: str = EVIL) -> PluginRecord:
+    """Its checksum lies, as somebody else's may."""
+    return PluginRecord(file="my.py", sha256="0" * 64, text=text, adds=["control twice"])
+
+
+@pytest.fixture
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MARK", str(tmp_path / "mark"))
+    return tmp_path / "mark"
+
+
+def test_nobody_trusts_what_a_run_keeps(mark: Path) -> None:
+    with pytest.raises(UsageError, match=r"plug-in my\.py \(control twice.*expected a person's word"):
+        load_trusted([record()], NOBODY)
+    assert load_what_is_trusted([record()], NOBODY) == [record()]
+    assert not mark.exists()
+    assert loaded_plugins() == ()
+
+
+def test_a_word_lets_it_run(mark: Path) -> None:
+    assert [each.adds for each in load_trusted([record()], Trust((), True))] == [("control twice",)]
+    assert mark.exists()
+
+
+def test_the_same_file_lets_it_run_and_no_other(tmp_path: Path, mark: Path) -> None:
+    same, other = tmp_path / "same.py", tmp_path / "other.py"
+    same.write_text(EVIL)
+    other.write_text(FIXED_TWICE)
+    with pytest.raises(UsageError, match="got a text that the run was not made with, expected the same"):
+        load_trusted([record()], Trust((other,)))
+    assert not mark.exists()
+    load_trusted([record()], Trust((same,)))
+    assert mark.exists()
+
+
+def test_a_report_takes_what_is_named_and_says_what_it_left(tmp_path: Path, mark: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(FIXED_TWICE)
+    assert load_what_is_trusted([record()], Trust((other,))) == [record()]
+    assert "twice" in CONGESTION_CONTROLS
+    assert not mark.exists()

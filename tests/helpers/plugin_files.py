@@ -1,0 +1,20 @@
+"""Plug-ins that tests load."""
+
+from pathlib import Path
+
+from harness.plugins.source import PluginSource
+
+FOLDER = Path(__file__).parents[1] / "data" / "plugins"
+SWIFT, RACK, SHOWN = (FOLDER / f"{name}.py" for name in ("swift", "rack", "shown"))
+
+FIXED_TWICE = """\
+from rogue_agent.core.cc.fixed import FixedParameters
+from rogue_agent.core.plugins import register_control
+
+register_control("twice", FixedParameters)
+"""
+
+
+def plugin(text: str, file: str = "my.py") -> PluginSource:
+    """A plug-in that stands nowhere."""
+    return PluginSource(file, text)

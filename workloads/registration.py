@@ -1,0 +1,47 @@
+"""How a plug-in's entries get into registries, so that each is known by whom it came from."""
+
+import re
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """An entry of a registry that did not come with this package."""
+
+    kind: str
+    """What it is, in a word."""
+    name: str
+    registries: tuple[MutableMapping[str, Any], ...]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    def remove(self) -> None:
+        """Take it out again."""
+        for registry in self.registries:
+            del registry[self.name]
+
+
+ADDED: Final[list[Added]] = []
+"""In the order in which they came."""
+
+
+def add(kind: str, name: str, entry: object, *registries: MutableMapping[str, Any]) -> None:
+    """Put an entry where it belongs; ValueError if the name is taken, or is no name."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"the name {name!r} of a {kind}, expected lower-case letters, digits, - and _")
+    if any(name in registry for registry in registries):
+        raise ValueError(f"a second {kind} {name}, expected a name that no other {kind} has")
+    for registry in registries:
+        registry[name] = entry
+    ADDED.append(Added(kind, name, registries))
+
+
+def check_class(kind: str, entry: object, base: type) -> None:
+    """ValueError unless it is a class made from the base."""
+    if not isinstance(entry, type) or not issubclass(entry, base):
+        raise ValueError(f"{entry!r} as a {kind}, expected a subclass of {base.__name__}")
