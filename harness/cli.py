@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from harness.command_line import claims, experiments, inventory, nodes, runs, testbed
+from harness.command_line import claims, experiments, inventory, nodes, runs, switch, testbed
 from harness.errors import HarnessError
 from harness.exit_codes import ExitCode
 from remote.errors import NodeError
@@ -72,6 +72,7 @@ for _command in (
     app.command(_command.__name__.rstrip("_"))(_command)
 app.add_typer(testbed.app, name="testbed")
 app.add_typer(inventory.app, name="inventory")
+app.add_typer(switch.app, name="switch")
 
 
 def main() -> None:

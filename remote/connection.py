@@ -1,6 +1,6 @@
 """The one way over SSH: Fabric, to hosts whose keys are known and by no other way than the login says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -62,19 +62,23 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
 
     def _know_keys(self) -> None:
         """Load the keys that the host may have."""
-        known, name = paramiko.HostKeys(), self.login.host_key_alias or self.login.place
-        for path in self.login.known_hosts:
-            if path.is_file():
-                known.load(str(path))
-        keys = known.lookup(name)
-        if not keys:
-            files = ", ".join(map(str, self.login.known_hosts))
-            raise NodeError(
-                f"{self.login.node}: SSH failed: got no host key of {name}, expected one in {files}; add it "
-                "with ssh-keyscan, and compare it with what the host itself shows."
-            )
-        for kind, key in keys.items():
+        for kind, key in known_keys(self.login).items():
             self.client.get_host_keys().add(self.login.place, kind, key)
+
+
+def known_keys(login: Login) -> Mapping[str, paramiko.PKey]:
+    """Keys that a host may have, by kind; NodeError if none is known."""
+    known, name = paramiko.HostKeys(), login.host_key_alias or login.place
+    for path in login.known_hosts:
+        if path.is_file():
+            known.load(str(path))
+    if keys := known.lookup(name):
+        return keys
+    files = ", ".join(map(str, login.known_hosts))
+    raise NodeError(
+        f"{login.node}: SSH failed: got no host key of {name}, expected one in {files}; add it "
+        "with ssh-keyscan, and compare it with what the host itself shows."
+    )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Final
 import paramiko
 
 from remote.connection import Connection, reported
-from remote.errors import NodeError
+from remote.errors import RejectedError
 from remote.login import Login
 
 REPLY_LIMIT_S: Final = 120.0
@@ -38,7 +38,7 @@ class Shell:
             status = channel.recv_exit_status()
         if status != 0:
             said = " ".join((words or output).decode(errors="replace").split())
-            raise NodeError(f"{self.node}: `{command}` failed (exit code {status}): {said or 'no word'}")
+            raise RejectedError(f"{self.node}: `{command}` failed (exit code {status}): {said or 'no word'}")
         return output.decode(errors="replace")
 
     def open_session(self, command: str, *, limit_s: float = REPLY_LIMIT_S) -> Channel:

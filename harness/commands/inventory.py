@@ -7,7 +7,7 @@ import typer
 
 from harness.columns import align
 from harness.exit_codes import ExitCode
-from harness.provisioning.inventory import load_inventory
+from harness.provisioning.inventory import HardwareSwitch, load_inventory
 from harness.provisioning.inventory_file import inventory_of
 from harness.provisioning.lans import Lan, choose_lan
 from harness.provisioning.manifest import Manifest, read_manifest
@@ -54,10 +54,17 @@ def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
         yield f"left out, as they have no address there: {', '.join(others)}"
 
 
+def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
+    login, variables = switch.login, switch.variables
+    place = "nobody logs in" if login is None else f"{login.user}@{login.address}:{login.port}"
+    ports = ", ".join(port.name for port in variables.switch_ports)
+    return (switch.name, place, ports, "", "", variables.switch_platform)
+
+
 def check_inventory(argument: str) -> ExitCode:
     """Print the nodes of an inventory in order; a mistake in it is an error with its place."""
     inventory = load_inventory(inventory_of(argument))
-    rows = [("node", "SSH", "experiment network", "interface", "MTU", "verbs")]
+    rows: list[tuple[str, ...]] = [("node", "SSH", "experiment network", "interface", "MTU", "verbs")]
     for host in inventory.hosts:
         login, variables = host.login, host.variables
         rows.append(
@@ -74,7 +81,10 @@ def check_inventory(argument: str) -> ExitCode:
         login, ports = inventory.switch.login, inventory.switch.variables.ports
         names = ", ".join(port.name for port in ports)
         rows.append((login.node, f"{login.user}@{login.address}:{login.port}", names, "", "", ""))
+    rows += [_hardware_row(hardware) for hardware in inventory.hardware_switches]
     typer.echo("\n".join(align(rows)))
+    for hardware in inventory.hardware_switches:
+        typer.echo(f"{hardware.name}: {hardware.variables}")
     for switch in inventory.allocated_switches:
         typer.echo(f"allocated switch {switch.name} ({switch.hardware}): this project does not set it up")
     return ExitCode.OK

@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from harness.commands.experiments import load_named
+from harness.commands.switch import hardware_of, set_up, show_plan
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
 from harness.plugins.installed import plugins_at
@@ -37,6 +38,8 @@ def provision_nodes(
     except Interrupted as stop:
         raise StoppedError(_stopped(argument, stop.played), stop) from stop
     typer.echo(_summary(inventory, played, is_check))
+    for switch in hardware_of(inventory):
+        show_plan(switch) if is_check else set_up(switch)
     return ExitCode.OK
 
 

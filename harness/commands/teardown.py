@@ -5,25 +5,43 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from harness.commands.switch import hardware_of, put_back
 from harness.exit_codes import ExitCode
 from harness.program import call_again
-from harness.provisioning.inventory import load_inventory
+from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.inventory_file import inventory_of
 from harness.provisioning.log import log_file
 from harness.provisioning.provision import teardown
 from harness.termination import StoppedError
+from remote.errors import NodeError
 
 
 def restore_nodes(argument: str, log: Path | None) -> ExitCode:
     """Put every node back, and say how much that was."""
     inventory = load_inventory(inventory_of(argument))
+    failures = _failures_of_switches(inventory)
     try:
         played = teardown(inventory, log_file(log, "teardown"), Console(stderr=True))
+    except NodeError as error:
+        raise NodeError("\n".join([*failures, str(error)])) from error
     except KeyboardInterrupt as stop:
         again = call_again("teardown", argument)
         raise StoppedError(
             f"stopped; what is left stays written down on the nodes; to go on: {again}", stop
         ) from stop
+    if failures:
+        raise NodeError("\n".join(failures))
     nodes = len(inventory.logins)
     typer.echo(f"put back: {played.changed}, on {len(played.changes)} of {nodes} nodes")
     return ExitCode.OK
+
+
+def _failures_of_switches(inventory: Inventory) -> list[str]:
+    """Put hardware switches back; what failed, so that the nodes are put back all the same."""
+    failures = []
+    for switch in hardware_of(inventory):
+        try:
+            put_back(switch)
+        except NodeError as error:
+            failures.append(str(error))
+    return failures

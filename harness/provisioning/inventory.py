@@ -17,11 +17,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from harness.errors import ConfigError, Problem, UsageError
 from harness.provisioning.mistakes import find_problems
+from harness.provisioning.switches.problems import switch_problems
+from harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
 from remote.destination import Destination, without_config
 from remote.errors import NodeError
 from remote.login import Login
 from remote.resolution import resolve
 
+_HARDWARE: Final = "hardware_switches"
+_GROUPS: Final = ("hosts", "switch", _HARDWARE)
 _TIME_LIMIT_S: Final = 60.0
 _RESOLVED_AT_ONCE: Final = 8
 _UNVERIFIED: Final = re.compile(r"stricthostkeychecking[\s='\"]*(no|off|false|accept-new)\b", re.IGNORECASE)
@@ -130,6 +134,16 @@ class SwitchNode:
 
 
 @dataclass(frozen=True, slots=True)
+class HardwareSwitch:
+    """A switch that is no Linux machine; several may make up the network."""
+
+    name: str
+    variables: HardwareSwitchVariables
+    login: Login | None
+    """None: it is declared, and nobody here logs in to it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Inventory:
     """All nodes."""
 
@@ -141,10 +155,11 @@ class Inventory:
     allocated_switches: tuple[AllocatedSwitch, ...] = ()
     destinations: tuple[Destination, ...] = ()
     """What SSH is told to reach each node, for Ansible."""
+    hardware_switches: tuple[HardwareSwitch, ...] = ()
 
     @property
     def logins(self) -> tuple[Login, ...]:
-        """Of every node."""
+        """Of every node; hardware switches have neither Python nor an agent, and are none."""
         switch = () if self.switch is None else (self.switch.login,)
         return (*(host.login for host in self.hosts), *switch)
 
@@ -162,29 +177,48 @@ def load_inventory(path: Path) -> Inventory:
 def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
     """Check what `ansible-inventory --list` says about the file."""
     variables: Mapping[str, Mapping[str, Any]] = listed.get("_meta", {}).get("hostvars", {})
-    names = {group: listed.get(group, {}).get("hosts", []) for group in ("hosts", "switch")}
+    names = {group: listed.get(group, {}).get("hosts", []) for group in _GROUPS}
     problems = _problems_of_groups(path, names)
     kinds: dict[str, type[_Variables]] = dict.fromkeys(names["hosts"], HostVariables)
     kinds |= dict.fromkeys(names["switch"], SwitchVariables)
+    kinds |= dict.fromkeys(names[_HARDWARE], HardwareSwitchVariables)
     for name, kind in kinds.items():
         own = variables.get(name, {})
         problems += [*find_problems(path, name, kind, own), *find_problems(path, name, LoginVariables, own)]
         problems += _unverified(path, name, own)
         problems += _no_interface(path, name, own) if kind is HostVariables else []
+    for name in names[_HARDWARE] if not problems else ():
+        problems += switch_problems(path, name, variables[name])
     for name in names["hosts"][:1]:
         problems += find_problems(path, name, LabVariables, variables.get(name, {}))
     if problems:
         raise ConfigError(problems)
-    destinations = {name: _destination(name, variables[name]) for name in kinds}
+    declared = {name for name in names[_HARDWARE] if variables[name]["switch_platform"] == DECLARED}
+    destinations = {name: _destination(name, variables[name]) for name in kinds if name not in declared}
     logins = _logins(path, destinations.values())
     hosts = [Host(logins[name], HostVariables.model_validate(variables[name])) for name in names["hosts"]]
     switches = [
         SwitchNode(logins[name], SwitchVariables.model_validate(variables[name])) for name in names["switch"]
     ]
+    hardware = [
+        HardwareSwitch(name, HardwareSwitchVariables.model_validate(variables[name]), logins.get(name))
+        for name in names[_HARDWARE]
+    ]
     lab = LabVariables.model_validate(variables[names["hosts"][0]])
     switch = switches[0] if switches else None
-    resolved = tuple(replace(each, user=logins[name].user) for name, each in destinations.items())
-    return Inventory(path, lab.testbed_kind, tuple(hosts), switch, lab.allocated_switches, resolved)
+    return Inventory(
+        path,
+        lab.testbed_kind,
+        tuple(hosts),
+        switch,
+        lab.allocated_switches,
+        tuple(
+            replace(each, user=logins[name].user)
+            for name, each in destinations.items()
+            if name not in names[_HARDWARE]
+        ),
+        tuple(hardware),
+    )
 
 
 def _listed(path: Path) -> dict[str, Any]:
@@ -208,6 +242,10 @@ def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Prob
     if not names["hosts"]:
         got, expected = "no host in it", "the nodes that run the agent"
         problems.append(Problem(place, "hosts", got, expected, "write the group, as inventory/example does"))
+    if names["switch"] and names[_HARDWARE]:
+        expected = "none beside the Linux machine of the group `switch`"
+        got, advice = ", ".join(names[_HARDWARE]), "keep those that packets of experiments pass through"
+        problems.append(Problem(place, _HARDWARE, got, expected, advice))
     if len(names["switch"]) > 1:
         got = f"{len(names['switch'])} machines"
         expected = "one machine that stands for all switches"

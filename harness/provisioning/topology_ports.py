@@ -16,7 +16,8 @@ _UNBOUNDED_BYTES: Final = 1_000_000_000
 def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings]:
     """Settings by port, for the ports that the topology uses; UsageError if the switch lacks one.
 
-    Where the switch is not ours there are none to set.
+    Where the switch is not ours there are none to set; but a LAN is taken for one switch, unless the
+    inventory says otherwise.
 
     UsageError too if its switches should be input-queued, which a Linux switch is not.
 
@@ -29,6 +30,7 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
             "as only the simulator has input-queued switches; leave topology.switch out."
         )
     if inventory.switch is None:
+        _check_wiring(topology, inventory)
         return {}
     there = {port.name for port in inventory.switch.variables.ports}
     ports = {
@@ -49,6 +51,23 @@ def queue_bytes(topology: Topology) -> int:
     if topology.buffer_bytes is None:
         return _UNBOUNDED_BYTES
     return max(1, int(topology.buffer_bytes * topology.alpha / (1 + topology.alpha)))
+
+
+def _check_wiring(topology: Topology, inventory: Inventory) -> None:
+    """A topology of several switches needs an inventory that says which port is which."""
+    switches = topology.switch_names()
+    named = {port.name for switch in inventory.hardware_switches for port in switch.variables.switch_ports}
+    if len(switches) == 1:
+        return
+    missing = sorted(
+        {f"{switch}->{peer}" for switch in switches for peer in topology.links_of[switch]} - named
+    )
+    if missing:
+        raise UsageError(
+            f"inventory {inventory.path}: got a LAN, which is one switch, expected the {len(switches)} "
+            f"switches of the topology; name the ports {', '.join(missing)} in switch_ports of "
+            "hardware_switches, or choose a star."
+        )
 
 
 def _check_names(ports: Mapping[str, PortSettings], there: set[str], inventory: Inventory) -> None:

@@ -107,10 +107,12 @@ def _agent(directory: Path, key: paramiko.ECDSAKey) -> Iterator[str]:
     with subprocess.Popen(["ssh-agent", "-D", "-a", str(address)], stdout=subprocess.PIPE) as agent:
         assert agent.stdout and agent.stdout.readline(), "it says so when it listens"
         environment = {**os.environ, "SSH_AUTH_SOCK": str(address)}
-        subprocess.run(["ssh-add", "-q", str(key_file)], env=environment, check=True, timeout=END_LIMIT_S)
-        key_file.unlink()
-        yield str(address)
-        agent.terminate()
+        try:
+            subprocess.run(["ssh-add", "-q", str(key_file)], env=environment, check=True, timeout=END_LIMIT_S)
+            key_file.unlink()
+            yield str(address)
+        finally:
+            agent.terminate()
 
 
 @contextmanager

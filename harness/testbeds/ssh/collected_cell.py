@@ -18,6 +18,7 @@ from harness.testbeds.ends.verdict import failure_of
 from harness.testbeds.rows import columns_of
 from harness.testbeds.ssh import support
 from harness.testbeds.ssh.conduct import joined
+from harness.testbeds.ssh.declared import switch_facts
 from harness.testbeds.ssh.node import Node
 from harness.testbeds.ssh.surroundings import Surroundings
 from rogue_agent.baselines.tcp_socket import GAUGES
@@ -131,6 +132,7 @@ class CollectedCell:
             **pacing_facts(self._flows, self._done.prepared),
             "rate_limiter_step_bps": limited.limiter_step_bps,
             "switch": self._surroundings.switch,
+            **switch_facts(self._surroundings.inventory),
             "completions": prepared.completions,
             "inputs_recorded": first.options.record_inputs,
             "node_kernel": node.capabilities.kernel,

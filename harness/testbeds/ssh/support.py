@@ -9,6 +9,7 @@ from harness.experiment.choices import MeasureKind
 from harness.provisioning.inventory import Inventory
 from harness.testbeds.ends.roles import is_limited
 from harness.testbeds.ends.support import simulators_traffic, too_fine
+from harness.testbeds.ssh.declared import unmarked
 from harness.testbeds.ssh.limiters import lacking_limiters
 from harness.testbeds.ssh.switch import unsupported_fault
 from harness.testbeds.ssh.topology import too_slow, unsupported_topology
@@ -45,6 +46,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         or cell.idleness
         or lacking_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
+        or unmarked(cell, inventory)
         or too_slow(cell, inventory, used)
     )
 

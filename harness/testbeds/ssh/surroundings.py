@@ -52,7 +52,10 @@ class Surroundings:
     @property
     def switch(self) -> str:
         """What stands between the nodes."""
-        return "not set up by this project" if self._switch is None else "Linux tc (software)"
+        if self._switch is not None:
+            return "Linux tc (software)"
+        names = {each.variables.switch_platform for each in self.inventory.hardware_switches}
+        return f"{', '.join(sorted(names))} (hardware)" if names else "not set up by this project"
 
     def set_ports(self) -> None:
         """Give the switch's ports their rates, queues, delays and losses."""

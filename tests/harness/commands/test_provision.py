@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.nodes import read_inventory, write_inventory
+from helpers.switch_inventory import LOGIN, hardware, wanted
 
 from harness.commands import provision as command
 from harness.errors import UsageError
@@ -108,3 +109,17 @@ def test_ports_of_an_experiment_need_a_switch(
     (tmp_path / "star.yaml").write_text(STAR)
     with pytest.raises(UsageError, match="got no switch, expected one whose ports an experiment can set"):
         command.provision_nodes(str(path), str(tmp_path / "star.yaml"), None, is_check=False)
+
+
+@pytest.mark.parametrize(("is_check", "done"), [(False, ["set up tor"]), (True, ["planned tor"])])
+def test_hardware_switches_are_set_up_too(
+    path: Path, monkeypatch: pytest.MonkeyPatch, *, is_check: bool, done: list[str]
+) -> None:
+    rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))
+    seen: list[str] = []
+    monkeypatch.setattr(command, "load_inventory", lambda _path: rack)
+    monkeypatch.setattr(command, "provision", Provisioner().provision)
+    monkeypatch.setattr(command, "set_up", lambda switch: seen.append(f"set up {switch.name}"))
+    monkeypatch.setattr(command, "show_plan", lambda switch: seen.append(f"planned {switch.name}"))
+    assert command.provision_nodes(str(path), None, None, is_check=is_check) is ExitCode.OK
+    assert seen == done

@@ -1,13 +1,16 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.nodes import read_inventory, write_inventory
+from helpers.switch_inventory import LOGIN, hardware, wanted
 
 from harness.commands import teardown as command
 from harness.exit_codes import ExitCode
 from harness.provisioning.events import PlaybookResult
 from harness.provisioning.playbook import Interrupted
 from harness.termination import StoppedError
+from remote.errors import NodeError
 
 
 @pytest.fixture(scope="module")
@@ -35,3 +38,20 @@ def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pyte
     monkeypatch.setattr(command, "teardown", interrupted)
     with pytest.raises(StoppedError, match="what is left stays written down on the nodes"):
         command.restore_nodes(str(path), None)
+
+
+def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))
+    torn_down = []
+
+    def gone(_switch: object) -> None:
+        raise NodeError("tor: it is gone")
+
+    monkeypatch.setattr(command, "load_inventory", lambda _path: rack)
+    monkeypatch.setattr(command, "put_back", gone)
+    monkeypatch.setattr(command, "teardown", lambda *_: torn_down.append("nodes") or PlaybookResult())
+    with pytest.raises(NodeError, match=r"^tor: it is gone$"):
+        command.restore_nodes(str(path), None)
+    assert torn_down == ["nodes"]

@@ -161,3 +161,59 @@ def test_a_file_that_is_none_or_no_inventory(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("all: [")
     with pytest.raises(UsageError, match="Ansible cannot read it"):
         load_inventory(tmp_path / "broken.yaml")
+
+
+def with_tor(listed: dict[str, Any], **variables: object) -> dict[str, Any]:
+    """The same with a hardware switch in the place of the Linux machine."""
+    changed = deepcopy(listed)
+    del changed["switch"]
+    changed["hardware_switches"] = {"hosts": ["tor"]}
+    changed["_meta"]["hostvars"]["tor"] = {
+        "ansible_host": "127.0.0.9",
+        "switch_platform": "eos",
+        "switch_ports": [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}],
+        "switch_priorities": {"3": {"pauses": True}},
+        **variables,
+    }
+    return changed
+
+
+def test_a_hardware_switch_has_a_login_and_is_no_node(listed: dict[str, Any]) -> None:
+    inventory = interpret(Path("nodes.yaml"), with_tor(listed))
+    (switch,) = inventory.hardware_switches
+    assert switch.login is not None
+    assert (switch.login.address, switch.variables.pausing) == ("127.0.0.9", (3,))
+    assert [login.node for login in inventory.logins] == ["h0", "h1"]
+    assert [each.node for each in inventory.destinations] == ["h0", "h1"], "Ansible does not go there"
+
+
+def test_a_declared_switch_is_logged_in_to_by_nobody(listed: dict[str, Any]) -> None:
+    (switch,) = interpret(Path("nodes.yaml"), with_tor(listed, switch_platform="declared")).hardware_switches
+    assert (switch.login, switch.variables.pausing) == (None, (3,))
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"switch_platform": "ios"}, "tor.switch_platform: got 'ios', expected"),
+        ({"switch_ports": []}, "tor.switch_ports: got nothing, expected the ports"),
+        ({"switch_priorities": {"8": {}}}, "got '8', expected a number of at most 7"),
+        ({"ansible_host_key_checking": False}, "tor: got host keys that are not verified"),
+        (
+            {"switch_priorities": {"3": {"headroom_bytes": 9}}},
+            "tor.switch_priorities, priority 3: got headroom_bytes, expected none",
+        ),
+    ],
+)
+def test_mistakes_about_a_hardware_switch(
+    listed: dict[str, Any], variables: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(ConfigError) as told:
+        interpret(Path("nodes.yaml"), with_tor(listed, **variables))
+    assert sentence in str(told.value)
+
+
+def test_a_linux_switch_and_a_hardware_switch_are_not_both_there(listed: dict[str, Any]) -> None:
+    both = {**with_tor(listed), "switch": listed["switch"]}
+    with pytest.raises(ConfigError, match="hardware_switches: got tor, expected none beside the Linux"):
+        interpret(Path("nodes.yaml"), both)

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 from helpers.nodes import write_inventory
+from helpers.switch_inventory import hardware, wanted
 
 from harness.errors import UsageError
 from harness.provisioning.inventory import Inventory, load_inventory
@@ -50,3 +53,21 @@ def test_a_linux_switch_is_not_input_queued(inventory: Inventory) -> None:
         ports_of(star(switch="voq"), inventory)
     with pytest.raises(UsageError, match="only the simulator has"):
         ports_of(star(switch="voq"), Inventory(inventory.path, inventory.kind, inventory.hosts, None))
+
+
+def test_a_lan_is_one_switch_unless_the_inventory_says_how_it_is_wired(inventory: Inventory) -> None:
+    lot = TOPOLOGIES["parking_lot"].model_validate({"rate": "10Gbps"})
+    lan = Inventory(inventory.path, inventory.kind, inventory.hosts, None)
+    names = [f"{switch}->{peer}" for switch in lot.switch_names() for peer in lot.links_of[switch]]
+    with pytest.raises(UsageError, match=r"got a LAN, which is one switch, expected the \d switches") as told:
+        ports_of(lot, lan)
+    assert all(name in str(told.value) for name in names)
+    ports = [
+        {"bridge": name.partition("->")[0], "interface": f"Ethernet{number}", "peer": name.partition("->")[2]}
+        for number, name in enumerate(names)
+    ]
+    wired = replace(lan, hardware_switches=(hardware(wanted("declared", switch_ports=ports), None),))
+    assert ports_of(lot, wired) == {}
+    half = replace(lan, hardware_switches=(hardware(wanted("declared", switch_ports=ports[1:]), None),))
+    with pytest.raises(UsageError, match=f"name the ports {names[0]} in switch_ports"):
+        ports_of(lot, half)

@@ -1,0 +1,1 @@
+"""Hardware switches: what marks, what pauses, which buffers; set, read back and undone alike everywhere."""

@@ -1,0 +1,136 @@
+"""Plan, apply, check and undo what the inventory wants of one hardware switch."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.provisioning.switches.change import Change, Configuration
+from harness.provisioning.switches.ledger import Ledger
+from harness.provisioning.switches.platform import Command, Platform, Session
+from harness.provisioning.switches.settings import HardwareSwitchVariables
+from remote.errors import NodeError, RejectedError
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSwitch:
+    """A switch with a session to it."""
+
+    node: str
+    platform: Platform
+    session: Session
+    ledger: Ledger
+
+    def configuration(self) -> Configuration:
+        """What stands there now."""
+        return self.platform.configuration(self.session.run(self.platform.read))
+
+    def run(self, commands: Iterable[Command]) -> None:
+        """One after the other."""
+        for command in commands:
+            _run(self.session, command)
+
+
+def plan(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
+    """Everything that `apply` would tell the switch now; nothing if it is as wanted."""
+    found = switch.configuration()
+    return _orders(switch.platform, switch.platform.changes(wanted, found), found)
+
+
+def plan_from_nothing(platform: Platform, wanted: HardwareSwitchVariables) -> list[Command]:
+    """What `apply` would tell a switch on which none of it stands."""
+    return _orders(platform, platform.changes(wanted, {}), {})
+
+
+def differences(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[str]:
+    """Where the switch is not as wanted, a sentence each."""
+    changes = switch.platform.changes(wanted, switch.configuration())
+    return [f"{switch.node}: {change.difference()}" for change in changes]
+
+
+def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
+    """Make the switch as wanted and read that back; what it was told.
+
+    What was there is written down before anything is changed. When the switch rejects a command, what came
+    before it is put back. NodeError if it was rejected, if the connection is lost, or if what is read back
+    differs.
+    """
+    found = switch.configuration()
+    changes = switch.platform.changes(wanted, found)
+    if not changes:
+        return []
+    earlier = switch.ledger.changes()
+    switch.ledger.remember(changes)
+    try:
+        _make(switch, changes, found)
+    except RejectedError:
+        switch.ledger.write(earlier)
+        raise
+    except NodeError as error:
+        raise NodeError(
+            f"{error}; what was there before stands in {switch.ledger.file}, and `rogue switch undo` puts it "
+            "back"
+        ) from error
+    left = differences(switch, wanted)
+    if left:
+        raise NodeError("\n  ".join([f"{switch.node}: what is read back differs from what was set", *left]))
+    return _orders(switch.platform, changes, found)
+
+
+def undo(switch: OpenSwitch) -> list[Command]:
+    """Put back what was there before, newest first, and read that back; what the switch was told."""
+    remembered = switch.ledger.changes()
+    found = switch.configuration()
+    back = [change.reversed() for change in reversed(remembered) if _stands(change.after, change, found)]
+    if back:
+        _make(switch, back, found)
+        found = switch.configuration()
+    left = [change for change in back if not _is_made(change, found)]
+    switch.ledger.write(change.reversed() for change in reversed(left))
+    if left:
+        lines = [f"{switch.node}: {change.difference()}" for change in left]
+        raise NodeError("\n  ".join([f"{switch.node}: not everything could be put back", *lines]))
+    return _orders(switch.platform, back, found) if back else []
+
+
+def _orders(platform: Platform, changes: Sequence[Change], found: Configuration) -> list[Command]:
+    if not changes:
+        return []
+    begin, end = (tuple(map(Command, texts)) for texts in (platform.begin, platform.end))
+    return [*begin, *platform.commands(changes, found), *end]
+
+
+def _make(switch: OpenSwitch, changes: Sequence[Change], found: Configuration) -> None:
+    platform = switch.platform
+    try:
+        switch.run(_orders(platform, changes, found))
+    except RejectedError as error:
+        _back(switch, changes)
+        raise RejectedError(f"{error}; what came before it was put back") from error
+
+
+def _back(switch: OpenSwitch, changes: Sequence[Change]) -> None:
+    """After a rejected command: forget the changes, or make those undone that count already."""
+    platform = switch.platform
+    if platform.abort:
+        switch.run(map(Command, platform.abort))
+        return
+    switch.run(Command(text) for text in platform.leave)
+    found = switch.configuration()
+    back = [change.reversed() for change in reversed(changes) if _stands(change.after, change, found)]
+    switch.run(_orders(platform, back, found))
+
+
+def _stands(text: str | None, change: Change, found: Configuration) -> bool:
+    """Whether a line of a change stands there; where there should be none, whether the other one does not."""
+    lines = found.get(change.context, ())
+    return text in lines if text is not None else change.before not in lines
+
+
+def _is_made(change: Change, found: Configuration) -> bool:
+    return _stands(change.after, change, found)
+
+
+def _run(session: Session, command: Command) -> None:
+    if command.stdin:
+        session.run(command.text, command.stdin)
+    else:
+        session.run(command.text)

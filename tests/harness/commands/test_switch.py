@@ -1,0 +1,66 @@
+"""`rogue switch`, on a switch that speaks Arista's command line."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.fake_agents import fake_inventory
+from helpers.fake_eos import FakeEos
+from helpers.fake_switch import served_switch
+from helpers.switch_inventory import hardware, wanted
+
+from harness.commands import switch as command
+from harness.errors import UsageError
+from harness.exit_codes import ExitCode
+from remote.errors import NodeError
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEos]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    eos = FakeEos()
+    with served_switch(tmp_path / "tor", eos) as served:
+        switches = (
+            hardware(wanted("eos", ("Ethernet1",)), served.login),
+            hardware(wanted("declared"), None),
+        )
+        inventory = replace(fake_inventory(), switch=None, hardware_switches=switches)
+        monkeypatch.setattr(command, "load_inventory", lambda _path: inventory)
+        yield eos
+
+
+def test_from_a_plan_to_undone(switch: FakeEos, capsys: Capture) -> None:
+    assert command.plan_switches("rack.yaml", is_offline=False) is ExitCode.OK
+    planned = capsys.readouterr().out
+    assert planned.splitlines()[0] == "tor (eos) would be told:"
+    assert "  priority-flow-control priority 3 no-drop" in planned.splitlines()
+    assert command.apply_switches("rack.yaml") is ExitCode.OK
+    assert capsys.readouterr().out == planned.replace("would be told", "was told")
+    assert command.check_switches("rack.yaml") is ExitCode.OK
+    told = "tor (eos) is as wanted: priority 3: marks from 150000 to 1500000 bytes, then with 0.1, pauses\n"
+    assert capsys.readouterr().out == told
+    assert command.apply_switches("rack.yaml") is ExitCode.OK
+    assert capsys.readouterr().out == "tor (eos) was as wanted already\n"
+    assert command.undo_switches("rack.yaml") is ExitCode.OK
+    assert "  no qos trust dscp" in capsys.readouterr().out.splitlines()
+    assert command.undo_switches("rack.yaml") is ExitCode.OK
+    assert capsys.readouterr().out == "tor (eos) has nothing to put back\n"
+
+
+def test_a_difference_fails_in_a_sentence(switch: FakeEos) -> None:
+    with pytest.raises(NodeError, match=r"^tor: interface Ethernet1: got nothing, expected `qos trust dscp`"):
+        command.check_switches("rack.yaml")
+
+
+def test_a_plan_offline_asks_nobody(switch: FakeEos, capsys: Capture) -> None:
+    assert command.plan_switches("rack.yaml", is_offline=True) is ExitCode.OK
+    assert (switch.heard, "  commit" in capsys.readouterr().out) == ([], True)
+
+
+def test_without_a_switch_there_is_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "load_inventory", lambda _path: fake_inventory())
+    with pytest.raises(UsageError, match="got no hardware switch to log in to"):
+        command.check_switches("rack.yaml")

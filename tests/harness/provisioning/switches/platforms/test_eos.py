@@ -1,0 +1,118 @@
+"""Arista EOS. Commands as in the EOS User Manual, chapters Quality of Service and Data Center Bridging."""
+
+from pathlib import Path
+
+import pytest
+from helpers.fake_eos import FakeEos
+from helpers.fake_switch import served_switch
+from helpers.switch_inventory import hardware, wanted
+
+from harness.provisioning.switches.connection import open_switch
+from harness.provisioning.switches.operations import apply, differences, plan, plan_from_nothing, undo
+from harness.provisioning.switches.platforms.eos import Eos
+
+WANTED = wanted("eos")
+MARKS = (
+    "random-detect ecn minimum-threshold 150000 bytes maximum-threshold 1500000 bytes "
+    "max-mark-probability 10 weight 0"
+)
+GOLDEN = f"""\
+configure session rogue
+abort
+configure session rogue
+interface Ethernet1
+qos trust dscp
+priority-flow-control on
+priority-flow-control priority 3 no-drop
+exit
+interface Ethernet1
+uc-tx-queue 3
+{MARKS}
+exit
+exit
+interface Ethernet2
+qos trust dscp
+priority-flow-control on
+priority-flow-control priority 3 no-drop
+exit
+interface Ethernet2
+uc-tx-queue 3
+{MARKS}
+exit
+exit
+commit
+"""
+RESTORED = [
+    "interface Ethernet1",
+    "uc-tx-queue 3",
+    "random-detect ecn minimum-threshold 9 bytes maximum-threshold 9 bytes max-mark-probability 100 weight 0",
+]
+PORT, QUEUE = ("interface Ethernet1",), ("interface Ethernet1", "uc-tx-queue 3")
+
+
+def test_the_golden_plan() -> None:
+    assert "".join(f"{command}\n" for command in plan_from_nothing(Eos(), WANTED)) == GOLDEN
+
+
+def test_it_is_set_read_back_and_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    switch = FakeEos()
+    switch.running.open(QUEUE)
+    switch.running.put(QUEUE, "random-detect ecn minimum-threshold", RESTORED[2])
+    switch.running.put(
+        PORT, "priority-flow-control priority 4 no-drop", "priority-flow-control priority 4 no-drop"
+    )
+    before = switch.running.shown()
+    with (
+        served_switch(tmp_path / "tor", switch) as served,
+        open_switch(hardware(WANTED, served.login)) as opened,
+    ):
+        planned = plan(opened, WANTED)
+        assert switch.running.shown() == before, "a plan changes nothing"
+        told = apply(opened, WANTED)
+        assert told == planned
+        assert switch.running.modes[QUEUE]["random-detect ecn minimum-threshold"].startswith(
+            "random-detect ecn minimum-threshold 150000 bytes"
+        )
+        assert list(switch.running.modes[PORT])[-3:] == [
+            "qos trust",
+            "priority-flow-control on",
+            "priority-flow-control priority 3 no-drop",
+        ], "priority 4 pauses no more"
+        assert (differences(opened, WANTED), apply(opened, WANTED)) == ([], [])
+        assert opened.ledger.file.is_file()
+        switch.running.take(PORT, "qos trust")
+        assert differences(opened, WANTED) == [
+            "tor: interface Ethernet1: got nothing, expected `qos trust dscp`"
+        ]
+        undo(opened)
+        assert not opened.ledger.file.exists()
+        assert undo(opened) == []
+    assert sorted(switch.running.shown()) == sorted(before)
+
+
+@pytest.mark.parametrize(
+    ("settings", "mistake"),
+    [
+        ({"pauses": True}, None),
+        ({"headroom_bytes": 9}, "priority 3: got headroom_bytes, expected none, as EOS sizes it by itself"),
+        (
+            {"marks": {"from_bytes": 1, "to_bytes": 2, "probability": 0.125}},
+            "priority 3: got probability 0.125, expected whole percent, such as 0.01",
+        ),
+        (
+            {"marks": {"from_bytes": 1, "to_bytes": 256_000_001}},
+            "priority 3: got 256000001 bytes, expected 256000000 at most",
+        ),
+    ],
+)
+def test_what_it_cannot(settings: dict[str, object], mistake: str | None) -> None:
+    assert Eos().mistake(wanted("eos", switch_priorities={"3": settings})) == mistake
+
+
+def test_only_dscps_that_eos_puts_elsewhere_are_mapped() -> None:
+    lines = Eos().lines(wanted("eos", switch_priorities={"3": {"dscp": [26, 0, 40]}}))
+    assert [line.text for line in lines if "map" in line.text] == [
+        "qos map dscp 0 to traffic-class 3",
+        "qos map dscp 40 to traffic-class 3",
+    ]

@@ -1,0 +1,21 @@
+from pathlib import Path
+
+import pytest
+from helpers.fake_eos import FakeEos
+from helpers.fake_switch import PASSWORD, served_switch
+from helpers.switch_inventory import hardware, wanted
+
+from harness.provisioning.switches.connection import open_switch
+from remote.errors import NodeError
+
+
+def test_a_password_comes_from_the_environment_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with served_switch(tmp_path / "tor", FakeEos(), has_key=False) as served:
+        switch = hardware(wanted("eos"), served.login)
+        with pytest.raises(NodeError, match="export the password"), open_switch(switch):
+            pytest.fail("it let somebody in without")
+        monkeypatch.setenv("ROGUE_SWITCH_PASSWORD", PASSWORD)
+        with open_switch(switch) as opened:
+            assert ("interface Ethernet1" in opened.configuration()[()], opened.node) == (True, "tor")
+            assert opened.ledger.file.parent == tmp_path / "rogue" / "switches"

@@ -1,0 +1,36 @@
+from helpers.switch_inventory import wanted
+
+from harness.provisioning.switches.change import Change
+from harness.provisioning.switches.platform import Command
+from harness.provisioning.switches.platforms.eos import Eos
+
+A, B = ("interface Ethernet1",), ("interface Ethernet2",)
+
+
+def test_each_context_is_entered_once_and_left() -> None:
+    changes = [
+        Change((), "profile p", None, "no profile p", opens=True),
+        Change(A, "pause", None, "no pause"),
+        Change(A, None, "mark", "no mark"),
+        Change((*B, "queue 3"), "mark", None, "no mark"),
+    ]
+    told = [command.text for command in Eos().commands(changes, {})]
+    assert told == [
+        *("profile p", "exit"),
+        *("interface Ethernet1", "pause", "no mark", "exit"),
+        *("interface Ethernet2", "queue 3", "mark", "exit", "exit"),
+    ]
+
+
+def test_what_is_not_wanted_goes_first_and_only_from_our_ports() -> None:
+    pauses = ("priority-flow-control priority 5 no-drop",)
+    found = {A: pauses, B: pauses, ("interface Ethernet9",): pauses}
+    changes = Eos().changes(wanted("eos", switch_priorities={}), found)
+    assert [(change.context, change.command) for change in changes] == [
+        (A, "no priority-flow-control priority 5 no-drop"),
+        (B, "no priority-flow-control priority 5 no-drop"),
+    ]
+
+
+def test_a_command_with_input_is_shown_with_it() -> None:
+    assert str(Command("config apply-patch /dev/stdin", "[]")) == "config apply-patch /dev/stdin <<\n[]"

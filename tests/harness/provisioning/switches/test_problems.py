@@ -1,0 +1,33 @@
+from pathlib import Path
+
+import pytest
+
+from harness.provisioning.switches.problems import switch_problems
+
+PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"switch_platform": "declared"}, None),
+        ({"switch_platform": "eos", "switch_ports": PORTS}, None),
+        (
+            {"switch_platform": "eos"},
+            "rack.yaml: tor.switch_ports: got nothing, expected the ports that experiments use; "
+            "docs/SWITCHES.md says what each platform takes.",
+        ),
+        (
+            {
+                "switch_platform": "eos",
+                "switch_ports": PORTS,
+                "switch_priorities": {"3": {"headroom_bytes": 9}},
+            },
+            "rack.yaml: tor.switch_priorities, priority 3: got headroom_bytes, expected none, as EOS sizes "
+            "it by itself; docs/SWITCHES.md says what each platform takes.",
+        ),
+    ],
+)
+def test_each_has_its_place(variables: dict[str, object], told: str | None) -> None:
+    found = [str(problem) for problem in switch_problems(Path("rack.yaml"), "tor", variables)]
+    assert found == ([] if told is None else [told])

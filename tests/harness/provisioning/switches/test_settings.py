@@ -1,0 +1,41 @@
+import pytest
+from helpers.switch_inventory import wanted
+from pydantic import ValidationError
+
+from harness.provisioning.switches.settings import Marking
+
+
+def test_they_are_told_in_words() -> None:
+    told = str(wanted("eos"))
+    assert told == "priority 3: marks from 150000 to 1500000 bytes, then with 0.1, pauses"
+    step = wanted("eos", switch_priorities={"0": {"marks": {"from_bytes": 9, "to_bytes": 9}}})
+    assert str(step) == "priority 0: marks beyond 9 bytes"
+    assert str(wanted("eos", switch_priorities={})) == "neither marks nor pauses"
+
+
+def test_interfaces_come_once() -> None:
+    ports = [{"bridge": "s0", "interface": "Ethernet1", "peer": peer} for peer in ("h0", "h1")]
+    variables = wanted("eos", switch_ports=ports)
+    assert variables.interfaces == ("Ethernet1",)
+    assert [port.name for port in variables.switch_ports] == ["s0->h0", "s0->h1"]
+    assert (variables.pausing, [number for number, _ in variables.marking]) == ((3,), [3])
+
+
+@pytest.mark.parametrize("interface", ["Ethernet1; reload", "Ethernet1\nreload", "", "Ethernet 1"])
+def test_an_interface_is_one_word(interface: str) -> None:
+    with pytest.raises(ValidationError):
+        wanted("eos", interfaces=(interface,))
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {"from_bytes": 2, "to_bytes": 1},
+        {"from_bytes": 0, "to_bytes": 1},
+        {"from_bytes": 1, "to_bytes": 1, "probability": 0},
+        {"from_bytes": 1, "to_bytes": 1, "percent": 3},
+    ],
+)
+def test_marks_that_make_no_sense(marks: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Marking.model_validate(marks)

@@ -1,0 +1,47 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+from helpers.fake_agents import fake_inventory
+from helpers.switch_inventory import hardware, wanted
+
+from harness.provisioning.inventory import Inventory
+from harness.testbeds.ssh.declared import lacking, switch_facts, unmarked
+
+MARKS = {"0": {"marks": {"from_bytes": 30_000, "to_bytes": 30_000}}}
+PAUSES = {"3": {"pauses": True}}
+
+
+def rack(*priorities: dict[str, object]) -> Inventory:
+    switches = [hardware(wanted("declared", switch_priorities=each), None) for each in priorities]
+    return replace(fake_inventory(), switch=None, hardware_switches=tuple(switches))
+
+
+def test_dctcp_needs_a_switch_that_marks(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "transports=[dctcp]")
+    assert str(unmarked(cell, rack())).startswith("dctcp needs a switch that marks, and nobody says that")
+    assert str(unmarked(cell, rack(MARKS, PAUSES))) == (
+        "dctcp needs switches where some priority marks, but by the inventory tor has none: set it in "
+        "switch_priorities, or leave dctcp out"
+    )
+    assert unmarked(cell, rack(MARKS, MARKS)) is None
+    assert unmarked(cell, fake_inventory()) is None, "our own switch marks by itself"
+
+
+@pytest.mark.parametrize("transport", ["rogue", "roce", "cubic"])
+def test_what_needs_no_marks_asks_for_none(tmp_path: Path, transport: str) -> None:
+    assert unmarked(cell_of(tmp_path, f"transports=[{transport}]"), rack()) is None
+
+
+def test_pauses_are_asked_for_alike() -> None:
+    assert lacking(rack(PAUSES).hardware_switches, "roce+pfc", "pauses") is None
+    told = lacking(rack(MARKS).hardware_switches, "roce+pfc", "pauses")
+    assert str(told).startswith("roce+pfc needs switches where some priority pauses")
+
+
+def test_what_is_declared_is_a_fact_of_each_cell() -> None:
+    assert switch_facts(rack({**MARKS, **PAUSES})) == {
+        "switch_tor": "declared: priority 0: marks beyond 30000 bytes; priority 3: pauses"
+    }
+    assert switch_facts(fake_inventory()) == {}

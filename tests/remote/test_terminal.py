@@ -1,0 +1,139 @@
+"""A switch's command line over real SSH; Arista's stands for all of them."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.fake_eos import FakeEos
+from helpers.fake_switch import PAGE_LINES, PASSWORD, served_switch
+from helpers.sshd import laboratory, needs_sshd
+
+from remote.errors import NodeError, RejectedError
+from remote.resolution import resolve
+from remote.terminal import Dialect, Secrets, open_terminal
+
+EOS = Dialect("arista_eos", r"[>#]\s*$", r"^% ")
+NOTHING = Secrets()
+
+
+def test_a_long_reply_comes_whole_and_without_the_prompt(tmp_path: Path) -> None:
+    with (
+        served_switch(tmp_path, FakeEos()) as served,
+        open_terminal(served.login, EOS, NOTHING) as terminal,
+    ):
+        lines = terminal.run("show running-config").splitlines()
+    assert len(lines) > 2 * PAGE_LINES
+    assert (lines[0].strip(), lines[-1].strip()) == ("! Command: show running-config", "end")
+
+
+def test_a_reply_that_comes_byte_by_byte(tmp_path: Path) -> None:
+    switch = FakeEos()
+    switch.is_slow = True
+    with served_switch(tmp_path, switch) as served, open_terminal(served.login, EOS, NOTHING) as terminal:
+        assert "hostname tor" in terminal.run("show running-config")
+
+
+def test_a_command_that_is_rejected_is_told_and_the_session_goes_on(tmp_path: Path) -> None:
+    with (
+        served_switch(tmp_path, FakeEos()) as served,
+        open_terminal(served.login, EOS, NOTHING) as terminal,
+    ):
+        with pytest.raises(RejectedError) as told:
+            terminal.run("show the way")
+        assert str(told.value) == "tor: `show the way` was rejected: % Invalid input"
+        assert "hostname tor" in terminal.run("show running-config")
+
+
+def test_a_session_that_drops_is_a_sentence(tmp_path: Path) -> None:
+    switch = FakeEos()
+    switch.drops = "show running-config"
+    with (
+        pytest.raises(NodeError, match=r"^tor: `show running-config` failed: ") as told,
+        served_switch(tmp_path, switch) as served,
+        open_terminal(served.login, EOS, NOTHING) as terminal,
+    ):
+        terminal.run("show running-config")
+    assert not isinstance(told.value, RejectedError)
+
+
+def test_a_switch_that_never_replies_is_given_up(tmp_path: Path) -> None:
+    switch = FakeEos()
+    switch.hangs = "show running-config"
+    with served_switch(tmp_path, switch) as served:
+        try:
+            with (
+                pytest.raises(NodeError, match=r"^tor: `show running-config`: got no prompt in time"),
+                open_terminal(served.login, EOS, NOTHING, limit_s=1.0) as terminal,
+            ):
+                terminal.run("show running-config")
+        finally:
+            switch.wake.set()
+
+
+@pytest.mark.parametrize(("password", "is_let_in"), [(PASSWORD, True), ("wrong-" + PASSWORD, False)])
+def test_a_password_opens_and_is_told_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, password: str, is_let_in: bool
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secrets = Secrets(password)
+    told = ""
+    with served_switch(tmp_path, FakeEos(), has_key=False) as served:
+        try:
+            with open_terminal(served.login, EOS, secrets) as terminal:
+                terminal.run("show running-config")
+        except NodeError as error:
+            told = str(error)
+    assert (told == "") is is_let_in
+    assert told == "" or "ROGUE_SWITCH_PASSWORD" in told
+    assert PASSWORD not in caplog.text + told + repr(secrets)
+    assert all(PASSWORD not in file.read_text() for file in tmp_path.iterdir())
+
+
+def test_an_unknown_host_key_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    switch = FakeEos()
+    with served_switch(tmp_path, switch, has_key=False) as served:
+        stranger = replace(served.login, known_hosts=(tmp_path / "nobody",))
+        with (
+            pytest.raises(NodeError, match=r"^tor: SSH failed: got no host key of \[127.0.0.1\]"),
+            open_terminal(stranger, EOS, Secrets(PASSWORD)),
+        ):
+            pytest.fail("it let a stranger in")
+        assert served.transports == []
+
+
+def test_another_key_than_the_known_one_is_refused(tmp_path: Path) -> None:
+    switch = FakeEos()
+    with (
+        served_switch(tmp_path / "tor", switch) as served,
+        served_switch(tmp_path / "other", FakeEos()) as other,
+    ):
+        line = (tmp_path / "other" / "known_hosts").read_text()
+        mixed = line.replace(str(other.login.port), str(served.login.port))
+        (tmp_path / "tor" / "known_hosts").write_text(mixed)
+        with pytest.raises(NodeError, match=r"^tor: .*host key"), open_terminal(served.login, EOS, NOTHING):
+            pytest.fail("it let somebody else in")
+    assert switch.heard == []
+
+
+def test_the_second_key_file_counts_too(tmp_path: Path) -> None:
+    with (
+        served_switch(tmp_path / "a", FakeEos()) as served,
+        served_switch(tmp_path / "b", FakeEos()) as other,
+    ):
+        both = replace(served.login, key_files=(*other.login.key_files, *served.login.key_files))
+        with open_terminal(both, EOS, NOTHING) as terminal:
+            assert "hostname tor" in terminal.run("show running-config")
+
+
+@needs_sshd
+def test_a_switch_behind_a_jump_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        laboratory(tmp_path, monkeypatch) as there,
+        served_switch(tmp_path / "tor", FakeEos()) as served,
+    ):
+        gate = resolve(there.destination()).gateway
+        behind = replace(served.login, gateway=gate)
+        with open_terminal(behind, EOS, NOTHING) as terminal:
+            assert "hostname tor" in terminal.run("show running-config")
+        assert there.gate.connections() == 1
