@@ -40,6 +40,8 @@ missing_packages() {
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || packages="$packages python3-dev"
     fi
     [ -n "$(find_compiler)" ] || packages="$packages g++"
+    # Nothing but nodes and tests need OpenSSH's client: where we may not install it, we only say so.
+    if ! command -v ssh >/dev/null && may_install; then packages="$packages openssh-client"; fi
     echo "${packages# }"
 }
 
@@ -94,6 +96,8 @@ logged() {
 
 dependencies() {
     require_tools
+    command -v ssh >/dev/null ||
+        echo "setup: no OpenSSH client here (Debian: openssh-client); nodes and 'make test' need it" >&2
     echo "setup: Python packages into $venv (once; about a minute)" >&2
     "$(find_python)" -m venv --clear "$venv"
     logged "pip could not install requirements/lock.txt; a package index must be reachable." \

@@ -31,7 +31,7 @@ class Machine:
         self.write(self.programs / "id", f"echo {user_id}")
         if has_apt_get:
             self.write(self.programs / "apt-get", APT_GET)
-        for program in (later / "python3", later / "g++", self.venv / "bin/python"):
+        for program in (later / "python3", later / "g++", later / "ssh", self.venv / "bin/python"):
             self.write(program, 'echo "$0 $*" >>"$CALLS"')
 
     def write(self, program: Path, text: str) -> None:
@@ -61,10 +61,11 @@ def test_root_on_debian_gets_what_is_missing(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     done = machine.set_up()
     assert done.returncode == 0, done.stderr
-    assert f"-qq install --yes --no-install-recommends {PACKAGES}\n" in machine.calls
+    assert f"-qq install --yes --no-install-recommends {PACKAGES} openssh-client\n" in machine.calls
     assert machine.calls.index(" update") < machine.calls.index(" install ")
-    assert f"apt-get install --yes --no-install-recommends {PACKAGES}" in done.stderr
+    assert f"apt-get install --yes --no-install-recommends {PACKAGES} openssh-client" in done.stderr
     assert "-m pip install" in machine.calls, "the set-up goes on with the Python packages"
+    assert "no OpenSSH client here" not in done.stderr
 
 
 @pytest.mark.skipif(not IS_DEBIAN, reason="only Debian and its relatives get packages installed")
@@ -72,7 +73,7 @@ def test_a_mirror_that_cannot_be_reached_is_told(tmp_path: Path) -> None:
     done = Machine(tmp_path).set_up(BROKEN_MIRROR="1")
     assert done.returncode == 1
     assert "E: Unable to fetch" in done.stderr
-    assert f"apt-get could not install {PACKAGES}" in done.stderr
+    assert f"apt-get could not install {PACKAGES} openssh-client" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,14 @@ def test_everybody_else_is_told(
     assert f"apt-get install --yes {PACKAGES}" in done.stderr
     assert "apt-get" not in machine.calls
     assert not (tmp_path / "venv/.dependencies").exists()
+
+
+def test_without_an_ssh_client_the_set_up_goes_on_and_says_so(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, user_id=1000)
+    for program in (tmp_path / "later").iterdir():
+        if program.name != "ssh":
+            shutil.copy(program, machine.programs)
+    done = machine.set_up()
+    assert done.returncode == 0, done.stderr
+    assert "no OpenSSH client here (Debian: openssh-client)" in done.stderr
+    assert "-m pip install" in machine.calls
