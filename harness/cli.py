@@ -11,6 +11,7 @@ from harness.command_line import claims, experiments, inventory, nodes, runs, sw
 from harness.errors import HarnessError
 from harness.exit_codes import ExitCode
 from remote.errors import NodeError
+from workloads.printable import printable
 
 app: Final = typer.Typer(
     name="rogue",
@@ -88,7 +89,7 @@ def run_guarded(command: Callable[[], object]) -> ExitCode:
         return ExitCode.OK
     except (Exception, KeyboardInterrupt) as error:
         message, failed = _explain(error)
-        typer.echo(f"rogue: {message}", err=True)
+        typer.echo(f"rogue: {printable(message)}", err=True)
         return failed
     return ExitCode(code) if isinstance(code, int) else ExitCode.OK
 

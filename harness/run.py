@@ -117,6 +117,8 @@ def reopen_run(directory: Path, command: Sequence[str]) -> Run:
     Cells that are added follow the present schema, so that from now on the run does.
     """
     run = Run(directory, read_manifest(directory))
+    if run.cells.is_symlink():
+        raise UsageError(f"{run.cells}: got a link, expected a directory; nothing is written through links.")
     run.note_stored()
     run.manifest.schema_version = SCHEMA_VERSION
     run.manifest.sessions.append(_session(command, datetime.now(UTC)))

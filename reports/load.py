@@ -11,12 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from reports.files import TABLE_BYTES_MAX, read_regular
 from reports.manifest import read_manifest
 from workloads.manifest import Manifest
 from workloads.records import TABLES, ColumnType
 
 # After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
 CACHE_BYTES_MAX = 500_000_000
+VALUES_MAX: Final = 2_000_000_000
+"""In one table; a small file can promise any number."""
 MISSING_CODE: Final = -1
 """What pandas has in a categorical for an absent value."""
 _VALUE_BYTES = 8
@@ -68,7 +71,7 @@ class Run:
         relative = path.relative_to(self.directory).as_posix()
         promised = self.manifest.files.get(relative)
         try:
-            content = path.read_bytes()
+            content = read_regular(path, TABLE_BYTES_MAX)
         except FileNotFoundError:
             if promised:
                 self._problems[path] = (
@@ -107,6 +110,8 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
     strings = {column.name for column in TABLES[name].columns if column.type == "string"}
     try:
         metadata = pq.ParquetFile(pa.BufferReader(content)).metadata
+        if metadata.num_rows * max(1, metadata.num_columns) > VALUES_MAX:
+            return None, f"has {metadata.num_rows} rows, more than can be read"
         stored = [column for column in metadata.schema.names if column in strings]
         file = pq.ParquetFile(pa.BufferReader(content), metadata=metadata, read_dictionary=stored)
         table = file.read(use_threads=False)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from reports.errors import ReportError
+from reports.files import read_regular
 from workloads.manifest import MANIFEST, Manifest, ManifestError, parse_manifest
 
 
@@ -10,7 +11,7 @@ def read_manifest(directory: Path) -> Manifest:
     """Read and check the manifest of a run directory; a sentence in a ReportError if that is impossible."""
     path = directory / MANIFEST
     try:
-        return parse_manifest(path.read_bytes())
+        return parse_manifest(read_regular(path))
     except FileNotFoundError as error:
         raise ReportError(
             f"{path}: there is no such file; give the directory of a run, such as"

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from workloads.printable import printable
 from workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 MANIFEST: Final = "manifest.json"
@@ -103,7 +104,7 @@ class Manifest(Record):
     """The whole manifest."""
 
     schema_version: int = SCHEMA_VERSION
-    run_id: str
+    run_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=,@ -]*$", max_length=255)]
     status: RunStatus
     testbed: str
     created_utc: str
@@ -139,13 +140,13 @@ class Manifest(Record):
 def parse_manifest(text: bytes) -> Manifest:
     """Read the content of a manifest's file; ManifestError if it is none, or one of a later version."""
     try:
-        content = _encodable(json.loads(text))
+        content = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"got what is not valid JSON ({error}), expected a run's manifest") from error
     if not isinstance(content, dict):
         raise ManifestError(f"got a {type(content).__name__}, expected a JSON object")
     version = content.get("schema_version")
-    if not isinstance(version, int) or version > SCHEMA_VERSION:
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 < version <= SCHEMA_VERSION:
         expected = f"expected schema_version {SCHEMA_VERSION} or older"
         raise ManifestError(f"got schema_version {version}, {expected}; update rogue")
     try:
@@ -157,12 +158,23 @@ def parse_manifest(text: bytes) -> Manifest:
         raise ManifestError(f"{key}: {first['msg']}, {got}; the file is damaged") from error
 
 
-def _encodable(value: object) -> object:
-    """Replace what no file can hold: half a surrogate pair, as a shell hands it over for a broken name."""
+def parse_json(text: bytes) -> object:
+    """Read what a run wrote, or somebody in its place; ValueError or RecursionError if it is no JSON.
+
+    Texts come without what no file can hold, and without what steers a terminal.
+    """
+    return _harmless(json.loads(text, parse_constant=_refuse_constant))
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no number of JSON's")
+
+
+def _harmless(value: object) -> object:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
+        return printable(value)
     if isinstance(value, list):
-        return [_encodable(item) for item in value]
+        return [_harmless(item) for item in value]
     if isinstance(value, dict):
-        return {str(_encodable(key)): _encodable(item) for key, item in value.items()}
+        return {str(_harmless(key)): _harmless(item) for key, item in value.items()}
     return value

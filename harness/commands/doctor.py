@@ -25,7 +25,7 @@ def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ())
 
     The agent is to have these plug-ins.
     """
-    inventory = load_inventory(inventory_of(argument))
+    inventory = load_inventory(inventory_of(argument), is_named=True)
     load_plugins(plugins_at(plugins))
     try:
         found = look(inventory, log_file(log, "doctor"), Console(stderr=True))

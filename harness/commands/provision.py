@@ -28,7 +28,7 @@ def provision_nodes(
     argument: str, experiment: str | None, log: Path | None, plugins: Sequence[Path] = (), *, is_check: bool
 ) -> ExitCode:
     """Provision every node, with an agent that has these plug-ins; say what was changed."""
-    inventory = load_inventory(inventory_of(argument))
+    inventory = load_inventory(inventory_of(argument), is_named=True)
     load_plugins(plugins_at(plugins))
     ports = _ports(inventory, experiment)
     try:

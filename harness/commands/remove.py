@@ -17,6 +17,7 @@ from harness.errors import StorageError, UsageError
 from harness.exit_codes import ExitCode
 from harness.results.run_directory import locked, partial_report
 from harness.termination import StoppedError
+from reports.files import read_regular
 from workloads.manifest import MANIFEST
 
 DELETING_PREFIX: Final = ".deleting-"
@@ -99,7 +100,7 @@ def _is_from_rogue(run: Path, mark: str) -> bool:
     if _RUN_NAME.fullmatch(run.name):
         return True
     try:
-        content = json.loads((run / mark).read_bytes())
+        content = json.loads(read_regular(run / mark))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and _KEYS[mark] <= set(content)

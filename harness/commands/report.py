@@ -15,9 +15,10 @@ from harness.errors import BusyRunError
 from harness.exit_codes import ExitCode
 from harness.plugins.trust import NOBODY, Trust, load_what_is_trusted
 from harness.program import call_again
-from harness.results.files import checksum
+from harness.results.files import write_whole
 from harness.results.manifest import read_manifest, write_manifest
 from harness.results.run_directory import locked, partial_report
+from reports.files import checksum
 from workloads.manifest import Manifest, PluginRecord
 from workloads.records import CellStatus
 
@@ -112,7 +113,7 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
 def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: Exception) -> None:
     where = ""
     for run in still[:1]:
-        (run / TRACEBACK).write_text("".join(traceback.format_exception(error)))
+        write_whole(run / TRACEBACK, "".join(traceback.format_exception(error)).encode("utf-8", "replace"))
         where = f"; see {run / TRACEBACK}"
     again = call_again("report", *runs)
     text = f"the results are stored, but the report failed ({type(error).__name__}: {error}){where}"

@@ -78,7 +78,7 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
         with ExitStack() as after, locked(options.resume):
             manifest = read_manifest(options.resume)
             plugins = load_trusted(manifest.plugins, options.trust)
-            testbed = _ready_testbed(manifest.testbed, options.dask)
+            testbed = _ready_testbed(manifest.testbed, options.dask, is_named=False)
             with CountDisplay(sys.stderr) as counted:
                 plan = replan(manifest, testbed, counted, plugins)
             run = reopen_run(options.resume, command)
@@ -104,9 +104,9 @@ def _watch(run: Run, plan: Plan, options: RunOptions, after: ExitStack) -> Watch
     return after.enter_context(show_live(run, seconds))
 
 
-def _ready_testbed(name: str, dask: str | None) -> Testbed:
+def _ready_testbed(name: str, dask: str | None, *, is_named: bool = True) -> Testbed:
     """The testbed, in a state to measure; NodeError says what is in the way."""
-    testbed = find_testbed(name)
+    testbed = find_testbed(name, is_named=is_named)
     if dask is not None and testbed.jobs_max is not None:
         expected = "a testbed whose cells need nothing but a processor"
         raise UsageError(f"--dask: got --testbed {name}, expected {expected}; leave --dask out.")

@@ -18,7 +18,7 @@ from remote.errors import NodeError
 
 def restore_nodes(argument: str, log: Path | None) -> ExitCode:
     """Put every node back, and say how much that was."""
-    inventory = load_inventory(inventory_of(argument))
+    inventory = load_inventory(inventory_of(argument), is_named=True)
     failures = _failures_of_switches(inventory)
     try:
         played = teardown(inventory, log_file(log, "teardown"), Console(stderr=True))

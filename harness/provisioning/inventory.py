@@ -15,7 +15,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+import harness
 from harness.errors import ConfigError, Problem, UsageError
+from harness.provisioning.inventory_trust import check_static, distrusted
 from harness.provisioning.mistakes import find_problems
 from harness.provisioning.switches.problems import switch_problems
 from harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
@@ -27,6 +29,7 @@ from remote.resolution import resolve
 _HARDWARE: Final = "hardware_switches"
 _GROUPS: Final = ("hosts", "switch", _HARDWARE)
 _TIME_LIMIT_S: Final = 60.0
+_SETTINGS: Final = Path(harness.__file__).parent.parent / "playbooks" / "ansible.cfg"
 _RESOLVED_AT_ONCE: Final = 8
 _UNVERIFIED: Final = re.compile(r"stricthostkeychecking[\s='\"]*(no|off|false|accept-new)\b", re.IGNORECASE)
 _CHECKS: Final = tuple(f"ansible_{kind}host_key_checking" for kind in ("", "ssh_", "paramiko_"))
@@ -164,14 +167,19 @@ class Inventory:
         return (*(host.login for host in self.hosts), *switch)
 
 
-def load_inventory(path: Path) -> Inventory:
-    """Read and check an inventory; ConfigError names what is wrong with it, one sentence each."""
+def load_inventory(path: Path, *, is_named: bool = False) -> Inventory:
+    """Read and check an inventory; ConfigError names what is wrong with it, one sentence each.
+
+    is_named: a person named it on the command line in order to work with it, so that it may be a program of
+    that person's.
+    """
     if not path.is_file():
         raise UsageError(
             f"inventory: got {path}, expected a file; `rogue testbed up` writes one, and inventory/example "
             "shows how one is written by hand."
         )
-    return interpret(path, _listed(path))
+    check_static(path, is_named=is_named)
+    return interpret(path, _listed(path, is_named=is_named))
 
 
 def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
@@ -187,6 +195,8 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
         problems += [*find_problems(path, name, kind, own), *find_problems(path, name, LoginVariables, own)]
         problems += _unverified(path, name, own)
         problems += _no_interface(path, name, own) if kind is HostVariables else []
+    for name, own in variables.items():
+        problems += [each for each in distrusted(path, name, own) if each not in problems]
     for name in names[_HARDWARE] if not problems else ():
         problems += switch_problems(path, name, variables[name])
     for name in names["hosts"][:1]:
@@ -221,10 +231,12 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
     )
 
 
-def _listed(path: Path) -> dict[str, Any]:
-    """What Ansible itself makes of the file."""
+def _listed(path: Path, *, is_named: bool) -> dict[str, Any]:
+    """What Ansible itself makes of the file: of plain text, with no plug-in that it could name."""
     program = Path(sys.executable).with_name("ansible-inventory")
     environment = {**os.environ, "ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
+    environment |= {"ANSIBLE_CONFIG": str(_SETTINGS)}
+    environment |= {"ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini" if is_named else "yaml,ini"}
     command = [str(program), "--inventory", str(path), "--list"]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=_TIME_LIMIT_S, check=False

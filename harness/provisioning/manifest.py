@@ -9,6 +9,7 @@ from typing import Final
 from xml.etree import ElementTree
 
 from harness.errors import UsageError
+from reports.files import read_regular
 
 SIZE_MAX_BYTES: Final = 20_000_000
 SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")
@@ -80,11 +81,9 @@ def read_manifest(path: Path) -> Manifest:
 
 def _parsed(path: Path) -> ElementTree.Element:
     try:
-        content = path.read_bytes()
+        content = read_regular(path, SIZE_MAX_BYTES)
     except OSError as error:
         raise UsageError(f"manifest {path}: cannot be read: {error.strerror}; give a file.") from error
-    if len(content) > SIZE_MAX_BYTES:
-        raise UsageError(f"manifest {path}: got {len(content)} bytes, expected {SIZE_MAX_BYTES} at most.")
     parser = ElementTree.XMLParser(target=_WithoutDoctype(path))
     try:
         parser.feed(content)

@@ -160,6 +160,7 @@ def _environment(directory: Path) -> dict[str, str]:
         **dict.fromkeys(_CHECKS, "1"),
         "PATH": f"{_program('ansible-playbook').parent}:{os.environ.get('PATH', os.defpath)}",
         "ANSIBLE_CONFIG": str(DIRECTORY / "ansible.cfg"),
+        "ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini",
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(directory / "ssh"),
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_DEPRECATION_WARNINGS": "0",

@@ -24,7 +24,7 @@ def store_cell(cells: Path, record: CellRecord, files: Mapping[str, bytes]) -> P
         name = f"{record.id}.failed-{len(failed_attempts(cells, record.id)) + 1}"
         record.failed_attempts = [*failed_attempts(cells, record.id), name]
     temporary = cells / f"{TEMPORARY_PREFIX}{record.id}"
-    shutil.rmtree(temporary, ignore_errors=True)
+    _discard(temporary)
     temporary.mkdir()
     for path, content in sorted(files.items()):
         (temporary / path).parent.mkdir(exist_ok=True)
@@ -38,12 +38,20 @@ def store_cell(cells: Path, record: CellRecord, files: Mapping[str, bytes]) -> P
 
 def discard_unfinished(cells: Path, identifier: str) -> None:
     """Remove what a cell that was stopped had begun to write."""
-    shutil.rmtree(cells / f"{TEMPORARY_PREFIX}{identifier}", ignore_errors=True)
+    _discard(cells / f"{TEMPORARY_PREFIX}{identifier}")
 
 
 def discard_all_unfinished(cells: Path) -> None:
     """Discard what every cell left unfinished, after a run that was killed."""
     for leftover in cells.glob(f"{TEMPORARY_PREFIX}*"):
+        _discard(leftover)
+
+
+def _discard(leftover: Path) -> None:
+    """Remove a directory, or whatever somebody has put in its place; what a link leads to stays."""
+    if leftover.is_symlink() or leftover.is_file():
+        leftover.unlink()
+    else:
         shutil.rmtree(leftover, ignore_errors=True)
 
 

@@ -1,9 +1,10 @@
 """Files that are there whole or not at all."""
 
-import hashlib
 import os
 from pathlib import Path
 from typing import Final
+
+from reports.files import checksum, write_new
 
 TEMPORARY_PREFIX: Final = ".writing-"
 
@@ -11,10 +12,7 @@ TEMPORARY_PREFIX: Final = ".writing-"
 def write_whole(path: Path, content: bytes) -> None:
     """Write under a temporary name, sync, rename: a reader never sees half a file."""
     temporary = path.with_name(f"{TEMPORARY_PREFIX}{path.name}")
-    with temporary.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+    write_new(temporary, content)
     temporary.replace(path)
     sync_directory(path.parent)
 
@@ -26,12 +24,6 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file's content."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def checksums(directory: Path) -> dict[str, str]:

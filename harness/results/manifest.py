@@ -4,11 +4,18 @@ import json
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
 from harness.errors import UsageError
 from harness.results.files import write_whole
-from workloads.manifest import MANIFEST, CellRecord, Manifest, ManifestError, Record, parse_manifest
+from reports.files import read_regular
+from workloads.manifest import (
+    MANIFEST,
+    CellRecord,
+    Manifest,
+    ManifestError,
+    Record,
+    parse_json,
+    parse_manifest,
+)
 
 CELL_RECORD: Final = "cell.json"
 
@@ -32,7 +39,7 @@ def read_manifest(directory: Path) -> Manifest:
     """Read a run's manifest; UsageError if the directory is not a run that this version can read."""
     file = directory / MANIFEST
     try:
-        return parse_manifest(file.read_bytes())
+        return parse_manifest(read_regular(file))
     except OSError as error:
         advice = "name the directory of a run, such as the last line that `rogue run` printed"
         raise UsageError(f"{file}: got {error.strerror!r}, expected a run's manifest; {advice}.") from error
@@ -43,6 +50,6 @@ def read_manifest(directory: Path) -> Manifest:
 def read_cell_record(directory: Path) -> CellRecord | None:
     """Read what a cell wrote about itself; None if it did not get that far."""
     try:
-        return CellRecord.model_validate_json((directory / CELL_RECORD).read_bytes())
-    except (OSError, ValidationError):
+        return CellRecord.model_validate(parse_json(read_regular(directory / CELL_RECORD)))
+    except (OSError, ValueError, RecursionError):
         return None

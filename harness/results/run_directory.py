@@ -13,6 +13,7 @@ from typing import Final
 from harness.errors import BusyRunError, StorageError
 from harness.results.files import checksums
 from workloads.manifest import MANIFEST, CellRecord
+from workloads.printable import printable
 
 CELLS: Final = "cells"
 LOOK_SECONDS: Final = 0.2
@@ -97,9 +98,11 @@ def cell_checksums(run: Path, record: CellRecord) -> dict[str, str]:
 def check_files(run: Path, expected: dict[str, str]) -> list[str]:
     """What differs from the manifest: one sentence per file that is missing, changed or added."""
     found = {path: digest for path, digest in checksums(run).items() if path != MANIFEST}
-    differences = [f"{path}: missing" for path in expected if path not in found]
+    differences = [f"{printable(path)}: missing" for path in expected if path not in found]
     differences += [
-        f"{path}: changed" for path in expected if found.get(path, expected[path]) != expected[path]
+        f"{printable(path)}: changed"
+        for path in expected
+        if found.get(path, expected[path]) != expected[path]
     ]
-    differences += [f"{path}: not in the manifest" for path in found if path not in expected]
+    differences += [f"{printable(path)}: not in the manifest" for path in found if path not in expected]
     return sorted(differences)

@@ -16,8 +16,11 @@ TESTBEDS: Final[dict[str, type[Testbed]]] = {
 }
 
 
-def find_testbed(name: str) -> Testbed:
-    """The testbed of that name: `simulator`, a virtual one that is up, or the nodes of an inventory."""
+def find_testbed(name: str, *, is_named: bool = True) -> Testbed:
+    """The testbed of that name: `simulator`, a virtual one that is up, or the nodes of an inventory.
+
+    is_named: it was named on the command line, and not by a run.
+    """
     if name in TESTBEDS:
         return TESTBEDS[name]()
     is_virtual = name.partition(":")[0] == VIRTUAL
@@ -27,4 +30,4 @@ def find_testbed(name: str) -> Testbed:
         raise UsageError(f"--testbed: got {name!r}, expected {expected}; {meant(name, known)}.")
     from harness.testbeds.ssh import SshTestbed
 
-    return SshTestbed(name, inventory_of(name))
+    return SshTestbed(name, inventory_of(name), is_named=is_named)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from reports.build import CLAIMS, CLAIMS_SCHEMA, claims_text
 from reports.claims import Verdict, claims_sha256, evaluate, read_claims
+from reports.files import read_regular
 from reports.load import Run
 from reports.results import Results
 
@@ -44,7 +45,7 @@ class StoredClaims(BaseModel):
 def stored_outcomes(directory: Path) -> list[StoredOutcome] | None:
     """Return what the run's `claims.json` says; None if it is missing, damaged or of other claims."""
     try:
-        content = (directory / CLAIMS).read_text(encoding="utf-8")
+        content = read_regular(directory / CLAIMS).decode("utf-8")
         return _current(content)
     except (OSError, UnicodeDecodeError):
         return None

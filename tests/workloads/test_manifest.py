@@ -65,7 +65,7 @@ def test_fact_that_is_no_number_is_none(value: object) -> None:
 
 
 def test_what_no_file_can_hold_is_replaced() -> None:
-    assert parsed(manifest([], command=["rogue", "run", "\udcff.yaml"])).command[2] == "?.yaml"
+    assert parsed(manifest([], command=["rogue", "run", "\udcff.yaml"])).command[2] == "\ufffd.yaml"
 
 
 BAD: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
@@ -90,3 +90,28 @@ def test_what_is_no_manifest_gets_a_sentence(case: str) -> None:
     with pytest.raises(ManifestError) as caught:
         parse_manifest(make())
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_texts_of_others_do_not_steer_a_terminal() -> None:
+    content = json.loads(EXAMPLE.read_bytes())
+    content["cells"][0]["message"] = "\x1b]0;owned\x07"
+    content["experiment"]["title"] = "\x1b[2Jgone"
+    read = parsed(content)
+    assert (read.cells[0].message, read.title) == ("\ufffd]0;owned\ufffd", "\ufffd[2Jgone")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"schema_version": True}, "schema_version True"),
+        ({"schema_version": 0}, "schema_version 0"),
+        ({"run_id": "a/b"}, "run_id: String should match"),
+        ({"run_id": ".."}, "run_id"),
+        ({"files": {"x": float("nan")}}, "NaN is no number"),
+        ({"experiment": {"x": float("inf")}}, "Infinity is no number"),
+    ],
+)
+def test_nonsense_is_a_sentence(change: dict[str, object], words: str) -> None:
+    content = {**json.loads(EXAMPLE.read_bytes()), **change}
+    with pytest.raises(ManifestError, match=words):
+        parse_manifest(json.dumps(content).encode())

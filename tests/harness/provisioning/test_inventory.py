@@ -9,6 +9,7 @@ from helpers.nodes import write_inventory
 
 from harness.errors import ConfigError, UsageError
 from harness.provisioning import inventory as module
+from harness.provisioning import inventory_trust
 from harness.provisioning.inventory import interpret, load_inventory
 from remote.login import Login
 
@@ -16,7 +17,7 @@ from remote.login import Login
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Ansible says about an inventory."""
-    return module._listed(write_inventory(tmp_path_factory.mktemp("nodes")))
+    return module._listed(write_inventory(tmp_path_factory.mktemp("nodes")), is_named=False)
 
 
 def test_hosts_switch_and_logins_are_read_as_ansible_reads_them(tmp_path: Path) -> None:
@@ -113,7 +114,10 @@ def test_host_keys_may_be_verified_explicitly(listed: dict[str, Any], checked: o
     assert interpret(Path("nodes.yaml"), changed).hosts
 
 
-def test_what_the_inventory_leaves_open_ssh_says(listed: dict[str, Any], tmp_path: Path) -> None:
+def test_what_the_inventory_leaves_open_ssh_says(
+    listed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(tmp_path),))
     config = tmp_path / "config"
     config.write_text("Host lab-1\n  HostName 10.0.0.1\n  User bob\n  Port 2222\n  ProxyJump gate\n")
     changed = deepcopy(listed)

@@ -9,6 +9,7 @@ import pytest
 from helpers.sshd import Laboratory, Server, laboratory, needs_sshd
 from rich.console import Console
 
+from harness.provisioning import inventory_trust
 from harness.provisioning.doctor import look
 from harness.provisioning.inventory import Inventory, load_inventory
 from harness.testbeds.base import TestbedError
@@ -33,6 +34,7 @@ hosts:
 
 @pytest.fixture
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laboratory]:
+    monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(tmp_path),))
     with laboratory(tmp_path, monkeypatch) as found:
         yield found
 

@@ -1,0 +1,113 @@
+"""An inventory that somebody else made runs nothing here, and turns no check of host keys off."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.nodes import write_inventory
+
+from harness.errors import ConfigError, UsageError
+from harness.provisioning.inventory import interpret, load_inventory
+from harness.provisioning.inventory_trust import distrusted
+from harness.testbeds import find_testbed
+
+SCRIPT = """#!/bin/sh
+touch {mark}
+echo '{{"hosts": {{"hosts": []}}}}'
+"""
+
+
+def script(directory: Path) -> tuple[Path, Path]:
+    mark, program = directory / "it-ran", directory / "inv"
+    program.write_text(SCRIPT.format(mark=mark))
+    program.chmod(0o755)
+    return program, mark
+
+
+def test_a_program_is_refused_and_not_run(tmp_path: Path) -> None:
+    program, mark = script(tmp_path)
+    with pytest.raises(UsageError, match=r"got a file that may be executed.* expected plain YAML or INI"):
+        load_inventory(program)
+    assert not mark.exists()
+
+
+def test_a_run_cannot_name_a_program(tmp_path: Path) -> None:
+    """As `--resume` does with the testbed that the manifest names."""
+    program, mark = script(tmp_path)
+    with pytest.raises(UsageError, match="may be executed"):
+        find_testbed(str(program), is_named=False).obstacles()
+    assert not mark.exists()
+
+
+def test_its_owner_may_name_a_program(tmp_path: Path) -> None:
+    program, mark = script(tmp_path)
+    with pytest.raises(ConfigError, match="no host in it"):
+        load_inventory(program, is_named=True)
+    assert mark.exists()
+
+
+def test_a_program_that_others_can_write_is_nobodys_own(tmp_path: Path) -> None:
+    program, mark = script(tmp_path)
+    program.chmod(0o777)
+    with pytest.raises(UsageError, match="may be executed"):
+        load_inventory(program, is_named=True)
+    assert not mark.exists()
+
+
+def test_a_plug_in_that_the_file_names_is_not_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "nodes.yaml"
+    path.write_text("plugin: ansible.builtin.constructed\nstrict: true\n")
+    with pytest.raises((ConfigError, UsageError)):
+        load_inventory(path, is_named=True)
+
+
+FORBIDDEN: dict[str, dict[str, object]] = {
+    "ansible_connection: got 'local', expected ssh": {"ansible_connection": "local"},
+    "ansible_ssh_executable: got '/tmp/ssh', expected nothing": {"ansible_ssh_executable": "/tmp/ssh"},
+    "ansible_sftp_executable: got": {"ansible_sftp_executable": "x"},
+    "ansible_paramiko_proxy_command: got": {"ansible_paramiko_proxy_command": "x"},
+    "ansible_ssh_args: got '-F cells/config'": {"ansible_ssh_args": "-F cells/config"},
+    "ansible_ssh_args: got '-F /tmp/config'": {"ansible_ssh_args": "-F/tmp/config"},
+    "ansible_ssh_common_args: got '-o KnownHostsCommand=/tmp/x'": {
+        "ansible_ssh_common_args": "-o KnownHostsCommand=/tmp/x"
+    },
+    "ansible_ssh_extra_args: got '-o LocalCommand id'": {"ansible_ssh_extra_args": "-o 'LocalCommand id'"},
+    "ansible_ssh_args: got '-I /tmp/x.so'": {"ansible_ssh_args": "-I /tmp/x.so"},
+    "ansible_ssh_args: got '-o PKCS11Provider=/tmp/x.so'": {"ansible_ssh_args": "-oPKCS11Provider=/tmp/x.so"},
+    "ansible_ssh_args: got '-o VerifyHostKeyDNS=yes'": {"ansible_ssh_args": "-o VerifyHostKeyDNS=yes"},
+    "ansible_ssh_args: got '-S /tmp/x'": {"ansible_ssh_args": "-S /tmp/x"},
+    'ansible_ssh_args: got "\'"': {"ansible_ssh_args": "'"},
+    "priority: got \"{{ lookup('pipe', 'id') }}\", expected a value": {
+        "priority": "{{ lookup('pipe', 'id') }}"
+    },
+    "deep.0.x: got '{% raw %}'": {"deep": [{"x": "{% raw %}"}]},
+}
+
+
+@pytest.mark.parametrize("sentence", FORBIDDEN)
+def test_what_could_run_something_here_is_refused(sentence: str) -> None:
+    (problem,) = distrusted(Path("nodes.yaml"), "h0", FORBIDDEN[sentence])
+    assert str(problem).startswith(f"nodes.yaml: h0.{sentence}")
+
+
+HARMLESS: list[dict[str, object]] = [
+    {"ansible_ssh_args": "-4 -C -o ControlMaster=auto -oControlPersist=60s -J gate -F none"},
+    {"ansible_connection": "ssh", "ansible_python_interpreter": "/usr/bin/python3", "ansible_become": True},
+    {"ansible_ssh_common_args": "-F ~/.ssh/config_of_the_lab"},
+    {"experiment_address": "10.9.0.1", "note": "braces { } are none"},
+]
+
+
+@pytest.mark.parametrize("variables", HARMLESS)
+def test_what_is_harmless_stays_allowed(variables: dict[str, Any]) -> None:
+    assert distrusted(Path("nodes.yaml"), "h0", variables) == []
+
+
+def test_hosts_of_other_groups_are_looked_at_too() -> None:
+    listed = {"_meta": {"hostvars": {"localhost": {"ansible_connection": "local"}}}, "hosts": {"hosts": []}}
+    with pytest.raises(ConfigError, match=r"localhost\.ansible_connection"):
+        interpret(Path("nodes.yaml"), listed)
+
+
+def test_an_ordinary_inventory_is_read(tmp_path: Path) -> None:
+    assert len(load_inventory(write_inventory(tmp_path)).hosts) == 2

@@ -1,0 +1,81 @@
+"""A run's directory that somebody else prepared: nothing of ours is written elsewhere."""
+
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import cell, manifest
+
+from harness.commands.report import note_report_files, try_to_report
+from harness.errors import UsageError
+from harness.results.cell_directory import discard_all_unfinished, store_cell
+from harness.results.files import TEMPORARY_PREFIX, write_whole
+from harness.results.manifest import read_manifest, write_manifest
+from harness.results.run_directory import check_files
+from harness.run import reopen_run
+from workloads.manifest import CellRecord, parse_manifest
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    path = tmp_path / "victim"
+    path.write_text("mine")
+    return path
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    directory = tmp_path / "run"
+    (directory / "cells").mkdir(parents=True)
+    write_manifest(directory, told())
+    return directory
+
+
+def told() -> object:
+    import json
+
+    return parse_manifest(json.dumps(manifest([cell()])).encode())
+
+
+def test_no_file_is_written_through_a_link_under_its_temporary_name(tmp_path: Path, victim: Path) -> None:
+    (tmp_path / f"{TEMPORARY_PREFIX}manifest.json").symlink_to(victim)
+    write_whole(tmp_path / "manifest.json", b"new")
+    assert victim.read_text() == "mine"
+    assert (tmp_path / "manifest.json").read_bytes() == b"new"
+
+
+def test_a_report_that_fails_leaves_its_traceback_in_the_run_and_nowhere_else(
+    run: Path, victim: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / "report-error.txt").symlink_to(victim)
+    (run / "report.html").mkdir()
+    assert try_to_report([run]) is None
+    assert victim.read_text() == "mine"
+    assert "Traceback" in (run / "report-error.txt").read_text()
+    assert "the report failed" in capsys.readouterr().err
+
+
+def test_cells_that_lead_elsewhere_are_refused(run: Path, tmp_path: Path) -> None:
+    (run / "cells").rmdir()
+    (tmp_path / "elsewhere").mkdir()
+    (run / "cells").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="cells: got a link, expected a directory"):
+        reopen_run(run, ("rogue",))
+
+
+def test_a_cell_is_not_written_through_a_link(run: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    record = CellRecord.model_validate(cell())
+    link = run / "cells" / f"{TEMPORARY_PREFIX}{record.id}"
+    link.symlink_to(elsewhere)
+    store_cell(run / "cells", record, {"flows.parquet": b"x"})
+    link.symlink_to(elsewhere)
+    discard_all_unfinished(run / "cells")
+    assert list(elsewhere.iterdir()) == []
+    assert not link.is_symlink()
+
+
+def test_names_of_files_do_not_steer_a_terminal(run: Path) -> None:
+    (run / "\x1b[2Jgone").write_text("x")
+    note_report_files(run)
+    assert check_files(run, read_manifest(run).files) == ["\ufffd[2Jgone: not in the manifest"]

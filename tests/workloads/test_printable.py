@@ -1,0 +1,18 @@
+import pytest
+
+from workloads.printable import is_printable, printable
+
+
+@pytest.mark.parametrize("text", ["RoGUE, 8-to-1", "µs → Gb/s", "two\nlines\tand a tab", "日本", "👍"])
+def test_words_stay_as_they_are(text: str) -> None:
+    assert (printable(text), is_printable(text)) == (text, True)
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b]0;owned\x07", "\x1b[2J", "\x9b31m", "a\rb", "\x00", "\x7f", "\u202etxt.exe", "\ud800"]
+)
+def test_what_steers_a_terminal_is_replaced(text: str) -> None:
+    cleaned = printable(text)
+    assert is_printable(cleaned) and not is_printable(text)
+    assert len(cleaned) == len(text)
+    cleaned.encode()
