@@ -105,7 +105,9 @@ def test_an_inventory_that_is_not_there_is_a_wrong_command(tmp_path: Path) -> No
 def test_ports_of_an_experiment_need_a_switch(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "load_inventory", lambda given: replace(read_inventory(given), switch=None))
+    monkeypatch.setattr(
+        command, "load_inventory", lambda given, is_named: replace(read_inventory(given), switch=None)
+    )
     (tmp_path / "star.yaml").write_text(STAR)
     with pytest.raises(UsageError, match="got no switch, expected one whose ports an experiment can set"):
         command.provision_nodes(str(path), str(tmp_path / "star.yaml"), None, is_check=False)
