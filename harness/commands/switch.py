@@ -87,7 +87,7 @@ def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
 
 
 def _switches(argument: str) -> list[HardwareSwitch]:
-    inventory = load_inventory(inventory_of(argument))
+    inventory = load_inventory(inventory_of(argument), is_named=True)
     if switches := hardware_of(inventory):
         return switches
     raise UsageError(

@@ -119,7 +119,7 @@ def test_hardware_switches_are_set_up_too(
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))
     seen: list[str] = []
-    monkeypatch.setattr(command, "load_inventory", lambda _path: rack)
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_named: rack)
     monkeypatch.setattr(command, "provision", Provisioner().provision)
     monkeypatch.setattr(command, "set_up", lambda switch: seen.append(f"set up {switch.name}"))
     monkeypatch.setattr(command, "show_plan", lambda switch: seen.append(f"planned {switch.name}"))

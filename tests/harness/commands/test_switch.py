@@ -28,7 +28,7 @@ def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEos]
             hardware(wanted("declared"), None),
         )
         inventory = replace(fake_inventory(), switch=None, hardware_switches=switches)
-        monkeypatch.setattr(command, "load_inventory", lambda _path: inventory)
+        monkeypatch.setattr(command, "load_inventory", lambda _path, is_named: inventory)
         yield eos
 
 
@@ -61,6 +61,6 @@ def test_a_plan_offline_asks_nobody(switch: FakeEos, capsys: Capture) -> None:
 
 
 def test_without_a_switch_there_is_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "load_inventory", lambda _path: fake_inventory())
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_named: fake_inventory())
     with pytest.raises(UsageError, match="got no hardware switch to log in to"):
         command.check_switches("rack.yaml")

@@ -49,7 +49,7 @@ def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
     def gone(_switch: object) -> None:
         raise NodeError("tor: it is gone")
 
-    monkeypatch.setattr(command, "load_inventory", lambda _path: rack)
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_named: rack)
     monkeypatch.setattr(command, "put_back", gone)
     monkeypatch.setattr(command, "teardown", lambda *_: torn_down.append("nodes") or PlaybookResult())
     with pytest.raises(NodeError, match=r"^tor: it is gone$"):
