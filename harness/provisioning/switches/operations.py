@@ -79,7 +79,7 @@ def undo(switch: OpenSwitch) -> list[Command]:
     """Put back what was there before, newest first, and read that back; what the switch was told."""
     remembered = switch.ledger.changes()
     found = switch.configuration()
-    back = [change.reversed() for change in reversed(remembered) if _stands(change.after, change, found)]
+    back = _reversed(remembered, found)
     if back:
         _make(switch, back, found)
         found = switch.configuration()
@@ -115,8 +115,19 @@ def _back(switch: OpenSwitch, changes: Sequence[Change]) -> None:
         return
     switch.run(Command(text) for text in platform.leave)
     found = switch.configuration()
-    back = [change.reversed() for change in reversed(changes) if _stands(change.after, change, found)]
+    back = _reversed(changes, found)
     switch.run(_orders(platform, back, found))
+
+
+def _reversed(changes: Sequence[Change], found: Configuration) -> list[Change]:
+    """What undoes those that have come to count, newest first; a mode that goes takes its lines with it."""
+    back = [change.reversed() for change in reversed(changes) if _stands(change.after, change, found)]
+    gone = {(*change.context, change.before) for change in back if change.after is None}
+    return [
+        change
+        for change in back
+        if not any(change.context[:depth] in gone for depth in range(1, len(change.context) + 1))
+    ]
 
 
 def _stands(text: str | None, change: Change, found: Configuration) -> bool:

@@ -3,6 +3,17 @@
 from typing import Final
 
 from harness.provisioning.switches.platform import Platform
+from harness.provisioning.switches.platforms.cumulus import Cumulus
 from harness.provisioning.switches.platforms.eos import Eos
+from harness.provisioning.switches.platforms.onyx import Onyx
+from harness.provisioning.switches.platforms.os10 import Os10
+from harness.provisioning.switches.platforms.sonic import Sonic
 
-PLATFORMS: Final[dict[str, Platform]] = {platform.name: platform for platform in (Eos(),)}
+_ALL: Final[tuple[Platform, ...]] = (
+    Cumulus(),
+    Eos(),
+    Onyx(),
+    Os10(),
+    Sonic(),
+)
+PLATFORMS: Final[dict[str, Platform]] = {platform.name: platform for platform in _ALL}

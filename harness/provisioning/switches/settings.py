@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 DECLARED: Final = "declared"
 """The platform of a switch that nobody here logs in to: what stands there is believed."""
-PlatformName = Literal["declared", "eos"]
+PlatformName = Literal["declared", "cumulus", "eos", "onyx", "os10", "sonic"]
 Priority = Annotated[int, Field(ge=0, le=7)]
 
 

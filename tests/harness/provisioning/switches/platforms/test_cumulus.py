@@ -1,0 +1,98 @@
+"""Cumulus Linux. Commands as in NVIDIA's NVUE reference, QoS."""
+
+from pathlib import Path
+
+import pytest
+from helpers.fake_nvue import FakeNvue
+from helpers.switch_contract import (
+    golden,
+    is_set_read_back_and_undone,
+    lost_session_is_undone_later,
+    rejection_is_rolled_back,
+)
+from helpers.switch_inventory import wanted
+
+from harness.provisioning.switches.platforms.cumulus import Cumulus
+
+WANTED = wanted("cumulus", ("swp1", "swp2"))
+GOLDEN = """\
+nv set qos mapping rogue trust l3
+nv set qos mapping rogue dscp 26 switch-priority 3
+nv set qos pfc rogue tx enable
+nv set qos pfc rogue rx enable
+nv set qos pfc rogue switch-priority 3
+nv set qos congestion-control rogue traffic-class 3 ecn enable
+nv set qos congestion-control rogue traffic-class 3 red disable
+nv set qos congestion-control rogue traffic-class 3 min-threshold 150000
+nv set qos congestion-control rogue traffic-class 3 max-threshold 1500000
+nv set qos congestion-control rogue traffic-class 3 probability 10
+nv set interface swp1 qos mapping profile rogue
+nv set interface swp1 qos pfc profile rogue
+nv set interface swp1 qos congestion-control profile rogue
+nv set interface swp2 qos mapping profile rogue
+nv set interface swp2 qos pfc profile rogue
+nv set interface swp2 qos congestion-control profile rogue
+nv config apply -y
+"""
+
+
+@pytest.fixture
+def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeNvue:
+    """Both ports have somebody's own profile."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    nvue = FakeNvue()
+    for port in ("swp1", "swp2"):
+        key = f"interface {port} qos congestion-control profile"
+        nvue.applied[key] = f"{key} theirs"
+    return nvue
+
+
+def test_the_golden_plan() -> None:
+    assert golden(WANTED) == GOLDEN
+
+
+def test_it_is_set_read_back_and_undone(tmp_path: Path, switch: FakeNvue) -> None:
+    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.applied.values()))
+
+
+@pytest.mark.parametrize("command", GOLDEN.splitlines()[::4])
+def test_whatever_is_rejected_nothing_has_changed(tmp_path: Path, switch: FakeNvue, command: str) -> None:
+    state = lambda: (sorted(switch.applied.values()), switch.pending)  # noqa: E731
+    rejection_is_rolled_back(tmp_path / "tor", switch, WANTED, state, command)
+
+
+def test_a_lost_session_has_changed_nothing(tmp_path: Path, switch: FakeNvue) -> None:
+    state = lambda: sorted(switch.applied.values())  # noqa: E731
+    lost_session_is_undone_later(tmp_path / "tor", switch, WANTED, state, GOLDEN.splitlines()[7])
+
+
+def test_lists_and_ranges_are_told_apart() -> None:
+    text = "nv set interface swp1-2,swp5s0 qos pfc profile a\nnv set qos pfc a switch-priority 3,5-6\n- no\n"
+    assert Cumulus().configuration(text) == {
+        (): (
+            "nv set interface swp1 qos pfc profile a",
+            "nv set interface swp2 qos pfc profile a",
+            "nv set interface swp5s0 qos pfc profile a",
+            "nv set qos pfc a switch-priority 3",
+            "nv set qos pfc a switch-priority 5",
+            "nv set qos pfc a switch-priority 6",
+        )
+    }
+
+
+def test_what_of_ours_is_no_longer_wanted_goes(tmp_path: Path) -> None:
+    found = {(): ("nv set qos pfc rogue switch-priority 5", "nv set interface swp1 qos pfc profile theirs")}
+    less = wanted("cumulus", ("swp1",), switch_priorities={})
+    assert [change.command for change in Cumulus().changes(less, found)] == [
+        "nv unset qos pfc rogue switch-priority 5",
+        "nv unset interface swp1 qos pfc profile",
+    ]
+
+
+def test_what_it_cannot() -> None:
+    assert Cumulus().mistake(WANTED) is None
+    told = Cumulus().mistake(wanted("cumulus", switch_priorities={"3": {"headroom_bytes": 1}}))
+    assert told == "priority 3: got headroom_bytes, expected none, as Cumulus sizes it by itself"
+    marks = {"from_bytes": 1, "to_bytes": 1, "probability": 0.005}
+    told = Cumulus().mistake(wanted("cumulus", switch_priorities={"3": {"marks": marks}}))
+    assert told == "priority 3: got probability 0.005, expected whole percent, such as 0.01"

@@ -1,0 +1,91 @@
+"""NVIDIA Onyx. Commands as in the Onyx User Manual and Mellanox's recipe DOC-2884 for lossless RoCE."""
+
+from pathlib import Path
+
+import pytest
+from helpers.fake_onyx import FakeOnyx
+from helpers.switch_contract import (
+    golden,
+    is_set_read_back_and_undone,
+    lost_session_is_undone_later,
+    rejection_is_rolled_back,
+)
+from helpers.switch_inventory import wanted
+
+from harness.provisioning.switches.platforms.onyx import Onyx
+
+MARKS = {"from_bytes": 150_000, "to_bytes": 1_500_000}
+WANTED = wanted(
+    "onyx", ("1/1", "1/2"), switch_priorities={"3": {"dscp": [26], "marks": MARKS, "pauses": True}}
+)
+GOLDEN = """\
+configure terminal
+dcb priority-flow-control enable force
+dcb priority-flow-control priority 3 enable
+interface ethernet 1/1 qos trust L3
+interface ethernet 1/1 dcb priority-flow-control mode on force
+interface ethernet 1/1 traffic-class 3 congestion-control ecn minimum-absolute 150 maximum-absolute 1500
+interface ethernet 1/2 qos trust L3
+interface ethernet 1/2 dcb priority-flow-control mode on force
+interface ethernet 1/2 traffic-class 3 congestion-control ecn minimum-absolute 150 maximum-absolute 1500
+exit
+"""
+OLD = "interface ethernet 1/2 traffic-class 3 congestion-control ecn minimum-absolute 70 maximum-absolute 70"
+
+
+@pytest.fixture
+def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOnyx:
+    """Port 1/2 marks as somebody else wants it, and so does priority 5 of all ports."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    onyx = FakeOnyx()
+    onyx.running["interface ethernet 1/2 traffic-class 3 congestion-control"] = OLD
+    onyx.running["dcb priority-flow-control priority 5 enable"] = (
+        "dcb priority-flow-control priority 5 enable"
+    )
+    return onyx
+
+
+def test_the_golden_plan() -> None:
+    assert golden(WANTED) == GOLDEN
+
+
+def test_it_is_set_read_back_and_undone(tmp_path: Path, switch: FakeOnyx) -> None:
+    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.shown()))
+    assert "no dcb priority-flow-control priority 5 enable" in switch.heard
+
+
+@pytest.mark.parametrize("command", [GOLDEN.splitlines()[1], GOLDEN.splitlines()[5], GOLDEN.splitlines()[8]])
+def test_a_rejected_command_is_rolled_back(tmp_path: Path, switch: FakeOnyx, command: str) -> None:
+    rejection_is_rolled_back(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.shown()), command)
+
+
+def test_what_a_lost_session_has_changed_is_undone_later(tmp_path: Path, switch: FakeOnyx) -> None:
+    command = GOLDEN.splitlines()[5]
+    lost_session_is_undone_later(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.shown()), command)
+
+
+def test_ranges_of_ports_are_told_apart() -> None:
+    text = "## a comment\n   interface ethernet 1/1-1/3 qos trust L3\n   lldp\n"
+    assert Onyx().configuration(text) == {
+        (): (
+            "interface ethernet 1/1 qos trust L3",
+            "interface ethernet 1/2 qos trust L3",
+            "interface ethernet 1/3 qos trust L3",
+            "lldp",
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "mistake"),
+    [
+        ({"dscp": [24, 31], "pauses": True}, None),
+        ({"dscp": [32]}, "got dscp 32, expected 24 to 31, which Onyx puts there by itself"),
+        ({"headroom_bytes": 1}, "got headroom_bytes, expected none, as Onyx sizes it by itself"),
+        ({"marks": {"from_bytes": 1500, "to_bytes": 2000}}, "got 1500 bytes, expected a multiple of 1000"),
+        ({"marks": {**MARKS, "probability": 0.5}}, "got probability 0.5, expected 1, Onyx's own"),
+    ],
+)
+def test_what_it_cannot(settings: dict[str, object], mistake: str | None) -> None:
+    told = Onyx().mistake(wanted("onyx", switch_priorities={"3": settings}))
+    assert told == (None if mistake is None else f"priority 3: {mistake}")

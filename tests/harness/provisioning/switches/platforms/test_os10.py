@@ -1,0 +1,124 @@
+"""Dell OS10. Commands as in the SmartFabric OS10 User Guide, chapter Quality of Service."""
+
+from pathlib import Path
+
+import pytest
+from helpers.fake_os10 import FakeOs10
+from helpers.switch_contract import (
+    golden,
+    is_set_read_back_and_undone,
+    lost_session_is_undone_later,
+    rejection_is_rolled_back,
+)
+from helpers.switch_inventory import wanted
+
+from harness.provisioning.switches.platforms.os10 import Os10
+
+WANTED = wanted("os10", ("ethernet1/1/1",))
+GOLDEN = """\
+configure terminal
+trust dscp-map rogue-dscp
+exit
+trust dscp-map rogue-dscp
+qos-group 3 dscp 26
+exit
+wred rogue-3
+exit
+wred rogue-3
+random-detect color green minimum-threshold 150 maximum-threshold 1500 drop-probability 10
+random-detect ecn
+exit
+class-map type queuing rogue-queue-3
+exit
+class-map type queuing rogue-queue-3
+match queue 3
+exit
+policy-map type queuing rogue-queues
+exit
+policy-map type queuing rogue-queues
+class rogue-queue-3
+exit
+exit
+policy-map type queuing rogue-queues
+class rogue-queue-3
+random-detect rogue-3
+exit
+exit
+class-map type network-qos rogue-pause-3
+exit
+class-map type network-qos rogue-pause-3
+match qos-group 3
+exit
+policy-map type network-qos rogue-pauses
+exit
+policy-map type network-qos rogue-pauses
+class rogue-pause-3
+exit
+exit
+policy-map type network-qos rogue-pauses
+class rogue-pause-3
+pause
+pfc-cos 3
+exit
+exit
+interface ethernet1/1/1
+trust-map dscp rogue-dscp
+service-policy output type queuing rogue-queues
+flowcontrol receive off
+priority-flow-control mode on
+service-policy input type network-qos rogue-pauses
+exit
+end
+"""
+PORT = ("interface ethernet1/1/1",)
+
+
+@pytest.fixture
+def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOs10:
+    """Somebody's own policy is on the port."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    os10 = FakeOs10()
+    os10.running.open(("policy-map type queuing ets",))
+    os10.running.put(PORT, "service-policy output type queuing", "service-policy output type queuing ets")
+    os10.running.put(PORT, "flowcontrol receive", "flowcontrol receive on")
+    return os10
+
+
+def test_the_golden_plan() -> None:
+    assert golden(WANTED) == GOLDEN
+
+
+def test_it_is_set_read_back_and_undone(tmp_path: Path, switch: FakeOs10) -> None:
+    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.running.shown()))
+
+
+@pytest.mark.parametrize("command", ["match queue 3", "service-policy input type network-qos rogue-pauses"])
+def test_a_rejected_command_is_rolled_back(tmp_path: Path, switch: FakeOs10, command: str) -> None:
+    rejection_is_rolled_back(
+        tmp_path / "tor", switch, WANTED, lambda: sorted(switch.running.shown()), command
+    )
+
+
+def test_what_a_lost_session_has_changed_is_undone_later(tmp_path: Path, switch: FakeOs10) -> None:
+    state = lambda: sorted(switch.running.shown())  # noqa: E731
+    lost_session_is_undone_later(tmp_path / "tor", switch, WANTED, state, "pfc-cos 3")
+
+
+@pytest.mark.parametrize(
+    ("settings", "mistake"),
+    [
+        ({"headroom_bytes": 1}, "got headroom_bytes, expected none, as OS10 sizes it by itself"),
+        ({"marks": {"from_bytes": 1, "to_bytes": 2000}}, "got 1 bytes, expected a multiple of 1000"),
+        (
+            {"marks": {"from_bytes": 1000, "to_bytes": 12_481_000}},
+            "got 12481000 bytes, expected 12480 KB at most",
+        ),
+        (
+            {"marks": {"from_bytes": 1000, "to_bytes": 2000, "probability": 0.001}},
+            "got probability 0.001, expected whole percent, such as 0.01",
+        ),
+    ],
+)
+def test_what_it_cannot(settings: dict[str, object], mistake: str) -> None:
+    assert Os10().mistake(wanted("os10", switch_priorities={"3": settings})) == f"priority 3: {mistake}"
+    assert Os10().mistake(WANTED) is None
