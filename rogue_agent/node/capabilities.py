@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from rogue_agent.drivers.limiters.dcb import has_limiters
+from rogue_agent.drivers.limiters.dcb import has_limiters, paused_priorities
 from rogue_agent.drivers.verbs.dcqcn import dcqcn_state
 from rogue_agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
 from rogue_agent.node.messages import PROTOCOL, Capabilities
@@ -56,6 +56,7 @@ def _port(port: PortAddress) -> dict[str, object]:
         "state": port.state,
         "hca_type": port.hca_type,
         "dcqcn": dcqcn_state(port.netdev, port.driver),
+        "paused": " ".join(map(str, paused_priorities(port.netdev))),
     }
 
 

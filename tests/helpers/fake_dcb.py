@@ -25,6 +25,7 @@ class FakeCard:
     rates_kbps: list[int] = field(default_factory=lambda: [0] * 8)
     told: list[list[int]] = field(default_factory=list)
     has_rates: bool = True
+    paused: tuple[int, ...] = ()
     app: tuple[tuple[int, int, int], ...] = ((1, 3, 0x8915),)
     """Selector, priority, protocol; here RoCE v1's Ethertype, which says nothing of trust."""
     error: int = 0
@@ -91,7 +92,8 @@ class FakeKernel:
         ets = bytes(3 + 3 * 8) + bytes(card.prio_tc) + bytes(3 * 8)
         rates = _nest(7, struct.pack("=8Q", *card.rates_kbps)) if card.has_rates else b""
         entries = [_nest(1, struct.pack("=BBH", *entry)) for entry in card.app]
-        return _nest(1, ets) + rates + _nest(3 | 0x8000, b"".join(entries))
+        pauses = _nest(2, struct.pack("=BB16x", 8, sum(1 << priority for priority in card.paused)))
+        return _nest(1, ets) + pauses + rates + _nest(3 | 0x8000, b"".join(entries))
 
     def _reply(self, sequence: int, kind: int, command: int, attributes: bytes) -> None:
         body = struct.pack("=BBH", 0, command, 0) + attributes

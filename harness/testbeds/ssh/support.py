@@ -9,6 +9,7 @@ from harness.experiment.choices import MeasureKind
 from harness.provisioning.inventory import Inventory
 from harness.testbeds.ends.roles import is_limited
 from harness.testbeds.ends.support import simulators_traffic, too_fine
+from harness.testbeds.ssh.card_features import is_of_cards, lacking_features
 from harness.testbeds.ssh.declared import unmarked
 from harness.testbeds.ssh.limiters import lacking_limiters
 from harness.testbeds.ssh.switch import unsupported_fault
@@ -47,6 +48,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         or lacking_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
         or unmarked(cell, inventory)
+        or lacking_features(cell, inventory, used)
         or too_slow(cell, inventory, used)
     )
 
@@ -65,7 +67,7 @@ def _has_probe(cell: Cell) -> bool:
 
 def may_carry(name: TransportName) -> bool:
     """Whether there are nodes that have a transport: the agent's own, and TCPs that a kernel offers."""
-    return not name.features and (name.base in TRANSPORTS or name.base in KERNEL_TCPS)
+    return is_of_cards(name) and (name.base in TRANSPORTS or name.base in KERNEL_TCPS)
 
 
 def _unsupported_transport(name: TransportName, nodes: Mapping[str, Capabilities]) -> str | None:

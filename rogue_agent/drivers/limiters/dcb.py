@@ -86,6 +86,18 @@ def has_limiters(netdev: str) -> bool:
         return False
 
 
+def paused_priorities(netdev: str) -> list[int]:
+    """Priorities for which an interface's card pauses; none if it cannot be asked."""
+    try:
+        card = DcbNetlink(netdev)
+        try:
+            return card.paused()
+        finally:
+            card.close()
+    except (LimiterError, OSError):
+        return []
+
+
 def are_apart(classes: Mapping[int, int]) -> bool:
     """Whether every priority has a traffic class, and a limit, of its own."""
     return len(classes) == len(set(classes.values())) == _PRIORITIES

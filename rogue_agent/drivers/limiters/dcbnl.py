@@ -19,7 +19,7 @@ _ERROR = 2
 _GET_DCB, _SET_DCB = 78, 79
 _IEEE_SET, _IEEE_GET = 20, 21
 _INTERFACE, _IEEE = 1, 13
-_ETS, _APP_TABLE, _MAXRATE = 1, 3, 7
+_ETS, _PFC, _APP_TABLE, _MAXRATE = 1, 2, 3, 7
 _DSCP_SELECTOR = 5
 _NESTED = 1 << 15
 _TYPE_MASK = _NESTED - 1
@@ -74,6 +74,11 @@ class DcbNetlink:
         """
         entries = _attributes(self._settings().get(_APP_TABLE, b""))
         return any(entry[0] == _DSCP_SELECTOR for _, entry in entries)
+
+    def paused(self) -> list[int]:
+        """Priorities that pause; `struct ieee_pfc` has them as bits of its second byte."""
+        bits = (self._settings().get(_PFC, b"")[1:2] or b"\0")[0]
+        return [priority for priority in range(CLASSES) if bits >> priority & 1]
 
     def _settings(self) -> dict[int, bytes]:
         return dict(_attributes(self._ask(_GET_DCB, _IEEE_GET, b"").get(_IEEE, b"")))

@@ -19,11 +19,13 @@ class Nowhere(SimulatorTestbed):
     ("kind", "names", "expected"),
     [
         (SimulatorTestbed, ["rogue"], "simulator, kernel, nodes"),
-        (SimulatorTestbed, ["roce+pfc"], "simulator"),
+        (SimulatorTestbed, ["roce+pfc"], "simulator, nodes"),
+        (SimulatorTestbed, ["roce+timely"], "simulator"),
         (SimulatorTestbed, ["rogue+pfc", "roce"], "simulator, kernel, nodes"),
         (Nowhere, ["dctcp"], "kernel, nodes"),
         (Nowhere, ["iwarp"], "nowhere yet"),
-        (Nowhere, ["roce+pfc"], "nowhere yet"),
+        (Nowhere, ["roce+pfc"], "nodes"),
+        (Nowhere, ["roce+timely"], "nowhere yet"),
     ],
 )
 def test_a_transport_runs_where_its_testbed_says(

@@ -25,7 +25,8 @@ def test_what_they_can(tmp_path: Path, transport: str) -> None:
     ("settings", "reason"),
     [
         (("transports=[irn]",), f"the nodes have no irn; they have {', '.join(TRANSPORTS)}"),
-        (("transports=[roce+dcqcn]",), "the nodes have no roce+dcqcn; they have "),
+        (("transports=[roce+timely]",), "the nodes have no roce+timely; they have "),
+        (("transports=[roce+dcqcn]",), "roce+dcqcn: DCQCN on h0: got nothing, expected on; provision with"),
         (("topology.hosts=6", "workload.senders=4"), "the inventory has no h4; it has h0, h1, h2, h3"),
         (
             ("traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, priority: 3}]",),

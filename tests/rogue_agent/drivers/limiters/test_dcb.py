@@ -6,7 +6,13 @@ from helpers.fake_dcb import FakeCard
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.limiters.base import LimiterError, PacedInterface
-from rogue_agent.drivers.limiters.dcb import DcbLimiter, are_apart, has_limiters, step_bps
+from rogue_agent.drivers.limiters.dcb import (
+    DcbLimiter,
+    are_apart,
+    has_limiters,
+    paused_priorities,
+    step_bps,
+)
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
@@ -89,6 +95,11 @@ def test_whether_an_interface_has_limiters(cards: dict[str, FakeCard]) -> None:
     assert not has_limiters("enp1s0"), "its driver has no rates"
     assert not has_limiters("no-such-device")
     assert are_apart(dict.fromkeys(range(8), 0)) is False
+
+
+def test_priorities_that_pause(cards: dict[str, FakeCard]) -> None:
+    cards["enp1s0"].paused = (0, 3, 7)
+    assert [paused_priorities(name) for name in ("enp1s0", "eth1", "no-such-device")] == [[0, 3, 7], [], []]
 
 
 def test_priorities_that_share_a_class_have_no_limiters(
