@@ -1,5 +1,6 @@
 """The command line: reads arguments, calls a command, turns errors into messages and exit codes."""
 
+import io
 import sys
 import traceback
 from collections.abc import Callable
@@ -78,6 +79,9 @@ app.add_typer(switch.app, name="switch")
 
 def main() -> None:
     """Entry point of `rogue`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run_guarded(lambda: app(sys.argv[1:], prog_name="rogue", standalone_mode=False)))
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from remote.home import at_home
+
 _OF_THE_USER: Final = ("~/.ssh/config", "/etc/ssh/ssh_config")
 NO_CONFIG: Final = "none"
 
@@ -37,7 +39,7 @@ class Destination:
         if self.known_hosts is not None:
             lines += [f'  UserKnownHostsFile "{self.known_hosts}"', "  GlobalKnownHostsFile none"]
         if self.config != NO_CONFIG:
-            files = (str(Path(self.config).expanduser().absolute()),) if self.config else _OF_THE_USER
+            files = (str(at_home(self.config).absolute()),) if self.config else _OF_THE_USER
             lines += [f'Include "{file}"' if self.config else f"Include {file}" for file in files]
         return "".join(f"{line}\n" for line in lines)
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from remote.destination import NO_CONFIG, Destination
 from remote.errors import NodeError
+from remote.home import at_home
 from remote.login import Login
 
 HOPS_MAX: Final = 8
@@ -102,7 +103,7 @@ class _Resolution:
         if self._destination.known_hosts is not None:
             return (self._destination.known_hosts,)
         names = [*words["userknownhostsfile"][0].split(), *words["globalknownhostsfile"][0].split()]
-        return tuple(Path(name).expanduser() for name in names if name != NO_CONFIG)
+        return tuple(at_home(name) for name in names if name != NO_CONFIG)
 
 
 def _key_files(words: Words) -> list[Path]:
@@ -113,7 +114,7 @@ def _key_files(words: Words) -> list[Path]:
     for name in words.get("identityfile", ()):
         for token, meaning in tokens.items():
             name = name.replace(token, meaning)  # noqa: PLW2901
-        found.append(Path(name).expanduser())
+        found.append(at_home(name))
     return [path for path in dict.fromkeys(found) if path.is_file()]
 
 
@@ -123,7 +124,7 @@ def _uses_agent(node: str, words: Words) -> bool:
     there = os.environ.get("SSH_AUTH_SOCK", "")
     if socket == NO_CONFIG:
         return False
-    if socket not in {"SSH_AUTH_SOCK", "$SSH_AUTH_SOCK"} and Path(socket).expanduser() != Path(there):
+    if socket not in {"SSH_AUTH_SOCK", "$SSH_AUTH_SOCK"} and at_home(socket) != Path(there):
         raise NodeError(
             f"{node}: got IdentityAgent {socket} in the SSH configuration, expected the agent that "
             f"SSH_AUTH_SOCK names; export SSH_AUTH_SOCK={socket}"

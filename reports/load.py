@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reports.files import TABLE_BYTES_MAX, read_regular
 from reports.manifest import read_manifest
 from workloads.manifest import Manifest
+from workloads.printable import printable
 from workloads.records import TABLES, ColumnType
 
 # After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
@@ -115,8 +116,10 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
         stored = [column for column in metadata.schema.names if column in strings]
         file = pq.ParquetFile(pa.BufferReader(content), metadata=metadata, read_dictionary=stored)
         table = file.read(use_threads=False)
-    except (pa.ArrowException, OSError) as error:
-        return None, f"is not a readable Parquet file ({str(error).splitlines()[0]:.120})"
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        return None, f"is not a readable Parquet file ({printable(first):.120})"
     for column in TABLES[name].columns:
         if column.name not in table.column_names:
             if not column.nullable:

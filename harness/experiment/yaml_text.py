@@ -14,6 +14,8 @@ from typing import Final
 
 import yaml
 
+from workloads.printable import is_printable
+
 Path = tuple[str | int, ...]
 
 SIZE_BYTES_MAX: Final = 65_536
@@ -60,6 +62,7 @@ class _Open:
     values_before: int
     key: str | None = None
     key_line: int = 0
+    levels: int = 0
 
 
 @dataclass(slots=True)
@@ -69,7 +72,8 @@ class _Reader:
     lines: dict[Path, int] = field(default_factory=dict)
     root: object = None
     stack: list[_Open] = field(default_factory=list)
-    anchors: dict[str, tuple[object, int]] = field(default_factory=dict)
+    anchors: dict[str, tuple[object, int, int]] = field(default_factory=dict)
+    """Of each its value, how many values are in it, and how many levels."""
     values: int = 0
     documents: int = 0
 
@@ -90,20 +94,28 @@ class _Reader:
                 self._on_start(event, line)
         elif isinstance(event, yaml.CollectionEndEvent):
             closed = self.stack.pop()
+            levels = closed.levels + 1
+            if self.stack:
+                self.stack[-1].levels = max(self.stack[-1].levels, levels)
             if closed.anchor:
-                self.anchors[closed.anchor] = (closed.value, self.values - closed.values_before)
+                self.anchors[closed.anchor] = (closed.value, self.values - closed.values_before, levels)
 
     def _on_alias(self, anchor: str, line: int) -> None:
         if anchor not in self.anchors:
             raise YamlError(
                 line, f"*{anchor}", f"an anchor &{anchor} that is complete above it", "write the value out"
             )
-        value, values = self.anchors[anchor]
+        value, values, levels = self.anchors[anchor]
         self._count(values, line)
+        self._check_depth(len(self.stack) + levels, line)
+        if self.stack:
+            self.stack[-1].levels = max(self.stack[-1].levels, levels)
         self._place(copy.deepcopy(value), line)
 
     def _on_scalar(self, event: yaml.ScalarEvent, line: int) -> None:
         self._count(1, line)
+        if not is_printable(event.value):
+            raise YamlError(line, "a control character", "printable text", "remove it")
         if self.stack and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None:
             self._on_key(event.value, line)
             return
@@ -111,7 +123,7 @@ class _Reader:
         if event.implicit[0]:
             value = resolve_scalar(event.value, line, format_path(self._next_path()))
         if event.anchor:
-            self.anchors[event.anchor] = (value, 1)
+            self.anchors[event.anchor] = (value, 1, 0)
         self._place(value, line)
 
     def _on_key(self, key: str, line: int) -> None:
@@ -123,10 +135,7 @@ class _Reader:
 
     def _on_start(self, event: yaml.CollectionStartEvent, line: int) -> None:
         self._count(1, line)
-        if len(self.stack) >= DEPTH_MAX:
-            raise YamlError(
-                line, f"more than {DEPTH_MAX} levels", "a flat file", "remove brackets or indentation"
-            )
+        self._check_depth(len(self.stack) + 1, line)
         if self.stack and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None:
             raise YamlError(
                 line,
@@ -162,6 +171,12 @@ class _Reader:
         if isinstance(parent.value, list):
             return (*parent.path, len(parent.value))
         return parent.path if parent.key is None else (*parent.path, parent.key)
+
+    def _check_depth(self, levels: int, line: int) -> None:
+        if levels > DEPTH_MAX:
+            raise YamlError(
+                line, f"more than {DEPTH_MAX} levels", "a flat file", "remove brackets or indentation"
+            )
 
     def _count(self, values: int, line: int) -> None:
         self.values += values
@@ -217,3 +232,5 @@ def _events(text: str) -> Iterator[yaml.Event]:
         line = text.count("\n", 0, error.position) + 1
         got = f"the control character {error.character:#x}"
         raise YamlError(line, got, "printable text", "remove it") from error
+    except (ValueError, OverflowError) as error:  # an escape such as \\UFFFFFFFF
+        raise YamlError(1, "an escape that is no character", "printable text", "remove it") from error

@@ -23,6 +23,7 @@ from harness.provisioning.switches.problems import switch_problems
 from harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
 from remote.destination import Destination, without_config
 from remote.errors import NodeError
+from remote.home import at_home
 from remote.login import Login
 from remote.resolution import resolve
 
@@ -304,8 +305,8 @@ def _destination(name: str, variables: Mapping[str, Any]) -> Destination:
         checked.ansible_host or name,
         checked.ansible_port,
         checked.ansible_user,
-        Path(key_file).expanduser() if key_file else None,
-        Path(known_hosts).expanduser() if known_hosts else None,
+        at_home(key_file) if key_file else None,
+        at_home(known_hosts) if known_hosts else None,
         first,
         others,
         config or config_of_first,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import Problem, UsageError
+from remote.home import at_home
 
 _TEMPLATES: Final = ("{{", "{%", "{#")
 _KNOWN: Final = frozenset(
@@ -114,5 +115,5 @@ def _forbidden(text: str) -> Iterator[str]:
 def _is_users_own(config: str) -> bool:
     if config == "none":
         return True
-    place = Path(config).expanduser().resolve()
-    return any(place.is_relative_to(Path(each).expanduser().resolve()) for each in _CONFIGURATIONS)
+    place = at_home(config).resolve()
+    return any(place.is_relative_to(at_home(each).resolve()) for each in _CONFIGURATIONS)

@@ -16,6 +16,7 @@ SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")
 """Switches that CloudLab gives to a user; with more of them, `sliver_type` says it."""
 _SSH_PORT: Final = 22
 _PORT_MAX: Final = 65_535
+_PORT_DIGITS: Final = 5
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
 """Of nodes, users and machines: nothing that SSH takes for an option, or Ansible for a template."""
 _MAC_DIGITS: Final = re.compile(r"[0-9a-f]{12}")
@@ -151,7 +152,10 @@ class _Reader:
 
     def _place_of(self, login: ElementTree.Element) -> tuple[str, int]:
         text = login.get("port") or str(_SSH_PORT)
-        if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= _PORT_MAX:
+        if (
+            not (text.isascii() and text.isdecimal() and len(text) <= _PORT_DIGITS)
+            or not 1 <= int(text) <= _PORT_MAX
+        ):
             got = f"got port {text!r} of a login"
             raise UsageError(f"{self._place}: {got}, expected a number from 1 to {_PORT_MAX}.")
         return self._text(login, "hostname"), int(text)

@@ -1,5 +1,6 @@
 """Memory that bytes are moved from or into, filled and checksummed without copying it."""
 
+import errno
 import hashlib
 import mmap
 import random
@@ -12,7 +13,10 @@ class Memory:
 
     def __init__(self, size_bytes: int, descriptor: int = -1) -> None:
         self.size_bytes = size_bytes
-        self.mapped = mmap.mmap(descriptor, size_bytes)
+        try:
+            self.mapped = mmap.mmap(descriptor, size_bytes)
+        except (OSError, ValueError, OverflowError, MemoryError) as error:
+            raise OSError(errno.ENOMEM, f"this node has no {size_bytes} bytes of memory") from error
 
     def fill(self, seed: int) -> None:
         """Write bytes that differ everywhere; the same seed and size give the same bytes."""

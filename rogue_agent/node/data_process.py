@@ -142,6 +142,8 @@ def blame(error: Exception) -> tuple[ErrorKind, str]:
         return ErrorKind.VERBS, str(error)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return ErrorKind.OUT_OF_SPACE, f"{error.strerror}: {error.filename or 'a file of results'}"
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return ErrorKind.OUT_OF_SPACE, f"buffer_bytes: {error.strerror}"
     _blame_in_full(error)
     return ErrorKind.BUG, f"{type(error).__name__}: {error}"
 

@@ -85,3 +85,13 @@ def test_a_small_table_cannot_promise_rows_without_end(monkeypatch: pytest.Monke
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({"t_ns": [0] * 11}), sink)
     assert parse_table(bytes(sink.getvalue()), "rtt") == (None, "has 11 rows, more than can be read")
+
+
+def test_text_that_is_no_utf_8_is_a_sentence() -> None:
+    """Parquet promises UTF-8, and nobody checks it on the way."""
+    bad = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe"))
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"t_ns": [0], "flow": bad, "event": bad, "detail": bad}), sink)
+    table, problem = parse_table(bytes(sink.getvalue()), "events")
+    assert table is None
+    assert problem is not None and problem.startswith("is not a readable Parquet file")

@@ -80,17 +80,17 @@ def parse_dool(content: bytes) -> list[CpuSample]:
     Busy is what is neither idle nor waiting for a disk. The first line of numbers is an average since the
     machine was switched on, and is left out.
     """
-    lines = list(csv.reader(io.StringIO(content.decode(errors="replace"))))
     try:
-        start = next(index for index, line in enumerate(lines) if {"idl", "wai"} <= _words(line))
-    except StopIteration:
+        lines = list(csv.reader(io.StringIO(content.decode(errors="replace"), newline="")))
+        start = next(index for index, line in enumerate(lines) if {"idl", "wai", "epoch"} <= _words(line))
+    except (StopIteration, csv.Error):
         return []
     names = [_word(cell) for cell in lines[start]]
     idle, waiting, epoch = names.index("idl"), names.index("wai"), names.index("epoch")
     samples = []
     for line in lines[start + 2 :]:
         numbers = [_number(cell) for cell in line]
-        if len(numbers) == len(names) and not any(math.isnan(each) for each in numbers):
+        if len(numbers) == len(names) and all(map(math.isfinite, numbers)):
             busy = (100 - numbers[idle] - numbers[waiting]) / 100
             samples.append(CpuSample(numbers[epoch], min(1.0, max(0.0, busy))))
     return samples

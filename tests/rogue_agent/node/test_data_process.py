@@ -1,3 +1,4 @@
+import errno
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -118,6 +119,11 @@ def failing_with(error: Exception) -> OpenEnd:
             OSError(28, "No space left on device", "/tmp/x.csv"),
             "out_of_space",
             "No space left on device: /tmp/x.csv",
+        ),
+        (
+            OSError(errno.ENOMEM, "this node has no 9 bytes of memory"),
+            "out_of_space",
+            "buffer_bytes: this node has no 9 bytes of memory",
         ),
         (ZeroDivisionError("division by zero"), "bug", "ZeroDivisionError: division by zero"),
     ],

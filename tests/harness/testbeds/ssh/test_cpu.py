@@ -50,3 +50,17 @@ def test_a_node_without_dool_has_measured_nothing() -> None:
     shell.dool.die()
     with pytest.raises(NodeError, match="h0: dool has measured nothing"):
         recorder.stop()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'"idl","wai"\n1,2\n1,2\n1,2\n',
+        b'"epoch","idl","wai"\n1,2,3\n1e999,2,3\nnan,2,3\ninf,inf,inf\n',
+        b"\x00\xff" * 99,
+        b'"' + b"x" * 200_000 + b'"\n',
+        b'"epoch","idl","wai"\n\r\r"\n',
+    ],
+)
+def test_junk_is_no_sample(content: bytes) -> None:
+    assert parse_dool(content) == []

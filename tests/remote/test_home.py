@@ -1,0 +1,14 @@
+from pathlib import Path
+
+import pytest
+
+from remote.home import at_home
+
+
+def test_the_own_directory_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert at_home("~/.ssh/id") == Path("/home/me/.ssh/id")
+
+
+def test_a_user_who_is_not_here_is_no_error() -> None:
+    assert at_home("~no-such-user/x") == Path("~no-such-user/x")
