@@ -2,10 +2,12 @@
 
 import os
 import re
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
+from helpers.built_kernel import built_testbed
 from helpers.command_line import Finished, rogue
 from helpers.dask_cluster import dask_cluster
 from helpers.experiments import write_experiment
@@ -14,6 +16,14 @@ from helpers.waiting_run import LABELS, Waiting
 from harness.results.manifest import read_manifest
 from harness.results.run_directory import locked
 from workloads.records import CellStatus
+
+KERNEL = """\
+name: small
+topology: {kind: star, hosts: 2, rate: 10Gbps, delay: 1us}
+workload: {kind: incast, senders: 1, size: 100KB}
+transports: [reno]
+measure: [throughput]
+"""
 
 
 def fake_run(directory: Path, first: str, second: str, *more: str, **environment: str) -> Finished:
@@ -163,6 +173,21 @@ class TestDask:
             statuses = {cell.id: cell.status for cell in read_manifest(tmp_path / done.run).cells}
             assert statuses == {"ok-r1": "ok", "throws-r1": "failed"}
             assert rogue(tmp_path, "verify", str(done.run)).code == 0
+
+    def test_a_kernel_runs_on_a_cluster_and_again_where_its_cell_is_gone(self, tmp_path: Path) -> None:
+        built_testbed()
+        write_experiment(tmp_path, KERNEL)
+        with dask_cluster(2) as address:
+            done = rogue(tmp_path, "run", "experiment.yaml", "--testbed", "kernel", "--dask", address)
+            assert done.code == 0, done.err
+            (cell,) = (tmp_path / done.run / "cells").iterdir()
+            first = (cell / "flows.parquet").read_bytes()
+            shutil.rmtree(cell)
+            manifest = tmp_path / done.run / "manifest.json"
+            manifest.write_text(manifest.read_text().replace('"status": "ok"', '"status": "pending"'))
+            again = rogue(tmp_path, "run", "--resume", str(done.run), "--dask", address)
+            assert again.code == 0, again.err
+        assert (cell / "flows.parquet").read_bytes() == first
 
     @pytest.mark.parametrize(
         ("address", "words"),

@@ -1,5 +1,6 @@
 """Run a cell in a kernel of its own."""
 
+import platform
 import sys
 import tempfile
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Final
 from harness.cell.cell import Cell
 from harness.cell.mistakes import ParameterMistake, first_mistake
 from harness.plugins.packing import packed_plugins
-from harness.testbeds.base import CellResult, Failure, Progress, Testbed
+from harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from harness.testbeds.ends.roles import plan_roles
 from harness.testbeds.kernel import support
 from harness.testbeds.kernel.orders import orders_of
@@ -19,10 +20,11 @@ from rogue_agent.node.orders import ORDERS, REACHED
 from virtual import prerequisites
 from virtual.errors import VirtualTestbedError
 from virtual.kernel.boot import CONSOLE, MAIN, Kernel, KernelPanicError, KernelTimeoutError, boot
-from virtual.kernel.cache import cache_directory, obtain
+from virtual.kernel.cache import cache_directory, obtain, present
 from workloads.records import FailureKind
 
 AGENT: Final = "rogue-agent.pyz"
+BUILD: Final = "rogue testbed kernel build"
 _CONDUCT: Final = f"""\
 import sys
 
@@ -89,10 +91,26 @@ class KernelTestbed(Testbed):
         roles = 2 * (sum(cell.receivers.values()) + (cell.probe is not None))
         return SETUP_SECONDS + roles * ROLE_SECONDS + packets * PACKET_SECONDS
 
+    def _kernel_here(self) -> Kernel:
+        """The kernel that was found before the run; on another computer, such as a cluster's, its own.
+
+        Building takes minutes of all processors, which no cell should: TestbedError says how to have it done.
+        """
+        if self._kernel is not None and self._kernel.program.exists():
+            return self._kernel
+        reason = ""
+        try:
+            if (kernel := present(cache_directory())) is not None:
+                return kernel
+        except VirtualTestbedError as error:
+            reason = f" ({error})"
+        text = f"{platform.node()} has no kernel for cells{reason}; have it built there: {BUILD}"
+        raise TestbedError(FailureKind.CONFIGURATION, text)
+
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Hand the cell over before the kernel starts, and read what is there when it has ended."""
         progress(0.0)
-        kernel = self._kernel or obtain(cache_directory(), _tell)
+        kernel = self._kernel_here()
         flows = plan_roles(cell, MEMORY_BYTES_MAX)
         with tempfile.TemporaryDirectory(prefix="rogue-cell-") as place:
             folder = Path(place)

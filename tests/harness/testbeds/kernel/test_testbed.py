@@ -12,7 +12,7 @@ import pytest
 from helpers.built_kernel import built_testbed
 from helpers.experiments import cell_of
 
-from harness.testbeds.base import CellResult
+from harness.testbeds.base import CellResult, TestbedError
 from harness.testbeds.kernel import KernelTestbed, testbed
 from harness.testbeds.kernel.testbed import memory_mib as memory_mib_of
 from rogue_agent.node.orders import REACHED
@@ -43,6 +43,14 @@ measure: [{kind: throughput, interval: 1ms}]
 """
 
 
+def pretended(directory: Path) -> Kernel:
+    """A kernel that is there, and that nobody starts."""
+    kernel = Kernel(directory)
+    directory.mkdir(exist_ok=True)
+    kernel.program.touch()
+    return kernel
+
+
 @pytest.fixture(scope="session")
 def bed() -> KernelTestbed:
     """A testbed whose kernel is there already: building it takes minutes."""
@@ -66,7 +74,7 @@ def test_a_kernel_that_is_lost_costs_its_cell_alone(
         raise error("gone; the last that was said: last words")
 
     monkeypatch.setattr(testbed, "boot", boot)
-    result = KernelTestbed(Kernel(tmp_path)).run(cell_of(tmp_path), lambda _fraction: None)
+    result = KernelTestbed(pretended(tmp_path)).run(cell_of(tmp_path), lambda _fraction: None)
     assert result.failure is not None
     assert result.failure.kind is kind
     assert "last words" in result.failure.message
@@ -95,8 +103,40 @@ def test_progress_is_the_fraction_of_the_kernels_own_time(
         raise KernelTimeoutError("it is enough")
 
     monkeypatch.setattr(testbed, "boot", boot)
-    KernelTestbed(Kernel(tmp_path)).run(cell, told.append)
+    KernelTestbed(pretended(tmp_path)).run(cell, told.append)
     assert told == [0.0, 0.0, 0.25, 1.0]
+
+
+@pytest.mark.parametrize(("error", "words"), [(None, ""), (VirtualTestbedError("no apt"), r" \(no apt\)")])
+def test_a_worker_without_a_kernel_says_what_to_do(
+    error: Exception | None, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel that was found before the run is on another computer."""
+
+    def present(_kernels: Path) -> Kernel | None:
+        if error is not None:
+            raise error
+        return None
+
+    monkeypatch.setattr(testbed, "present", present)
+    expected = f" has no kernel for cells{words}; have it built there: rogue testbed kernel build"
+    with pytest.raises(TestbedError, match=expected) as raised:
+        KernelTestbed(Kernel(tmp_path)).run(cell_of(tmp_path), lambda _fraction: None)
+    assert raised.value.kind is FailureKind.CONFIGURATION
+
+
+def test_a_worker_has_a_kernel_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def boot(kernel: Kernel, folder: Path, **_: object) -> None:
+        assert kernel == own
+        (folder / CONSOLE).touch()
+        raise KernelTimeoutError("it has started")
+
+    own = pretended(tmp_path / "own")
+    monkeypatch.setattr(testbed, "present", lambda _kernels: own)
+    monkeypatch.setattr(testbed, "boot", boot)
+    result = KernelTestbed(Kernel(tmp_path / "others")).run(cell_of(tmp_path), lambda _fraction: None)
+    assert result.failure is not None
+    assert result.failure.message == "it has started"
 
 
 def test_a_missing_program_is_named_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
