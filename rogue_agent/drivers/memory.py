@@ -5,7 +5,8 @@ import hashlib
 import mmap
 import random
 
-_FILL_CHUNK_BYTES = 1 << 20
+_FILL_CHUNK_BYTES = 1 << 16
+"""Small enough that the allocator uses the same pages for each."""
 
 
 class Memory:

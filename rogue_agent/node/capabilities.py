@@ -26,8 +26,13 @@ def capabilities(
     controls: Path = TCP_CONGESTION_CONTROLS,
     libraries: Path = LIBRARIES,
     known: Sequence[PortAddress] = (),
+    *,
+    has_limiters: bool = True,
 ) -> Capabilities:
-    """Look at this node; `known` are its ports, if they have been found already."""
+    """Look at this node; `known` are its ports, if they have been found already.
+
+    has_limiters: whether limiters are looked for, which takes two programs for each interface.
+    """
     ports = known or roce_ports(sysfs)
     return Capabilities(
         protocol=PROTOCOL,
@@ -39,7 +44,7 @@ def capabilities(
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         congestion_controls=controls.read_text().split() if controls.exists() else [],
         ports=[_port(port) for port in ports],
-        limiters=_limiters(sorted({port.netdev for port in ports if port.netdev})),
+        limiters=_limiters(sorted({port.netdev for port in ports if port.netdev and has_limiters})),
     )
 
 

@@ -32,9 +32,9 @@ class KnownNode:
 
     @classmethod
     def found(cls) -> "KnownNode":
-        """Look at this node."""
-        ports = roce_ports()
-        return cls(ports, capabilities(known=ports))
+        """Look at this node, whose network was built a moment ago: its limiters are known to who built it."""
+        ports = roce_ports(is_fresh=True)
+        return cls(ports, capabilities(known=ports, has_limiters=False))
 
 
 def be_exact() -> None:

@@ -73,11 +73,7 @@ def network_commands(
     return [
         _sysctls(),
         Command(["ip", "-batch", "-"], _lines(_links(topology, interfaces))),
-        *(
-            Command(["rdma", "link", "add", f"rxe-{host}", "type", "rxe", "netdev", host])
-            for host in topology.host_names()
-            if host in cards
-        ),
+        Command(["rdma", "--batch", "-"], _lines(_devices(topology, cards))),
         Command(["tc", "-batch", "-"], _lines(_trees(topology, ports, interfaces))),
     ]
 
@@ -110,6 +106,12 @@ def _links(topology: Topology, interfaces: dict[str, str]) -> Iterator[str]:
         yield f"link set {host} gso_max_segs 1"
         yield f"address add {address}/{_PREFIX} dev {host} noprefixroute"
         yield f"route append {_NETWORK} dev {host} src {address} advmss {_SEGMENT_BYTES}"
+
+
+def _devices(topology: Topology, cards: Collection[str]) -> Iterator[str]:
+    for host in topology.host_names():
+        if host in cards:
+            yield f"link add rxe-{host} type rxe netdev {host}"
 
 
 def _interface(node: str, peer: str, interfaces: dict[str, str]) -> str:

@@ -45,8 +45,11 @@ def find_port(address: str, sysfs: Path = SYSFS, known: Sequence[PortAddress] = 
     raise VerbsUnavailable(f"no {_GID_TYPE} GID for experiment address {address}; this node has {listing}")
 
 
-def roce_ports(sysfs: Path = SYSFS) -> list[PortAddress]:
-    """All RoCE v2 GIDs of this node, in the order of devices, ports and tables."""
+def roce_ports(sysfs: Path = SYSFS, *, is_fresh: bool = False) -> list[PortAddress]:
+    """All RoCE v2 GIDs of this node, in the order of devices, ports and tables.
+
+    is_fresh: no address has been taken away since the devices came, so that tables have no gaps.
+    """
     return [
         PortAddress(
             device=port.parts[-3],
@@ -60,7 +63,7 @@ def roce_ports(sysfs: Path = SYSFS) -> list[PortAddress]:
             hca_type=_read(port.parents[1] / "hca_type"),
         )
         for port in _ports(sysfs)
-        for index, gid in _gids(port)
+        for index, gid in _gids(port, is_fresh=is_fresh)
         if _read(port / "gid_attrs" / "types" / str(index)) == _GID_TYPE
     ]
 
@@ -88,12 +91,14 @@ def _ports(sysfs: Path) -> list[Path]:
     return sorted(sysfs.glob("*/ports/*"))
 
 
-def _gids(port: Path) -> Iterator[tuple[int, str]]:
-    """Used entries of a port's GID table, in the order of their index."""
+def _gids(port: Path, *, is_fresh: bool = False) -> Iterator[tuple[int, str]]:
+    """Used entries of a port's GID table, in the order of their index; a fresh table ends with its last."""
     for path in sorted((port / "gids").iterdir(), key=lambda path: int(path.name)):
         gid = _read(path)
         if gid and gid != _UNUSED_GID:
             yield int(path.name), gid
+        elif is_fresh:
+            return
 
 
 def _rate_bps(port: Path) -> int:

@@ -63,6 +63,7 @@ def test_prepared_classes_and_maxrate_are_found(
     monkeypatch.setenv("PATH", str(tmp_path))
     told = capabilities(tmp_path / "sysfs", controls)
     assert told.limiters == ["htb:eth1", "dcb:eth1", "software"]
+    assert capabilities(tmp_path / "sysfs", controls, has_limiters=False).limiters == ["software"]
 
 
 def test_a_card_whose_priorities_share_a_traffic_class_has_no_limiters(

@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[3]
 
 def test_a_node_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ports = [PortAddress("rxe-h0", 1, 1, GID, 10**10, "h0")]
-    monkeypatch.setattr(virtual_time, "roce_ports", lambda: ports)
+    monkeypatch.setattr(virtual_time, "roce_ports", lambda *, is_fresh: ports if is_fresh else [])
+    monkeypatch.setattr("rogue_agent.node.capabilities._output", lambda command: pytest.fail(command[0]))
     known = KnownNode.found()
     assert known.ports is ports
     assert isinstance(known.capabilities, Capabilities)

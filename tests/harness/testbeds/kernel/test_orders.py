@@ -73,7 +73,8 @@ def test_only_hosts_with_verbs_have_a_card(tmp_path: Path) -> None:
     for transport, hosts in (("dctcp", ()), ("roce", ("h0", "h1", "h3"))):
         cell = cell_of(tmp_path, f"transports=[{transport}]", "probe=null", "measure=[throughput]")
         commands = orders_of(cell, plan_roles(cell)).commands
-        cards = [each.run[-1] for each in commands if each.run[0] == "rdma"]
+        (devices,) = [each.input for each in commands if each.run[0] == "rdma"]
+        cards = [line.split()[-1] for line in devices.splitlines()]
         assert cards == list(hosts)
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from helpers.fake_verbs import fake_sysfs
 
-from rogue_agent.drivers.verbs.discovery import PortAddress, find_port, gid_of
+from rogue_agent.drivers.verbs.discovery import PortAddress, find_port, gid_of, roce_ports
 from rogue_agent.drivers.verbs.errors import VerbsUnavailable
 
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
@@ -36,6 +36,14 @@ def test_an_entry_that_the_kernel_refuses_to_show_is_none(tmp_path: Path) -> Non
     (table / "gid_attrs" / "types" / "1").unlink()
     with pytest.raises(VerbsUnavailable, match="no RoCE v2 GID for experiment address"):
         find_port("10.9.0.1", tmp_path)
+
+
+def test_a_fresh_table_is_read_up_to_its_first_gap(tmp_path: Path) -> None:
+    """A thousand entries of a device that has one address."""
+    fake_sysfs(tmp_path, GID)
+    (tmp_path / "rxe0" / "ports" / "1" / "gids" / "0").write_text(f"{':'.join(['0000'] * 8)}\n")
+    assert [port.gid for port in roce_ports(tmp_path)] == [GID]
+    assert roce_ports(tmp_path, is_fresh=True) == []
 
 
 def test_a_roce_v1_entry_with_the_same_address_is_passed_over(tmp_path: Path) -> None:
