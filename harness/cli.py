@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from harness.command_line import claims, experiments, inventory, nodes, runs, switch, testbed
+from harness.command_line import claims, experiments, inventory, nodes, plugins, runs, switch, testbed
 from harness.errors import HarnessError
 from harness.exit_codes import ExitCode
 from remote.errors import NodeError
@@ -70,8 +70,10 @@ for _command in (
     runs.watch,
     claims.claims,
     claims.reproduce,
+    plugins.new,
+    plugins.check_plugin,
 ):
-    app.command(_command.__name__.rstrip("_"))(_command)
+    app.command(_command.__name__.rstrip("_").replace("_", "-"))(_command)
 app.add_typer(testbed.app, name="testbed")
 app.add_typer(inventory.app, name="inventory")
 app.add_typer(switch.app, name="switch")

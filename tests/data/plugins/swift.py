@@ -21,8 +21,8 @@ class SwiftParameters(CongestionControlParameters):
 
     base_target_ns: delay that is fine for one flow on one hop.
     hop_ns: what each hop adds to it (h-bar); hops: how many there are on the path.
-    flow_range_ns: the most that flow scaling adds (fs_range), at flow_min_packets and below; nothing is added
-        at flow_max_packets and above.
+    flow_range_ns: the most that flow scaling adds (fs_range).
+    flow_min_packets, flow_max_packets: the window at which it adds all of that, and nothing any more.
     ai_packets: growth per round trip.
     beta: how strongly the excess over the target shrinks the window.
     decrease_max: the largest part of the window that one decrease takes (max_mdf).
