@@ -65,7 +65,7 @@ def doctor(inventory: InventoryArgument, log: Log = None, plugins: Plugins = Non
 
     Looks at tools, clocks, the agent's checksum, MTUs, RDMA devices on the experiment network, every pair of
     hosts over that network with packets of full size, what earlier runs left, and whether everything is
-    still as provisioning left it.
+    still as provisioning left it. If nothing refuses, each two hosts with cards send for 2 s over RoCE.
 
     \b
       rogue doctor virtual

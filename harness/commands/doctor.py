@@ -12,11 +12,12 @@ from harness.plugins.installed import plugins_at
 from harness.plugins.loading import load_plugins
 from harness.program import call_again
 from harness.provisioning.doctor import look
-from harness.provisioning.findings import Examination, Facts, card_words, judge
+from harness.provisioning.findings import Examination, Facts, Finding, card_words, judge
 from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.inventory_file import inventory_of
 from harness.provisioning.log import log_file
 from harness.provisioning.provision import deployed_files
+from harness.provisioning.transfers import measure_transfers
 from harness.termination import StoppedError
 
 
@@ -32,6 +33,8 @@ def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ())
     except KeyboardInterrupt as stop:
         raise StoppedError("stopped; nothing was changed.", stop) from stop
     findings = judge(inventory, deployed_files(), found)
+    if not any(finding.refuses for finding in findings):
+        findings += _transfers(inventory, found)
     typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings)]))
     refusals = sum(finding.refuses for finding in findings)
     if refusals:
@@ -41,6 +44,14 @@ def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ())
         return ExitCode.TESTBED
     typer.echo(f"{len(inventory.logins)} nodes can measure")
     return ExitCode.OK
+
+
+def _transfers(inventory: Inventory, found: Examination) -> list[Finding]:
+    """Only where nothing else is in the way: a transfer that fails would say less."""
+    try:
+        return measure_transfers(inventory, found.facts)
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; nothing was changed.", stop) from stop
 
 
 def _nodes(inventory: Inventory, found: Examination) -> list[str]:

@@ -1,0 +1,111 @@
+"""Transfers between hosts with cards; perftest's words are those of its version 4.5."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.nodes import host_facts, write_inventory
+
+from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.transfers import End, measure_transfers, rdma_mtu_bytes, rounds
+from remote.errors import NodeError
+from remote.login import Login
+
+FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
+TABLE = """\
+---------------------------------------------------------------------------------------
+ #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]
+ 65536      35100            0.00               {gbps}               0.017550
+---------------------------------------------------------------------------------------
+"""
+
+
+@pytest.fixture(scope="module")
+def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
+    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes"), ("soft_roce}", "card}")))
+
+
+class FakeShell:
+    """Says what perftest does; `asked` is what every node was asked, in order."""
+
+    def __init__(self, node: str, said: str | NodeError, asked: list[str]) -> None:
+        self.node, self._said, self._asked = node, said, asked
+
+    def open_session(self, command: str, *, limit_s: float = 0.0) -> "FakeShell":
+        self._asked.append(f"{self.node} serves: {command}")
+        return self
+
+    def run(self, command: str, text: str = "", *, limit_s: float = 0.0) -> str:
+        self._asked.append(f"{self.node} runs: {command}")
+        if isinstance(self._said, NodeError):
+            raise self._said
+        return self._said
+
+    def close(self) -> None:
+        self._asked.append(f"{self.node} ends")
+
+
+def measured(
+    inventory: Inventory, said: str | NodeError, rate_bps: int = 10**10
+) -> tuple[list[str], list[str]]:
+    asked: list[str] = []
+
+    @contextmanager
+    def open_shell(login: Login) -> Iterator[Any]:
+        yield FakeShell(login.node, said, asked)
+
+    for host in FACTS.values():
+        host["rdma_ports"][0].update(device="mlx5_0", gid_index=3, hca_type="MT4117", rate_bps=rate_bps)
+    return [str(each) for each in measure_transfers(inventory, FACTS, open_shell)], asked
+
+
+def test_a_link_at_its_rate_has_no_finding(inventory: Inventory) -> None:
+    findings, asked = measured(inventory, TABLE.format(gbps="9.21"))
+    assert findings == []
+    common = "ib_write_bw -d mlx5_0 -i 1 -x 3 -m 4096 -D 2 -F --report_gbits -p 18515 --tclass=104"
+    assert asked[0] == f"h1 serves: timeout 60 {common}"
+    assert asked[1].startswith("h0 runs: timeout 60 sh -c 'for try in 0 1 2 3 4; do ")
+    assert f"{common} 10.9.0.11 && exit 0" in asked[1]
+    assert asked[2] == "h1 ends"
+
+
+def test_below_nine_tenths_of_the_line_rate_is_refused(inventory: Inventory) -> None:
+    for gbps, is_refused in (("8.99", True), ("9.00", False)):
+        findings, _ = measured(inventory, TABLE.format(gbps=gbps))
+        assert bool(findings) is is_refused
+    (finding,), _ = measured(inventory, TABLE.format(gbps="9.21"), 25 * 10**9)
+    assert finding.startswith(
+        "refused: h0: transfer to h1 over the experiment network: got 9.21 Gb/s, expected 22.5 Gb/s at least"
+    )
+
+
+def test_what_does_not_arrive_is_a_sentence(inventory: Inventory) -> None:
+    (finding,), asked = measured(inventory, NodeError("h0: `timeout 60` failed: Couldn't connect"))
+    assert "got h0: `timeout 60` failed: Couldn't connect, expected a WRITE over RoCE that arrives" in finding
+    assert asked[-1] == "h1 ends", "the server does not stay"
+    (finding,), _ = measured(inventory, "strange words")
+    assert "got no result of ib_write_bw" in finding
+
+
+def test_soft_roce_is_not_asked_for_a_line_rate(tmp_path: Path) -> None:
+    soft = load_inventory(write_inventory(tmp_path))
+    assert measured(soft, TABLE.format(gbps="0.1")) == ([], [])
+
+
+@pytest.mark.parametrize("hosts", [0, 1, 2, 5, 8])
+def test_every_pair_once_and_no_host_twice_at_a_time(inventory: Inventory, hosts: int) -> None:
+    ends = [End(inventory.hosts[0], {"number": number}) for number in range(hosts)]
+    of_rounds = [[(a.port["number"], b.port["number"]) for a, b in pairs] for pairs in rounds(ends)]
+    for pairs in of_rounds:
+        busy = [host for pair in pairs for host in pair]
+        assert len(busy) == len(set(busy))
+    done = sorted(tuple(sorted(pair)) for pairs in of_rounds for pair in pairs)
+    assert done == sorted(combinations(range(hosts), 2))
+    assert len(of_rounds) <= max(0, hosts)
+
+
+def test_the_largest_payload_that_fits() -> None:
+    assert [rdma_mtu_bytes(mtu) for mtu in (1500, 4300, 9000, 1083, 600)] == [1024, 4096, 4096, 512, 512]
