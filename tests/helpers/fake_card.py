@@ -79,6 +79,16 @@ class FakeCardNode(FakeNode):
         fresh = FakeCardNode(self._root / "again", self.driver)
         self.objects, self.card_rates = fresh.objects, fresh.card_rates
 
+    def _apt_get(self, command: list[str], text: str) -> None:
+        """doca-host is a file, and brings the repository that has doca-ofed."""
+        if command[-1].endswith(".deb"):
+            assert Path(command[-1]).read_bytes(), "fetched before"
+            self.packages.add("doca-host")
+        elif command[-1] == "doca-ofed" and "doca-host" in self.packages:
+            self.packages |= {"doca-ofed", "mlnx-ofed-kernel-dkms"}
+        else:
+            super()._apt_get(command, text)
+
     def _dcb(self, command: list[str], text: str) -> str:
         words = [word for word in command if word != "-N"]
         if words[1] == "maxrate":

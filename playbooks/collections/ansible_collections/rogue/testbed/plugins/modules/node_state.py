@@ -48,6 +48,10 @@ options:
     type: list
     elements: str
     default: []
+  ofed:
+    description: DOCA-OFED by the interface of the card, with C(version), C(url) and C(sha256) of doca-host.
+    type: dict
+    default: {}
   roce_mode:
     description: What rdma_cm does by default, C(mode) and C(tos), by the interface of the card.
     type: dict
@@ -122,6 +126,7 @@ _DICTIONARIES = (
     "traffic_control",
     "files",
     "unpacked",
+    "ofed",
     "roce_mode",
     "card_priorities",
     "dcqcn",

@@ -9,6 +9,7 @@ from .files import Directory, File
 from .kernel import KernelModule, Sysctl
 from .kind import Kind
 from .links import Mtu, SoftRoce
+from .ofed import Ofed
 from .packages import Packages
 from .roce_mode import RoceMode
 from .traffic_control import TrafficControl
@@ -17,6 +18,7 @@ from .unpacked import Unpacked
 
 KINDS: dict[str, Kind] = {
     "packages": Packages(),
+    "ofed": Ofed(),
     "kernel_modules": KernelModule(),
     "sysctls": Sysctl(),
     "mtu": Mtu(),

@@ -1,0 +1,86 @@
+import hashlib
+from pathlib import Path
+
+import pytest
+from ansible_collections.rogue.testbed.plugins.module_utils.ledger import Ledger
+from ansible_collections.rogue.testbed.plugins.module_utils.states import Wanted, establish, restore
+from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
+from helpers.fake_card import FakeCardNode
+
+CONTENT = b"a package\n"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    package = tmp_path / "doca-host_2.9.1_amd64.deb"
+    package.write_bytes(CONTENT)
+    return package.as_uri()
+
+
+def wanted(url: str, changes: dict[str, str] | None = None) -> Wanted:
+    return {"ofed": {"eth1": {"version": "2.9.1", "url": url, "sha256": SHA256} | (changes or {})}}
+
+
+def node_with(tmp_path: Path, hca_type: str, driver: str = "mlx5_core") -> FakeCardNode:
+    node = FakeCardNode(tmp_path / "node", driver)
+    node.write("/sys/class/infiniband/mlx5_0/hca_type", f"{hca_type}\n")
+    return node
+
+
+def test_what_was_installed_is_removed_and_nothing_else(tmp_path: Path, url: str) -> None:
+    node = node_with(tmp_path, "MT4117")
+    before = set(node.packages)
+    establish(node, Ledger(node), "ofed", wanted(url), False)
+    assert {"doca-host", "doca-ofed"} <= node.packages
+    steps = [command for command in node.commands if command.startswith("apt-get")]
+    assert steps[0].startswith("apt-get -qq --yes install /")
+    assert steps[1:] == ["apt-get -qq update", "apt-get -qq --yes --no-install-recommends install doca-ofed"]
+    assert not establish(node, Ledger(node), "ofed", wanted(url), False)
+    restore(node, Ledger(node), False)
+    assert node.packages == before
+
+
+@pytest.mark.parametrize(
+    ("hca_type", "version", "is_refused"),
+    [
+        ("MT4115", "2.9.2", False),
+        ("MT4117", "2.10.0", True),
+        ("MT4117", "3.0.0", True),
+        ("MT4119", "3.0.0", False),
+    ],
+)
+def test_connectx_4_ends_with_2_9(
+    tmp_path: Path, url: str, hca_type: str, version: str, is_refused: bool
+) -> None:
+    node = node_with(tmp_path, hca_type)
+    if is_refused:
+        with pytest.raises(StateError, match=rf"{version} has no driver for ConnectX-4 .* is 2\.9"):
+            establish(node, Ledger(node), "ofed", wanted(url, {"version": version}), False)
+        assert not any(command.startswith("apt-get") for command in node.commands)
+    else:
+        establish(node, Ledger(node), "ofed", wanted(url, {"version": version}), False)
+
+
+def test_connectx_3_has_none_that_is_kept_up(tmp_path: Path, url: str) -> None:
+    node = node_with(tmp_path, "MT4103", "mlx4_core")
+    with pytest.raises(StateError, match=r"no driver for ConnectX-3, and MLNX_OFED 4\.9, .* is obsolete"):
+        establish(node, Ledger(node), "ofed", wanted(url), False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"sha256": "00" * 32}, f"got SHA-256 {SHA256}, expected 0000"),
+        ({"url": "file:///nowhere/doca.deb"}, "cannot be fetched: .*name a mirror that this node reaches"),
+        ({"url": "ftp://mirror/doca.deb"}, "expected one that begins with file, http, https"),
+        ({"version": "latest"}, r"ofed_version: got 'latest', expected one such as 2\.9\.1"),
+    ],
+)
+def test_nothing_is_installed_that_is_not_what_was_asked_for(
+    tmp_path: Path, url: str, changes: dict[str, str], words: str
+) -> None:
+    node = node_with(tmp_path, "MT4119")
+    with pytest.raises(StateError, match=words):
+        establish(node, Ledger(node), "ofed", wanted(url, changes), False)
+    assert not any(command.startswith("apt-get") for command in node.commands)
