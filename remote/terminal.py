@@ -121,6 +121,7 @@ def _log_in(
         "password": secrets.password,
         "secret": secrets.enable or "",
         "allow_agent": login.uses_agent,
+        "global_cmd_verify": True,  # wait for each command's echo: no reply is taken for another's
         "ssh_strict": True,
         "alt_host_keys": True,
         "alt_key_file": str(_key_file(login, stack)),

@@ -17,6 +17,7 @@ from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.inventory_file import inventory_of
 from harness.provisioning.log import log_file
 from harness.provisioning.provision import deployed_files
+from harness.provisioning.switches.findings import switch_findings
 from harness.provisioning.transfers import measure_transfers
 from harness.termination import StoppedError
 
@@ -32,7 +33,7 @@ def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ())
         found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
     except KeyboardInterrupt as stop:
         raise StoppedError("stopped; nothing was changed.", stop) from stop
-    findings = judge(inventory, deployed_files(), found)
+    findings = [*judge(inventory, deployed_files(), found), *switch_findings(inventory)]
     if not any(finding.refuses for finding in findings):
         findings += _transfers(inventory, found)
     typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings)]))

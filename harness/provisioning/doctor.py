@@ -11,6 +11,7 @@ from harness.provisioning.places import AGENT_COMMAND
 from harness.provisioning.playbook import Order, run_playbook
 from harness.provisioning.provision import deployed_files
 from harness.provisioning.reach import ANYTHING, PYTHON, Reached, reach
+from harness.provisioning.switches.findings import switch_findings
 
 
 def look(inventory: Inventory, log: Path, console: Console) -> Examination:
@@ -30,7 +31,7 @@ def look(inventory: Inventory, log: Path, console: Console) -> Examination:
 
 def examine(inventory: Inventory, log: Path, console: Console) -> list[Finding]:
     """What is in the way of measuring; nothing may be measured where a finding refuses."""
-    return judge(inventory, deployed_files(), look(inventory, log, console))
+    return [*judge(inventory, deployed_files(), look(inventory, log, console)), *switch_findings(inventory)]
 
 
 def _commands(inventory: Inventory) -> dict[str, str]:

@@ -27,7 +27,12 @@ def wanted(
     ports = [
         {"bridge": "s0", "interface": name, "peer": f"h{index}"} for index, name in enumerate(interfaces)
     ]
-    content = {"switch_platform": platform, "switch_ports": ports, "switch_priorities": LOSSLESS}
+    content = {
+        "switch_platform": platform,
+        "switch_ports": ports,
+        "switch_priorities": LOSSLESS,
+        "switch_cell_bytes": 208,
+    }
     return HardwareSwitchVariables.model_validate({**content, **variables})
 
 

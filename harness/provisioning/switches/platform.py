@@ -51,6 +51,8 @@ class Platform(ABC):
     """After the last; where `abort` is given, only this makes the changes count."""
     abort: ClassVar[tuple[str, ...]] = ()
     """Forget all changes since `begin`; empty where each change counts at once."""
+    up: ClassVar[str] = "exit"
+    """From a mode to the one above it."""
     leave: ClassVar[tuple[str, ...]] = ()
     """After a rejected command, from whatever mode: back to where `begin` can be said."""
 
@@ -92,15 +94,15 @@ class Platform(ABC):
     def commands(self, changes: Iterable[Change], found: Configuration) -> list[Command]:
         """What makes these changes, in their order."""
         del found
-        return [Command(text) for text in _in_contexts(changes)]
+        return [Command(text) for text in _in_contexts(changes, self.up)]
 
 
-def _in_contexts(changes: Iterable[Change]) -> Iterator[str]:
+def _in_contexts(changes: Iterable[Change], up: str) -> Iterator[str]:
     """Enter each context, say its lines and leave it."""
     for context, group in groupby(changes, key=lambda change: change.context):
         yield from context
         for change in group:
             yield change.command
             if change.opens and change.after is not None:
-                yield "exit"
-        yield from ["exit"] * len(context)
+                yield up
+        yield from [up] * len(context)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from harness.provisioning.switches.platform import Platform
+from harness.provisioning.switches.platforms.comware import Comware
 from harness.provisioning.switches.platforms.cumulus import Cumulus
 from harness.provisioning.switches.platforms.eos import Eos
 from harness.provisioning.switches.platforms.onyx import Onyx
@@ -10,6 +11,7 @@ from harness.provisioning.switches.platforms.os10 import Os10
 from harness.provisioning.switches.platforms.sonic import Sonic
 
 _ALL: Final[tuple[Platform, ...]] = (
+    Comware(),
     Cumulus(),
     Eos(),
     Onyx(),

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 DECLARED: Final = "declared"
 """The platform of a switch that nobody here logs in to: what stands there is believed."""
-PlatformName = Literal["declared", "cumulus", "eos", "onyx", "os10", "sonic"]
+PlatformName = Literal["declared", "comware", "cumulus", "eos", "onyx", "os10", "sonic"]
 Priority = Annotated[int, Field(ge=0, le=7)]
 
 
@@ -77,6 +77,8 @@ class HardwareSwitchVariables(BaseModel):
     switch_platform: PlatformName
     switch_ports: tuple[HardwarePort, ...] = ()
     switch_priorities: Mapping[Priority, PrioritySettings] = {}
+    switch_cell_bytes: Annotated[int | None, Field(ge=1)] = None
+    """Of the chip's buffer; for platforms that count in cells and do not say how large they are."""
 
     @property
     def interfaces(self) -> tuple[str, ...]:

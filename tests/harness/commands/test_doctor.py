@@ -6,7 +6,7 @@ from helpers.nodes import host_facts, read_inventory, switch_facts, write_invent
 from harness.commands import doctor as command
 from harness.exit_codes import ExitCode
 from harness.provisioning.clocks import ClockOffset
-from harness.provisioning.findings import Examination
+from harness.provisioning.findings import Examination, Finding
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +61,13 @@ def test_a_warning_is_told_and_refuses_nothing(
     examined(monkeypatch, spooled_bytes=7)
     assert command.examine_nodes(str(path), None) is ExitCode.OK
     assert "warning: h1: /var/lib/rogue/spool" in capsys.readouterr().out
+
+
+def test_a_hardware_switch_that_differs_refuses(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examined(monkeypatch)
+    finding = Finding("tor", "interface Ethernet1", "nothing", "`qos trust dscp`", "run `rogue switch apply`")
+    monkeypatch.setattr(command, "switch_findings", lambda _inventory: [finding])
+    assert command.examine_nodes(str(path), None) is ExitCode.TESTBED
+    assert "refused: tor: interface Ethernet1: got nothing, expected" in capsys.readouterr().out

@@ -100,3 +100,12 @@ def test_a_failure_of_ansibles_is_a_finding(inventory: Inventory, monkeypatch: p
     Player(monkeypatch, Reached(clocks("h0", "h1", "fabric")), failure)
     found = doctor.look(inventory, Path("log"), CONSOLE)
     assert (found.failures, sorted(found.clocks)) == ({"h1": "the disk is full"}, ["fabric", "h0", "h1"])
+
+
+def test_hardware_switches_are_asked_before_measuring(
+    inventory: Inventory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    Player(monkeypatch, Reached(clocks("h0", "h1", "fabric")))
+    finding = Finding("tor", "interface Ethernet1", "nothing", "`qos trust dscp`", "run `rogue switch apply`")
+    monkeypatch.setattr(doctor, "switch_findings", lambda _inventory: [finding])
+    assert finding in doctor.examine(inventory, tmp_path / "log", CONSOLE)

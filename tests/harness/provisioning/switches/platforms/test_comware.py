@@ -1,0 +1,107 @@
+"""HPE Comware. Commands as in the FlexFabric 11900 ACL and QoS Configuration Guide."""
+
+from pathlib import Path
+
+import pytest
+from helpers.fake_comware import FakeComware
+from helpers.switch_contract import (
+    golden,
+    is_set_read_back_and_undone,
+    lost_session_is_undone_later,
+    rejection_is_rolled_back,
+)
+from helpers.switch_inventory import wanted
+
+from harness.provisioning.switches.platforms.comware import Comware
+
+STEP = {"from_bytes": 20_800, "to_bytes": 20_800}
+PORT = "Ten-GigabitEthernet1/0/1"
+WANTED = wanted(
+    "comware",
+    (PORT,),
+    switch_priorities={"3": {"dscp": [26], "marks": STEP, "pauses": True}},
+    switch_cell_bytes=208,
+)
+GOLDEN = """\
+qos wred queue table rogue
+quit
+qos wred queue table rogue
+queue 3 weighting-constant 0
+queue 3 drop-level 0 low-limit 100 high-limit 101 discard-probability 100
+queue 3 drop-level 1 low-limit 100 high-limit 101 discard-probability 100
+queue 3 drop-level 2 low-limit 100 high-limit 101 discard-probability 100
+queue 3 ecn
+quit
+interface Ten-GigabitEthernet1/0/1
+qos trust dscp
+qos wred apply rogue
+priority-flow-control enable
+priority-flow-control no-drop dot1p 3
+quit
+"""
+
+
+@pytest.fixture
+def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeComware:
+    """Somebody's own table is on the port."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    comware = FakeComware()
+    comware.running.open(("qos wred queue table theirs",))
+    comware.running.put((f"interface {PORT}",), "qos wred apply", "qos wred apply theirs")
+    return comware
+
+
+def test_the_golden_plan() -> None:
+    assert golden(WANTED) == GOLDEN
+
+
+def test_it_is_set_read_back_and_undone(tmp_path: Path, switch: FakeComware) -> None:
+    is_set_read_back_and_undone(tmp_path / "tor", switch, WANTED, lambda: sorted(switch.running.shown()))
+
+
+@pytest.mark.parametrize("command", ["queue 3 ecn", "priority-flow-control no-drop dot1p 3"])
+def test_a_rejected_command_is_rolled_back(tmp_path: Path, switch: FakeComware, command: str) -> None:
+    rejection_is_rolled_back(
+        tmp_path / "tor", switch, WANTED, lambda: sorted(switch.running.shown()), command
+    )
+
+
+def test_what_a_lost_session_has_changed_is_undone_later(tmp_path: Path, switch: FakeComware) -> None:
+    state = lambda: sorted(switch.running.shown())  # noqa: E731
+    lost_session_is_undone_later(tmp_path / "tor", switch, WANTED, state, "priority-flow-control enable")
+
+
+@pytest.mark.parametrize(
+    ("settings", "cell_bytes", "mistake"),
+    [
+        ({"dscp": [26], "marks": STEP, "pauses": True}, 208, None),
+        ({"headroom_bytes": 1}, 208, "got headroom_bytes, expected none, as Comware sizes it by itself"),
+        ({"dscp": [0]}, 208, "got dscp 0, expected 24 to 31, which Comware puts there by itself"),
+        (
+            {"marks": STEP},
+            None,
+            "got marks without switch_cell_bytes, expected the size of the switch's cells",
+        ),
+        (
+            {"marks": {**STEP, "to_bytes": 41_600}},
+            208,
+            "got marks with a slope, expected a step, as manuals contradict each other on probabilities",
+        ),
+        ({"marks": STEP}, 144, "got 20800 bytes, expected a multiple of 144"),
+        ({"marks": STEP}, 1, "got 20800 bytes, expected fewer than 16000 cells"),
+    ],
+)
+def test_what_it_cannot(settings: dict[str, object], cell_bytes: int | None, mistake: str | None) -> None:
+    told = Comware().mistake(
+        wanted("comware", switch_priorities={"3": settings}, switch_cell_bytes=cell_bytes)
+    )
+    assert told == (None if mistake is None else f"priority 3: {mistake}")
+
+
+def test_what_others_have_bound_goes_without_its_name() -> None:
+    found = {(f"interface {PORT}",): ("qos wred apply theirs", "priority-flow-control no-drop dot1p 4")}
+    less = wanted("comware", (PORT,), switch_priorities={})
+    assert [change.command for change in Comware().changes(less, found)] == [
+        "undo qos wred apply",
+        "undo priority-flow-control no-drop dot1p",
+    ]

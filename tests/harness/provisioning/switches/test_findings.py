@@ -1,0 +1,44 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.fake_agents import fake_inventory
+from helpers.fake_eos import FakeEos
+from helpers.fake_switch import served_switch
+from helpers.switch_inventory import hardware, wanted
+
+from harness.provisioning.inventory import HardwareSwitch, Inventory
+from harness.provisioning.switches.connection import open_switch
+from harness.provisioning.switches.findings import switch_findings
+from harness.provisioning.switches.operations import apply
+
+PAUSES = wanted("eos", ("Ethernet1",), switch_priorities={"3": {"pauses": True}})
+
+
+def rack(*switches: HardwareSwitch) -> Inventory:
+    return replace(fake_inventory(), switch=None, hardware_switches=switches)
+
+
+def test_each_difference_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with served_switch(tmp_path / "tor", FakeEos()) as served:
+        switch = hardware(PAUSES, served.login)
+        assert [str(finding) for finding in switch_findings(rack(switch))] == [
+            f"refused: tor: interface Ethernet1: got nothing, expected `{line}`; run `rogue switch apply`, "
+            "or declare what the switch does."
+            for line in ("priority-flow-control on", "priority-flow-control priority 3 no-drop")
+        ]
+        with open_switch(switch) as opened:
+            apply(opened, PAUSES)
+        assert switch_findings(rack(switch)) == []
+
+
+def test_a_switch_that_cannot_be_asked_refuses(tmp_path: Path) -> None:
+    with served_switch(tmp_path / "tor", FakeEos()) as served:
+        login = replace(served.login, known_hosts=(tmp_path / "nobody",))
+        (finding,) = switch_findings(rack(hardware(PAUSES, login)))
+    assert str(finding).startswith("refused: tor: the switch: got SSH failed: got no host key of ")
+
+
+def test_a_declared_switch_is_believed() -> None:
+    assert switch_findings(rack(hardware(wanted("declared"), None))) == []
