@@ -1,6 +1,7 @@
 """Ansible, the doctor and runs go to an alias behind a jump host alike: real OpenSSH servers and agent."""
 
 import io
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from rich.console import Console
 from harness.provisioning import inventory_trust
 from harness.provisioning.doctor import look
 from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.provision import provision
 from harness.testbeds.base import TestbedError
 from harness.testbeds.ssh import node as node_module
 from harness.testbeds.ssh.node import open_node
@@ -49,6 +51,17 @@ def test_the_doctor_looks_at_it_with_ansible_and_without(there: Laboratory, tmp_
     inventory = inventory_of(there, tmp_path)
     found = look(inventory, tmp_path / "log", Console(file=io.StringIO()))
     assert (found.failures, list(found.facts), list(found.clocks)) == ({}, ["h0"], ["h0"])
+    assert there.node.connections() == there.gate.connections() == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="provisioning needs root, or sudo without a password")
+def test_provisioning_goes_there_with_ansible(there: Laboratory, tmp_path: Path) -> None:
+    """In check mode, for the node is this computer: every role is played, and nothing is changed."""
+    inventory = inventory_of(there, tmp_path)
+    mtu = Path("/sys/class/net/lo/mtu").read_text()
+    played = provision(inventory, {}, tmp_path / "log", Console(file=io.StringIO()), is_check=True)
+    assert (played.failures, Path("/sys/class/net/lo/mtu").read_text()) == ([], mtu)
+    assert any("rogue-agent.pyz" in change for change in played.changes["h0"]), "it would be put there"
     assert there.node.connections() == there.gate.connections() == 2
 
 
