@@ -35,7 +35,17 @@ from workloads.topologies import TOPOLOGIES
 from workloads.traffic import WORKLOADS
 from workloads.traffic.pairs import Pair
 
-NOT_OF_A_CELL = {"name", "title", "question", "factors", "repetitions", "scale", "scales", "agree_within"}
+NOT_OF_A_CELL = {
+    "name",
+    "title",
+    "question",
+    "factors",
+    "repetitions",
+    "scale",
+    "scales",
+    "agree_within",
+    "plugins",
+}
 """Where results are stored, for people, what is applied before there is a cell, or judged after all."""
 CASES = [*cell_keys.section_cases(), *cell_keys.group_cases(), *MORE]
 PARAMETERS = list(cell_keys.parameters())
