@@ -9,6 +9,7 @@ from harness.provisioning.inventory import HardwareSwitch
 from harness.provisioning.switches.ledger import Ledger, ledgers
 from harness.provisioning.switches.operations import OpenSwitch
 from harness.provisioning.switches.registry import PLATFORMS
+from remote.login import Login
 from remote.shell import connect
 from remote.terminal import REPLY_LIMIT_S, Secrets, open_terminal
 
@@ -22,7 +23,7 @@ def open_switch(switch: HardwareSwitch, *, limit_s: float = REPLY_LIMIT_S) -> It
     """Log in; NodeError says why that failed."""
     assert switch.login is not None, "a declared switch is not logged in to"
     platform = PLATFORMS[switch.variables.switch_platform]
-    ledger = Ledger(ledgers(), switch.login.place)
+    ledger = Ledger(ledgers(), _name(switch.login))
     if platform.dialect is None:
         with connect(switch.login, limit_s=limit_s) as shell:
             yield OpenSwitch(switch.name, platform, shell, ledger)
@@ -30,3 +31,8 @@ def open_switch(switch: HardwareSwitch, *, limit_s: float = REPLY_LIMIT_S) -> It
     secrets = Secrets(os.environ.get(PASSWORD), os.environ.get(ENABLE))
     with open_terminal(switch.login, platform.dialect, secrets, limit_s=limit_s) as terminal:
         yield OpenSwitch(switch.name, platform, terminal, ledger)
+
+
+def _name(login: Login) -> str:
+    """What a switch is remembered by: behind two jump hosts the same address is two switches."""
+    return login.place if login.gateway is None else f"{login.place} behind {_name(login.gateway)}"

@@ -1,10 +1,12 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.fake_eos import FakeEos
 from helpers.fake_switch import PASSWORD, served_switch
-from helpers.switch_inventory import hardware, wanted
+from helpers.switch_inventory import LOGIN, hardware, wanted
 
+from harness.provisioning.switches import connection
 from harness.provisioning.switches.connection import open_switch
 from remote.errors import NodeError
 
@@ -19,3 +21,9 @@ def test_a_password_comes_from_the_environment_alone(tmp_path: Path, monkeypatch
         with open_switch(switch) as opened:
             assert ("interface Ethernet1" in opened.configuration()[()], opened.node) == (True, "tor")
             assert opened.ledger.file.parent == tmp_path / "rogue" / "switches"
+
+
+def test_the_same_address_behind_two_jump_hosts_is_two_switches() -> None:
+    gates = [replace(LOGIN, address=name) for name in ("gate-a", "gate-b")]
+    names = {connection._name(replace(LOGIN, gateway=gate)) for gate in (None, *gates)}
+    assert names == {"127.0.0.1", "127.0.0.1 behind gate-a", "127.0.0.1 behind gate-b"}
