@@ -11,16 +11,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+ROOT: Final = Path(__file__).resolve().parents[1]
 CHECKSUMS: Final = "checksums.json"
 _CHUNK_BYTES: Final = 1 << 20
 
 
 def cache_directory(kind: str) -> Path:
-    """Where one kind is kept: below $XDG_CACHE_HOME if set, else below .cache of the checkout."""
+    """Where one kind is kept: below $XDG_CACHE_HOME if set, else below .cache of the checkout, or a person's.
+
+    An installed package has no place of its own that it may write to.
+    """
     configured = os.environ.get("XDG_CACHE_HOME")
     if configured:
         return Path(configured) / "rogue-testbed" / kind
-    return Path(__file__).resolve().parents[1] / ".cache" / kind
+    if (ROOT / "pyproject.toml").is_file():
+        return ROOT / ".cache" / kind
+    return Path.home() / ".cache" / "rogue-testbed" / kind
 
 
 def obtain(

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-EXPERIMENTS: Final = Path(__file__).parents[2] / "experiments"
+from workloads.shipped import shipped
+
+EXPERIMENTS: Final = shipped("experiments")
 RESULTS: Final = Path("results")
 MANIFEST: Final = "manifest.json"
 OFFERED_MAX: Final = 30

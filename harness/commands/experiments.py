@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-import harness
 from harness.errors import ConfigError
 from harness.experiment.load import LoadedExperiment, load_experiment
 from harness.plugins.installed import plugins_at
+from workloads.shipped import shipped
 from workloads.spelling import meant
 
-DIRECTORY: Final = Path(harness.__file__).parent.parent / "experiments"
-"""Experiments that come with this checkout."""
+DIRECTORY: Final = shipped("experiments")
+"""Experiments that come with this package."""
 SUFFIX: Final = ".yaml"
 
 

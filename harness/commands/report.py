@@ -20,6 +20,7 @@ from harness.results.manifest import read_manifest, write_manifest
 from harness.results.run_directory import locked, partial_report
 from reports.files import checksum
 from workloads.manifest import Manifest, PluginRecord
+from workloads.printable import printable
 from workloads.records import CellStatus
 
 TRACEBACK: Final = "report-error.txt"
@@ -75,7 +76,8 @@ def _tell_untrusted(records: Sequence[PluginRecord]) -> None:
         shown = [each for each in record.adds if each.split()[0] in SHOWN_KINDS]
         if shown:
             text = f"left out, for the plug-in {record.file} is code that nobody named: {', '.join(shown)}"
-            typer.echo(f"rogue: {text}; add --plugin with the same file, or --trust-plugins.", err=True)
+            advice = "add --plugin with the same file, or --trust-plugins"
+            typer.echo(f"rogue: {printable(text)}; {advice}.", err=True)
 
 
 def _tell_of(run: Path, manifest: Manifest) -> None:

@@ -9,6 +9,7 @@ from harness.plugins.source import source_of
 from harness.results.manifest import read_manifest
 from harness.results.run_directory import check_files
 from workloads.manifest import MANIFEST, Manifest
+from workloads.printable import printable
 
 
 def _changed_plugins(manifest: Manifest) -> list[str]:
@@ -25,7 +26,7 @@ def verify_run(run: Path) -> ExitCode:
     manifest = read_manifest(run)
     differences = [*check_files(run, manifest.files), *_changed_plugins(manifest)]
     for difference in differences:
-        typer.echo(f"{run}/{difference}")
+        typer.echo(printable(f"{run}/{difference}"))
     if differences:
         typer.echo(f"rogue: {run}: {len(differences)} files differ from the manifest.", err=True)
         return ExitCode.DAMAGED

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-import harness
+from virtual.cache import cache_directory
 
-LOGS: Final = Path(harness.__file__).parent.parent / ".cache" / "provisioning"
+LOGS: Final = cache_directory("provisioning")
 
 
 def log_file(asked: Path | None, what: str) -> Path:

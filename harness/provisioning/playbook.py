@@ -18,7 +18,6 @@ from typing import Any, Final, Self
 import ansible_runner
 from rich.console import Console
 
-import harness
 from harness.errors import UsageError
 from harness.provisioning.display import TaskDisplay
 from harness.provisioning.events import PlaybookResult, counts, is_task_start
@@ -26,8 +25,9 @@ from harness.provisioning.inventory import is_unverified
 from harness.provisioning.processes import end_processes
 from remote.destination import Destination
 from remote.errors import NodeError
+from workloads.shipped import shipped
 
-DIRECTORY: Final = Path(harness.__file__).parent.parent / "playbooks"
+DIRECTORY: Final = shipped("playbooks")
 _LIST_LIMIT_S: Final = 60.0
 _LOOK_EVERY_S: Final = 1
 """How often ansible-runner asks whether it should stop."""

@@ -7,13 +7,13 @@ from typing import Final
 
 import yaml
 
-import reports
 from reports.claims.claim import Claim
 from reports.quantities import joined
 from workloads.manifest import Manifest
+from workloads.shipped import shipped
 
-EXPERIMENTS: Final = Path(reports.__file__).parent.parent / "experiments"
-"""The experiments of this checkout; an installed package may be without them."""
+EXPERIMENTS: Final = shipped("experiments")
+"""The experiments that come with this package."""
 PAPER_SCALE: Final = "paper"
 FREE: Final = frozenset(
     (
