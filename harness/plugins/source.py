@@ -10,6 +10,7 @@ from typing import Final
 
 from harness.errors import ConfigError, Problem
 from workloads.manifest import PluginRecord
+from workloads.printable import is_printable
 
 SIZE_BYTES_MAX: Final = 1_000_000
 ADVICE: Final = "name a Python file; `rogue new control NAME` writes one"
@@ -27,7 +28,7 @@ class PluginSource:
 
     @property
     def sha256(self) -> str:
-        """Of its text, in UTF-8."""
+        """Of its text, in UTF-8, with a line feed alone at each line's end."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
@@ -50,7 +51,10 @@ def read_plugin(file: str, place: str, *, is_installed: bool = False) -> PluginS
         content = path.read_bytes()[: SIZE_BYTES_MAX + 1]
         if len(content) > SIZE_BYTES_MAX:
             raise _error(place, f"{file}, which has more than {SIZE_BYTES_MAX} bytes")
-        return PluginSource(file, content.decode("utf-8"), is_installed)
+        text = content.decode("utf-8").replace("\r\n", "\n")
+        if not is_printable(text):
+            raise _error(place, f"{file}, which has characters that steer a terminal")
+        return PluginSource(file, text, is_installed)
     except UnicodeDecodeError as error:
         raise _error(place, f"{file}, which is no UTF-8 text") from error
     except (OSError, ValueError) as error:

@@ -11,7 +11,9 @@ from typing import Any, Final
 from harness.errors import Problem, UsageError
 from remote.home import at_home
 
-_TEMPLATES: Final = ("{{", "{%", "{#")
+_TEMPLATES: Final = ("{{", "{%", "{#", "#jinja2:")
+"""What makes a template of a text; the last may say that others do (Ansible's `#jinja2:` header)."""
+_SECRET: Final = re.compile(r"pass|secret|token")
 _KNOWN: Final = frozenset(
     f"ansible_{name}"
     for name in (
@@ -63,10 +65,10 @@ def distrusted(path: Path, name: str, variables: Mapping[str, Any]) -> list[Prob
 def _reasons(variables: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str, str]]]:
     for key, text in _texts(variables):
         if any(mark in text for mark in _TEMPLATES):
-            yield key, (repr(text), "a value", "templates are not resolved here")
+            yield key, (_shown(key, text), "a value", "templates are not resolved here")
     for key, value in variables.items():
         if key.startswith("ansible_") and key not in _KNOWN:
-            yield key, (repr(value), "nothing", "it could run a program here; SSH's way is enough")
+            yield key, (_shown(key, value), "nothing", _advice(key))
     connection = variables.get("ansible_connection", "ssh")
     if connection not in _BY_SSH:
         yield "ansible_connection", (repr(connection), "ssh", "nodes are reached by SSH alone")
@@ -77,11 +79,22 @@ def _reasons(variables: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str
             yield key, (repr(argument), expected, advice)
 
 
+def _shown(key: str, value: object) -> str:
+    return "a value" if _SECRET.search(key) else repr(value)
+
+
+def _advice(key: str) -> str:
+    if _SECRET.search(key):
+        return "passwords do not belong into a file; log in by a key of your SSH agent"
+    return "it could run a program here; SSH's way is enough"
+
+
 def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield key, value
     inner: Iterable[tuple[object, object]] = ()
     if isinstance(value, Mapping):
+        yield from ((key, str(name)) for name in value)
         inner = value.items()
     elif isinstance(value, list):
         inner = enumerate(value)

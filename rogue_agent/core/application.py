@@ -80,6 +80,7 @@ class Application:
         self._running: dict[int, TransferRecord] = {}
         self._released_ns: dict[int, HostNs] = {}
         self._is_over = False
+        self._abandoned = 0
         self.records: list[TransferRecord] = []
         self.is_open_loop = schedule.arrivals is not None or schedule.interval_ns is not None
         self.next_start_ns: HostNs | None = None
@@ -129,6 +130,15 @@ class Application:
         elif not self.is_open_loop:
             self._await(now)
         return record
+
+    def abandoned(self) -> list[int]:
+        """Numbers of arrivals that nothing keeps back, and that will not start any more: say it once."""
+        if not self._is_over:
+            return []
+        arrivals, released, held = self._schedule.arrivals or (), self._released_ns, self._schedule.held
+        left = range(max(len(self.records), self._abandoned), len(arrivals))
+        self._abandoned = len(arrivals)
+        return [number for number in left if number not in held or number in released]
 
     def finish(self, now: HostNs) -> None:
         """End the run: what still runs stays recorded as unfinished, and nothing else starts."""

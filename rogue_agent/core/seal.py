@@ -1,8 +1,8 @@
 """What proves that a datagram of the side channel is from the peer, and what packet numbers follow from it.
 
 Both ends put a nonce into their introductions, which travel over SSH and never over the network that is
-measured. From the two follows a key. Who has not read the introductions can neither make a message that is
-believed nor guess the packet numbers of a queue pair's next life.
+measured. From the two follows a key. Who has not read the introductions cannot make a message that is
+believed, and cannot guess a queue pair's packet numbers without having seen some of the connection's.
 """
 
 import hmac

@@ -201,7 +201,8 @@ class SimulatedFlow(RecoveringFlow):
         if not self._application.is_open_loop:
             self._schedule_next(now)
         if self._on_end is not None:
-            self._on_end(action.transfer_id, now)
+            for transfer_id in (action.transfer_id, *(n + 1 for n in self._application.abandoned())):
+                self._on_end(transfer_id, now)
 
     def _newly_resent_bytes(self) -> int:
         """Bytes sent again since the last call; overlapping transfers share them."""

@@ -24,7 +24,7 @@ class Order:
     """Who waits for whom in one group of traffic.
 
     A transfer that failed has ended, too. What was to go over a connection that is lost has ended as soon as
-    it might start, so that those after it go on.
+    nothing keeps it back, so that those after it go on.
     """
 
     def __init__(self, simulation: Simulation, flows: Sequence[Flow]) -> None:

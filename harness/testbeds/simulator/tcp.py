@@ -147,7 +147,8 @@ class TcpFlow:
             if not self._application.is_open_loop:
                 record.retransmitted_bytes = self.retransmitted_bytes - begun_bytes
             if self._on_end is not None:
-                self._on_end(transfer_id, HostNs(now_ns))
+                for ended in (transfer_id, *(n + 1 for n in self._application.abandoned())):
+                    self._on_end(ended, HostNs(now_ns))
         self._on_timer(now_ns)
 
     def _on_qp_event(self, now_ns: int, state: int) -> None:

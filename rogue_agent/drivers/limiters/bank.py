@@ -18,6 +18,8 @@ from rogue_agent.drivers.limiters.dcbnl import CLASSES, DcbNetlink
 PLACE = Path("/run/rogue/limiters")
 """Gone after a reboot, as the rates of a card are."""
 _NO_LIMIT = 0
+_UNKNOWN = 2**64 - 1
+"""Stands for what the card was told while it is being told: its teller may be killed in between."""
 _WORD_BYTES = 8
 _ROWS = 2
 """What is wanted, and what the card was told."""
@@ -96,6 +98,9 @@ class Bank:
 
     def _hand_over(self) -> None:
         rates = list(self._wanted)
+        for slot, rate in enumerate(rates):
+            if self._told[slot] != rate:
+                self._told[slot] = _UNKNOWN
         self._tell(rates)
         for slot, rate in enumerate(rates):
             self._told[slot] = rate

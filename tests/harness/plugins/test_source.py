@@ -16,6 +16,12 @@ def test_a_file_is_read_and_known_by_its_text() -> None:
     assert plugin("a = 1\n").sha256.startswith("cb78bd8a17f7b7")
 
 
+def test_ends_of_lines_are_alike_everywhere(tmp_path: Path) -> None:
+    """A manifest keeps no carriage return; the text must be the same after it was kept."""
+    (tmp_path / "dos.py").write_bytes(b"a = 1\r\nb = 2\r\n")
+    assert read_plugin(f"{tmp_path}/dos.py", "").text == "a = 1\nb = 2\n"
+
+
 def test_the_same_text_twice_is_one() -> None:
     one, same, other = plugin("a = 1", "one.py"), plugin("a = 1", "same.py"), plugin("a = 2", "other.py")
     assert each_once([one, other, same]) == [one, other]
@@ -23,11 +29,13 @@ def test_the_same_text_twice_is_one() -> None:
 
 def bad_files(folder: Path) -> dict[str, str]:
     (folder / "latin.py").write_bytes(b"a = '\xe9'")
+    (folder / "steering.py").write_text("a = '\x1b[2J'")
     (folder / "long.py").write_text("#" * (SIZE_BYTES_MAX + 1))
     return {
         "missing.py": "'No such file or directory' on opening",
         "": "which is no regular file",
         "latin.py": "which is no UTF-8 text",
+        "steering.py": "which has characters that steer a terminal",
         "long.py": "which has more than 1000000 bytes",
         "nul\0.py": "embedded null",
     }

@@ -81,6 +81,14 @@ FORBIDDEN: dict[str, dict[str, object]] = {
         "priority": "{{ lookup('pipe', 'id') }}"
     },
     "deep.0.x: got '{% raw %}'": {"deep": [{"x": "{% raw %}"}]},
+    "deep: got '{{ x }}'": {"deep": {"{{ x }}": 1}},
+    'roce_mode: got "#jinja2:': {
+        "roce_mode": "#jinja2:variable_start_string:'[%'\n[% lookup('pipe', 'id') %]"
+    },
+    "ansible_become_password: got a value, expected a value": {"ansible_become_password": "{{ hunter2 }}"},
+    "ansible_ssh_pass: got a value, expected nothing; passwords do not belong": {
+        "ansible_ssh_pass": "hunter2"
+    },
 }
 
 

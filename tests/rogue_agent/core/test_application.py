@@ -155,6 +155,19 @@ def test_an_arrival_may_be_released_before_its_turn() -> None:
     assert application.next_start_ns == 10
 
 
+def test_a_lost_connection_abandons_what_nothing_keeps_back() -> None:
+    """Number 1 is running, 2 stands in the clock's line, 3 was released before its turn, 4 is held."""
+    arrivals = ((at(0), 1), (at(0), 1), (at(9), 1), (at(9), 1), (at(9), 1))
+    application = Application(Schedule(0, at(0), arrivals=arrivals, held=frozenset({3, 4})))
+    first, _second = application.begin(at(0)), application.begin(at(0))
+    application.release(3, at(0))
+    assert application.abandoned() == []
+    application.on_transfer_done(first.transfer_id, at(1), "gone")
+    assert application.abandoned() == [2, 3]
+    assert application.abandoned() == [], "said once"
+    assert not application.release(4, at(2))
+
+
 def test_nothing_is_released_on_a_lost_connection() -> None:
     schedule = Schedule(0, at(0), arrivals=((at(0), 1), (at(9), 1)), held=frozenset({1}))
     application = Application(schedule)

@@ -149,6 +149,24 @@ def test_a_call_that_fails_is_made_again_by_the_next(place: Path, card: CardFile
     assert card.rates[1] == 100_000
 
 
+def test_a_teller_killed_before_it_took_note_leaves_no_rate(place: Path, card: CardFile) -> None:
+    """It has told the card and is gone: what the card has is not known, so it is told again."""
+
+    def tell(rates: Sequence[int]) -> None:
+        card.tell(rates)
+        raise KeyboardInterrupt
+
+    gone = Bank(place, card.tell)
+    gone.take(2)
+    gone._tell = tell
+    with pytest.raises(KeyboardInterrupt):
+        gone.set_rate(2, 700_000)
+    gone.close()
+    assert card.rates[2] == 700_000
+    assert Bank(place, card.tell).free_dead()
+    assert card.rates == [0] * 8
+
+
 def test_giving_back_lifts_the_limit_and_leaves_the_slot(place: Path, card: CardFile) -> None:
     first, second = Bank(place, card.tell), Bank(place, card.tell)
     first.take(4)
