@@ -151,7 +151,15 @@ def test_what_waited_for_a_queue_pair_that_failed_was_never_sent() -> None:
     assert len(flow.transfers) > 1000
 
 
-def cut_flow(duration_ns: int, until_ns: int) -> SimulatedFlow:
+LONG = Schedule(200_000_000, HostNs(0))
+
+
+def cut_flow(
+    duration_ns: int,
+    until_ns: int,
+    schedule: Schedule = LONG,
+    on_end: Callable[[int, HostNs], None] | None = None,
+) -> SimulatedFlow:
     """A transfer of 200 MB through one switch, whose receiver's cable is cut after 50 ms."""
     simulation = Simulation(seed=1)
     simulation.add_switch("s0", buffer_bytes=9_000_000, alpha=1.0)
@@ -162,8 +170,9 @@ def cut_flow(duration_ns: int, until_ns: int) -> SimulatedFlow:
     settings = settings_for("rogue", RATE_BPS, {})
     path = open_path(cast("Fabric", simulation), "h0", "h1", settings=settings, mtu_bytes=MTU_BYTES)
     link = LinkFacts(RATE_BPS, MTU_BYTES, rate_step_bps=CX3PRO.rate_step_bps)
-    schedule = Schedule(200_000_000, HostNs(0))
-    flow = SimulatedFlow(simulation, path, settings=settings, link=link, schedule=schedule, record_rtt=False)
+    flow = SimulatedFlow(
+        simulation, path, settings=settings, link=link, schedule=schedule, record_rtt=False, on_end=on_end
+    )
     flow.start()
     simulation.cut_link("h1", "s0", start_ns=50 * MS, duration_ns=duration_ns)
     simulation.run_until(until_ns)
@@ -189,6 +198,15 @@ def test_a_cut_of_two_seconds_kills_both_and_the_transfer_survives() -> None:
     ]
     assert flow.transfers[0].status == "ok"
     assert [status for _, status, _ in flow.failures] == [12, 12]
+
+
+def test_what_a_lost_connection_will_not_start_has_ended() -> None:
+    """The third is due after the connection was given up; the fourth is held by somebody else's transfer."""
+    arrivals = tuple((HostNs(start_ns), 10**6) for start_ns in (0, 60 * MS, 50 * SECOND_NS, 50 * SECOND_NS))
+    ended: list[int] = []
+    schedule = Schedule(0, HostNs(0), arrivals=arrivals, held=frozenset({3}))
+    cut_flow(100 * SECOND_NS, 60 * SECOND_NS, schedule, lambda transfer_id, _: ended.append(transfer_id))
+    assert ended == [1, 2, 3]
 
 
 def test_a_cut_that_does_not_end_is_given_up() -> None:
