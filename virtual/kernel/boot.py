@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from virtual.errors import VirtualTestbedError
+from virtual.kernel.processor import own_processor
 from virtual.programs import dying_with_owner
 
 MAIN: Final = "main.py"
@@ -103,8 +104,11 @@ def boot(  # noqa: PLR0913 - whatever one boot differs from another in
 
 
 def _run(command: list[str], console: Path, limit_s: float, on_wait: Callable[[], None]) -> bool:
-    """Run a kernel; return False if it had to be killed. It never outlives this process."""
-    with console.open("wb") as output:
+    """Run a kernel on a processor of its own; return False if it had to be killed.
+
+    It never outlives this process.
+    """
+    with console.open("wb") as output, own_processor() as processor:
         process = subprocess.Popen(
             dying_with_owner(command),
             stdin=subprocess.DEVNULL,
@@ -113,6 +117,9 @@ def _run(command: list[str], console: Path, limit_s: float, on_wait: Callable[[]
             start_new_session=True,
         )
         try:
+            if processor is not None:
+                with suppress(OSError):  # it has ended, or may not be bound: it runs where it is put
+                    os.sched_setaffinity(process.pid, {processor})
             return _wait(process, limit_s, on_wait)
         finally:
             with suppress(ProcessLookupError):

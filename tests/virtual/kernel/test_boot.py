@@ -1,5 +1,7 @@
 """Booting, with a program in the kernel's place that reads the same command line."""
 
+import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,18 @@ def test_who_waits_is_asked_every_second(
 
     boot(kernel, folder, limit_s=20, on_wait=on_wait)
     assert len(waited) >= 2
+
+
+def test_a_kernel_stays_on_its_processor(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = min(os.sched_getaffinity(0))
+    monkeypatch.setattr(boot_module, "_WAIT_S", 0.01)
+    monkeypatch.setattr(boot_module, "own_processor", lambda: nullcontext(mine))
+    waiting = "while [ ! -e enough ]; do sleep 0.01; done"
+    kernel = kernel_that(tmp_path, f"{waiting}; grep Cpus_allowed_list /proc/self/status; echo 0 >exit")
+    boot(kernel, folder, limit_s=20, on_wait=(folder / "enough").touch)
+    assert (folder / "console.log").read_text().split()[-1] == str(mine)
 
 
 def test_a_panic_has_the_last_lines_of_the_console(tmp_path: Path, folder: Path) -> None:
