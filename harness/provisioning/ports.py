@@ -52,6 +52,8 @@ class PortSettings:
     """What it may send at once; None: as much as a switch needs whose timers come late."""
     lost_ip_id_mask: int | None = None
     """RoCE packets are lost whose IP ID has all of these bits set."""
+    loses_what_comes: bool = False
+    """By IP ID they are lost in the other direction, too, as they come from the port's peer."""
 
     def mistake(self) -> str | None:
         """What is wrong with it, as `key: got ..., expected ...`; None if nothing is."""
@@ -97,7 +99,7 @@ def port_lines(interface: str, port: PortSettings) -> list[str]:
     return [
         *(_netem(interface, port) if has_netem else ()),
         *(_shaper(interface, port, "parent 1:1" if has_netem else "root") if port.rate_bps else ()),
-        *(_ip_id_filter(interface, port.lost_ip_id_mask) if port.lost_ip_id_mask else ()),
+        *(_ip_id_filters(interface, port) if port.lost_ip_id_mask else ()),
     ]
 
 
@@ -164,10 +166,12 @@ def _queue(port: PortSettings) -> str:
     )
 
 
-def _ip_id_filter(interface: str, mask: int) -> Iterator[str]:
+def _ip_id_filters(interface: str, port: PortSettings) -> Iterator[str]:
     """Match UDP to RoCE's port, and the IP ID: bytes 4 and 5 of an IPv4 header without options."""
+    mask = port.lost_ip_id_mask
     yield f"qdisc add dev {interface} clsact"
-    yield (
-        f"filter add dev {interface} egress protocol ip prio 1 u32 match ip protocol 17 0xff "
-        f"match ip dport 4791 0xffff match u16 {mask:#06x} {mask:#06x} at 4 action drop"
-    )
+    for way in ("egress", "ingress") if port.loses_what_comes else ("egress",):
+        yield (
+            f"filter add dev {interface} {way} protocol ip prio 1 u32 match ip protocol 17 0xff "
+            f"match ip dport 4791 0xffff match u16 {mask:#06x} {mask:#06x} at 4 action drop"
+        )

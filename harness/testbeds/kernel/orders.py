@@ -32,7 +32,8 @@ up to 65 of which still wait in htb: the agent would take its own limiter for a 
 software limiter holds back has not been posted.
 Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c (RXE_INFLIGHT_SKBS_PER_QP_HIGH)."""
 DISCIPLINES: Final = "disciplines"
-"""Under what name their counters stand; those of filters stand under their interfaces."""
+"""Under what name their counters stand; those of filters stand under their interfaces and ways."""
+FILTERED_WAYS: Final = ("egress", "ingress")
 
 
 def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
@@ -72,7 +73,9 @@ def _counts(cell: Cell) -> dict[str, Command]:
     interfaces = port_interfaces(cell.topology)
     filtering = (interfaces[name] for name, port in cell_ports(cell).items() if port.lost_ip_id_mask)
     filters = {
-        each: Command(["tc", "-s", "-j", "filter", "show", "dev", each, "egress"]) for each in filtering
+        f"{each} {way}": Command(["tc", "-s", "-j", "filter", "show", "dev", each, way])
+        for each in filtering
+        for way in FILTERED_WAYS
     }
     return {DISCIPLINES: Command(["tc", "-s", "-j", "qdisc", "show"]), **filters}
 

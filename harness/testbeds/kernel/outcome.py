@@ -20,7 +20,7 @@ from harness.testbeds.ends.roles import NodeFlow
 from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters, port_counter_rows
 from harness.testbeds.ends.verdict import failure_of
 from harness.testbeds.kernel.network import port_interfaces
-from harness.testbeds.kernel.orders import DISCIPLINES, HUNG_AFTER_NS
+from harness.testbeds.kernel.orders import DISCIPLINES, FILTERED_WAYS, HUNG_AFTER_NS
 from harness.testbeds.rows import columns_of
 from rogue_agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
 from workloads.records import CounterRow, FailureKind, QueueRow
@@ -164,11 +164,15 @@ def _port_counters(cell: Cell, printed: Mapping[str, str]) -> dict[str, PortCoun
     for discipline in json.loads(printed[DISCIPLINES]):
         disciplines.setdefault(discipline["dev"], []).append(discipline)
     return {
-        port: port_counters(
-            disciplines.get(interface, []), filter_drops(json.loads(printed.get(interface) or "[]"))
-        )
+        port: port_counters(disciplines.get(interface, []), _filtered_packets(printed, interface))
         for port, interface in port_interfaces(cell.topology).items()
     }
+
+
+def _filtered_packets(printed: Mapping[str, str], interface: str) -> int:
+    """What the filters of a port have dropped, of what leaves it and of what its host sends."""
+    shown = (printed.get(f"{interface} {way}") or "[]" for way in FILTERED_WAYS)
+    return sum(filter_drops(json.loads(each)) for each in shown)
 
 
 def _with_cuts(

@@ -4,6 +4,7 @@ from helpers.experiments import cell_of
 
 from harness.testbeds.kernel.network import (
     addresses,
+    burst_bytes,
     limiter_burst_bytes,
     network_commands,
     port_interfaces,
@@ -34,7 +35,7 @@ address add 10.0.0.2/16 dev h1 noprefixroute
 route append 10.0.0.0/16 dev h1 src 10.0.0.2 advmss 1460
 """
 BUFFER = 4_500_000
-SHAPE = "htb rate 10000000000bit burst 5000 cburst 5000 quantum 10000 overhead 24 mpu 84"
+SHAPE = "htb rate 10000000000bit burst 1375 cburst 1375 quantum 10000 overhead 24 mpu 84"
 
 
 def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -79,5 +80,7 @@ def test_a_packet_at_a_port_is_never_the_cards(tmp_path) -> None:  # type: ignor
 def test_a_limiter_lets_a_packet_leave_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
     small = cell_of(tmp_path, text=TEXT).topology
     large = cell_of(tmp_path, "topology.mtu=4096", text=TEXT).topology
-    assert limiter_burst_bytes(small) == 1_600
+    fast = cell_of(tmp_path, "topology.rate=100Gbps", text=TEXT).topology
+    assert (limiter_burst_bytes(small), burst_bytes(10**10)) == (1_600, 1_375)
     assert 4096 + 58 + 24 <= limiter_burst_bytes(large) < 2 * 4096
+    assert limiter_burst_bytes(fast) == 13_750, "more than a microsecond, for tc knows no part of one"

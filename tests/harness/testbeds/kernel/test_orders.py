@@ -65,8 +65,8 @@ def test_a_cut_looks_at_the_port_and_takes_it_down_and_up(tmp_path: Path) -> Non
 def test_what_filters_have_dropped_is_asked_where_there_is_one(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "faults=[{kind: loss, target: h2, model: identification, one_in: 4096}]")
     counts = orders_of(cell, plan_roles(cell)).counts
-    assert set(counts) == {DISCIPLINES, "p2b"}
-    assert counts["p2b"].run[-3:] == ["dev", "p2b", "egress"]
+    assert set(counts) == {DISCIPLINES, "p2b egress", "p2b ingress"}
+    assert counts["p2b ingress"].run[-3:] == ["dev", "p2b", "ingress"]
 
 
 def test_only_hosts_with_verbs_have_a_card(tmp_path: Path) -> None:

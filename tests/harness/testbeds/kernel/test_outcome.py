@@ -44,8 +44,8 @@ def printed(marked: int, filtered: int) -> dict[str, str]:
         {**counted, "kind": "netem", "handle": "1:", "root": True},
         {**counted, "kind": "red", "handle": "3:", "marked": marked},
     ]
-    dropping = [{"options": {"actions": [{"stats": {"drops": filtered}}]}}]
-    return {DISCIPLINES: json.dumps(tree), "p2b": json.dumps(dropping)}
+    dropping = json.dumps([{"options": {"actions": [{"stats": {"drops": filtered}}]}}])
+    return {DISCIPLINES: json.dumps(tree), "p2b egress": dropping, "p2b ingress": dropping}
 
 
 def left(folder: Path, cell: Cell, account: Account) -> Path:
@@ -114,7 +114,7 @@ def test_ports_have_counters(tmp_path: Path, cell: Cell) -> None:
     rows = zip(*(table[column] for column in ("port", "name", "before", "after")), strict=True)
     counted = {name: (before, after) for port, name, before, after in rows if port == "s0->h2"}
     assert counted["marked_packets"] == (0, 7)
-    assert counted["lost_packets"] == (0, 6), "two by the filter, and four that waited when the link was cut"
+    assert counted["lost_packets"] == (0, 8), "two by each filter, and four that waited when the link was cut"
 
 
 def test_memories_that_differ_fail_the_cell(tmp_path: Path, cell: Cell) -> None:
