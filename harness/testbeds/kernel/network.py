@@ -21,7 +21,7 @@ LIMITER_CLASSES: Final = 7
 """Priorities from 1 have a rate limiter each, as on nodes."""
 _BURST_NS: Final = 1_100
 """For how long a port may send at once: `tc` takes whole microseconds, and with none a port loses a fifth of
-its rate. With 4 us packets run so early through ports that idle that long ways get more than behind real ones.
+its rate. With 4 us packets run so early through idle ports that long ways get more than behind real ones.
 Source: iproute2, tc/tc_core.c (tc_calc_xmittime)."""
 _LIMITER_BURST_BYTES_MIN: Final = 1_600
 """Less no agent asks of htb."""
