@@ -167,11 +167,16 @@ def _queue(port: PortSettings) -> str:
 
 
 def _ip_id_filters(interface: str, port: PortSettings) -> Iterator[str]:
-    """Match UDP to RoCE's port, and the IP ID: bytes 4 and 5 of an IPv4 header without options."""
+    """Match UDP to RoCE's port, and the IP ID: bytes 4 and 5 of an IPv4 header without options.
+
+    Of one priority u32 would show the filters of both ways as those of each.
+    Source: Linux, net/sched/cls_u32.c (u32_walk).
+    """
     mask = port.lost_ip_id_mask
     yield f"qdisc add dev {interface} clsact"
-    for way in ("egress", "ingress") if port.loses_what_comes else ("egress",):
+    ways = ("egress", "ingress") if port.loses_what_comes else ("egress",)
+    for priority, way in enumerate(ways, start=1):
         yield (
-            f"filter add dev {interface} {way} protocol ip prio 1 u32 match ip protocol 17 0xff "
+            f"filter add dev {interface} {way} protocol ip prio {priority} u32 match ip protocol 17 0xff "
             f"match ip dport 4791 0xffff match u16 {mask:#06x} {mask:#06x} at 4 action drop"
         )
