@@ -7,7 +7,7 @@ from an address of this same kernel. Who sends is held to an interface, and so t
 soft-RoCE by itself, TCP by what its end is told.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from ipaddress import IPv4Address
 from typing import Final
 
@@ -101,20 +101,37 @@ def _sysctls() -> Command:
 def _links(topology: Topology, interfaces: dict[str, str]) -> Iterator[str]:
     """Cables, switches and hosts. TCP sends single segments, for a queue counts what a wire carries."""
     mtu_bytes = max(_IP_MTU_MIN, topology.mtu_bytes + _HEADERS_BYTES)
+    hosts = addresses(topology)
     yield "link set lo up"
     for switch in topology.switch_names():
         yield f"link add {switch} type bridge"
         yield f"link set {switch} mtu {mtu_bytes} up"
     for link in topology.links():
         a, b = _interface(link.a, link.b, interfaces), _interface(link.b, link.a, interfaces)
-        yield f"link add {a} mtu {mtu_bytes} type veth peer name {b} mtu {mtu_bytes}"
+        of_a, of_b = (f"{each} {_mac(each, hosts)}mtu {mtu_bytes}" for each in (a, b))
+        yield f"link add {of_a} type veth peer name {of_b}"
         for node, interface in ((link.a, a), (link.b, b)):
             master = f"master {node} " if interface != node else ""
             yield f"link set {interface} {master}up"
-    for host, address in addresses(topology).items():
+    for host, address in hosts.items():
         yield f"link set {host} gso_max_segs 1"
         yield f"address add {address}/{_PREFIX} dev {host} noprefixroute"
         yield f"route append {_NETWORK} dev {host} src {address} advmss {_SEGMENT_BYTES}"
+        for peer in (each for each in hosts if each != host):
+            yield f"neighbour add {hosts[peer]} lladdr {_mac_of(hosts[peer])} dev {host} nud permanent"
+
+
+def _mac(interface: str, hosts: Mapping[str, str]) -> str:
+    return f"address {_mac_of(hosts[interface])} " if interface in hosts else ""
+
+
+def _mac_of(address: str) -> str:
+    """Of our own choice, so that each host knows all others as a card knows its peers: for good.
+
+    Otherwise Linux forgets them when a link is cut, and what it sends waits for a reply to ARP, which it asks
+    for once a second. Source: Linux, net/core/neighbour.c (neigh_carrier_down, neigh_timer_handler).
+    """
+    return ":".join(("02", "00", *(f"{int(part):02x}" for part in address.split("."))))
 
 
 def _devices(topology: Topology, cards: Collection[str]) -> Iterator[str]:

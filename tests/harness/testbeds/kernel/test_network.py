@@ -21,18 +21,20 @@ LINKS = """\
 link set lo up
 link add s0 type bridge
 link set s0 mtu 1500 up
-link add h0 mtu 1500 type veth peer name p0b mtu 1500
+link add h0 address 02:00:0a:00:00:01 mtu 1500 type veth peer name p0b mtu 1500
 link set h0 up
 link set p0b master s0 up
-link add h1 mtu 1500 type veth peer name p1b mtu 1500
+link add h1 address 02:00:0a:00:00:02 mtu 1500 type veth peer name p1b mtu 1500
 link set h1 up
 link set p1b master s0 up
 link set h0 gso_max_segs 1
 address add 10.0.0.1/16 dev h0 noprefixroute
 route append 10.0.0.0/16 dev h0 src 10.0.0.1 advmss 1460
+neighbour add 10.0.0.2 lladdr 02:00:0a:00:00:02 dev h0 nud permanent
 link set h1 gso_max_segs 1
 address add 10.0.0.2/16 dev h1 noprefixroute
 route append 10.0.0.0/16 dev h1 src 10.0.0.2 advmss 1460
+neighbour add 10.0.0.1 lladdr 02:00:0a:00:00:01 dev h1 nud permanent
 """
 BUFFER = 4_500_000
 SHAPE = "htb rate 10000000000bit burst 1375 cburst 1375 quantum 10000 overhead 24 mpu 84"
