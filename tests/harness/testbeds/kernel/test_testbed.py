@@ -224,7 +224,7 @@ def test_one_cell_mixes_tcp_and_rdma_and_a_cut_stops_both(bed: KernelTestbed, tm
     assert list(result.tables["events"]["event"])[:2] == ["link_cut", "link_restored"]
     assert goodput_bps(result, 2_000_000, 5_000_000) > 8e9
     assert goodput_bps(result, 7_000_000, 8_000_000) == 0, "the millisecond before the link is back"
-    assert counted(result, "lost_packets") > 10, "what waited in the port"
+    assert counted(result, "lost_packets") > 0, "what waited in the port, full or just drained by DCTCP"
     rows = zip(
         result.tables["throughput"]["flow_id"], column(result, "throughput", "delivered_bytes"), strict=True
     )
