@@ -62,6 +62,7 @@ for _command in (
     runs.export,
     runs.figures,
     runs.verify,
+    runs.sign,
     experiments.list_,
     nodes.provision,
     nodes.doctor,

@@ -30,6 +30,12 @@ class StorageError(HarnessError):
     exit_code = ExitCode.STORAGE
 
 
+class DamagedRunError(HarnessError):
+    """Files of a run are not as the run wrote them."""
+
+    exit_code = ExitCode.DAMAGED
+
+
 class NothingToRunError(HarnessError):
     """The testbed supports no cell of the plan."""
 

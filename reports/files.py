@@ -46,10 +46,13 @@ def write_new(path: Path, content: bytes) -> None:
     Nothing is written through a link, whoever put it there.
     """
     path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, _WRITE_NEW, 0o666), "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+    try:
+        with os.fdopen(os.open(path, _WRITE_NEW, 0o666), "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:  # a full disk does not say where it is
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def write_whole(path: Path, text: str) -> None:

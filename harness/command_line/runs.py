@@ -13,6 +13,10 @@ RunDirectory = Annotated[
     Path, typer.Argument(metavar="RUN", help="Directory of a run.", autocompletion=completion.runs)
 ]
 
+AcceptsDamage = Annotated[
+    bool, typer.Option("--accept-damage", help="Go on although files are not as the run wrote them.")
+]
+
 
 def report(
     runs: Annotated[
@@ -24,6 +28,7 @@ def report(
     ] = None,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
+    accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
     """Build report.html again, for one run or for several together.
 
@@ -37,7 +42,7 @@ def report(
     from harness.commands.report import build_report
     from harness.plugins.trust import Trust
 
-    return build_report(runs, out, Trust(tuple(plugins or ()), trusts_plugins))
+    return build_report(runs, out, Trust(tuple(plugins or ()), trusts_plugins), accepts_damage=accepts_damage)
 
 
 def compare(
@@ -50,6 +55,7 @@ def compare(
         typer.Argument(metavar="RUN_B", help="Directory of another.", autocompletion=completion.runs),
     ],
     everything: Annotated[bool, typer.Option("--all", help="Also what does not differ.")] = False,
+    accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
     """Say how two runs differ, measure by measure, and whether that is more than chance.
 
@@ -61,7 +67,7 @@ def compare(
     """
     from harness.commands.compare import compare_runs
 
-    return compare_runs(run_a, run_b, everything=everything)
+    return compare_runs(run_a, run_b, everything=everything, accepts_damage=accepts_damage)
 
 
 def export(
@@ -69,6 +75,7 @@ def export(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A directory that is not there yet.")
     ] = None,
+    accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
     """Write a run's tables and measures as CSV files, in base units, into a directory beside the run.
 
@@ -79,7 +86,7 @@ def export(
     """
     from harness.commands.export import export_run
 
-    return export_run(run, out)
+    return export_run(run, out, accepts_damage=accepts_damage)
 
 
 def figures(  # noqa: PLR0913  (one parameter per option)
@@ -117,15 +124,43 @@ def figures(  # noqa: PLR0913  (one parameter per option)
     return write_run_figures(FigureOptions(run, tuple(only or ()), formats, width, style, out))
 
 
-def verify(run: RunDirectory) -> ExitCode:
-    """Compare every file of a run with the checksums in its manifest.
+def verify(
+    run: RunDirectory,
+    signer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who must have signed the manifest.")
+    ] = None,
+    allowed: Annotated[
+        Path,
+        typer.Option("--allowed-signers", metavar="FILE", help="Whose keys are whose (ssh-keygen(1))."),
+    ] = Path("~/.ssh/allowed_signers"),
+) -> ExitCode:
+    """Compare every file of a run with the checksums in its manifest, and that with who signed it.
 
     \b
       rogue verify results/quickstart/20261120T101500Z-3f9a1c
+      rogue verify results/quickstart/20261120T101500Z-3f9a1c --signer alice@example.org
     """
     from harness.commands.verify import verify_run
 
-    return verify_run(run)
+    return verify_run(run, signer, allowed)
+
+
+def sign(
+    run: RunDirectory,
+    key: Annotated[
+        Path, typer.Option(metavar="FILE", help="An SSH key: private, or public with its agent.")
+    ] = Path("~/.ssh/id_ed25519"),
+) -> ExitCode:
+    """Sign a run's manifest with an SSH key, so that others can verify whose it is.
+
+    The signature is manifest.json.sig in the run. A report that is built again makes it invalid.
+
+    \b
+      rogue sign results/quickstart/20261120T101500Z-3f9a1c
+    """
+    from harness.commands.sign import sign_run
+
+    return sign_run(run, key)
 
 
 def rm(

@@ -5,15 +5,17 @@ from pathlib import Path
 import typer
 
 from harness.columns import align
+from harness.commands.damage import refuse_damage
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
 from harness.results.manifest import read_manifest
 
 
-def compare_runs(first: Path, second: Path, *, everything: bool) -> ExitCode:
+def compare_runs(first: Path, second: Path, *, everything: bool, accepts_damage: bool = False) -> ExitCode:
     """Print how two runs differ, and whether that is more than chance."""
     for run in (first, second):
         read_manifest(run)
+    refuse_damage([first, second], is_accepted=accepts_damage)
     from reports.compare import HEAD, compare, conclusions, shown, told_apart
     from reports.load import Run
     from reports.results import Results

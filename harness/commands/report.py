@@ -9,6 +9,7 @@ from typing import Final
 
 import typer
 
+from harness.commands.damage import refuse_damage
 from harness.commands.index import update_index_of
 from harness.counting import CountDisplay
 from harness.errors import BusyRunError
@@ -34,9 +35,12 @@ Going = Mapping[Path, Manifest]
 """Runs that another process works on, with what they have so far; nothing is written into them."""
 
 
-def build_report(runs: Sequence[Path], out: Path | None = None, trust: Trust = NOBODY) -> ExitCode:
+def build_report(
+    runs: Sequence[Path], out: Path | None = None, trust: Trust = NOBODY, *, accepts_damage: bool = False
+) -> ExitCode:
     """Build the report of one or several runs, and print where it is."""
     records = [record for run in runs for record in read_manifest(run).plugins]
+    refuse_damage(runs, is_accepted=accepts_damage)
     _tell_untrusted(load_what_is_trusted(records, trust))
     with ExitStack() as locks:
         going = _lock(runs, locks)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from harness.commands.sign import check_signature
 from harness.exit_codes import ExitCode
 from harness.plugins.source import source_of
 from harness.results.manifest import read_manifest
@@ -21,8 +22,8 @@ def _changed_plugins(manifest: Manifest) -> list[str]:
     ]
 
 
-def verify_run(run: Path) -> ExitCode:
-    """Compare a run's files with its manifest; print each difference."""
+def verify_run(run: Path, signer: str | None = None, allowed: Path | None = None) -> ExitCode:
+    """Compare a run's files with its manifest; print each difference, and who signed it if that is asked."""
     manifest = read_manifest(run)
     differences = [*check_files(run, manifest.files), *_changed_plugins(manifest)]
     for difference in differences:
@@ -31,4 +32,7 @@ def verify_run(run: Path) -> ExitCode:
         typer.echo(f"rogue: {run}: {len(differences)} files differ from the manifest.", err=True)
         return ExitCode.DAMAGED
     typer.echo(f"{run}: {len(manifest.files)} files as in the manifest")
+    if signer is not None and allowed is not None:
+        check_signature(run, signer, allowed)
+        typer.echo(f"{run}: the manifest is signed by {signer}")
     return ExitCode.OK

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import secrets
 import time
 from collections.abc import Iterator
@@ -16,6 +17,10 @@ from workloads.manifest import MANIFEST, CellRecord
 from workloads.printable import printable
 
 CELLS: Final = "cells"
+SIGNATURE: Final = f"{MANIFEST}.sig"
+_OF_NO_RUN: Final = re.compile(
+    rf"{re.escape(MANIFEST)}(\.sig)?|\.(report\.html|claims\.json)\.[0-9]+\.partial"
+)
 LOOK_SECONDS: Final = 0.2
 """Longer than anybody who only looks at a lock has it."""
 
@@ -96,8 +101,11 @@ def cell_checksums(run: Path, record: CellRecord) -> dict[str, str]:
 
 
 def check_files(run: Path, expected: dict[str, str]) -> list[str]:
-    """What differs from the manifest: one sentence per file that is missing, changed or added."""
-    found = {path: digest for path, digest in checksums(run).items() if path != MANIFEST}
+    """What differs from the manifest: one sentence per file that is missing, changed or added.
+
+    What a report that was killed has left, and a signature, are no files of the run.
+    """
+    found = {path: digest for path, digest in checksums(run).items() if not _OF_NO_RUN.fullmatch(path)}
     differences = [f"{printable(path)}: missing" for path in expected if path not in found]
     differences += [
         f"{printable(path)}: changed"

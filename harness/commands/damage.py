@@ -1,0 +1,40 @@
+"""Whether a run is as it was written, before anything is said about it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from harness.errors import DamagedRunError
+from harness.program import call_again
+from harness.results.manifest import read_manifest
+from harness.results.run_directory import check_files, is_locked
+from harness.run import present_manifest
+from workloads.printable import printable
+
+MADE_AGAIN: Final = ("claims.json", "report.html", "report-error.txt")
+SHOWN_MAX: Final = 10
+
+
+def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
+    """End with `verify`'s code if a file is not as its run wrote it; say so at least, if that is accepted.
+
+    What a report makes again is left out, and so is a run that somebody works on. A run that was killed has
+    cells that its manifest does not list.
+    """
+    for run in runs:
+        if is_locked(run):
+            continue
+        manifest = read_manifest(run)
+        files = present_manifest(run).files if manifest.status == "running" else manifest.files
+        differences = [each for each in check_files(run, files) if not each.startswith(MADE_AGAIN)]
+        if not differences:
+            continue
+        shown = [f"  {each}" for each in differences[:SHOWN_MAX]]
+        if len(differences) > SHOWN_MAX:
+            shown.append(f"  ... and {len(differences) - SHOWN_MAX} more; {call_again('verify', run)}")
+        text = "\n".join([f"{run}: {len(differences)} files are not as the run wrote them:", *shown])
+        if not is_accepted:
+            raise DamagedRunError(f"{text}\n  to go on with what can be read: --accept-damage")
+        typer.echo(f"rogue: {printable(text)}", err=True)

@@ -1,0 +1,88 @@
+"""Damage is loud: before anything is said about a run, its files are held against its manifest."""
+
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import cell, manifest
+
+from harness.commands.compare import compare_runs
+from harness.commands.damage import refuse_damage
+from harness.commands.export import export_run
+from harness.commands.report import build_report
+from harness.errors import DamagedRunError
+from harness.results.files import checksums
+from harness.results.manifest import write_manifest
+from harness.results.run_directory import check_files
+from workloads.manifest import Manifest
+from workloads.records import CellStatus
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    directory = tmp_path / "run"
+    (directory / "cells" / "a").mkdir(parents=True)
+    (directory / "cells" / "a" / "flows.parquet").write_bytes(b"table")
+    told = Manifest.model_validate(manifest([cell()]))
+    told.files = checksums(directory)
+    write_manifest(directory, told)
+    return directory
+
+
+def flipped(run: Path) -> None:
+    (run / "cells" / "a" / "flows.parquet").write_bytes(b"tabld")
+
+
+def unlisted(run: Path) -> None:
+    write_manifest(run, Manifest.model_validate(manifest([cell()])))
+
+
+def gone(run: Path) -> None:
+    (run / "cells" / "a" / "flows.parquet").unlink()
+
+
+@pytest.mark.parametrize("damage", [flipped, unlisted, gone])
+def test_nothing_is_said_about_a_damaged_run(
+    run: Path, damage: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert callable(damage)
+    damage(run)
+    for command in (
+        lambda: build_report([run]),
+        lambda: export_run(run, None),
+        lambda: compare_runs(run, run, everything=False),
+    ):
+        with pytest.raises(
+            DamagedRunError, match=r"1 files are not as .*\n.*flows\.parquet.*\n.*--accept-damage"
+        ):
+            command()
+    refuse_damage([run], is_accepted=True)
+    assert "flows.parquet" in capsys.readouterr().err
+
+
+def test_what_our_own_failures_leave_is_no_damage(run: Path) -> None:
+    told = Manifest.model_validate(manifest([cell()]))
+    told.files = checksums(run)
+    told.files.pop("manifest.json")
+    for name in (
+        ".report.html.17.partial",
+        ".claims.json.1.partial",
+        "manifest.json.sig",
+        ".writing-manifest.json",
+    ):
+        (run / name).write_text("x")
+    assert check_files(run, told.files) == []
+    (run / "report.html").write_text("edited")
+    write_manifest(run, told)
+    refuse_damage([run], is_accepted=False)
+
+
+def test_a_run_that_was_killed_is_not_damaged(run: Path) -> None:
+    """Its last cells are in no manifest yet."""
+    told = Manifest.model_validate(manifest([cell()], status="running"))
+    stored = told.cells[0].model_dump_json()
+    told.cells[0].status = CellStatus.PENDING
+    write_manifest(run, told)
+    directory = run / "cells" / told.cells[0].id
+    (run / "cells" / "a").rename(directory)
+    (directory / "cell.json").write_text(stored)
+    refuse_damage([run], is_accepted=False)
