@@ -129,6 +129,15 @@ def test_memories_that_differ_fail_the_cell(tmp_path: Path, cell: Cell) -> None:
     assert failure.kind is FailureKind.INVALID_RESULT
 
 
+@pytest.mark.parametrize("repeats", [-1, 10**15])
+def test_a_sample_stands_for_no_more_than_the_cell_has(repeats: int, tmp_path: Path, cell: Cell) -> None:
+    folder = left(tmp_path, cell, Account(start_ns=0))
+    (folder / SAMPLES).write_text(QUEUES.replace(",2,2\n", f",2,{repeats}\n"))
+    failure = result_of(cell, plan_roles(cell), folder).failure
+    assert failure is not None
+    assert failure.message.endswith(f"got {repeats}, expected as many as the cell has intervals at most)")
+
+
 LEFT = (ACCOUNT, COUNTS, SAMPLES, f"{FILES}/flow0-requester.transfers")
 
 
