@@ -17,6 +17,8 @@ from remote.login import Login
 
 REPLY_LIMIT_S: Final = 60.0
 """For each step of logging in, and for each command: a commit takes a switch some seconds."""
+NAME_CHARACTERS: Final = 16
+"""Of a long name modes show no more; netmiko counts on as many."""
 _NO_KEY: Final = "No authentication methods available"
 """What paramiko says where it has nothing to offer."""
 _LIMITS: Final = ("conn_timeout", "auth_timeout", "banner_timeout", "blocking_timeout")
@@ -61,7 +63,7 @@ class Terminal:
         with reported(self.node), _told(self.node, f"`{command}`"):
             said = self._session.send_command(
                 command,
-                expect_string=self._dialect.prompt,
+                expect_string=self._prompt(),
                 read_timeout=self._limit_s,
                 strip_prompt=True,
                 strip_command=True,
@@ -71,6 +73,11 @@ class Terminal:
         if re.search(self._dialect.rejection, words, re.MULTILINE):
             raise RejectedError(f"{self.node}: `{command}` was rejected: {' '.join(words.split())}")
         return words
+
+    def _prompt(self) -> str:
+        """The switch's name and what its line ends with, so that no line of a reply is taken for it."""
+        name = re.escape(self._session.base_prompt.strip()[:NAME_CHARACTERS])
+        return rf"{name}[^\n]*(?:{self._dialect.prompt})"
 
     def close(self) -> None:
         """Leave the session; one that does not reply is cut."""

@@ -100,7 +100,9 @@ class FakeEos(Cli):
             if is_no and found is None:
                 found = re.fullmatch(re.search(r"\(.*?\)", pattern)[0], text)  # type: ignore[index]
             if found is not None and len(mode) == depth:
-                if is_no:
+                if command == "no qos trust":
+                    self.staged.put(mode, found[1], command)
+                elif is_no:
                     self.staged.take(mode, found[1])
                 else:
                     self.staged.put(mode, found[1], command)

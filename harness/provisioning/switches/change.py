@@ -53,9 +53,10 @@ class Change:
 
 
 def standing(configuration: Configuration, context: Context, key: str) -> str | None:
-    """The line that begins so, in a context; None if there is none."""
+    """The line that begins so, in a context, or that says `no` to it; None if there is none."""
     lines = configuration.get(context, ())
-    return next((line for line in lines if line == key or line.startswith(f"{key} ")), None)
+    begins = (line for line in lines if line in (key, f"no {key}") or line.startswith(f"{key} "))
+    return next(begins, None)
 
 
 def wanted_changes(lines: Iterable[Line], found: Configuration) -> list[Change]:

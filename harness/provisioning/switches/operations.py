@@ -1,7 +1,7 @@
 """Plan, apply, check and undo what the inventory wants of one hardware switch."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.provisioning.switches.change import Change, Configuration
 from harness.provisioning.switches.ledger import Ledger
@@ -42,8 +42,7 @@ def plan_from_nothing(platform: Platform, wanted: HardwareSwitchVariables) -> li
 
 def differences(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[str]:
     """Where the switch is not as wanted, a sentence each."""
-    changes = switch.platform.changes(wanted, switch.configuration())
-    return [f"{switch.node}: {change.difference()}" for change in changes]
+    return _sentences(switch, switch.platform.changes(wanted, switch.configuration()))
 
 
 def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
@@ -69,25 +68,31 @@ def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
             f"{error}; what was there before stands in {switch.ledger.file}, and `rogue switch undo` puts it "
             "back"
         ) from error
-    left = differences(switch, wanted)
+    left = switch.platform.changes(wanted, switch.configuration())
     if left:
-        raise NodeError("\n  ".join([f"{switch.node}: what is read back differs from what was set", *left]))
+        switch.ledger.write(_as_shown(switch.ledger.changes(), left))
+        lines = _sentences(switch, left)
+        raise NodeError("\n  ".join([f"{switch.node}: what is read back differs from what was set", *lines]))
     return _orders(switch.platform, changes, found)
 
 
 def undo(switch: OpenSwitch) -> list[Command]:
-    """Put back what was there before, newest first, and read that back; what the switch was told."""
+    """Put back what was there before, newest first, and read that back; what the switch was told.
+
+    NodeError names what is not back: what the switch did not take, and what somebody else has changed since.
+    """
     remembered = switch.ledger.changes()
     found = switch.configuration()
     back = _reversed(remembered, found)
     if back:
         _make(switch, back, found)
         found = switch.configuration()
-    left = [change for change in back if not _is_made(change, found)]
-    switch.ledger.write(change.reversed() for change in reversed(left))
+    left = [change for change in remembered if not _is_back(change, found)]
+    switch.ledger.write(left)
     if left:
-        lines = [f"{switch.node}: {change.difference()}" for change in left]
-        raise NodeError("\n  ".join([f"{switch.node}: not everything could be put back", *lines]))
+        lines = _sentences(switch, [change.reversed() for change in reversed(left)])
+        advice = f"delete {switch.ledger.file} to leave the switch as it is"
+        raise NodeError("\n  ".join([f"{switch.node}: not everything could be put back", *lines, advice]))
     return _orders(switch.platform, back, found) if back else []
 
 
@@ -136,8 +141,23 @@ def _stands(text: str | None, change: Change, found: Configuration) -> bool:
     return text in lines if text is not None else change.before not in lines
 
 
-def _is_made(change: Change, found: Configuration) -> bool:
-    return _stands(change.after, change, found)
+def _is_back(change: Change, found: Configuration) -> bool:
+    """Whether the line from before stands there again; where there was none, whether ours is gone."""
+    lines = found.get(change.context, ())
+    return change.after not in lines if change.before is None else change.before in lines
+
+
+def _as_shown(remembered: Iterable[Change], left: Iterable[Change]) -> list[Change]:
+    """The changes with each line as the switch shows it, so that `undo` finds it."""
+    shown = {(change.context, change.after): change.before for change in left if change.before is not None}
+    return [
+        replace(change, after=shown.get((change.context, change.after), change.after))
+        for change in remembered
+    ]
+
+
+def _sentences(switch: OpenSwitch, changes: Iterable[Change]) -> list[str]:
+    return [f"{switch.node}: {change.difference()}" for change in changes]
 
 
 def _run(session: Session, command: Command) -> None:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from harness.provisioning.switches.change import Context, Line
+from harness.provisioning.switches.change import Change, Configuration, Context, Line
 from harness.provisioning.switches.platform import Platform
 from harness.provisioning.switches.settings import HardwareSwitchVariables, Marking
 from harness.provisioning.switches.units import percent_mistake, whole_percent
@@ -58,15 +58,27 @@ class Eos(Platform):
     def lines(self, wanted: HardwareSwitchVariables) -> list[Line]:
         """The map of DSCPs, then each port: trust, pauses, marks."""
         lines = [
-            Line((), f"qos map dscp {dscp} to traffic-class {number}", key, f"no {key}")
+            Line((), f"{_map(dscp)} {number}", key, f"no {key}")
             for number, settings in sorted(wanted.switch_priorities.items())
             for dscp in settings.dscp
-            if dscp < _OWN_MAP_FROM or dscp // _DSCPS_PER_CLASS != number
+            if not _is_of_itself(dscp, number)
             for key in [f"qos map dscp {dscp}"]
         ]
         for interface in wanted.interfaces:
             lines += _port(interface, wanted)
         return lines
+
+    def changes(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Change]:
+        """Where EOS's own map is wanted, another one goes first."""
+        other = [
+            Change((), None, line, f"no qos map dscp {dscp}")
+            for number, settings in sorted(wanted.switch_priorities.items())
+            for dscp in settings.dscp
+            if _is_of_itself(dscp, number)
+            for line in found.get((), ())
+            if line.startswith(f"qos map dscp {dscp} to ") and line != f"{_map(dscp)} {number}"
+        ]
+        return [*other, *super().changes(wanted, found)]
 
     def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
         """Other priorities that pause, and other queues that mark."""
@@ -76,6 +88,15 @@ class Eos(Platform):
     def off(self, line: str) -> str:
         """Marks go without their numbers."""
         return f"no {_MARKS}" if line.startswith(_MARKS) else super().off(line)
+
+
+def _map(dscp: int) -> str:
+    return f"qos map dscp {dscp} to traffic-class"
+
+
+def _is_of_itself(dscp: int, number: int) -> bool:
+    """Whether EOS puts a DSCP there without being told."""
+    return dscp >= _OWN_MAP_FROM and dscp // _DSCPS_PER_CLASS == number
 
 
 def _port(interface: str, wanted: HardwareSwitchVariables) -> list[Line]:

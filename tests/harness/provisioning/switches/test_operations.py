@@ -14,6 +14,10 @@ from harness.provisioning.switches.operations import OpenSwitch, apply, differen
 from remote.errors import NodeError, RejectedError
 
 WANTED = wanted("eos")
+QUEUE = ("interface Ethernet1", "uc-tx-queue 3")
+EARLIER = (
+    "random-detect ecn minimum-threshold 9 bytes maximum-threshold 9 bytes max-mark-probability 100 weight 0"
+)
 
 
 @contextmanager
@@ -79,7 +83,41 @@ def test_what_the_switch_says_afterwards_counts(tmp_path: Path) -> None:
     ]
 
 
+class Rounding(FakeEos):
+    """Shows the thresholds that it was told in another unit."""
+
+    def execute(self, command: str) -> str:
+        said = super().execute(command)
+        return said.replace("150000 bytes", "150 kbytes") if command.startswith("show") else said
+
+
+def test_what_the_switch_shows_differently_is_still_undone(tmp_path: Path) -> None:
+    switch = Rounding()
+    switch.running.open(QUEUE)
+    switch.running.put(QUEUE, "random-detect ecn minimum-threshold", EARLIER)
+    with opened(tmp_path, switch) as session:
+        with pytest.raises(NodeError, match="what is read back differs"):
+            apply(session, WANTED)
+        assert undo(session) != []
+        assert switch.running.modes[QUEUE] == {"random-detect ecn minimum-threshold": EARLIER}
+        assert session.ledger.changes() == []
+
+
 def test_what_somebody_else_has_changed_since_stays_and_is_told(tmp_path: Path) -> None:
+    switch, others = FakeEos(), EARLIER.replace("100 weight", "55 weight")
+    switch.running.open(QUEUE)
+    switch.running.put(QUEUE, "random-detect ecn minimum-threshold", EARLIER)
+    with opened(tmp_path, switch) as session:
+        apply(session, WANTED)
+        switch.running.put(QUEUE, "random-detect ecn minimum-threshold", others)
+        with pytest.raises(NodeError, match=f"expected `{EARLIER}`") as told:
+            undo(session)
+        assert f"delete {session.ledger.file} to leave the switch as it is" in str(told.value)
+        assert switch.running.modes[QUEUE] == {"random-detect ecn minimum-threshold": others}
+        assert [change.before for change in session.ledger.changes()] == [EARLIER]
+
+
+def test_what_the_switch_does_not_take_back_is_told(tmp_path: Path) -> None:
     switch = FakeEos()
     with opened(tmp_path, switch) as session:
         apply(session, WANTED)
@@ -90,6 +128,7 @@ def test_what_somebody_else_has_changed_since_stays_and_is_told(tmp_path: Path) 
             "tor: not everything could be put back",
             "  tor: interface Ethernet2: got `qos trust dscp`, expected nothing",
             "  tor: interface Ethernet1: got `qos trust dscp`, expected nothing",
+            f"  delete {session.ledger.file} to leave the switch as it is",
         ]
         assert len(session.ledger.changes()) == 2
         switch.ignores = None

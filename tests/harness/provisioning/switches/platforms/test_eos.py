@@ -116,3 +116,40 @@ def test_only_dscps_that_eos_puts_elsewhere_are_mapped() -> None:
         "qos map dscp 0 to traffic-class 3",
         "qos map dscp 40 to traffic-class 3",
     ]
+
+
+def test_another_map_than_its_own_is_taken_away_and_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """EOS puts DSCP 26 into traffic class 3 by itself; here somebody had put it into 5."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    switch = FakeEos()
+    switch.running.put((), "qos map dscp 26", "qos map dscp 26 to traffic-class 5")
+    before = switch.running.shown()
+    with served_switch(tmp_path, switch) as served, open_switch(hardware(WANTED, served.login)) as session:
+        apply(session, WANTED)
+        assert "no qos map dscp 26" in switch.heard
+        assert differences(session, WANTED) == []
+        undo(session)
+    assert sorted(switch.running.shown()) == sorted(before)
+
+
+def test_a_port_that_trusted_nothing_does_so_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    switch = FakeEos()
+    switch.running.put(PORT, "qos trust", "no qos trust")
+    with served_switch(tmp_path, switch) as served, open_switch(hardware(WANTED, served.login)) as session:
+        apply(session, WANTED)
+        undo(session)
+    assert "no qos trust" in switch.heard[switch.heard.index("commit") :]
+
+
+def test_a_line_that_ends_as_a_prompt_does_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Byte by byte, so that each end of the text is looked at."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    switch = FakeEos()
+    switch.running.put(PORT, "description", "description to s1->")
+    switch.is_slow = True
+    with served_switch(tmp_path, switch) as served, open_switch(hardware(WANTED, served.login)) as session:
+        assert session.configuration()[()][-1] == "end"
+        assert "interface Ethernet30" in session.configuration()[()]
