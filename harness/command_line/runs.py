@@ -109,6 +109,9 @@ def figures(  # noqa: PLR0913  (one parameter per option)
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A directory that is not there yet.")
     ] = None,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
+    accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
     """Write a run's figures for a paper: as PDF, SVG, PNG, with their data and captions, beside the run.
 
@@ -120,8 +123,11 @@ def figures(  # noqa: PLR0913  (one parameter per option)
       rogue figures results/quickstart/20261120T101500Z-3f9a1c --only throughput --width 84mm --format pdf
     """
     from harness.commands.figures import FigureOptions, write_run_figures
+    from harness.plugins.trust import Trust
 
-    return write_run_figures(FigureOptions(run, tuple(only or ()), formats, width, style, out))
+    trust = Trust(tuple(plugins or ()), trusts_plugins)
+    wanted = FigureOptions(run, tuple(only or ()), formats, width, style, out, trust, accepts_damage)
+    return write_run_figures(wanted)
 
 
 def verify(

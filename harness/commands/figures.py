@@ -10,8 +10,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from harness.commands.damage import refuse_damage
+from harness.commands.report import tell_untrusted
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
+from harness.plugins.trust import NOBODY, Trust, load_what_is_trusted
 from harness.results.manifest import read_manifest
 from workloads.spelling import meant
 
@@ -37,11 +40,15 @@ class FigureOptions:
     width: str
     style: Path | None
     out: Path | None
+    trust: Trust = NOBODY
+    accepts_damage: bool = False
 
 
 def write_run_figures(options: FigureOptions) -> ExitCode:
     """Write a run's figures as files into a directory beside it; the run itself stays as it is."""
     manifest = read_manifest(options.run)
+    refuse_damage([options.run], is_accepted=options.accepts_damage)
+    tell_untrusted(load_what_is_trusted(manifest.plugins, options.trust))
     width_inches = parsed_width(options.width)
     formats = parsed_formats(options.formats)
     directory = options.out or options.run.resolve().with_name(f"{manifest.run_id}-figures")

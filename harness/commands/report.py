@@ -41,7 +41,7 @@ def build_report(
     """Build the report of one or several runs, and print where it is."""
     records = [record for run in runs for record in read_manifest(run).plugins]
     refuse_damage(runs, is_accepted=accepts_damage)
-    _tell_untrusted(load_what_is_trusted(records, trust))
+    tell_untrusted(load_what_is_trusted(records, trust))
     with ExitStack() as locks:
         going = _lock(runs, locks)
         if going and out is None and len(runs) == 1:
@@ -74,8 +74,8 @@ def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
     return going
 
 
-def _tell_untrusted(records: Sequence[PluginRecord]) -> None:
-    """A report does not need plug-ins, unless for what they show in it."""
+def tell_untrusted(records: Sequence[PluginRecord]) -> None:
+    """Say what of plug-ins is not shown. Reports and figures do without what else plug-ins add."""
     for record in records:
         shown = [each for each in record.adds if each.split()[0] in SHOWN_KINDS]
         if shown:

@@ -30,17 +30,19 @@ def plan_switches(argument: str, *, is_offline: bool) -> ExitCode:
 
 def apply_switches(argument: str) -> ExitCode:
     """Set every switch, and print what it was told."""
-    return _each(_switches(argument), set_up)
+    for switch in _switches(argument):
+        set_up(switch)
+    return ExitCode.OK
 
 
 def undo_switches(argument: str) -> ExitCode:
     """Put every switch back, and print what it was told."""
-    return _each(_switches(argument), put_back)
+    return _all(_switches(argument), put_back)
 
 
 def check_switches(argument: str) -> ExitCode:
     """Read every switch, and print where it is not as the inventory says."""
-    return _each(_switches(argument), _check)
+    return _all(_switches(argument), _check)
 
 
 def hardware_of(inventory: Inventory) -> list[HardwareSwitch]:
@@ -48,29 +50,26 @@ def hardware_of(inventory: Inventory) -> list[HardwareSwitch]:
     return [switch for switch in inventory.hardware_switches if switch.login is not None]
 
 
-def set_up(switch: HardwareSwitch) -> str | None:
-    """Set one; None, for it succeeds or raises NodeError."""
+def set_up(switch: HardwareSwitch) -> None:
+    """Set one; NodeError if that fails."""
     with open_switch(switch) as opened:
         commands = apply(opened, switch.variables)
     _print(switch, "was told" if commands else "was as wanted already", commands)
-    return None
 
 
-def put_back(switch: HardwareSwitch) -> str | None:
-    """Put one back; None, for it succeeds or raises NodeError."""
+def put_back(switch: HardwareSwitch) -> None:
+    """Put one back; NodeError if that fails."""
     with open_switch(switch) as opened:
         commands = undo(opened)
     _print(switch, "was told" if commands else "has nothing to put back", commands)
-    return None
 
 
-def _check(switch: HardwareSwitch) -> str | None:
+def _check(switch: HardwareSwitch) -> None:
     with open_switch(switch) as opened:
         found = differences(opened, switch.variables)
     if found:
-        return "\n".join(found)
+        raise NodeError("\n".join(found))
     _print(switch, f"is as wanted: {switch.variables}", [])
-    return None
 
 
 def show_plan(switch: HardwareSwitch, *, is_offline: bool = False) -> None:
@@ -96,11 +95,16 @@ def _switches(argument: str) -> list[HardwareSwitch]:
     )
 
 
-def _each(switches: Sequence[HardwareSwitch], work: Callable[[HardwareSwitch], str | None]) -> ExitCode:
-    """One after the other; the first failure ends it."""
+def _all(switches: Sequence[HardwareSwitch], work: Callable[[HardwareSwitch], None]) -> ExitCode:
+    """One after the other, whatever becomes of those before; NodeError has all that failed."""
+    failures = []
     for switch in switches:
-        if failure := work(switch):
-            raise NodeError(failure)
+        try:
+            work(switch)
+        except NodeError as error:
+            failures.append(str(error))
+    if failures:
+        raise NodeError("\n".join(failures))
     return ExitCode.OK
 
 

@@ -14,7 +14,9 @@ FREE_BYTES_MIN: Final = 50_000_000
 """What samples of a short experiment need."""
 CLOCK_OFFSET_MAX_S: Final = 600.0
 """The harness corrects for offsets; one so large makes logs and certificates misleading."""
-_PROVISION: Final = "run `rogue provision`, with the plug-ins of the experiment if it has any"
+_PROVISION: Final = "run `rogue provision`"
+_WITH_PLUGINS: Final = f"{_PROVISION}, with the plug-ins of the experiment if it has any"
+"""For the agent's own archive, which takes them along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Fin
         got = facts["files"].get(path)
         if got != checksum:
             text = "nothing" if got is None else f"a file with SHA-256 {got[:12]}..."
-            yield Finding(host.name, path, text, f"SHA-256 {checksum[:12]}...", _PROVISION)
+            yield Finding(host.name, path, text, f"SHA-256 {checksum[:12]}...", _WITH_PLUGINS)
     yield from _ways(host, facts)
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from harness.provisioning.switches.change import Change
+from remote.errors import NodeError
 
 
 def ledgers() -> Path:
@@ -25,11 +26,17 @@ class Ledger:
         self.file = directory / f"{place.replace('/', '_')}.json"
 
     def changes(self) -> list[Change]:
-        """All of them."""
+        """All of them; NodeError if the file is damaged."""
         if not self.file.is_file():
             return []
-        entries = json.loads(self.file.read_text())
-        return [Change(**{**entry, "context": tuple(entry["context"])}) for entry in entries]
+        try:
+            entries = json.loads(self.file.read_text())
+            return [Change(**{**entry, "context": tuple(entry["context"])}) for entry in entries]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise NodeError(
+                f"{self.file}: got {error}, expected what was on a switch before; put the switch back by "
+                "hand, then delete the file"
+            ) from error
 
     def remember(self, changes: Iterable[Change]) -> None:
         """Add changes; of a line that is changed again, what was there at first stays written down."""
@@ -51,7 +58,10 @@ class Ledger:
             return
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = self.file.with_suffix(".new")
-        draft.write_text(json.dumps(entries, indent=1))
+        with draft.open("w") as stream:
+            json.dump(entries, stream, indent=1)
+            stream.flush()
+            os.fsync(stream.fileno())
         draft.replace(self.file)
 
 

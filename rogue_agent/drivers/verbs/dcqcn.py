@@ -14,7 +14,7 @@ def dcqcn_state(netdev: str, driver: str, netdevs: Path = NETDEVS) -> str:
     hw/mlx5/cong.c has none; ConnectX-3 and soft-RoCE do not react to marks.
     """
     if not driver.startswith("mlx5"):
-        return f"none: {driver or 'no driver'} does not react to marks"
+        return f"none: {driver} does not react to marks" if driver else "none: the interface has no driver"
     files = [
         path for point in _POINTS for path in (netdevs / netdev / "ecn" / point / "enable").glob("[0-7]")
     ]

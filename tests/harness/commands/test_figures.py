@@ -1,5 +1,6 @@
 """`rogue figures`: what it writes, and what each mistake costs."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from helpers.sample_run import Sample, write_sample_run
 
 from harness.commands.figures import FigureOptions, parsed_formats, parsed_width, write_run_figures
-from harness.errors import HarnessError
+from harness.errors import DamagedRunError, HarnessError
 from harness.exit_codes import ExitCode
 
 
@@ -37,6 +38,17 @@ def test_files_stand_beside_the_run_by_default(
     assert "[1/1] throughput: 3.30 x " in err
     assert "text from 7.0 pt" in err
     assert sorted(run.rglob("*")) == before
+
+
+def test_a_damaged_run_has_no_figures_unless_it_is_asked_for(asked: FigureOptions, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(asked.run, tmp_path / "run"))
+    table = next(run.rglob("throughput.parquet"))
+    table.chmod(0o644)
+    table.write_bytes(table.read_bytes() + b"x")
+    with pytest.raises(DamagedRunError, match=r"throughput\.parquet"):
+        write_run_figures(replace(asked, run=run))
+    assert asked.out is not None
+    assert not asked.out.exists()
 
 
 def test_all_that_can_be_drawn_and_why_others_cannot(

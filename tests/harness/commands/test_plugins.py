@@ -83,6 +83,16 @@ def test_a_report_without_its_plugins_says_what_is_left_out(run: Path) -> None:
     assert "Flows seen" in (run / "report.html").read_text()
 
 
+def test_a_plugins_figure_is_written_like_the_others(run: Path) -> None:
+    figures = ("figures", run.name, "--only", "empty", "--format", "csv")
+    unknown = rogue(run.parent, *figures)
+    assert unknown.code == 2
+    assert "--only: got 'empty'" in unknown.err
+    assert "left out, for the plug-in shown.py is code that nobody named" in unknown.err
+    named = rogue(run.parent, *figures, "--plugin", str(SHOWN))
+    assert "got 'empty'" not in named.err
+
+
 def test_a_run_goes_on_with_the_plugins_that_it_was_begun_with(run: Path) -> None:
     refused = rogue(run.parent, "run", "--resume", run.name)
     assert refused.code == 2

@@ -1,6 +1,7 @@
 """`rogue switch`, on a switch that speaks Arista's command line."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from helpers.switch_inventory import hardware, wanted
 from harness.commands import switch as command
 from harness.errors import UsageError
 from harness.exit_codes import ExitCode
+from harness.provisioning.inventory import HardwareSwitch
+from harness.provisioning.switches.operations import OpenSwitch
 from remote.errors import NodeError
 
 Capture = pytest.CaptureFixture[str]
@@ -53,6 +56,28 @@ def test_from_a_plan_to_undone(switch: FakeEos, capsys: Capture) -> None:
 def test_a_difference_fails_in_a_sentence(switch: FakeEos) -> None:
     with pytest.raises(NodeError, match=r"^tor: interface Ethernet1: got nothing, expected `qos trust dscp`"):
         command.check_switches("rack.yaml")
+
+
+def test_one_switch_that_fails_keeps_no_other_from_being_undone(
+    switch: FakeEos, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """The same switch twice, and the first time its session does not open."""
+    (one,) = command._switches("rack.yaml")
+    monkeypatch.setattr(command, "_switches", lambda _argument: [one, one])
+    command.set_up(one)
+    opens, calls = command.open_switch, []
+
+    def fails_at_first(asked: HardwareSwitch) -> AbstractContextManager[OpenSwitch]:
+        calls.append(asked)
+        if len(calls) == 1:
+            raise NodeError("tor: gone")
+        return opens(asked)
+
+    monkeypatch.setattr(command, "open_switch", fails_at_first)
+    capsys.readouterr()
+    with pytest.raises(NodeError, match=r"^tor: gone$"):
+        command.undo_switches("rack.yaml")
+    assert capsys.readouterr().out.startswith("tor (eos) was told:")
 
 
 def test_a_plan_offline_asks_nobody(switch: FakeEos, capsys: Capture) -> None:

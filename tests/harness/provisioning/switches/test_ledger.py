@@ -4,6 +4,7 @@ import pytest
 
 from harness.provisioning.switches.change import Change
 from harness.provisioning.switches.ledger import Ledger, ledgers
+from remote.errors import NodeError
 
 PORT = ("interface Ethernet1",)
 
@@ -17,6 +18,14 @@ def test_what_was_there_at_first_stays_written_down(tmp_path: Path) -> None:
         Change((), "lldp", None, "no lldp"),
     ]
     assert Ledger(tmp_path, "elsewhere").changes() == []
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '[{"after": null}]', '{"a": 1}'])
+def test_a_damaged_file_is_a_sentence(tmp_path: Path, text: str) -> None:
+    ledger = Ledger(tmp_path, "tor")
+    ledger.file.write_text(text)
+    with pytest.raises(NodeError, match=r"tor\.json: got .*, expected what was on a switch before; put"):
+        ledger.changes()
 
 
 def test_a_change_back_is_none(tmp_path: Path) -> None:

@@ -27,6 +27,16 @@ def test_interrupts_go_to_the_cards_own_processors_in_turn(tmp_path: Path) -> No
     assert node.state() == before
 
 
+def test_an_interrupt_that_is_somebody_elses_now_is_left_alone(tmp_path: Path) -> None:
+    """After a reboot number 121 is a disk's."""
+    node = FakeCardNode(tmp_path)
+    establish(node, Ledger(node), "tuning", WANTED, False)
+    node.path("/sys/class/net/eth1/device/msi_irqs/121").unlink()
+    node.write("/proc/irq/121/smp_affinity_list", "7\n")
+    restore(node, Ledger(node), False)
+    assert node.read("/proc/irq/121/smp_affinity_list") == "7\n"
+
+
 def test_a_machine_without_choices_is_left_alone(tmp_path: Path) -> None:
     node = FakeNode(tmp_path)
     assert not establish(node, Ledger(node), "tuning", WANTED, False)

@@ -54,8 +54,9 @@ class CardInterrupts(Kind):
         _write_affinities(system, {number: local[at % len(local)] for at, number in enumerate(numbers)})
 
     def undo(self, system: System, key: str, before: Value, after: Value) -> None:
-        """What each had; an interrupt that has gone with its queue needs nothing."""
-        _write_affinities(system, {each: was for each, was in before.items() if system.read(_affinity(each))})
+        """What each had; an interrupt that is the card's no more, as after a reboot, is somebody else's."""
+        own = self.observe(system, key)
+        _write_affinities(system, {each: was for each, was in before.items() if each in own})
 
 
 def _affinity(number: str) -> str:
