@@ -9,7 +9,7 @@ import typer
 from harness.errors import DamagedRunError
 from harness.program import call_again
 from harness.results.manifest import read_manifest
-from harness.results.run_directory import check_files, is_locked
+from harness.results.run_directory import CELLS, UNLISTED, check_files, is_locked
 from harness.run import present_manifest
 from workloads.printable import printable
 
@@ -20,15 +20,14 @@ SHOWN_MAX: Final = 10
 def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
     """End with `verify`'s code if a file is not as its run wrote it; say so at least, if that is accepted.
 
-    What a report makes again is left out, and so is a run that somebody works on. A run that was killed has
-    cells that its manifest does not list.
+    A run that somebody works on is left out. A run that was killed has cells that its manifest does not list.
     """
     for run in runs:
         if is_locked(run):
             continue
         manifest = read_manifest(run)
         files = present_manifest(run).files if manifest.status == "running" else manifest.files
-        differences = [each for each in check_files(run, files) if not each.startswith(MADE_AGAIN)]
+        differences = [each for each in check_files(run, files) if _is_damage(each)]
         if not differences:
             continue
         shown = [f"  {each}" for each in differences[:SHOWN_MAX]]
@@ -38,3 +37,9 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
         if not is_accepted:
             raise DamagedRunError(f"{text}\n  to go on with what can be read: --accept-damage")
         typer.echo(f"rogue: {printable(text)}", err=True)
+
+
+def _is_damage(difference: str) -> bool:
+    """Unless a report makes the file again, or somebody has put a file of his own beside the cells."""
+    is_own = difference.endswith(UNLISTED) and not difference.startswith(f"{CELLS}/")
+    return not is_own and not difference.startswith(MADE_AGAIN)

@@ -16,7 +16,7 @@ CELLS_MAX: Final = 50_000
 ID_LENGTH_MAX: Final = 100
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9+_.=-]+")
-_LEADING: Final = re.compile(r"^[.-]")
+_LEADING: Final = re.compile(r"^[^A-Za-z0-9]")
 """A directory that begins with a dot is hidden or temporary; with a dash it looks like an option."""
 
 
@@ -39,7 +39,7 @@ def plan_cells(loaded: LoadedExperiment) -> list[Cell]:
 
 def _cell(transport: TransportChoice, point: Point, repetition: int, names: Mapping[str, str]) -> Cell:
     words = [transport.shown, *(f"{names[key]}{value}" for key, value in point.factors.items())]
-    stem = _LEADING.sub("_", "-".join(_UNSAFE.sub("_", word) for word in words))
+    stem = _LEADING.sub("x_", "-".join(_UNSAFE.sub("_", word) for word in words))
     if len(stem) > ID_LENGTH_MAX:
         stem = f"{stem[: ID_LENGTH_MAX - 9]}-{hashlib.sha256(stem.encode()).hexdigest()[:8]}"
     return Cell(

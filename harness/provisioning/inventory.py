@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
@@ -200,6 +200,7 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
         problems += [each for each in distrusted(path, name, own) if each not in problems]
     for name in names[_HARDWARE] if not problems else ():
         problems += switch_problems(path, name, variables[name])
+    problems += _shared_addresses(path, names["hosts"], variables)
     for name in names["hosts"][:1]:
         problems += find_problems(path, name, LabVariables, variables.get(name, {}))
     if problems:
@@ -263,6 +264,22 @@ def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Prob
         got = f"{len(names['switch'])} machines"
         expected = "one machine that stands for all switches"
         problems.append(Problem(place, "switch", got, expected, "put every bridge on one machine"))
+    return problems
+
+
+def _shared_addresses(
+    path: Path, hosts: Sequence[str], variables: Mapping[str, Mapping[str, Any]]
+) -> list[Problem]:
+    """Each address on the experiment network is one host's."""
+    first: dict[str, str] = {}
+    problems = []
+    for name in hosts:
+        address = str(variables.get(name, {}).get("experiment_address", name))
+        if address in first:
+            got, advice = f"{address}, which {first[address]} has", "give each host its own"
+            place = f"{name}.experiment_address"
+            problems.append(Problem(str(path), place, got, "an address of its own", advice))
+        first.setdefault(address, name)
     return problems
 
 

@@ -17,6 +17,7 @@ from workloads.manifest import MANIFEST, CellRecord
 from workloads.printable import printable
 
 CELLS: Final = "cells"
+UNLISTED: Final = "not in the manifest"
 SIGNATURE: Final = f"{MANIFEST}.sig"
 _OF_NO_RUN: Final = re.compile(
     rf"{re.escape(MANIFEST)}(\.sig)?|\.(report\.html|claims\.json)\.[0-9]+\.partial"
@@ -112,5 +113,5 @@ def check_files(run: Path, expected: dict[str, str]) -> list[str]:
         for path in expected
         if found.get(path, expected[path]) != expected[path]
     ]
-    differences += [f"{printable(path)}: not in the manifest" for path in found if path not in expected]
+    differences += [f"{printable(path)}: {UNLISTED}" for path in found if path not in expected]
     return sorted(differences)

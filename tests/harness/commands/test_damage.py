@@ -86,3 +86,8 @@ def test_a_run_that_was_killed_is_not_damaged(run: Path) -> None:
     (run / "cells" / "a").rename(directory)
     (directory / "cell.json").write_text(stored)
     refuse_damage([run], is_accepted=False)
+
+
+def test_a_file_of_ones_own_beside_the_cells_is_no_damage(run: Path) -> None:
+    (run / "notes.txt").write_text("mine")
+    refuse_damage([run], is_accepted=False)

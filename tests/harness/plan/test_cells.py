@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 from helpers.experiments import SMALL, load_text
+from helpers.tiny_run import cell as kept_cell
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ConfigError
 from harness.plan.cells import CELLS_MAX, ID_LENGTH_MAX, plan_cells
+from workloads.manifest import CellRecord
 
 FACTORS = SMALL + "factors: {workload.senders: [1, 2]}\nrepetitions: 2\nseed: 5\n"
 
@@ -62,7 +64,14 @@ def test_labels_that_are_no_file_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("label", [".writing-x", "..", "-x", "_x"])
 def test_no_directory_of_a_cell_is_hidden_or_looks_like_an_option(tmp_path: Path, label: str) -> None:
     text = SMALL.replace("[rogue, roce]", f"[{{name: rogue, label: '{label}'}}]")
-    assert plan_cells(load_text(tmp_path, text))[0].id == f"_{label[1:]}-r1"
+    assert plan_cells(load_text(tmp_path, text))[0].id == f"x_{label[1:]}-r1"
+
+
+@pytest.mark.parametrize("label", ["(lossy)", "µ", "a/b", ".x", "-"])
+def test_a_manifest_takes_every_cell_that_is_planned(tmp_path: Path, label: str) -> None:
+    text = SMALL.replace("[rogue, roce]", f"[{{name: rogue, label: '{label}'}}]")
+    for cell in plan_cells(load_text(tmp_path, text)):
+        assert CellRecord.model_validate(kept_cell(cell.id)).id == cell.id
 
 
 LABELS = st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=5, unique=True)
