@@ -89,13 +89,27 @@ class LimiterPool:
     def give_back(self, key: int, now: HostNs, *, wants_more: bool) -> None:
         """A connection has nothing outstanding and leaves its limiter to others; it may queue again."""
         assert key in self._held, f"connection {key} gives back a limiter that it does not hold"
-        limiter, _ = self._held.pop(key)
-        self._revoked.discard(key)
-        self._resting.pop(key, None)
-        self._free.append(limiter)
         if wants_more:
             self._waiting.append(key)
+        self._free.append(self._held.pop(key)[0])
+        self._forget(key)
         self._serve(now)
+
+    def leave(self, key: int, now: HostNs) -> int | None:
+        """A connection is gone, whatever it had; return the limiter that it held, which is free again."""
+        if key in self._waiting:
+            self._waiting.remove(key)
+        if key not in self._held:
+            return None
+        limiter, _ = self._held.pop(key)
+        self._free.append(limiter)
+        self._forget(key)
+        self._serve(now)
+        return limiter
+
+    def holds(self, key: int) -> bool:
+        """Whether a connection has a limiter."""
+        return key in self._held
 
     def on_timer(self, now: HostNs) -> None:
         """End turns that have lasted long enough, as many as there are connections waiting."""
@@ -104,6 +118,10 @@ class LimiterPool:
             is_over = now >= self._held[key][1] + self._turn_ns
             if len(self._revoked) < len(self._waiting) and is_over and key not in self._revoked:
                 self._revoke(key)
+
+    def _forget(self, key: int) -> None:
+        self._revoked.discard(key)
+        self._resting.pop(key, None)
 
     def _serve(self, now: HostNs) -> None:
         while self._free and self._waiting:

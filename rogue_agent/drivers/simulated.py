@@ -23,10 +23,10 @@ from rogue_agent.core.recovery import Peer
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.replay import RecordedConnection
 from rogue_agent.drivers.simulated_library import SimulatedLibrary
-from rogue_agent.drivers.simulated_limiters import Turn
 from rogue_agent.drivers.simulated_nic import NicQueuePair, SimulatedTime, WorkCompletion
 from rogue_agent.drivers.simulated_path import SimulatedPath
 from rogue_agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, drain, rtt_sample
+from rogue_agent.drivers.turn import Turn
 from simulator import QueuePair, QueuePairError
 
 IBV_QPS_ERR = 6

@@ -1,12 +1,14 @@
 """The rate limiters of a simulated NIC that has fewer of them than queue pairs: who uses which, and when."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from rogue_agent.core.application import Application
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.connection import Connection
 from rogue_agent.core.limiter_pool import Grant, LimiterPool
 from rogue_agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
+from rogue_agent.drivers.turn import Turn
 from simulator import SimulationError
 
 _ADVICE = (
@@ -48,11 +50,12 @@ class NicLimiters:
         connection: Connection,
         application: Application,
         go_on: Callable[[HostNs], None],
-    ) -> "Turn":
+    ) -> Turn:
         """Let a flow take turns."""
         if self._pool.is_empty:
             raise SimulationError(f"no limiter is left for queue pair {ends[0].qp_num}: {_ADVICE}")
-        turn = Turn(self, len(self._turns), ends, connection, application, go_on)
+        place = _Place(self, len(self._turns))
+        turn = Turn(place, connection, lambda: application.is_running, partial(self._use, ends), go_on)
         self._turns.append(turn)
         return turn
 
@@ -106,58 +109,10 @@ class NicLimiters:
             self._timer.set(deadline_ns)
 
 
-class Turn:
-    """The place of one flow among those that take turns at a NIC's limiters; it begins without one.
+class _Place:
+    """Where a flow stands among those that take turns at a NIC's limiters."""
 
-    `ends` are the flow's queue pairs on that NIC, of which one at a time carries verbs. `go_on` carries out
-    what the connection asks for.
-    """
-
-    def __init__(  # noqa: PLR0913 - a flow, and where it stands in line
-        self,
-        limiters: NicLimiters,
-        key: int,
-        ends: Sequence[NicQueuePair],
-        connection: Connection,
-        application: Application,
-        go_on: Callable[[HostNs], None],
-    ) -> None:
-        self._limiters = limiters
-        self._key = key
-        self._ends = ends
-        self._connection = connection
-        self._application = application
-        self._go_on = go_on
-        self._has_limiter = False
-        self._is_leaving = False
-        self._is_busy = False
-        connection.on_turn(False)
-
-    def begin(self, limiter: int, now: HostNs) -> None:
-        """This limiter is ours."""
-        self._has_limiter = True
-        for end in self._ends:
-            end.use_limiter(limiter)
-        self._connection.on_turn(True)
-        self._go_on(now)
-
-    def leave(self, now: HostNs) -> None:
-        """Somebody waits: post nothing more, and give the limiter back when nothing is outstanding."""
-        self._is_leaving = True
-        self._connection.on_turn(False)
-        self.update(now)
-
-    def update(self, now: HostNs) -> None:
-        """Tell the pool if something has changed; called after each input of the connection."""
-        is_running = self._application.is_running
-        if self._is_leaving:
-            if not self._connection.is_outstanding:
-                self._has_limiter = self._is_leaving = False
-                self._is_busy = is_running
-                self._limiters.give_back(self._key, now, wants_more=is_running)
-        elif is_running and not self._is_busy:
-            self._is_busy = True
-            self._limiters.ask(self._key, now)
-        elif self._is_busy and self._has_limiter and not is_running:
-            self._is_busy = False
-            self._limiters.rest(self._key, now)
+    def __init__(self, limiters: NicLimiters, key: int) -> None:
+        self.ask = partial(limiters.ask, key)
+        self.rest = partial(limiters.rest, key)
+        self.give_back = partial(limiters.give_back, key)

@@ -109,6 +109,23 @@ def test_what_is_not_held_cannot_be_given_back() -> None:
         LimiterPool(1).give_back(1, at(0), wants_more=False)
 
 
+def test_one_that_is_gone_leaves_its_limiter_to_the_next() -> None:
+    pool = LimiterPool(1, turn_ns=10 * MS)
+    for key in (1, 2, 3):
+        pool.ask(key, at(0))
+    pool.on_timer(at(10))
+    assert pool.actions() == [Grant(1, 0), Revoke(1)]
+    assert pool.leave(2, at(11)) is None, "it only waited"
+    assert pool.leave(1, at(12)) == 0
+    assert pool.actions() == [Grant(3, 0)]
+    assert (pool.holds(1), pool.holds(3)) == (False, True)
+    pool.rest(3)
+    assert pool.leave(3, at(13)) == 0
+    pool.ask(4, at(14))
+    assert pool.actions() == [Grant(4, 0)]
+    assert pool.leave(5, at(15)) is None, "nobody knew it"
+
+
 @pytest.mark.parametrize("connections", [9, 12, 20, 64])
 def test_backlogged_connections_get_equal_turns(connections: int) -> None:
     """Each is asked at the end of its turn and gives back 1 ms later; 100 turns each."""
@@ -130,7 +147,10 @@ def test_backlogged_connections_get_equal_turns(connections: int) -> None:
     assert max(turns.values()) - min(turns.values()) <= 1
 
 
-@given(st.lists(st.tuples(st.sampled_from(["ask", "give", "rest", "time"]), st.integers(0, 5)), max_size=60))
+STEPS = st.sampled_from(["ask", "give", "rest", "time", "gone"])
+
+
+@given(st.lists(st.tuples(STEPS, st.integers(0, 5)), max_size=60))
 def test_a_limiter_is_held_once_and_never_idle_while_somebody_waits(steps: list[tuple[str, int]]) -> None:
     pool = LimiterPool(2, turn_ns=MS)
     held: dict[int, int] = {}
@@ -144,6 +164,9 @@ def test_a_limiter_is_held_once_and_never_idle_while_somebody_waits(steps: list[
             pool.give_back(key, at(ms), wants_more=False)
         elif step == "rest":
             pool.rest(key)
+        elif step == "gone":
+            assert pool.leave(key, at(ms)) == held.pop(key, None)
+            asked.discard(key)
         else:
             pool.on_timer(at(ms))
         for action in pool.actions():
