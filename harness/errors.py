@@ -36,6 +36,12 @@ class DamagedRunError(HarnessError):
     exit_code = ExitCode.DAMAGED
 
 
+class ClusterLostError(HarnessError):
+    """The cluster that cells were handed to is gone; nobody will run the rest of them."""
+
+    exit_code = ExitCode.TESTBED
+
+
 class NothingToRunError(HarnessError):
     """The testbed supports no cell of the plan."""
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from harness.commands.index import update_index_of
 from harness.commands.report import try_to_report
 from harness.counting import CountDisplay
-from harness.errors import UsageError
+from harness.errors import ClusterLostError, UsageError
 from harness.execution.scheduler import Watcher
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment
@@ -126,9 +126,11 @@ def _cluster(address: str | None) -> Iterator["Cluster | None"]:
     if address is None:
         yield None
         return
-    from harness.execution.dask_slot import cluster
+    from harness.execution.dask_slot import cluster, openness
 
     with cluster(address) as found:
+        if words := openness(address):
+            typer.echo(f"rogue: {words}", err=True)
         yield found
 
 
@@ -143,7 +145,11 @@ def _work_and_finish(
     except KeyboardInterrupt as stop:
         typer.echo(run.directory)
         update_index_of([run.directory])
-        raise _stopped(run, stop) from stop
+        raise _stopped(run, stop, options.dask) from stop
+    except ClusterLostError as lost:
+        typer.echo(run.directory)
+        update_index_of([run.directory])
+        raise ClusterLostError(f"{lost}; {_kept(run, options.dask)}") from lost
 
 
 def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy) -> None:
@@ -202,13 +208,18 @@ def _finish(run: Run) -> ExitCode:
     return ExitCode.CELLS_FAILED if failed else ExitCode.OK
 
 
-def _stopped(run: Run, stop: KeyboardInterrupt) -> StoppedError:
+def _stopped(run: Run, stop: KeyboardInterrupt, dask: str | None) -> StoppedError:
+    return StoppedError(f"stopped; {_kept(run, dask)}", stop)
+
+
+def _kept(run: Run, dask: str | None) -> str:
     """Say what is kept and how to go on: with the cells that are left, else with the report."""
     finished = _count(run, CellStatus.OK)
     left = run.manifest.status != "complete"
-    again = call_again(*(("run", "--resume") if left else ("report",)), run.directory, *_plugins(run))
-    text = f"stopped; {finished} of {_all(run)} cells are finished and kept; to go on: {again}"
-    return StoppedError(text, stop)
+    words: list[object] = ["run", "--resume", run.directory] if left else ["report", run.directory]
+    cluster = ["--dask", dask] if left and dask is not None else []
+    again = call_again(*words, *cluster, *_plugins(run))
+    return f"{finished} of {_all(run)} cells are finished and kept; to go on: {again}"
 
 
 def _plugins(run: Run) -> list[str]:

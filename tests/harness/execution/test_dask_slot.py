@@ -10,10 +10,11 @@ from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 
-from harness.errors import UsageError
+from harness.errors import ClusterLostError, UsageError
 from harness.execution import dask_slot
 from harness.execution.cell import Task, execute
-from harness.execution.dask_slot import DaskSlot, check_code
+from harness.execution.dask_slot import DaskSlot, check_code, openness
+from harness.execution.lookout import Lookout
 from harness.execution.parcel import Parcel
 from harness.execution.slot import WorkerDiedError
 from workloads.manifest import CellRecord, Git
@@ -42,6 +43,13 @@ class Worker(Executor):
         return future
 
 
+CALM = Lookout("tcp://head:8786", lambda: {"w1": 1}, 30.0, lambda: 0.0)
+
+
+def gone() -> dict[str, int]:
+    raise OSError("connection refused")
+
+
 def task_in(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     """A task whose directory is named as a user would, from where the command runs."""
     cell = cell_of(directory, "transports=[{name: rogue, label: ok}]", text=SMALL)
@@ -51,7 +59,7 @@ def task_in(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
 
 
 def test_a_cell_is_stored_where_the_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    slot = DaskSlot(Worker())
+    slot = DaskSlot(Worker(), CALM)
     record = slot.result(slot.start(task_in(tmp_path, monkeypatch)))
     assert record.status is CellStatus.OK
     assert slot.take_progress() is None
@@ -62,14 +70,14 @@ def test_a_worker_that_stores_elsewhere_has_stored_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
-    slot = DaskSlot(Worker(tmp_path / "elsewhere"))
+    slot = DaskSlot(Worker(tmp_path / "elsewhere"), CALM)
     with pytest.raises(WorkerDiedError, match="put --out into a directory that all workers share") as caught:
         slot.result(slot.start(task_in(tmp_path, monkeypatch)))
     assert caught.value.kind is FailureKind.CONFIGURATION
 
 
 def test_a_worker_that_is_lost_costs_its_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    slot = DaskSlot(Worker(trouble=OSError("worker tcp://10.0.0.7:3 is gone")))
+    slot = DaskSlot(Worker(trouble=OSError("worker tcp://10.0.0.7:3 is gone")), CALM)
     lost = r"the Dask worker that ran the cell is lost \(OSError: worker tcp://10\.0\.0\.7:3 is gone\)"
     with pytest.raises(WorkerDiedError, match=lost) as caught:
         slot.result(slot.start(task_in(tmp_path, monkeypatch)))
@@ -81,13 +89,31 @@ def test_a_cell_that_waits_is_given_up(tmp_path: Path, monkeypatch: pytest.Monke
         def submit(self, _do: object, _task: Task) -> Future[CellRecord]:  # type: ignore[override]
             return Future()
 
-    slot = DaskSlot(Busy())
+    slot = DaskSlot(Busy(), CALM)
     slot.close()
     future = slot.start(task_in(tmp_path, monkeypatch))
     slot.close()
     assert future.cancelled()
     with pytest.raises(WorkerDiedError):
         slot.result(future)
+
+
+def test_what_a_lost_cluster_does_to_a_cell_is_not_the_cells_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slot = DaskSlot(Worker(trouble=OSError("cancelled")), Lookout("tcp://head:1", gone, 30.0, lambda: 0.0))
+    future = slot.start(task_in(tmp_path, monkeypatch))
+    with pytest.raises(ClusterLostError, match=r"tcp://head:1 is gone \(OSError: connection refused\)"):
+        slot.result(future)
+
+
+def test_a_cell_that_nobody_takes_is_a_lost_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed(Executor):
+        def submit(self, _do: object, _parcel: Parcel) -> Future[CellRecord]:  # type: ignore[override]
+            raise RuntimeError("cannot submit to a closed client")
+
+    with pytest.raises(ClusterLostError, match=r"tcp://head:8786 is gone \(RuntimeError: cannot submit"):
+        DaskSlot(Closed(), CALM).start(task_in(tmp_path, monkeypatch))
 
 
 class Workers:
@@ -125,3 +151,17 @@ def test_workers_run_the_code_of_the_command(
     with pytest.raises(UsageError) as caught:
         check_code(client)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["tcp://head:8786", "10.0.0.7:8786", "tcp://[2001:db8::1]:8786", "ucx://head:1"]
+)
+def test_a_scheduler_that_strangers_reach_is_said(address: str) -> None:
+    assert f"{address} is open: whoever reaches it runs code" in str(openness(address))
+
+
+@pytest.mark.parametrize(
+    "address", ["tls://head:8786", "tcp://127.0.0.1:8786", "localhost:1", "tcp://[::1]:1"]
+)
+def test_of_a_scheduler_with_tls_or_on_this_computer_nothing_is_said(address: str) -> None:
+    assert openness(address) is None
