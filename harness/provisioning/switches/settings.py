@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 DECLARED: Final = "declared"
 """The platform of a switch that nobody here logs in to: what stands there is believed."""
-PlatformName = Literal["declared", "comware", "cumulus", "eos", "onyx", "os10", "sonic"]
+PlatformName = Literal["declared", "comware", "cumulus", "eos", "mlxsw", "onyx", "os10", "sonic"]
 Priority = Annotated[int, Field(ge=0, le=7)]
 
 
@@ -95,6 +95,16 @@ class HardwareSwitchVariables(BaseModel):
         """Priorities that are marked, with how."""
         settings = sorted(self.switch_priorities.items())
         return tuple((number, each.marks) for number, each in settings if each.marks is not None)
+
+    def of_dscp(self, dscp: int) -> tuple[PrioritySettings, ...]:
+        """Priorities to which packets with this DSCP may belong: the one that names it, if one does.
+
+        Otherwise the switch's own map counts, and nobody here knows it: each that names no DSCP.
+        """
+        settings = tuple(self.switch_priorities.values())
+        return tuple(each for each in settings if dscp in each.dscp) or tuple(
+            each for each in settings if not each.dscp
+        )
 
     def __str__(self) -> str:
         told = [f"priority {number}: {each}" for number, each in sorted(self.switch_priorities.items())]

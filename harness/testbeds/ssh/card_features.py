@@ -81,7 +81,7 @@ def _unwanted_dcqcn(
 def _lacking(inventory: Inventory, name: TransportName, what: str) -> str | None:
     if inventory.switch is not None:
         return f"{name}: a Linux switch {what} for no card's feature: leave it out"
-    return lacking(inventory.hardware_switches, str(name), what)
+    return lacking(inventory, str(name), what)
 
 
 def _state(node: Capabilities, key: str) -> str:

@@ -1,9 +1,8 @@
 """What hardware switches do by the inventory: as this project sets them, or as somebody else declares."""
 
-from collections.abc import Iterable
-
 from harness.cell.cell import Cell
-from harness.provisioning.inventory import HardwareSwitch, Inventory
+from harness.provisioning.inventory import Inventory
+from harness.provisioning.switches.settings import PrioritySettings
 from harness.testbeds.base import Fact
 
 
@@ -14,15 +13,15 @@ def unmarked(cell: Cell, inventory: Inventory) -> str | None:
     wanting = next((group.transport for group in cell.groups if group.transport.wants_marks), None)
     if wanting is None:
         return None
-    return lacking(inventory.hardware_switches, str(wanting), "marks")
+    return lacking(inventory, str(wanting), "marks")
 
 
-def lacking(switches: Iterable[HardwareSwitch], transport: str, what: str) -> str | None:
+def lacking(inventory: Inventory, transport: str, what: str) -> str | None:
     """Why a transport cannot have what it needs of every switch; None if it can.
 
-    what: `marks` or `pauses`.
+    what: `marks` or `pauses`; the packets of every host must be among those.
     """
-    switches = tuple(switches)
+    switches = inventory.hardware_switches
     if not switches:
         return (
             f"{transport} needs a switch that {what}, and nobody says that this one does: declare it in the "
@@ -34,7 +33,19 @@ def lacking(switches: Iterable[HardwareSwitch], transport: str, what: str) -> st
                 f"{transport} needs switches where some priority {what}, but by the inventory {switch.name} "
                 f"has none: set it in switch_priorities, or leave {transport} out"
             )
+        for host in inventory.hosts:
+            dscp = host.variables.dscp or 0
+            if not any(_does(each, what) for each in switch.variables.of_dscp(dscp)):
+                return (
+                    f"{transport} needs switches where the priority of its packets {what}, but by the "
+                    f"inventory those of {host.name}, with DSCP {dscp}, are in none that does on "
+                    f"{switch.name}: add {dscp} to its dscp in switch_priorities, or leave {transport} out"
+                )
     return None
+
+
+def _does(settings: PrioritySettings, what: str) -> bool:
+    return settings.marks is not None if what == "marks" else settings.pauses
 
 
 def switch_facts(inventory: Inventory) -> dict[str, Fact]:

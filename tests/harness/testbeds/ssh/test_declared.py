@@ -35,9 +35,21 @@ def test_what_needs_no_marks_asks_for_none(tmp_path: Path, transport: str) -> No
 
 
 def test_pauses_are_asked_for_alike() -> None:
-    assert lacking(rack(PAUSES).hardware_switches, "roce+pfc", "pauses") is None
-    told = lacking(rack(MARKS).hardware_switches, "roce+pfc", "pauses")
+    assert lacking(rack(PAUSES), "roce+pfc", "pauses") is None
+    told = lacking(rack(MARKS), "roce+pfc", "pauses")
     assert str(told).startswith("roce+pfc needs switches where some priority pauses")
+
+
+def test_the_packets_of_hosts_must_be_in_the_priority_that_marks() -> None:
+    marks = MARKS["0"]
+    assert lacking(rack({"3": {**marks, "dscp": [0, 26]}}), "dctcp", "marks") is None
+    assert lacking(rack({"3": {**marks, "dscp": [26]}, "0": marks}), "dctcp", "marks") is None, "its own map"
+    for of_packets in ({"0": {"dscp": [0]}}, {}):
+        assert lacking(rack({"3": {**marks, "dscp": [26]}, **of_packets}), "dctcp", "marks") == (
+            "dctcp needs switches where the priority of its packets marks, but by the inventory those of h0, "
+            "with DSCP 0, are in none that does on tor: add 0 to its dscp in switch_priorities, or leave "
+            "dctcp out"
+        )
 
 
 def test_what_is_declared_is_a_fact_of_each_cell() -> None:
