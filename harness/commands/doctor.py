@@ -18,6 +18,7 @@ from harness.provisioning.inventory_file import inventory_of
 from harness.provisioning.log import log_file
 from harness.provisioning.provision import deployed_files
 from harness.provisioning.switches.findings import switch_findings
+from harness.provisioning.switches.marks import measure_marks
 from harness.provisioning.transfers import measure_transfers
 from harness.termination import StoppedError
 
@@ -35,7 +36,7 @@ def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ())
         raise StoppedError("stopped; nothing was changed.", stop) from stop
     findings = [*judge(inventory, deployed_files(), found), *switch_findings(inventory)]
     if not any(finding.refuses for finding in findings):
-        findings += _transfers(inventory, found)
+        findings += _measured(inventory, found)
     typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings)]))
     refusals = sum(finding.refuses for finding in findings)
     if refusals:
@@ -47,10 +48,10 @@ def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ())
     return ExitCode.OK
 
 
-def _transfers(inventory: Inventory, found: Examination) -> list[Finding]:
+def _measured(inventory: Inventory, found: Examination) -> list[Finding]:
     """Only where nothing else is in the way: a transfer that fails would say less."""
     try:
-        return measure_transfers(inventory, found.facts)
+        return [*measure_transfers(inventory, found.facts), *measure_marks(inventory, found.facts)]
     except KeyboardInterrupt as stop:
         raise StoppedError("stopped; nothing was changed.", stop) from stop
 

@@ -1,0 +1,83 @@
+"""`rogue-agent.pyz flood`: one second of packets that a switch may mark, for the doctor's test of marks.
+
+Nobody listens at the other end: its kernel counts what arrives before it looks for a socket.
+
+Sources: ECN-capable transport, RFC 3168, section 5; port 9 is discard, RFC 863; `UDP_SEGMENT` lets one call
+send many packets, Linux v4.18, include/uapi/linux/udp.h.
+"""
+
+import argparse
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+DISCARD_PORT = 9
+ECT_0 = 0b10
+_ECN_BITS = 2
+_UDP_SEGMENT = 103
+_HEADERS_BYTES = 28
+"""IPv4 20, UDP 8."""
+_DATAGRAM_BYTES_MAX = 65_507
+_SEGMENTS_MAX = 64
+_BUFFER_BYTES = 131_072
+"""Of a socket: so little waits on this host that its own queue has no reason to mark (CoDel: 5 ms)."""
+_SENDERS_MAX = 4
+_DSCP_MAX = 63
+_MTU_BYTES_MIN, _MTU_BYTES_MAX = 576, 65_535
+
+
+def open_socket(dscp: int) -> socket.socket:
+    """A UDP socket whose packets have this DSCP and may be marked."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, dscp << _ECN_BITS | ECT_0)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+    return made
+
+
+def send_until(address: "tuple[str, int]", dscp: int, mtu_bytes: int, end_ns: int) -> "tuple[int, int]":
+    """Send packets as large as fit until the clock says so, once at least; packets, and their bytes."""
+    payload_bytes = mtu_bytes - _HEADERS_BYTES
+    segments = min(_SEGMENTS_MAX, _DATAGRAM_BYTES_MAX // payload_bytes)
+    packets = 0
+    with open_socket(dscp) as opened:
+        try:
+            opened.setsockopt(socket.IPPROTO_UDP, _UDP_SEGMENT, payload_bytes)
+        except OSError:
+            segments = 1
+        content = bytes(payload_bytes * segments)
+        while packets == 0 or time.monotonic_ns() < end_ns:
+            opened.sendto(content, address)
+            packets += segments
+    return packets, packets * mtu_bytes
+
+
+def flood(arguments: Sequence[str]) -> int:
+    """Send, and print a line of JSON: packets, bytes, seconds."""
+    asked = _parse(arguments)
+    senders = min(_SENDERS_MAX, len(os.sched_getaffinity(0)))
+    begin_ns = time.monotonic_ns()
+    end_ns = begin_ns + int(asked.seconds * 1e9)
+    with ThreadPoolExecutor(senders) as pool:
+        sent = [
+            pool.submit(send_until, (asked.address, DISCARD_PORT), asked.dscp, asked.mtu, end_ns)
+            for _ in range(senders)
+        ]
+        packets, size_bytes = (sum(values) for values in zip(*(each.result() for each in sent)))  # noqa: B905
+    took_s = (time.monotonic_ns() - begin_ns) / 1e9
+    sys.stdout.write(json.dumps({"packets": packets, "bytes": size_bytes, "seconds": took_s}) + "\n")
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("rogue-agent.pyz flood")
+    parser.add_argument("address")
+    parser.add_argument("--dscp", type=int, required=True, choices=range(_DSCP_MAX + 1), metavar="0..63")
+    parser.add_argument(
+        "--mtu", type=int, required=True, choices=range(_MTU_BYTES_MIN, _MTU_BYTES_MAX + 1), metavar="BYTES"
+    )
+    parser.add_argument("--seconds", type=float, default=1.0)
+    return parser.parse_args(arguments)

@@ -1,0 +1,181 @@
+"""Judging marks; on machines with a switch that marks, tests/virtual/provisioning/test_marks.py does it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from helpers.fake_agents import fake_inventory
+from helpers.switch_inventory import hardware, wanted
+
+from harness.provisioning.findings import Finding
+from harness.provisioning.inventory import Host, Inventory
+from harness.provisioning.switches.marks import (
+    Arrived,
+    Heard,
+    arrived_until_now,
+    flood_command,
+    incasts,
+    judge,
+    measure_marks,
+)
+from remote.errors import NodeError
+from remote.login import Login
+
+NETSTAT = """\
+TcpExt: SyncookiesSent SyncookiesRecv
+TcpExt: 0 0
+IpExt: InNoRoutes InOctets InNoECTPkts InECT1Pkts InECT0Pkts InCEPkts ReasmOverlaps
+IpExt: 0 123456 {not_capable} 1 {capable} {marked} 0
+"""
+HEARD = Heard(20_000, 20_000 * 1500, 1.0, Arrived(40, 9_000, 1_000), 0)
+"""Half of what two hosts sent arrived, a tenth of that marked."""
+
+
+def host(name: str = "h0") -> Host:
+    own = fake_inventory().hosts[0]
+    return replace(own, login=replace(own.login, node=name))
+
+
+def said(heard: Heard, *rates_bps: float) -> str:
+    return str(judge(host(), heard, *rates_bps))
+
+
+def test_marks_among_what_arrives_are_all_that_is_asked() -> None:
+    assert judge(host(), HEARD) is None
+    assert judge(host(), replace(HEARD, arrived=Arrived(40, 9_999, 1))) is None
+
+
+def test_a_full_port_that_marks_nothing_is_refused() -> None:
+    unmarked = replace(HEARD, arrived=Arrived(40, 9_960, 0))
+    assert said(unmarked) == (
+        "refused: h0: marks by the switch: got 10000 packets, 0 of them marked and 9960 that could be, "
+        "expected marked ones among them, as its port was full; set the switch up to mark packets with this "
+        "DSCP, or correct switch_priorities."
+    )
+
+
+def test_without_loss_the_rate_says_whether_the_port_was_full() -> None:
+    """A priority that pauses loses nothing: 20 000 packets of 1500 bytes in a second are 240 Mb/s."""
+    paused = replace(HEARD, arrived=Arrived(0, 20_000, 0))
+    assert said(paused, 250e6).startswith("refused: h0: marks by the switch: got 20000 packets, 0 of them")
+    assert said(paused, 300e6).startswith("warning: h0: marks by the switch: got 20000 packets, 0 of them")
+    assert "expected a full port, which two hosts could not fill" in said(paused)
+
+
+def test_bits_that_are_rewritten_and_packets_that_are_dropped() -> None:
+    assert "expected packets that are ECN-capable" in said(replace(HEARD, arrived=Arrived(9_000, 10, 0)))
+    assert "expected most of 20000 packets" in said(replace(HEARD, arrived=Arrived(10, 900, 5)))
+
+
+def test_marks_without_a_full_port_are_somebody_elses() -> None:
+    alone = replace(HEARD, marked_alone=3)
+    assert "got 3 marked packets while one host alone sent" in said(alone)
+    assert "got 3 marked packets" in said(alone, 10e9, 10e9)
+    assert judge(host(), alone, 10e9, 25e9) is None, "a faster host fills the port alone"
+
+
+def test_the_kernels_counters() -> None:
+    assert arrived_until_now(NETSTAT.format(not_capable=5, capable=7, marked=3)) == Arrived(5, 8, 3)
+    with pytest.raises(NodeError, match="got 0 lines IpExt"):
+        arrived_until_now("TcpExt: a\n")
+
+
+@pytest.mark.parametrize("hosts", [3, 4, 5, 6, 8, 9])
+def test_every_host_receives_once_and_has_one_part_at_a_time(hosts: int) -> None:
+    all_hosts = [host(f"h{number}") for number in range(hosts)]
+    received = []
+    for groups in incasts(all_hosts):
+        busy = [each.name for receiver, senders in groups for each in (receiver, *senders)]
+        assert len(busy) == len(set(busy))
+        received += [receiver.name for receiver, _ in groups]
+    assert sorted(received) == [each.name for each in all_hosts]
+
+
+class FakeShell:
+    """A host on a switch that marks so many packets when two send, or one whose agent says no word."""
+
+    def __init__(self, node: str, network: "FakeNetwork") -> None:
+        self._node, self._network = node, network
+
+    def run(self, command: str, text: str = "", *, limit_s: float = 0.0) -> str:
+        return self._network.run(self._node, command)
+
+
+class FakeNetwork:
+    def __init__(self, marked: int, broken: str = "") -> None:
+        self.marked, self.broken = marked, broken
+        self.floods: list[str] = []
+        self.capable = 0
+
+    def run(self, node: str, command: str) -> str:
+        if command.startswith("timeout"):
+            if node == self.broken:
+                raise NodeError(f"{node}: `flood` failed: no agent")
+            self.floods.append(f"{node}: {command}")
+            self.capable += 500
+            return json.dumps({"packets": 1_000, "bytes": 1_500_000, "seconds": 1.0})
+        marked = self.marked * (len(self.floods) // 3)
+        return NETSTAT.format(not_capable=0, capable=self.capable, marked=marked)
+
+    @contextmanager
+    def open_shell(self, login: Login) -> Iterator[Any]:
+        if self.broken == f"no way to {login.node}":
+            raise NodeError(f"{login.node}: SSH failed")
+        yield FakeShell(login.node, self)
+
+
+def rack(hosts: int, **variables: Any) -> Inventory:
+    switch = hardware(wanted("declared", **variables), None)
+    named = tuple(host(f"h{number}") for number in range(hosts))
+    return replace(fake_inventory(), switch=None, hosts=named, hardware_switches=(switch,))
+
+
+def measured(network: FakeNetwork, inventory: Inventory) -> list[Finding]:
+    return measure_marks(inventory, {}, network.open_shell)
+
+
+def test_one_sends_then_two_to_each_host() -> None:
+    network = FakeNetwork(marked=9)
+    assert measured(network, rack(3)) == []
+    assert len(network.floods) == 9
+    assert network.floods[0] == f"h1: {flood_command(host('h1'), host('h0'))}"
+    assert sorted(each[:2] for each in network.floods[1:3]) == ["h1", "h2"]
+
+
+def test_what_is_run_on_a_host() -> None:
+    address = host().variables.experiment_address
+    assert flood_command(host("h1"), host()) == (
+        f"timeout 60 python3 /opt/rogue/rogue-agent.pyz flood {address} --dscp 0 "
+        f"--mtu {host().variables.experiment_mtu}"
+    )
+
+
+def test_each_host_whose_port_does_not_mark_is_named() -> None:
+    findings = measured(FakeNetwork(marked=0), rack(3))
+    assert [finding.node for finding in findings] == ["h0", "h1", "h2"]
+    assert all(finding.refuses for finding in findings)
+
+
+def test_a_host_that_fails_is_a_sentence() -> None:
+    finding = measured(FakeNetwork(marked=9, broken="h2"), rack(3))[0]
+    assert (finding.got, finding.expected) == ("h2: `flood` failed: no agent", "packets that arrive")
+    (finding,) = measured(FakeNetwork(marked=9, broken="no way to h1"), rack(3))
+    assert (finding.node, finding.got) == ("h1", "h1: SSH failed")
+
+
+def test_nothing_is_sent_where_no_switch_says_that_it_marks() -> None:
+    network = FakeNetwork(marked=0)
+    assert measured(network, rack(3, switch_priorities={"3": {"pauses": True}})) == []
+    assert measured(network, fake_inventory()) == []
+    assert network.floods == []
+
+
+def test_two_hosts_cannot_tell() -> None:
+    (finding,) = measured(FakeNetwork(marked=0), rack(2))
+    assert str(finding) == (
+        "warning: tor: marks by the switch: got 2 hosts, expected three, as one alone cannot fill the "
+        "port to another; what the inventory declares is believed."
+    )

@@ -1,0 +1,61 @@
+"""The doctor's test of marks, against a switch that really marks, or only says so."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.switch_inventory import hardware, wanted
+from rich.console import Console
+
+from harness.provisioning.inventory import Inventory, load_inventory
+from harness.provisioning.ports import PortSettings
+from harness.provisioning.provision import provision
+from harness.provisioning.switch import SwitchConnection
+from harness.provisioning.switches.marks import measure_marks
+from virtual import standing
+from virtual.image.cache import Image
+from virtual.machines.qemu import Accelerator
+from virtual.network import network
+
+pytestmark = [pytest.mark.virtual, pytest.mark.long]
+
+HOSTS = ("h0", "h1", "h2")
+PORTS = tuple(f"s0->{host}" for host in HOSTS)
+PLAIN = PortSettings(rate_bps=20_000_000, queue_bytes=200_000)
+MARKING = replace(PLAIN, red_min_bytes=15_000, red_max_bytes=30_000)
+
+
+@pytest.fixture(scope="module")
+def inventory(
+    image: Image, accelerator: Accelerator, state_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Inventory]:
+    """Three hosts with the agent, below a switch."""
+    asked = network(HOSTS, ("s0",), tuple((host, "s0") for host in HOSTS))
+    testbed = standing.up("marks", asked, image, accelerator, lambda text: None)
+    try:
+        loaded = load_inventory(testbed.inventory)
+        log = tmp_path_factory.mktemp("log") / "log"
+        provision(loaded, {}, log, Console(file=io.StringIO()), is_check=False)
+        yield loaded
+    finally:
+        standing.down("marks", lambda text: None)
+
+
+def findings(inventory: Inventory, ports: PortSettings) -> list[str]:
+    """What is said when the switch's ports are these, and its marks are declared."""
+    with SwitchConnection(inventory) as switch:
+        switch.apply(dict.fromkeys(PORTS, ports))
+    declared = replace(inventory, switch=None, hardware_switches=(hardware(wanted("declared"), None),))
+    return [str(finding) for finding in measure_marks(declared, {})]
+
+
+def test_a_switch_that_marks_is_believed(inventory: Inventory) -> None:
+    assert findings(inventory, MARKING) == []
+
+
+def test_a_switch_that_marks_nothing_is_refused(inventory: Inventory) -> None:
+    told = findings(inventory, PLAIN)
+    assert [text.split(":")[1].strip() for text in told] == list(HOSTS)
+    assert all("expected marked ones among them, as its port was full" in text for text in told)
