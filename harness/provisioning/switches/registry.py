@@ -6,6 +6,7 @@ from harness.provisioning.switches.platform import Platform
 from harness.provisioning.switches.platforms.comware import Comware
 from harness.provisioning.switches.platforms.cumulus import Cumulus
 from harness.provisioning.switches.platforms.eos import Eos
+from harness.provisioning.switches.platforms.mlxsw import Mlxsw
 from harness.provisioning.switches.platforms.onyx import Onyx
 from harness.provisioning.switches.platforms.os10 import Os10
 from harness.provisioning.switches.platforms.sonic import Sonic
@@ -14,6 +15,7 @@ _ALL: Final[tuple[Platform, ...]] = (
     Comware(),
     Cumulus(),
     Eos(),
+    Mlxsw(),
     Onyx(),
     Os10(),
     Sonic(),
