@@ -7,6 +7,7 @@ send many packets, Linux v4.18, include/uapi/linux/udp.h.
 """
 
 import argparse
+import errno
 import json
 import os
 import socket
@@ -19,6 +20,10 @@ DISCARD_PORT = 9
 ECT_0 = 0b10
 _ECN_BITS = 2
 _UDP_SEGMENT = 103
+_NO_CHECKSUMS = errno.EIO
+"""Of a device that computes none itself. Source: Linux v6.1, net/ipv4/udp.c (udp_send_skb)."""
+_NO_SEGMENTS = errno.ENOPROTOOPT
+"""Of a kernel before them."""
 _HEADERS_BYTES = 28
 """IPv4 20, UDP 8."""
 _DATAGRAM_BYTES_MAX = 65_507
@@ -41,18 +46,30 @@ def open_socket(dscp: int) -> socket.socket:
 def send_until(address: "tuple[str, int]", dscp: int, mtu_bytes: int, end_ns: int) -> "tuple[int, int]":
     """Send packets as large as fit until the clock says so, once at least; packets, and their bytes."""
     payload_bytes = mtu_bytes - _HEADERS_BYTES
-    segments = min(_SEGMENTS_MAX, _DATAGRAM_BYTES_MAX // payload_bytes)
-    packets = 0
     with open_socket(dscp) as opened:
-        try:
-            opened.setsockopt(socket.IPPROTO_UDP, _UDP_SEGMENT, payload_bytes)
-        except OSError:
-            segments = 1
+        segments = _first(opened, address, payload_bytes)
         content = bytes(payload_bytes * segments)
-        while packets == 0 or time.monotonic_ns() < end_ns:
+        packets = segments
+        while time.monotonic_ns() < end_ns:
             opened.sendto(content, address)
             packets += segments
     return packets, packets * mtu_bytes
+
+
+def _first(opened: socket.socket, address: "tuple[str, int]", payload_bytes: int) -> int:
+    """Send many packets by one call, or one where kernel or device cannot; how many."""
+    segments = min(_SEGMENTS_MAX, _DATAGRAM_BYTES_MAX // payload_bytes)
+    try:
+        opened.setsockopt(socket.IPPROTO_UDP, _UDP_SEGMENT, payload_bytes)
+        opened.sendto(bytes(payload_bytes * segments), address)
+    except OSError as error:
+        if error.errno == _NO_CHECKSUMS:
+            opened.setsockopt(socket.IPPROTO_UDP, _UDP_SEGMENT, 0)
+        elif error.errno != _NO_SEGMENTS:
+            raise
+        opened.sendto(bytes(payload_bytes), address)
+        return 1
+    return segments
 
 
 def flood(arguments: Sequence[str]) -> int:

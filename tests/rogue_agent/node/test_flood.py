@@ -1,6 +1,8 @@
 """Floods, to sockets that say what arrived; the loopback interface loses and marks nothing."""
 
+import errno
 import json
+import os
 import socket
 import time
 
@@ -34,14 +36,36 @@ def test_packets_are_full_ecn_capable_and_of_the_dscp(receiver: socket.socket) -
     assert size_bytes == 1500 * packets
 
 
-def test_a_kernel_that_sends_one_packet_a_call(
-    receiver: socket.socket, monkeypatch: pytest.MonkeyPatch
+class OneByOne(socket.socket):
+    """A socket on a device that computes no checksums, or of a kernel that knows no segments."""
+
+    error = errno.EIO
+
+    def setsockopt(self, level: int, option: int, value: int) -> None:  # type: ignore[override]
+        if option == flooding._UDP_SEGMENT and self.error == errno.ENOPROTOOPT:
+            raise OSError(self.error, os.strerror(self.error))
+        super().setsockopt(level, option, value)
+
+    def sendto(self, content: bytes, address: tuple[str, int]) -> int:  # type: ignore[override]
+        if len(content) > 1472:
+            raise OSError(self.error, os.strerror(self.error))
+        return super().sendto(content, address)
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOPROTOOPT])
+def test_where_many_cannot_be_sent_by_one_call(
+    receiver: socket.socket, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
-    monkeypatch.setattr(flooding, "_UDP_SEGMENT", 9_999)
+    monkeypatch.setattr(socket, "socket", OneByOne)
+    monkeypatch.setattr(OneByOne, "error", error)
     with receiver:
-        packets, _ = send_until(receiver.getsockname(), 0, 1500, time.monotonic_ns())
-        sizes = {len(receiver.recv(65_536)) for _ in range(packets)}
-    assert sizes == {1472}
+        assert send_until(receiver.getsockname(), 0, 1500, time.monotonic_ns()) == (1, 1500)
+        assert len(receiver.recv(65_536)) == 1472
+
+
+def test_what_else_fails_is_told() -> None:
+    with pytest.raises(PermissionError):
+        send_until(("127.255.255.255", 9), 0, 1500, time.monotonic_ns())
 
 
 def test_it_ends_when_it_is_over() -> None:
