@@ -8,6 +8,7 @@ Documentation/ABI/testing/configfs-rdma_cm.
 """
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError
 from helpers.fake_node import FakeNode
@@ -76,7 +77,8 @@ class FakeCardNode(FakeNode):
 
     def reboot(self) -> None:
         """The driver forgets what it was told."""
-        fresh = FakeCardNode(self._root / "again", self.driver)
+        with TemporaryDirectory() as directory:
+            fresh = FakeCardNode(Path(directory), self.driver)
         self.objects, self.card_rates = fresh.objects, fresh.card_rates
 
     def _apt_get(self, command: list[str], text: str) -> None:
