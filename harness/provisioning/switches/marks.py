@@ -1,7 +1,7 @@
 """Whether packets come marked where an inventory says that a switch marks: two hosts send to one.
 
 Two senders fill the port to the third, and what arrives is counted by the receiver's kernel. Before that one
-of them sends alone, which fills no port: what is marked then is not the switch's doing.
+of them sends alone, which fills no port of its own rate: what is marked then is not the switch's doing.
 
 Source: counters `IpExt` of /proc/net/netstat, Linux v6.1, net/ipv4/ip_input.c (ip_rcv_core) and proc.c.
 """
@@ -128,13 +128,13 @@ def judge(
     """What the counts mean for the switch's port to this host.
 
     line_rate_bps, sender_bps: of the ports of this host, and of the one that sent alone; None if nobody
-    knows them.
+    knows them, and then nobody knows whether one host fills a port.
     """
     arrived, sent = arrived_words(heard), heard.sent_packets
     if heard.arrived.packets < _ARRIVED_MIN * sent:
         advice = "see what drops packets with this DSCP: the switch, its access lists, or a firewall"
         return Finding(receiver.name, _WHAT, arrived, f"most of {sent} packets that two hosts sent", advice)
-    if heard.marked_alone and (sender_bps or 0) <= (line_rate_bps or float("inf")):
+    if heard.marked_alone and sender_bps and line_rate_bps and sender_bps <= line_rate_bps:
         got = f"{heard.marked_alone} marked packets while one host alone sent"
         advice = (
             "see what marks before the switch: a queue of the host such as fq_codel, or a threshold near 0"
