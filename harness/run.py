@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.counting import Counted, in_silence
+from harness.data.files import DataFiles
 from harness.errors import NothingToRunError, UsageError
 from harness.execution.cell import Task
 from harness.execution.scheduler import CellSlot, Watcher, run_tasks
@@ -18,6 +19,7 @@ from harness.experiment.resolved import resolve
 from harness.plan.plan import Plan, PlannedCell, make_plan
 from harness.plugins.loading import LoadedPlugin
 from harness.results.cell_directory import discard_all_unfinished, stored_record
+from harness.results.data import keep_data
 from harness.results.manifest import read_manifest, write_manifest
 from harness.results.provenance import git_facts, host_facts, versions
 from harness.results.run_directory import CELLS, cell_checksums, create_run_directory
@@ -105,7 +107,9 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
         host=session.host,
         cells=[_new_record(each, plan) for each in planned],
         plugins=[_plugin_record(each) for each in plan.loaded.plugins],
+        data=keep_data(directory, plan.loaded.data),
     )
+    manifest.files |= {record.kept: record.sha256 for record in manifest.data}
     run = Run(directory, manifest)
     run.write()
     return run
@@ -137,11 +141,15 @@ def replan(
     testbed: Testbed,
     counted: Counted = in_silence,
     plugins: tuple[LoadedPlugin, ...] = (),
+    files: DataFiles | None = None,
 ) -> Plan:
-    """The plan of a run, made again from what its manifest says; its plug-ins are loaded already."""
+    """The plan of a run, made again from what its manifest says; its plug-ins are loaded already.
+
+    `files`: those of data that the run keeps, if it has any.
+    """
     source = manifest.source
     document = Document(source.file, source.sha256, source.data, {})
-    plan = make_plan(check_document(document, source.set, plugins), testbed, counted)
+    plan = make_plan(check_document(document, source.set, plugins, files), testbed, counted)
     identifiers = {cell.id for cell in manifest.cells}
     cells = tuple(planned for planned in plan.cells if planned.cell.id in identifiers)
     if len(cells) != len(identifiers):

@@ -151,6 +151,13 @@ OF_FAULTS: Final[dict[str, Headlines]] = {
 PAUSING: Final = "topology.pause_"
 """Factors that change when switches pause begin so."""
 
+# Where transfers start whether or not others are done.
+OF_TRANSFERS: Final = Headlines(
+    (_MEAN_TIME, _SLOWDOWN, _TAIL, _DROPPED, _UNFINISHED),
+    ("slowdown_mean", "fct_mean_ns", "fct_p99_ns", "dropped_share", "unfinished_share"),
+    ("slowdown_mean", "fct_mean_ns", "fct_p99_ns"),
+)
+
 # By the kind of workload; any other kind has the default.
 HEADLINES: Final[dict[str, Headlines]] = {
     "staggered": Headlines(
@@ -161,11 +168,8 @@ HEADLINES: Final[dict[str, Headlines]] = {
         (_LONG, _SHORT, _UNFINISHED, _PROBE),
         ("long_fct_p50_ns", "long_fct_p90_ns", "short_fct_p50_ns", "short_fct_p90_ns", "unfinished_share"),
     ),
-    "poisson": Headlines(
-        (_MEAN_TIME, _SLOWDOWN, _TAIL, _DROPPED, _UNFINISHED),
-        ("slowdown_mean", "fct_mean_ns", "fct_p99_ns", "dropped_share", "unfinished_share"),
-        ("slowdown_mean", "fct_mean_ns", "fct_p99_ns"),
-    ),
+    "poisson": OF_TRANSFERS,
+    "trace": OF_TRANSFERS,
     "ping": Headlines((_MEAN_TIME,), ("fct_mean_ns",)),
     "rtt_accuracy": Headlines(
         (_AGGREGATE, _SHARE, _ESTIMATE, _ESTIMATE_ERROR, _PROBE),

@@ -22,7 +22,9 @@ def packets_of_flows(view: CellView) -> dict[str, Packets]:
     names, own = _transports_of_groups(view), view.entry.transport_name
     groups = _group_of_flows(flows)
     try:
-        parsed = {group: parse_transport(names.get(group, own)) for group in set(groups.values())}
+        parsed = {
+            group: parse_transport(names.get(group.partition(".")[0], own)) for group in set(groups.values())
+        }
     except TransportNameError:
         return {}
     packets = {

@@ -9,6 +9,8 @@ from workloads.printable import printable
 from workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 MANIFEST: Final = "manifest.json"
+DATA: Final = "data"
+"""Where a run keeps files of data, each under its SHA-256."""
 
 RunStatus = Literal["running", "partial", "complete"]
 
@@ -90,6 +92,19 @@ class PluginRecord(Record):
     """It came with an installed package."""
 
 
+class DataRecord(Record):
+    """A file of data that the experiment names."""
+
+    file: str
+    """As it was named."""
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+    @property
+    def kept(self) -> str:
+        """Where the run keeps it, by path relative to the run."""
+        return f"{DATA}/{self.sha256}"
+
+
 class Source(Record):
     """The experiment as it was written."""
 
@@ -118,6 +133,7 @@ class Manifest(Record):
     host: Host
     cells: list[CellRecord]
     plugins: list[PluginRecord] = Field(default_factory=list)
+    data: list[DataRecord] = Field(default_factory=list)
     files: dict[str, str] = Field(default_factory=dict)
 
     @property

@@ -81,8 +81,13 @@ def _finite_traffic_ns(topology: Topology, demands: tuple[Demand, ...]) -> int:
     other.
     """
     flows = [flow for demand in demands for flow in demand.flows]
-    last_arrival_ns = max((flow.arrivals[-1].start_ns for flow in flows if flow.arrivals), default=0)
+    last_arrival_ns = max((_last_start_ns(flow) for flow in flows if flow.count is not None), default=0)
     return max(last_arrival_ns, _following_ns(topology, flows), int(_receiving_ns(topology, flows)))
+
+
+def _last_start_ns(flow: Flow) -> int:
+    """When the last transfer starts by the clock; nobody knows when one does that follows another."""
+    return flow.arrivals[-1].start_ns if flow.arrivals else flow.start_ns
 
 
 def _following_ns(topology: Topology, flows: Sequence[Flow]) -> int:

@@ -13,6 +13,7 @@ from rich.console import Console
 from harness.commands.index import update_index_of
 from harness.commands.report import try_to_report
 from harness.counting import CountDisplay
+from harness.data.files import kept_files
 from harness.errors import ClusterLostError, UsageError
 from harness.execution.scheduler import Watcher
 from harness.exit_codes import ExitCode
@@ -21,6 +22,7 @@ from harness.plan.plan import Plan, make_plan
 from harness.plugins.trust import NOBODY, Trust, load_trusted
 from harness.program import call_again
 from harness.progress import ProgressDisplay
+from harness.results.data import changed_data, kept_data
 from harness.results.manifest import read_manifest
 from harness.results.provenance import available_cores
 from harness.results.run_directory import locked
@@ -29,6 +31,7 @@ from harness.termination import StoppedError, termination_as_interrupt
 from harness.testbeds import find_testbed
 from harness.testbeds.base import Testbed
 from remote.errors import NodeError
+from workloads.manifest import Manifest
 from workloads.records import CellStatus
 
 if TYPE_CHECKING:
@@ -78,9 +81,11 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
         with ExitStack() as after, locked(options.resume):
             manifest = read_manifest(options.resume)
             plugins = load_trusted(manifest.plugins, options.trust)
+            kept = kept_data(options.resume, manifest)
+            _warn_of_other_data(manifest)
             testbed = _ready_testbed(manifest.testbed, options.dask, is_named=False)
             with CountDisplay(sys.stderr) as counted:
-                plan = replan(manifest, testbed, counted, plugins)
+                plan = replan(manifest, testbed, counted, plugins, kept_files(kept))
             run = reopen_run(options.resume, command)
             _warn_of_other_code(run)
             watch = _watch(run, plan, options, after)
@@ -169,6 +174,14 @@ def _warn_of_other_code(run: Run) -> None:
     first, now = run.manifest.git.commit, run.manifest.sessions[-1].git.commit
     if first != now:
         typer.echo(f"rogue: this run was begun with commit {first} and goes on with {now}.", err=True)
+
+
+def _warn_of_other_data(manifest: Manifest) -> None:
+    """A run goes on with the data that it keeps; somebody may have changed a file meanwhile."""
+    for file in changed_data(manifest):
+        typer.echo(
+            f"rogue: {file} has changed since the run was begun, which goes on with its copy.", err=True
+        )
 
 
 def _check(options: RunOptions) -> None:

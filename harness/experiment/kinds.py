@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
@@ -18,7 +18,7 @@ class ByKind:
 
     registry: Mapping[str, type[Specification]]
 
-    def validate(self, value: object) -> Specification:
+    def validate(self, value: object, info: ValidationInfo) -> Specification:
         """Hand the mapping to the class that its kind names."""
         first = next(iter(self.registry))
         if not isinstance(value, dict):
@@ -27,10 +27,10 @@ class ByKind:
         if not isinstance(kind, str) or kind not in self.registry:
             found = mistake(f"one of the kinds {', '.join(self.registry)}", meant(kind, self.registry))
             raise mistakes_at({"kind": found})
-        return self.registry[kind].model_validate(value)
+        return self.registry[kind].model_validate(value, context=info.context)
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.validate)
+        return core_schema.with_info_plain_validator_function(self.validate)
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler

@@ -9,6 +9,8 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from harness.data.files import DataFiles, files_beside
+from harness.data.source import DataSource
 from harness.errors import SHOWN_MAX, ConfigError, Problem
 from harness.experiment.choices import Scalar
 from harness.experiment.document import Document, read_document, show, with_setting
@@ -43,6 +45,8 @@ class LoadedExperiment:
     points: tuple[Point, ...]
     plugins: tuple[LoadedPlugin, ...] = ()
     """Code from outside that was loaded for it."""
+    data: tuple[DataSource, ...] = ()
+    """Files of data that it names."""
 
     @property
     def experiment(self) -> Experiment:
@@ -70,22 +74,30 @@ def _plugins_of(document: Document) -> list[PluginSource]:
 
 
 def check_document(
-    document: Document, settings: Sequence[str], plugins: tuple[LoadedPlugin, ...] = ()
+    document: Document,
+    settings: Sequence[str],
+    plugins: tuple[LoadedPlugin, ...] = (),
+    files: DataFiles | None = None,
 ) -> LoadedExperiment:
-    """Check every factor point; all mistakes together are one ConfigError. No plug-in is loaded here."""
+    """Check every factor point; all mistakes together are one ConfigError. No plug-in is loaded here.
+
+    Files of data stand beside the document unless they are handed over.
+    """
+    files = files or files_beside(document.file)
     factors = _read_factors(document)
     points: list[Point] = []
     problems: dict[str, Problem] = {}
     for chosen in _combinations(factors):
         try:
-            points.append(Point(chosen, _check_point(document, chosen)))
+            points.append(Point(chosen, _check_point(document, chosen, files)))
         except ConfigError as error:
             problems |= {str(problem): problem for problem in error.problems}
         if len(problems) > SHOWN_MAX:
             break
     if problems:
         raise ConfigError(tuple(problems.values()))
-    return LoadedExperiment(document, tuple(settings), factors, tuple(points), plugins)
+    data = tuple(files.sources.values())
+    return LoadedExperiment(document, tuple(settings), factors, tuple(points), plugins, data)
 
 
 def _combinations(factors: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Scalar]]:
@@ -93,7 +105,7 @@ def _combinations(factors: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str,
         yield dict(zip(factors, values, strict=True))
 
 
-def _check_point(document: Document, chosen: Mapping[str, Scalar]) -> Experiment:
+def _check_point(document: Document, chosen: Mapping[str, Scalar], files: DataFiles) -> Experiment:
     for key, value in chosen.items():
         path = parse_path(key)
         try:
@@ -105,7 +117,7 @@ def _check_point(document: Document, chosen: Mapping[str, Scalar]) -> Experiment
                 document, key, "a path that leads nowhere", "a key of the file", advice
             ) from error
     try:
-        return Experiment.model_validate(document.data)
+        return Experiment.model_validate(document.data, context=files)
     except ValidationError as error:
         raise ConfigError(find_problems(error, document)) from error
 

@@ -93,6 +93,10 @@ class Experiment(Specification):
                 f"at least {needed} hosts, {whose}", "add hosts or take senders away", f"{present} hosts"
             )
             raise mistakes_at({"topology": found})
+        key = "workload" if self.traffic is None else "traffic"
+        for group in self.groups:
+            if (unfit := group.workload.unfit(self.placement)) is not None:
+                raise mistakes_at({key: unfit})
 
     def _check_transfers(self) -> None:
         """Said before any of them is drawn, which would take for ever."""

@@ -76,6 +76,8 @@ def _text_type(schema: Schema) -> str:
     examples = schema.get("examples")
     if isinstance(examples, list) and "unbounded" in examples:
         return f"{SIZE.name} or unbounded"
+    if examples == ["file"]:
+        return "file"
     pattern = str(schema.get("pattern", ""))
     for quantity in (SIZE, RATE, TIME):
         if f"({'|'.join(quantity.units)})" in pattern:

@@ -36,7 +36,7 @@ def flows_table(cell: Cell, transfers: Transfers) -> Columns:
         return FlowRow(
             flow_id=planned.flow_id,
             transfer_id=transfer.transfer_id,
-            group=carrier.name,
+            group=flow.group_in(carrier.name),
             transport=carrier.label,
             verb=flow.verb,
             service=carrier.transport.service,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from helpers.data_files import FLOWS, OTHER_FLOWS
 from pydantic import BaseModel
 
 from harness.cell.driver_options import CHOICES
@@ -117,6 +118,13 @@ WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
         {
             "load": 0.7, "arrive_for": "40ms", "drain_for": "50ms", "ignore_for": "5ms", "size": "30KB",
             "hosts": 2, "receivers": 1, "connection": "per_pair", "verb": "read",
+        },
+    ),
+    "trace": (
+        {"file": FLOWS, "connection": "per_pair"},
+        {
+            "file": OTHER_FLOWS, "begin": "5us", "until": "500us", "drain_for": "50ms", "ignore_for": "5us",
+            "connection": "per_transfer", "verb": "read",
         },
     ),
     "ping": ({"size": "1KB", "count": 3}, {"size": "2KB", "count": 4, "verb": "write"}),

@@ -14,6 +14,7 @@ from workloads.traffic.pingmesh import Pingmesh
 from workloads.traffic.poisson import Poisson
 from workloads.traffic.rtt_accuracy import RttAccuracy
 from workloads.traffic.staggered import Staggered
+from workloads.traffic.trace import Trace
 from workloads.traffic.workload import Arrival, Flow, Predecessor, Verb, Workload
 
 WORKLOADS: Final[dict[str, type[Workload]]] = {
@@ -26,6 +27,7 @@ WORKLOADS: Final[dict[str, type[Workload]]] = {
     "all_to_all": AllToAll,
     "many_pairs": ManyPairs,
     "poisson": Poisson,
+    "trace": Trace,
     "ping": Ping,
     "pingmesh": Pingmesh,
     "rtt_accuracy": RttAccuracy,

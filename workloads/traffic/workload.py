@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
+from pydantic_core import PydanticCustomError
+
 from workloads.specification import Specification
 from workloads.topologies.topology import Placement
 
@@ -65,15 +67,21 @@ class Flow:
     """Open loop: every transfer, in the order in which they start."""
     number: int = 0
     """Which of a group's flows between these two hosts."""
+    group: str | None = None
+    """A part of the traffic group that results tell apart from its others."""
 
     @property
     def ends(self) -> str:
         """Source and destination; from the second flow between them on also its number."""
         return flow_ends(self.source, self.destination, self.number)
 
+    def group_in(self, group: str) -> str:
+        """The traffic group, and the part of it."""
+        return group if self.group is None else f"{group}.{self.group}"
+
     def name_in(self, group: str) -> str:
         """Group and ends."""
-        return f"{group}/{self.ends}"
+        return f"{self.group_in(group)}/{self.ends}"
 
     @property
     def initiator(self) -> str:
@@ -102,6 +110,10 @@ class Workload(Specification, ABC):
     @abstractmethod
     def hosts_min(self) -> int:
         """How many hosts it needs."""
+
+    def unfit(self, placement: Placement) -> PydanticCustomError | None:
+        """What of it a network's hosts cannot do; None if nothing."""
+        return None
 
     @abstractmethod
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:

@@ -1,0 +1,1 @@
+"""Files of data that experiments name, and files of other simulators."""

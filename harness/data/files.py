@@ -1,0 +1,52 @@
+"""Reads the files that an experiment names, each once, and remembers which they were."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from harness.data.source import DataSource, Reader, read_source
+from harness.data.trace import read_trace
+from workloads.mistakes import mistake
+from workloads.traffic.trace_rows import TraceRows
+
+READERS: Final[Mapping[type, Reader]] = {
+    TraceRows: read_trace,
+}
+"""What a file may be, by what is made of it."""
+
+
+@dataclass(slots=True)
+class DataFiles:
+    """The files of one experiment: the context in which it is validated."""
+
+    get: Callable[[str], DataSource]
+    """The content under a name; a mistake says why there is none."""
+    sources: dict[str, DataSource] = field(default_factory=dict)
+    """Those that were read, by name."""
+    _values: dict[tuple[type, str], object] = field(default_factory=dict)
+
+    def read(self, kind: type, name: str) -> object:
+        """What a file of that kind says."""
+        if name not in self.sources:
+            self.sources[name] = self.get(name)
+        if (kind, name) not in self._values:
+            self._values[kind, name] = READERS[kind](self.sources[name])
+        return self._values[kind, name]
+
+
+def files_beside(experiment: str) -> DataFiles:
+    """Files named from the place of an experiment's file."""
+    here = Path(experiment).parent
+    return DataFiles(lambda name: read_source(here / name, name))
+
+
+def kept_files(sources: Mapping[str, DataSource]) -> DataFiles:
+    """Files as a run keeps them."""
+
+    def get(name: str) -> DataSource:
+        if name not in sources:
+            raise mistake("a file that the run keeps", "start a new run", name)
+        return sources[name]
+
+    return DataFiles(get)

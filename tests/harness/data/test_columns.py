@@ -1,0 +1,31 @@
+"""Columns of a table; what is wrong in one is told through its readers' tests."""
+
+import pytest
+from pydantic_core import PydanticCustomError
+
+from harness.data.columns import read_columns
+from harness.data.source import data_source
+
+TABLE = read_columns(data_source("t.csv", b"a,b\n1,x\n2.5,y\n3,x\n"), ("a", "b"))
+
+
+def test_numbers_and_words() -> None:
+    assert TABLE.numbers("a", "").tolist() == [1, 2.5, 3]
+    words, codes = TABLE.words("b")
+    assert (words, codes.tolist()) == (("x", "y"), [0, 1, 0])
+
+
+def test_whole_numbers_are_whole_and_within_bounds() -> None:
+    with pytest.raises(PydanticCustomError, match="expected a whole number"):
+        TABLE.whole("a", "a whole number", 0, 9)
+    table = read_columns(data_source("t.csv", b"a\n1\n2e3\n"), ("a",))
+    assert table.whole("a", "", 1, 2000).tolist() == [1, 2000]
+    for least, most in ((2, 2000), (1, 1999)):
+        with pytest.raises(PydanticCustomError):
+            table.whole("a", "", least, most)
+
+
+def test_a_place_is_a_line_of_the_file() -> None:
+    wrong = TABLE.wrong(1, "b", "something else")
+    assert wrong.context is not None
+    assert wrong.context["got"] == "y in line 3, column b of t.csv"

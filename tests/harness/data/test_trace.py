@@ -1,0 +1,161 @@
+"""Traces in files: what is read, and the one sentence for each kind of nonsense."""
+
+import io
+
+import pyarrow as pa
+import pytest
+from helpers.data_files import trace_rows
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+from pydantic_core import PydanticCustomError
+
+from harness.data import columns
+from harness.data.source import data_source
+from harness.data.trace import read_trace
+
+HEAD = "start_ns,src,dst,size_bytes\n"
+GOOD = HEAD + "0,h0,h1,10\n"
+
+
+def told(content: str | bytes, name: str = "f.csv") -> str:
+    with pytest.raises(PydanticCustomError) as caught:
+        read_trace(data_source(name, content.encode() if isinstance(content, str) else content))
+    assert caught.value.context is not None
+    return f"{caught.value.context['got']}, expected {caught.value.context['expected']}"
+
+
+@pytest.mark.parametrize(
+    ("unit", "starts"),
+    [
+        ("ns", ("0", "2000000001")),
+        ("us", ("0", "2000000.001")),
+        ("ms", ("0.0", "2000.000001")),
+        ("s", ("0", "2.000000001")),
+    ],
+)
+def test_a_start_has_its_unit_in_the_name(unit: str, starts: tuple[str, str]) -> None:
+    rows = trace_rows(f"start_{unit},src,dst,size_bytes\n{starts[0]},h0,h1,1\n{starts[1]},h0,h1,1\n")
+    assert rows.starts_ns.tolist() == [0, 2_000_000_001]
+
+
+def test_columns_may_stand_in_any_order_with_quotes_and_spaces() -> None:
+    rows = trace_rows('\ufeff"dst", size_bytes ,src,start_ns\r\n"h1",10,h0,7\r\n\r\n')
+    assert [tuple(row) for row in rows.rows(slice(0, 1))] == [(7, "h0", "h1", 10, None)]
+
+
+def test_hosts_are_sorted_by_number() -> None:
+    assert trace_rows(HEAD + "0,h10,h9,1\n0,h2,h10,1\n").hosts == ("h2", "h9", "h10")
+
+
+BAD = {
+    "0,h0,h1,-5": "-5 in line 3, column size_bytes of f.csv, expected a whole number of bytes from 1 to",
+    "0,h0,h1,0": "0 in line 3, column size_bytes of f.csv",
+    "0,h0,h1,1.5": "1.5 in line 3, column size_bytes of f.csv",
+    "0,h0,h1,nan": "nan in line 3, column size_bytes of f.csv",
+    "0,h0,h1,1e14": "1e14 in line 3, column size_bytes of f.csv",
+    "0,h0,h1,": "nothing in line 3, column size_bytes of f.csv",
+    "0,h0,h1,much": "much in line 3, column size_bytes of f.csv",
+    "nan,h0,h1,1": "nan in line 3, column start_ns of f.csv, expected a number from 0",
+    "-inf,h0,h1,1": "-inf in line 3, column start_ns of f.csv",
+    "-1,h0,h1,1": "-1 in line 3, column start_ns of f.csv",
+    "1e16,h0,h1,1": "1e16 in line 3, column start_ns of f.csv",
+    "0,h1,h1,1": "h1 in line 3, column dst of f.csv, expected another host than src has",
+    "0,10.0.0.1,h1,1": "10.0.0.1 in line 3, column src of f.csv, expected a host, such as h0",
+    "0,h01,h1,1": "h01 in line 3, column src",
+    "0,h0,,1": "nothing in line 3, column dst of f.csv, expected a name",
+    "0,h0,h1": "3 values in line 3 of f.csv, expected 4, as in line 1",
+    "0,h0,h1,1,2": "5 values in line 3 of f.csv, expected 4, as in line 1",
+    "\n0,h0,h1,1": "nothing in line 3, column start_ns of f.csv, expected a number from 0",
+    "0,h0,h1,\x1b[31m": "\ufffd[31m in line 3, column size_bytes",
+    "0,h0,h1," + "9" * 99: "9999999999999999999999999999999999999... in line 3, column size_bytes",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_a_wrong_line_is_named_with_its_column(line: str) -> None:
+    assert told(f"{GOOD}{line}\n0,h0,h1,3\n").startswith(BAD[line])
+
+
+def test_the_first_wrong_line_of_many_is_found() -> None:
+    lines = ["0,h0,h1,10"] * 5000
+    lines[3210] = lines[4000] = "0,h0,h1,ten"
+    assert told(HEAD + "\n".join(lines)).startswith("ten in line 3212, column size_bytes")
+
+
+def test_starts_that_fall_are_refused() -> None:
+    wrong = "start_us,src,dst,size_bytes\n1,h0,h1,1\n20,h0,h1,1\n3,h0,h1,1\n2,h0,h1,1\n"
+    assert told(wrong).startswith(
+        "3 after 20 in line 4, column start_us of f.csv, expected rows in the order"
+    )
+
+
+HEADS = {
+    "start,src,dst,size_bytes": "the column 'start' in line 1 of f.csv, expected columns among start_ns,",
+    "start_ns,src,dst,size": "the column 'size' in line 1 of f.csv",
+    "start_ns,src,dst": "no column size_bytes in line 1 of f.csv, expected the columns start_ns, src,",
+    "src,dst,size_bytes": "no start in line 1 of f.csv, expected one of the columns start_ns, start_us",
+    "start_ns,start_us,src,dst,size_bytes": "start_ns and start_us in line 1 of f.csv",
+    "start_ns,src,src,dst,size_bytes": "the column src twice in f.csv, expected each column once",
+    "dst": "no start in line 1 of f.csv",
+    "0,h0,h1,10": "the column '0' in line 1 of f.csv",
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_wrong_columns_are_named(head: str) -> None:
+    row = ",".join("0" for _ in head.split(","))
+    assert told(f"{head}\n{row}\n").startswith(HEADS[head])
+
+
+def test_a_trace_without_rows_is_refused() -> None:
+    for head in (HEAD, HEAD.strip(), HEAD + "\n\n"):
+        assert told(head) == "f.csv without any, expected rows below the names of the columns"
+
+
+def test_a_group_has_a_name_that_files_can_have() -> None:
+    head = "start_ns,src,dst,size_bytes,group\n0,h0,h1,1,web\n"
+    assert told(head + "0,h0,h1,1,a/b\n").startswith("a/b in line 3, column group of f.csv, expected letters")
+    rows = trace_rows(head + "1,h0,h1,1,db\n")
+    assert [row.group for row in rows.rows(slice(0, 2))] == ["web", "db"]
+
+
+def parquet_of(**named: object) -> bytes:
+    stream = io.BytesIO()
+    parquet.write_table(pa.table(named), stream)
+    return stream.getvalue()
+
+
+def test_parquet_says_the_same() -> None:
+    content = parquet_of(
+        start_ns=[0, 5],
+        src=pa.array(["h0", "h2"]).dictionary_encode(),
+        dst=["h1", "h1"],
+        size_bytes=pa.array([10, 20], pa.int32()),
+        group=["a", "b"],
+    )
+    rows = read_trace(data_source("f.parquet", content))
+    assert [tuple(row) for row in rows.rows(slice(0, 2))] == [
+        (0, "h0", "h1", 10, "a"),
+        (5, "h2", "h1", 20, "b"),
+    ]
+
+
+def test_a_wrong_row_of_parquet_is_counted_from_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = parquet_of(start_ns=[0, 5], src=["h0", "h0"], dst=["h1", "h1"], size_bytes=[1, None])
+    assert told(content).startswith("nothing in line 2, column size_bytes")
+    content = parquet_of(start_ns=[0], src=[["h0"]], dst=["h1"], size_bytes=[1])
+    assert told(content).endswith("expected a name")
+    assert told(content[:-40]).startswith("f.csv (")
+    monkeypatch.setattr(columns, "ROWS_MAX", 0)
+    assert told(content) == "1 rows in f.csv, expected at most 0"
+
+
+@given(st.text(max_size=200) | st.binary(max_size=200))
+def test_nothing_is_answered_with_a_traceback(text: str | bytes) -> None:
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    for junk in (content, GOOD.encode() + content, b"PAR1" + content):
+        try:
+            read_trace(data_source("f.csv", junk))
+        except PydanticCustomError as error:
+            assert error.context is not None
