@@ -82,7 +82,7 @@ class Nodes:
 def same_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever edits the agent meanwhile does not make a second run change something."""
     archive = agent_archive()
-    monkeypatch.setattr(provisioning, "agent_archive", lambda: archive)
+    monkeypatch.setattr(provisioning, "agent_archive", lambda _plugins=None: archive)
 
 
 @pytest.fixture
