@@ -9,7 +9,7 @@ JOBS ?= auto
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
 COMPILED := $(shell find simulator/cpp -name '*.h' -o -name '*.cpp')
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/rogue_agent/core
-CODE := workloads rogue_agent simulator harness reports virtual remote playbooks profile.py tests benchmarks scripts
+CODE := rogue workloads rogue_agent simulator harness reports virtual remote playbooks profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run-experiment provision report reproduce test test-long test-sanitize check format bench clean

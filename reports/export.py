@@ -6,23 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-import pandas as pd
-
-from reports.metrics import METRICS
-from reports.quantities import Unit
+from reports.frames import rows_of_cells, rows_of_metrics, tables_of_cells
 from reports.results import Results
-from workloads.manifest import CellRecord
 from workloads.records import TABLES
 
-BASE_UNITS: Final = {
-    Unit.RATE: "bps",
-    Unit.TIME: "ns",
-    Unit.BYTES: "bytes",
-    Unit.PERCENT: "fraction",
-    Unit.INDEX: "index",
-    Unit.COUNT: "count",
-    Unit.RATIO: "ratio",
-}
 _OF_CELLS: Final = {
     "cell": "identifier of the cell",
     "cell_transport": "label of the transport that the cell tries",
@@ -47,8 +34,8 @@ def export(results: Results, directory: Path) -> list[str]:
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        _write_cells(results, partial / "cells.csv")
-        _write_metrics(results, partial / "metrics.csv")
+        _write_rows(rows_of_cells(results), partial / "cells.csv")
+        _write_rows(rows_of_metrics(results), partial / "metrics.csv")
         for name in TABLES:
             _write_table(results, name, partial / f"{name}.csv")
         _write_columns(partial)
@@ -57,52 +44,6 @@ def export(results: Results, directory: Path) -> list[str]:
         shutil.rmtree(partial, ignore_errors=True)
         raise
     return sorted(path.name for path in directory.iterdir())
-
-
-def _key(cell: CellRecord) -> dict[str, object]:
-    """The columns that say which cell a row belongs to."""
-    factors = {f"factor.{key}": value for key, value in cell.factors.items()}
-    return {
-        "cell": cell.id,
-        "cell_transport": cell.transport,
-        **factors,
-        "cell_repetition": cell.repetition,
-    }
-
-
-def _write_cells(results: Results, path: Path) -> None:
-    cells = results.run.manifest.cells
-    facts = list(dict.fromkeys(f"fact.{name}" for cell in cells for name in cell.facts))
-    rows = (
-        {
-            **_key(cell),
-            "seed": cell.seed,
-            "status": cell.status.value,
-            "failure_kind": cell.failure_kind,
-            "message": cell.message,
-            "wall_seconds": cell.wall_seconds,
-            **dict.fromkeys(facts),
-            **{f"fact.{name}": value for name, value in cell.facts.items()},
-        }
-        for cell in cells
-    )
-    _write_rows(rows, path)
-
-
-def _write_metrics(results: Results, path: Path) -> None:
-    rows = (
-        {
-            **_key(view.entry),
-            "metric": name,
-            "value": value,
-            "unit": BASE_UNITS[METRICS[name].unit],
-            "title": METRICS[name].title,
-        }
-        for cell_id, view in results.views.items()
-        for name, value in results.values[cell_id].items()
-        if value is not None
-    )
-    _write_rows(rows, path)
 
 
 def _write_rows(rows: Iterator[Mapping[str, object]], path: Path) -> None:
@@ -119,13 +60,7 @@ def _write_rows(rows: Iterator[Mapping[str, object]], path: Path) -> None:
 
 def _write_table(results: Results, name: str, path: Path) -> None:
     """All cells of one table, one after the other; no file if no cell has it."""
-    whole = {column.name: "Int64" for column in TABLES[name].columns if column.type == "int64"}
-    for cell in results.run.manifest.cells:
-        frame = results.run.table(cell.id, name)
-        if frame is None or frame.empty:
-            continue
-        key = pd.DataFrame({column: [value] * len(frame) for column, value in _key(cell).items()})
-        joined = pd.concat([key, frame.reset_index(drop=True).astype(whole)], axis=1)
+    for joined in tables_of_cells(results, name):
         joined.to_csv(path, mode="a", header=not path.exists(), index=False, lineterminator="\n")
 
 

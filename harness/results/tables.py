@@ -12,8 +12,11 @@ _TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "
 
 
 def arrow_schema(table: Table) -> pa.Schema:
-    """Arrow's view of a table; the schema version travels with every file."""
-    fields = [pa.field(column.name, _TYPES[column.type], column.nullable) for column in table.columns]
+    """Arrow's view of a table; the schema version and what each column is travel with every file."""
+    fields = [
+        pa.field(column.name, _TYPES[column.type], column.nullable, metadata={"meaning": column.meaning})
+        for column in table.columns
+    ]
     return pa.schema(fields, metadata={"schema_version": str(SCHEMA_VERSION), "table": table.name})
 
 

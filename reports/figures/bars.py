@@ -8,12 +8,12 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.export import BASE_UNITS
 from reports.figures.factor_sweep import HEIGHTS
 from reports.figures.figure import ReportFigure
 from reports.figures.marks import ReadableTicks
 from reports.figures.panels import COLUMNS_MAX, columns_that_fit, panels, plain, widen_left
 from reports.figures.points import swept_factor
+from reports.frames import BASE_UNITS
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.intervals import MeanInterval

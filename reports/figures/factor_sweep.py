@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from reports.export import BASE_UNITS
 from reports.figures.factor_axis import FactorAxis, apply, factor_axis
 from reports.figures.figure import ReportFigure
 from reports.figures.marks import ReadableTicks
 from reports.figures.panels import COLUMNS_MAX, legend_above, panels, plain
 from reports.figures.points import quoted_points, swept_factor
+from reports.frames import BASE_UNITS
 from reports.headlines import headlines_of
 from reports.metrics import METRICS
 from reports.metrics.metric import Metric

@@ -32,6 +32,8 @@ def test_columns_come_in_the_order_of_the_schema() -> None:
 def test_file_says_which_schema_it_follows() -> None:
     schema = pq.read_schema(io.BytesIO(encode({"latency": LATENCY})["latency.parquet"]))
     assert schema.metadata[b"schema_version"] == str(SCHEMA_VERSION).encode()
+    meanings = {column.name: column.meaning.encode() for column in TABLES["latency"].columns}
+    assert {field.name: field.metadata[b"meaning"] for field in schema} == meanings
 
 
 def test_same_table_same_bytes() -> None:
