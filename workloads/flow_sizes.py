@@ -1,10 +1,12 @@
 """Distributions of transfer sizes that an experiment can name, as tables of their cumulative share."""
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 from typing import Final
+
+from workloads.files import DataFile
 
 Point = tuple[int, float]
 """A size in bytes, and the percentage of transfers that are no larger."""
@@ -39,6 +41,17 @@ class FlowSizes:
             (small + large) / 2 * (above - below) / 100
             for (small, below), (large, above) in pairwise(self.points)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SizesOfFile:
+    """A distribution that a file has. Two are equal if their files are."""
+
+    file: DataFile
+    sizes: FlowSizes = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.file)
 
 
 IRN: Final = FlowSizes(

@@ -51,6 +51,9 @@ def _topology(kind: str, hosts: int | None) -> Topology:
         known = ", ".join(TOPOLOGIES)
         raise UsageError(f"--topology: got {kind!r}, expected one of {known}; {meant(kind, TOPOLOGIES)}.")
     fields = TOPOLOGIES[kind].model_fields
+    if "file" in fields:
+        advice = "name an experiment that names the file"
+        raise UsageError(f"--topology: got {kind}, expected one that needs no file; {advice}.")
     settings: dict[str, object] = {
         field.alias or name: _ANY_RATE for name, field in fields.items() if name.endswith("rate_bps")
     }

@@ -5,13 +5,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from harness.data.network import read_network
+from harness.data.sizes import read_sizes
 from harness.data.source import DataSource, Reader, read_source
 from harness.data.trace import read_trace
+from workloads.flow_sizes import SizesOfFile
 from workloads.mistakes import mistake
+from workloads.topologies.link_list import LinkList
 from workloads.traffic.trace_rows import TraceRows
 
 READERS: Final[Mapping[type, Reader]] = {
     TraceRows: read_trace,
+    SizesOfFile: read_sizes,
+    LinkList: read_network,
 }
 """What a file may be, by what is made of it."""
 

@@ -84,6 +84,10 @@ class Experiment(Specification):
         return self
 
     def _check_hosts(self) -> None:
+        key = "workload" if self.traffic is None else "traffic"
+        for group in self.groups:
+            if (unfit := group.workload.unfit(self.placement)) is not None:
+                raise mistakes_at({key: unfit})
         traffic = max(group.workload.hosts_min() for group in self.groups)
         needed = traffic + (1 if self.probe else 0)
         present = len(self.topology.host_names())
@@ -93,10 +97,6 @@ class Experiment(Specification):
                 f"at least {needed} hosts, {whose}", "add hosts or take senders away", f"{present} hosts"
             )
             raise mistakes_at({"topology": found})
-        key = "workload" if self.traffic is None else "traffic"
-        for group in self.groups:
-            if (unfit := group.workload.unfit(self.placement)) is not None:
-                raise mistakes_at({key: unfit})
 
     def _check_transfers(self) -> None:
         """Said before any of them is drawn, which would take for ever."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from helpers.data_files import FLOWS, OTHER_FLOWS
+from helpers.data_files import FLOWS, NETWORK, OTHER_FLOWS, OTHER_NETWORK, SIZES
 from pydantic import BaseModel
 
 from harness.cell.driver_options import CHOICES
@@ -74,6 +74,7 @@ TOPOLOGIES_OWN: Mapping[str, tuple[Values, Values]] = {
         {"rate": "1Gbps"},
         {"switch_count": 4, "hosts_per_switch": 2, "rate": "2Gbps", "ring_rate": "2Gbps"},
     ),
+    "links": ({"file": NETWORK}, {"file": OTHER_NETWORK}),
 }  # fmt: skip
 """What each kind must have, and other values of its own keys."""
 PAIR = "[{source: h0, destination: h1}]"
@@ -213,6 +214,11 @@ MORE = (
         "workload.poisson.sizes",
         ("workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",),
         ("workload.sizes=fb_hadoop",),
+    ),
+    Case(
+        "workload.poisson.sizes",
+        ("workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",),
+        (f"workload.sizes={{file: {SIZES}}}",),
     ),
     Case(
         "faults.loss.one_in",

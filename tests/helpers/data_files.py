@@ -2,14 +2,23 @@
 
 from pathlib import Path
 
+from harness.data.network import read_network
 from harness.data.source import data_source
 from harness.data.trace import read_trace
+from workloads.topologies.link_list import LinkList
 from workloads.traffic.trace_rows import TraceRows
 
 TRAFFIC = Path(__file__).parents[1] / "data" / "traffic"
 FLOWS, OTHER_FLOWS = TRAFFIC / "flows.csv", TRAFFIC / "other.csv"
+NETWORK, OTHER_NETWORK = TRAFFIC / "network.yaml", TRAFFIC / "other.yaml"
+SIZES = TRAFFIC / "sizes.csv"
 
 
 def trace_rows(text: str) -> TraceRows:
     """What a CSV file of this text says."""
     return read_trace(data_source("flows.csv", text.encode()))
+
+
+def link_list(text: str) -> LinkList:
+    """What a YAML file of this text says."""
+    return read_network(data_source("net.yaml", text.encode()))

@@ -7,6 +7,7 @@ from workloads.topologies.clos import Clos
 from workloads.topologies.dumbbell import Dumbbell
 from workloads.topologies.fat_tree import FatTree
 from workloads.topologies.link import Link
+from workloads.topologies.links import Links
 from workloads.topologies.multi_bottleneck import MultiBottleneck
 from workloads.topologies.paper_testbed import PaperTestbed
 from workloads.topologies.parking_lot import ParkingLot
@@ -27,6 +28,7 @@ TOPOLOGIES: Final[dict[str, type[Topology]]] = {
     "multi_bottleneck": MultiBottleneck,
     "asymmetric_fan_in": AsymmetricFanIn,
     "ring": Ring,
+    "links": Links,
 }
 
 __all__ = ["TOPOLOGIES", "Link", "PathShape", "Placement", "Switch", "Topology"]

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
-from workloads.flow_sizes import FLOW_SIZES
+from workloads.files import from_file
+from workloads.flow_sizes import FLOW_SIZES, FlowSizes, SizesOfFile
 from workloads.mistakes import mistake, mistakes_at
-from workloads.specification import Delay, Size, Time
+from workloads.specification import Delay, Size, Specification, Time
 from workloads.spelling import meant
 from workloads.streams import random_stream
 from workloads.topologies.topology import HOSTS_MAX, Placement
@@ -17,10 +18,30 @@ from workloads.traffic.workload import Arrival, Flow, Verb, Workload
 SECOND_NS = 1_000_000_000
 
 
-def _known(name: str) -> str:
-    if name not in FLOW_SIZES:
-        raise mistake(f"one of the distributions {', '.join(FLOW_SIZES)}", meant(name, FLOW_SIZES))
-    return name
+class SizesFile(Specification):
+    """Sizes that a file says, instead of a name."""
+
+    file: Annotated[SizesOfFile, *from_file(SizesOfFile, "a file of sizes and percents")]
+
+
+def _known(value: object, info: ValidationInfo) -> "str | SizesFile":
+    if isinstance(value, SizesFile):
+        return value
+    if isinstance(value, dict):
+        return SizesFile.model_validate(value, context=info.context)
+    if not isinstance(value, str) or value not in FLOW_SIZES:
+        expected = f"one of the distributions {', '.join(FLOW_SIZES)}, or {{file: sizes.csv}}"
+        raise mistake(expected, meant(value, FLOW_SIZES))
+    return value
+
+
+def _written(sizes: object) -> object:
+    return {"file": str(sizes.file)} if isinstance(sizes, SizesFile) else sizes
+
+
+Sizes = Annotated[
+    str | SizesFile, PlainValidator(_known), PlainSerializer(_written), WithJsonSchema({"type": "string"})
+]
 
 
 class Poisson(Workload):
@@ -36,8 +57,8 @@ class Poisson(Workload):
     kind: Literal["poisson"] = "poisson"
     load: Annotated[float, Field(gt=0, le=1)]
     """Payload that a host sends, as a share of the rate of its link."""
-    sizes: Annotated[str, AfterValidator(_known)] | None = None
-    """Distribution of the sizes: irn, web_search or fb_hadoop."""
+    sizes: Sizes | None = None
+    """Distribution of the sizes: irn, web_search or fb_hadoop, or of a file, `{file: sizes.csv}`."""
     size_bytes: Size | None = None
     """Instead: all transfers have this size."""
     arrive_for_ns: Time
@@ -103,10 +124,16 @@ class Poisson(Workload):
 
     @property
     def _mean_bytes(self) -> float:
-        if self.sizes is not None:
-            return FLOW_SIZES[self.sizes].mean_bytes
+        if self._distribution is not None:
+            return self._distribution.mean_bytes
         assert self.size_bytes is not None, "checked when it was read"
         return self.size_bytes
+
+    @property
+    def _distribution(self) -> FlowSizes | None:
+        if isinstance(self.sizes, SizesFile):
+            return self.sizes.file.sizes
+        return None if self.sizes is None else FLOW_SIZES[self.sizes]
 
     def _arrivals(
         self, source: str, others: list[str], mean_ns: float, seed: int
@@ -115,9 +142,10 @@ class Poisson(Workload):
         gaps, destinations, sizes = (
             random_stream(seed, f"{purpose}/{source}") for purpose in ("gaps", "destinations", "sizes")
         )
+        distribution = self._distribution
         now_ns = gaps.expovariate(1 / mean_ns)
         while now_ns < self.arrive_for_ns:
-            size_bytes = self.size_bytes or FLOW_SIZES[self.sizes or ""].sample(sizes)
+            size_bytes = distribution.sample(sizes) if distribution else self.size_bytes or 0
             yield destinations.choice(others), Arrival(int(now_ns), size_bytes)
             now_ns += gaps.expovariate(1 / mean_ns)
 

@@ -37,11 +37,13 @@ def _profile(port: Mapping[str, object]) -> str | None:
 
 def _short_delay(cell: Cell, inventory: Inventory) -> str | None:
     """The default asks for nothing."""
-    delay_ns, usual_ns = cell.topology.delay_ns, type(cell.topology).model_fields["delay_ns"].default
-    if inventory.switch is None or delay_ns in (0, usual_ns) or delay_ns >= SMALLEST_DELAY_NS:
+    usual_ns = type(cell.topology).model_fields["delay_ns"].default
+    delays_ns = {cell.topology.delay_ns, *(link.delay_ns for link in cell.topology.links())} - {0, usual_ns}
+    short_ns = [delay_ns for delay_ns in delays_ns if delay_ns < SMALLEST_DELAY_NS]
+    if inventory.switch is None or not short_ns:
         return None
     least = f"a Linux switch delays packets by {SMALLEST_DELAY_NS / 1000:g} us or more"
-    return f"topology.delay is {delay_ns / 1000:g} us, and {least}: raise it, or leave it out"
+    return f"topology.delay is {min(short_ns) / 1000:g} us, and {least}: raise it, or leave it out"
 
 
 def too_slow(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:

@@ -34,6 +34,28 @@ def test_our_experiments_are_right(file: Path) -> None:
     assert experiment.question.endswith("?"), "a report begins with the question of its experiment"
 
 
+def test_a_file_of_data_that_does_not_fit_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text("start_ns,src,dst,size_bytes\n0,h0,h1,1\n5,h1,h4,1\n")
+    text = SMALL.replace("{kind: incast, senders: 2, size: 1MB}", "{kind: trace, file: flows.csv}")
+    with pytest.raises(ConfigError) as caught:
+        load_text(tmp_path, text)
+    assert str(caught.value).endswith(
+        "experiment.yaml:3: workload: got h4 in line 3, column dst of flows.csv, expected hosts that may have"
+        " traffic, h0 to h2; add hosts, or correct the file."
+    )
+    with pytest.raises(ConfigError, match="got 'No such file or directory' on opening"):
+        load_text(tmp_path, text, "workload.file=none.csv")
+
+
+def test_a_file_may_be_a_factor(tmp_path: Path) -> None:
+    for name, size in (("a.csv", 1), ("b.csv", 2)):
+        (tmp_path / name).write_text(f"start_ns,src,dst,size_bytes\n0,h0,h1,{size}\n")
+    text = SMALL.replace("{kind: incast, senders: 2, size: 1MB}", "{kind: trace, file: a.csv}")
+    loaded = load_text(tmp_path, text + "factors: {workload.file: [a.csv, b.csv]}")
+    assert [source.name for source in loaded.data] == ["a.csv", "b.csv"]
+    assert [int(point.experiment.workload.file.sizes_bytes[0]) for point in loaded.points] == [1, 2]  # type: ignore[union-attr]
+
+
 def test_factors_are_crossed_in_the_order_of_the_file(tmp_path: Path) -> None:
     loaded = load_text(
         tmp_path, SMALL + "factors: {workload.senders: [1, 2], topology.rate: [1Gbps, 10Gbps]}"

@@ -1,6 +1,7 @@
 """Every topology: connected, named by the rule, deterministic."""
 
 import pytest
+from helpers.data_files import NETWORK, link_list
 from pydantic import ValidationError
 
 from workloads.topologies import TOPOLOGIES, Topology
@@ -16,6 +17,7 @@ SMALLEST: dict[str, dict[str, object]] = {
     "multi_bottleneck": {},
     "asymmetric_fan_in": {},
     "ring": {"switch_count": 5, "rate": "10Gbps"},
+    "links": {"file": link_list(NETWORK.read_text())},
 }
 
 

@@ -38,6 +38,19 @@ def test_what_it_has_not(tmp_path: Path, setting: str, words: str) -> None:
     assert words in (unsupported(cell_of(tmp_path, setting, text=SMALL)) or "")
 
 
+def test_cables_of_hosts_are_as_long_as_each_other(tmp_path: Path) -> None:
+    """A port to a host delays for the sender's cable, too."""
+    (tmp_path / "net.yaml").write_text(
+        "links:\n- {link: h0-s0, rate: 1Gbps}\n- {link: h1-s0, rate: 1Gbps, delay: 2us}\n"
+        "- {link: h2-s0, rate: 1Gbps}\n- {link: h3-s1, rate: 1Gbps}\n"
+        "- {link: s0-s1, rate: 1Gbps, delay: 9us}\n"
+    )
+    cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}")
+    assert "give their links the same delay" in (unsupported(cell) or "")
+    (tmp_path / "net.yaml").write_text((tmp_path / "net.yaml").read_text().replace(", delay: 2us", ""))
+    assert unsupported(cell_of(tmp_path, "topology={kind: links, file: net.yaml}")) is None
+
+
 def test_a_queue_too_short_to_mark_from_is_a_mistake(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 1KB}]")
     with pytest.raises(ParameterError) as caught:

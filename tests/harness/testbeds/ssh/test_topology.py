@@ -47,6 +47,15 @@ def test_cables_of_a_network_that_is_not_ours_are_as_long_as_they_are(tmp_path: 
     assert unsupported_topology(cell_of(tmp_path, "topology.delay=50us"), inventory, nodes()) is None
 
 
+def test_a_cable_of_a_file_may_be_too_short(tmp_path: Path) -> None:
+    links = "".join(
+        f"- {{link: h{index}-s0, rate: 1Gbps, delay: {5 if index == 2 else 0}us}}\n" for index in range(4)
+    )
+    (tmp_path / "net.yaml").write_text(f"links:\n{links}")
+    cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}")
+    assert "topology.delay is 5 us" in str(unsupported_topology(cell, fake_inventory(), nodes()))
+
+
 def test_a_card_that_is_slower_than_its_link(tmp_path: Path) -> None:
     has_cards = nodes(replace(CAPABILITIES, ports=[CARD]))
     assert str(too_slow(cell_of(tmp_path), fake_inventory(), has_cards)).startswith("h0's port does 1 Gb/s")

@@ -1,0 +1,83 @@
+"""Networks in files: what is read, and the one sentence for each kind of nonsense."""
+
+import pytest
+from helpers.data_files import NETWORK, link_list
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_core import PydanticCustomError
+
+from harness.data import network
+from harness.data.network import network_text, read_network
+from harness.data.source import data_source
+
+GOOD = "links:\n  - {link: h0-s0, rate: 1Gbps}\n  - {link: h1-s0, rate: 1Gbps}\n"
+
+
+def told(text: str) -> str:
+    with pytest.raises(PydanticCustomError) as caught:
+        link_list(text)
+    assert caught.value.context is not None
+    return f"{caught.value.context['got']}, expected {caught.value.context['expected']}"
+
+
+def test_nodes_are_sorted_by_number_and_links_are_not() -> None:
+    found = link_list("links:\n- {rate: 1.5Gbps, link: s10-h2}\n- {link: h10-s10, rate: 1Gbps, delay: 0s}\n")
+    assert (found.hosts, found.switches) == (("h2", "h10"), ("s10",))
+    assert found.links == (("s10", "h2", 1_500_000_000, None), ("h10", "s10", 10**9, 0))
+
+
+def test_what_was_read_can_be_written_again() -> None:
+    found = link_list(NETWORK.read_text())
+    assert link_list(network_text(found)).links == found.links
+
+
+BAD = {
+    "  - {link: h2-s0}": "nothing in line 4, key rate of net.yaml, expected links: a list of mappings",
+    "  - {rate: 1Gbps}": "nothing in line 4, key link of net.yaml",
+    "  - {link: h2-s0, rate: 0bps}": "0bps in line 4, key rate of net.yaml, expected a rate above zero",
+    "  - {link: h2-s0, rate: -1Gbps}": "-1Gbps in line 4, key rate",
+    "  - {link: h2-s0, rate: nan}": "nan in line 4, key rate of net.yaml, expected a rate with a unit",
+    "  - {link: h2-s0, rate: 10}": "10 in line 4, key rate of net.yaml, expected a rate with a unit",
+    "  - {link: h2-s0, rate: 99Tbps}": "99Tbps in line 4, key rate of net.yaml, expected at most 10T",
+    "  - {link: h2-s0, rate: 1Gbps, delay: 11s}": "11s in line 4, key delay of net.yaml",
+    "  - {link: h2-s0, rate: 1Gbps, dealy: 1us}": "the key dealy in line 4 of net.yaml",
+    "  - {link: h2-s0, rate: 1Gbps, rate: 2Gbps}": "the key twice in line 4, key rate",
+    "  - {link: h0-s1, rate: 1Gbps}": "h0 a second time in line 4, key link of net.yaml, expected one link",
+    "  - {link: s0-h0, rate: 1Gbps}": "s0-h0 again in line 4, key link of net.yaml, expected one link",
+    "  - {link: h2-h3, rate: 1Gbps}": "h2-h3 in line 4, key link of net.yaml, expected a host and a switch",
+    "  - {link: s1-s1, rate: 1Gbps}": "s1-s1 in line 4",
+    "  - {link: gpu0-s0, rate: 1Gbps}": "gpu0-s0 in line 4, key link of net.yaml, expected two ends",
+    "  - {link: h2-s1, rate: 1Gbps}": "h2-s1, which no way leads to from h0, in line 4, key link",
+    "  - [h2, s0]": "other YAML in line 4 of net.yaml",
+    "  - {link: [h2, s0], rate: 1Gbps}": "other YAML in line 4",
+    "  - {}": "other YAML in line 4",
+    "  - h2-s0": "other YAML in line 4",
+    "rate: 1Gbps": "other YAML in line 4",
+    "  - {link: h2-s0": "none in line 5 of net.yaml",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_a_wrong_link_is_named_with_line_and_key(line: str) -> None:
+    assert told(f"{GOOD}{line}\n").startswith(BAD[line])
+
+
+def test_other_yaml_is_refused() -> None:
+    for text in ("", "3", "links: 3", "links: []", "links: {a: 1}", "- 1", "hosts: 3\nlinks: []", "&a [*a]"):
+        assert "net.yaml" in told(text)
+    assert told("links: [{link: h0-s0, rate: 1Gbps}]").startswith("1 in net.yaml, expected 2 to 4096 hosts")
+
+
+def test_a_list_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "TEXT_BYTES_MAX", 10)
+    assert told(GOOD).endswith("expected at most 10")
+
+
+@given(st.text(max_size=100) | st.binary(max_size=60))
+def test_nothing_is_answered_with_a_traceback(text: str | bytes) -> None:
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    for junk in (content, b"links:\n- " + content, GOOD.encode() + content):
+        try:
+            read_network(data_source("net.yaml", junk))
+        except PydanticCustomError as error:
+            assert error.context is not None
