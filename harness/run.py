@@ -87,7 +87,7 @@ class _Bookkeeper:
 def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | None = None) -> Run:
     """Make the run directory with a manifest in which every cell is pending or cannot run."""
     now = datetime.now(UTC)
-    planned = _only(plan.cells, only_cell)
+    planned = chosen_cells(plan, only_cell)
     if all(each.unsupported for each in planned):
         reasons = sorted({each.unsupported for each in planned if each.unsupported})
         raise NothingToRunError(f"{plan.loaded.document.file}: no cell can run: {'; '.join(reasons)}.")
@@ -165,6 +165,18 @@ def cells_left(run: Run, plan: Plan, only_failed: bool = False) -> list[PlannedC
     return [planned for planned in plan.runnable if planned.cell.id in identifiers]
 
 
+def chosen_cells(plan: Plan, identifier: str | None) -> Sequence[PlannedCell]:
+    """All cells of a plan, or the one with that id; UsageError if there is none."""
+    cells = plan.cells
+    if identifier is None:
+        return cells
+    chosen = [planned for planned in cells if planned.cell.id == identifier]
+    if not chosen:
+        advice = meant(identifier, [planned.cell.id for planned in cells], "`rogue plan` lists them")
+        raise UsageError(f"--only-cell: got {identifier!r}, expected a cell of the plan; {advice}.")
+    return chosen
+
+
 @dataclass(frozen=True, slots=True)
 class Workers:
     """What runs cells: how many at once, and by what; processes on this computer unless said otherwise."""
@@ -194,16 +206,6 @@ def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:
     record.session = len(run.manifest.sessions) - 1
     plugins = tuple(each.source for each in plan.loaded.plugins)
     return Task(planned.cell, plan.testbed, run.cells, record, planned.limit_seconds, plugins)
-
-
-def _only(cells: Sequence[PlannedCell], identifier: str | None) -> Sequence[PlannedCell]:
-    if identifier is None:
-        return cells
-    chosen = [planned for planned in cells if planned.cell.id == identifier]
-    if not chosen:
-        advice = meant(identifier, [planned.cell.id for planned in cells], "`rogue plan` lists them")
-        raise UsageError(f"--only-cell: got {identifier!r}, expected a cell of the plan; {advice}.")
-    return chosen
 
 
 def _new_record(planned: PlannedCell, plan: Plan) -> CellRecord:

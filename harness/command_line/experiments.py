@@ -61,6 +61,9 @@ Dask = Annotated[
 IsLive = Annotated[
     bool, typer.Option("--live", help="Show it as a page on this computer; the address is printed.")
 ]
+AllowsLong = Annotated[
+    bool, typer.Option("--allow-long", help="Run it even if it should take over a day, or over 20 GB.")
+]
 
 
 def run(  # noqa: PLR0913  (one parameter per option)
@@ -76,6 +79,7 @@ def run(  # noqa: PLR0913  (one parameter per option)
     is_live: IsLive = False,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
+    is_long_meant: AllowsLong = False,
 ) -> ExitCode:
     """Run an experiment, store what it measures and build the report.
 
@@ -107,6 +111,7 @@ def run(  # noqa: PLR0913  (one parameter per option)
         dask,
         is_live,
         tuple(sys.argv[1:]),
+        is_long_meant,
         Trust(files, trusts_plugins),
     )
     return run_experiment(options)

@@ -8,12 +8,13 @@ import typer
 
 from harness.commands.claims import find_runs, write_board
 from harness.commands.experiments import DIRECTORY, experiment_files, find_experiment
-from harness.commands.run import DEFAULT_OUT, DEFAULT_TESTBED, RunOptions, run_experiment
+from harness.commands.run import DEFAULT_TESTBED, RunOptions, run_experiment
 from harness.errors import HarnessError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import LoadedExperiment, load_experiment
 from harness.results.manifest import read_manifest
 from harness.results.provenance import git_facts
+from harness.results.run_directory import DEFAULT_OUT
 from workloads.manifest import Git, Manifest
 
 
@@ -111,4 +112,5 @@ def _options(step: Step, settings: tuple[str, ...], place: Path, jobs: int | Non
         dask=None,
         is_live=False,
         arguments=tuple(words),
+        is_long_meant=True,
     )

@@ -1,7 +1,7 @@
 """`rogue run`."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +17,18 @@ from harness.data.files import kept_files
 from harness.errors import ClusterLostError, UsageError
 from harness.execution.scheduler import Watcher
 from harness.exit_codes import ExitCode
+from harness.experiment.hidden import hidden_values
 from harness.experiment.load import LoadedExperiment
-from harness.plan.plan import Plan, make_plan
+from harness.plan.budget import check_budget
+from harness.plan.plan import Plan, PlannedCell, make_plan
 from harness.plugins.trust import NOBODY, Trust, load_trusted
 from harness.program import call_again
 from harness.progress import ProgressDisplay
 from harness.results.data import changed_data, kept_data
 from harness.results.manifest import read_manifest
 from harness.results.provenance import available_cores
-from harness.results.run_directory import locked
-from harness.run import Run, Workers, cells_left, reopen_run, replan, start_run, work
+from harness.results.run_directory import DEFAULT_OUT, locked
+from harness.run import Run, Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
 from harness.termination import StoppedError, termination_as_interrupt
 from harness.testbeds import find_testbed
 from harness.testbeds.base import Testbed
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 WatchBy = Callable[[Watcher], Watcher]
 """Puts a watcher of its own before another."""
 DEFAULT_TESTBED: Final = "simulator"
-DEFAULT_OUT: Final = Path("results")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ class RunOptions:
     is_live: bool
     """Whether a page on this computer shows it."""
     arguments: tuple[str, ...]
+    is_long_meant: bool = False
+    """Whether it may take more than the budget of harness/plan/budget.py."""
     trust: Trust = NOBODY
     """With `resume`: which code of the run may run."""
 
@@ -86,6 +89,8 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
             testbed = _ready_testbed(manifest.testbed, options.dask, is_named=False)
             with CountDisplay(sys.stderr) as counted:
                 plan = replan(manifest, testbed, counted, plugins, kept_files(kept))
+            left = cells_left(Run(options.resume, manifest), plan, options.only_failed)
+            _check_budget(left, plan, options, cluster)
             run = reopen_run(options.resume, command)
             _warn_of_other_code(run)
             watch = _watch(run, plan, options, after)
@@ -94,9 +99,27 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
     testbed = _ready_testbed(options.testbed, options.dask)
     with CountDisplay(sys.stderr) as counted:
         plan = make_plan(options.loaded, testbed, counted)
+    for words in hidden_values(options.loaded):
+        typer.echo(f"rogue: {words}", err=True)
+    _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)
     run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
     with ExitStack() as after, locked(run.directory):
         return _work_and_finish(run, plan, options, cluster, _watch(run, plan, options, after))
+
+
+def _check_budget(
+    cells: Sequence[PlannedCell], plan: Plan, options: RunOptions, cluster: "Cluster | None"
+) -> None:
+    if not options.is_long_meant:
+        check_budget(
+            cells, _workers(plan, options, cluster).jobs, options.resume or options.out or DEFAULT_OUT
+        )
+
+
+def _workers(plan: Plan, options: RunOptions, cluster: "Cluster | None") -> Workers:
+    if cluster is None:
+        return Workers(plan.jobs(options.jobs or available_cores()))
+    return Workers(options.jobs or cluster.threads, cluster.make_slot)
 
 
 def _watch(run: Run, plan: Plan, options: RunOptions, after: ExitStack) -> WatchBy:
@@ -161,12 +184,8 @@ def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", 
     cells = cells_left(run, plan, options.only_failed)
     if options.only_failed and not cells:
         typer.echo("rogue: no cell of this run failed; without --only-failed the others go on.", err=True)
-    if cluster is None:
-        workers = Workers(plan.jobs(options.jobs or available_cores()))
-    else:
-        workers = Workers(options.jobs or cluster.threads, cluster.make_slot)
     with ProgressDisplay(cells, Console(stderr=True)) as display:
-        work(run, plan, cells, workers, watch(display))
+        work(run, plan, cells, _workers(plan, options, cluster), watch(display))
 
 
 def _warn_of_other_code(run: Run) -> None:

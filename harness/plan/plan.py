@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from harness.cell.cell import Cell
 from harness.cell.mistakes import ParameterMistake
+from harness.cell.volume import expected_bytes
 from harness.counting import Counted, in_silence
 from harness.errors import ConfigError, Problem
 from harness.experiment.choices import Scalar
@@ -28,11 +29,32 @@ class PlannedCell:
     """Why it cannot run here; None if it can."""
     seconds: float
     """Expected time; 0 if it cannot run."""
+    events: float | None = None
+    """Expected events of an engine; None if it cannot run, or where nothing is simulated."""
+    stored_bytes: float = 0.0
+    """Expected size of its tables; 0 if it cannot run."""
 
     @property
     def limit_seconds(self) -> float:
         """How long it may take before it counts as hanging: generous, for machines may be busy."""
         return LIMIT_SECONDS_MIN + LIMIT_FACTOR * self.seconds
+
+
+class Cost(NamedTuple):
+    """What cells should take together."""
+
+    seconds: float
+    events: float | None
+    """None where nothing is simulated."""
+    stored_bytes: float
+
+
+def cost_of(cells: Sequence[PlannedCell], jobs: int) -> Cost:
+    """Expected time with that many cells at once, no less than the longest; events; size."""
+    each = [planned.seconds for planned in cells]
+    seconds = max(sum(each) / jobs, *each) if each else 0.0
+    events = [planned.events for planned in cells if planned.events is not None]
+    return Cost(seconds, sum(events) if events else None, sum(planned.stored_bytes for planned in cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +74,13 @@ class Plan:
         """How many cells run at once: what is wanted, but never more than the testbed can."""
         return min(wanted, self.testbed.jobs_max or wanted)
 
+    def cost(self, jobs: int) -> Cost:
+        """What all of it should take."""
+        return cost_of(self.runnable, self.jobs(jobs))
+
     def seconds(self, jobs: int) -> float:
         """Expected time with that many cells at once: no less than the longest of them."""
-        each = [planned.seconds for planned in self.runnable]
-        return max(sum(each) / self.jobs(jobs), *each) if each else 0.0
+        return self.cost(jobs).seconds
 
 
 def make_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_silence) -> Plan:
@@ -104,4 +129,7 @@ def _whose(
 
 def _planned(cell: Cell, testbed: Testbed) -> PlannedCell:
     reason = testbed.unsupported(cell)
-    return PlannedCell(cell, reason, 0.0 if reason else testbed.estimate_seconds(cell))
+    if reason:
+        return PlannedCell(cell, reason, 0.0)
+    seconds, events = testbed.estimate_seconds(cell), testbed.estimate_events(cell)
+    return PlannedCell(cell, None, seconds, events, expected_bytes(cell))

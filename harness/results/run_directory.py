@@ -17,6 +17,8 @@ from workloads.manifest import MANIFEST, CellRecord
 from workloads.printable import printable
 
 CELLS: Final = "cells"
+DEFAULT_OUT: Final = Path("results")
+"""Where runs are unless said otherwise."""
 UNLISTED: Final = "not in the manifest"
 SIGNATURE: Final = f"{MANIFEST}.sig"
 _OF_NO_RUN: Final = re.compile(

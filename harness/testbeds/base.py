@@ -88,6 +88,10 @@ class Testbed(ABC):
     def estimate_seconds(self, cell: Cell) -> float:
         """How long the cell should take."""
 
+    def estimate_events(self, cell: Cell) -> float | None:
+        """How many events an engine should simulate for it; None where nothing is simulated."""
+        return None
+
     @abstractmethod
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Run one cell to its end.

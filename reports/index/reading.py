@@ -59,7 +59,8 @@ def read_entry(directory: Path, is_locked: IsLocked) -> Entry:
 
 def _run_entry(directory: Path, manifest: Mapping[str, object], is_locked: IsLocked) -> Entry:
     version, cells, experiment = (manifest.get(key) for key in ("schema_version", "cells", "experiment"))
-    if not isinstance(version, int) or not isinstance(cells, list) or not isinstance(experiment, dict):
+    is_number = isinstance(version, int) and not isinstance(version, bool)
+    if not is_number or not isinstance(cells, list) or not isinstance(experiment, dict):
         raise _DamagedError(f"{MANIFEST} is not what `rogue run` writes")
     if version > SCHEMA_VERSION:
         raise _DamagedError(f"it was written by a later version (schema {version}); update rogue")

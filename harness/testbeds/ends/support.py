@@ -44,6 +44,11 @@ def simulators_traffic(cell: Cell) -> str | None:
     return None
 
 
+def is_same_for_every_seed(cell: Cell) -> bool:
+    """Whether repetitions ask the same of the network: where only instants of starting are drawn."""
+    return not any(group.workload.is_drawn for group in cell.experiment.groups)
+
+
 def too_fine(cell: Cell) -> str | None:
     """Why agents cannot sample as often as a cell asks; None if they can."""
     interval_ns = cell.timing.throughput_interval_ns

@@ -12,6 +12,7 @@ from harness.cell.mistakes import ParameterMistake, first_mistake
 from harness.plugins.packing import packed_plugins
 from harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from harness.testbeds.ends.roles import plan_roles
+from harness.testbeds.ends.support import is_same_for_every_seed
 from harness.testbeds.kernel import support
 from harness.testbeds.kernel.orders import orders_of
 from harness.testbeds.kernel.outcome import result_of
@@ -78,6 +79,10 @@ class KernelTestbed(Testbed):
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run here."""
         return support.unsupported(cell)
+
+    def is_same_for_every_seed(self, cell: Cell) -> bool:
+        """Unless flows or sizes are drawn."""
+        return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take."""

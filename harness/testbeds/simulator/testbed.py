@@ -10,7 +10,7 @@ from harness.cell.timing import Timing
 from harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from harness.testbeds.simulator import support
 from harness.testbeds.simulator.controls import control_facts, parameter_mistake
-from harness.testbeds.simulator.estimate import estimate_seconds
+from harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
 from harness.testbeds.simulator.features import feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import SimulatedNetwork, build_network
@@ -50,6 +50,10 @@ class SimulatorTestbed(Testbed):
     def estimate_seconds(self, cell: Cell) -> float:
         """From the packets that cross links."""
         return estimate_seconds(cell)
+
+    def estimate_events(self, cell: Cell) -> float:
+        """One for each packet on each link."""
+        return expected_packet_hops(cell)
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Simulate until the traffic is over, and collect."""

@@ -16,7 +16,7 @@ from harness.provisioning.inventory import Inventory, load_inventory
 from harness.provisioning.log import log_file
 from harness.testbeds.base import CellResult, Progress, Testbed, TestbedError
 from harness.testbeds.ends.roles import plan_roles
-from harness.testbeds.ends.support import check_parameters
+from harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
 from harness.testbeds.ssh import support
 from harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
 from harness.testbeds.ssh.collected_cell import CollectedCell
@@ -73,6 +73,10 @@ class SshTestbed(Testbed):
     def unsupported(self, cell: Cell) -> str | None:
         """Why the cell cannot run on these nodes."""
         return support.unsupported(cell, self.inventory, self.capabilities)
+
+    def is_same_for_every_seed(self, cell: Cell) -> bool:
+        """Unless flows or sizes are drawn."""
+        return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
         """The first parameter that the agent does not take, or that only a simulator can give it."""

@@ -6,7 +6,13 @@ import pytest
 from helpers.experiments import cell_of
 
 from harness.cell.mistakes import ParameterError
-from harness.testbeds.ends.support import check_parameters, simulators_topology, simulators_traffic, too_fine
+from harness.testbeds.ends.support import (
+    check_parameters,
+    is_same_for_every_seed,
+    simulators_topology,
+    simulators_traffic,
+    too_fine,
+)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +65,16 @@ def test_samples_that_no_agent_takes(tmp_path: Path) -> None:
     assert too_fine(cell_of(tmp_path, "measure=[{kind: throughput, interval: 1ms}]")) is None
     told = too_fine(cell_of(tmp_path, "measure=[{kind: throughput, interval: 300us}]"))
     assert str(told).startswith("agents sample throughput every 1 ms or less often, not every 300 us")
+
+
+@pytest.mark.parametrize(
+    ("workload", "is_same"),
+    [
+        ("{kind: incast, senders: 1, size: 1MB}", True),
+        ("{kind: poisson, load: 0.1, size: 1MB, arrive_for: 1ms}", False),
+    ],
+)
+def test_repetitions_are_asked_about_once_unless_flows_are_drawn(
+    tmp_path: Path, workload: str, is_same: bool
+) -> None:
+    assert is_same_for_every_seed(cell_of(tmp_path, f"workload={workload}")) is is_same

@@ -1,0 +1,28 @@
+"""How much of a cell is stored, worked by hand."""
+
+from pathlib import Path
+
+import pytest
+from helpers.experiments import cell_of
+
+from harness.cell.volume import expected_bytes
+
+
+def test_greedy_flows_fill_their_receiver(tmp_path: Path) -> None:
+    """10 Gb/s for 1 s are 1.25 GB: 1250 transfers of 1 MB, and 19 073.5 segments of 64 KiB.
+
+    Ten thousand probes; two flows each 10 ms; four ports each millisecond.
+    """
+    cell = cell_of(tmp_path, "workload.repeat_for=1s")
+    rows = 1250 * 100 + 19073.486 * 20 + 10_000 * 10 + 100 * 2 * 25 + 1000 * 4 * 2
+    assert expected_bytes(cell) == pytest.approx(20_000 + rows)
+
+
+def test_only_what_is_measured_is_stored(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "workload.repeat_for=1s", "probe=null", "measure=[rtt]")
+    assert expected_bytes(cell) == pytest.approx(20_000 + 1250 * 100 + 19073.486 * 20)
+
+
+def test_finite_flows_have_the_transfers_that_they_ask_for(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "probe=null", "measure=[rtt]")
+    assert expected_bytes(cell) == pytest.approx(20_000 + 2 * 100 + 2e6 / 65536 * 20)
