@@ -154,8 +154,8 @@ def test_what_a_reboot_forgets_is_named_and_provisioned_once(nodes: Nodes) -> No
     done = nodes.provision()
     nodes.run("h0", "rdma link delete rxe0; modprobe -r rdma_rxe; tc qdisc del dev eth1 root")
     nodes.run("h0", "sysctl -q -w net.ipv4.tcp_ecn=2")
-    forgotten = {"kernel_modules rdma_rxe", "soft_roce eth1", "sysctls net.ipv4.tcp_ecn"}
-    forgotten |= {"traffic_control eth1"}
+    forgotten = {f"kernel_modules {name}" for name in ("ib_uverbs", "rdma_rxe")}
+    forgotten |= {"soft_roce eth1", "sysctls net.ipv4.tcp_ecn", "traffic_control eth1"}
     assert forgotten <= set(done["h0"])
     text = "\n".join(nodes.findings())
     assert [
