@@ -168,6 +168,10 @@ def _test(mutant: Mutant, tests: Path) -> int:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    for loaded in [
+        name for name in sys.modules if name.partition(".")[0] in ("rogue_agent", "helpers", "tests")
+    ]:
+        del sys.modules[loaded]
     sys.meta_path.insert(0, _Substitute(mutant))
     options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # where we are imported by tests
