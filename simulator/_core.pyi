@@ -60,6 +60,13 @@ class QueuePair:
         are always enough.
         """
 
+    def call_when_delivered(self, delivered_bytes: int, callback: Callable[[int], object]) -> None:
+        """Call ``callback(host_ns)`` once ``delivered_bytes`` has reached this, by whole verbs.
+
+        That is what software at the other end sees in its memory; a real sender has to be told. Nothing is
+        called any more after a reset of this queue pair.
+        """
+
     def nic_clock_ns(self) -> int:
         """Read the free-running clock of the NIC, in its own nanoseconds."""
 

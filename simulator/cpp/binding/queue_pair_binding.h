@@ -132,6 +132,20 @@ void bind_states(Class& queue_pair) {
           nb::arg("rate_bps"));
 }
 
+template <class EngineType, class Class>
+void bind_deliveries(Class& queue_pair) {
+  using QueuePair = BoundQueuePair<EngineType>;
+  queue_pair.def(
+      "call_when_delivered",
+      [](const QueuePair& qp, std::int64_t delivered_bytes, nb::callable callback) {
+        require("call_when_delivered", "delivered_bytes", delivered_bytes,
+                std::numeric_limits<std::int64_t>::max());
+        qp.engine().call_when_delivered(qp.index, {delivered_bytes},
+                                        qp.bound->hosts.add_once(std::move(callback)));
+      },
+      nb::arg("delivered_bytes"), nb::arg("callback"));
+}
+
 template <class EngineType>
 void bind_queue_pair(nb::module_& module) {
   using QueuePair = BoundQueuePair<EngineType>;
@@ -140,6 +154,7 @@ void bind_queue_pair(nb::module_& module) {
   bind_figures<EngineType>(queue_pair);
   bind_posting<EngineType>(queue_pair);
   bind_states<EngineType>(queue_pair);
+  bind_deliveries<EngineType>(queue_pair);
   queue_pair.def(
       "bind",
       [](const QueuePair& qp, nb::handle local, nb::handle remote) {

@@ -179,6 +179,8 @@ inline void Engine::on_write(PacketIndex index) {
   if (reply.kind == ReplyKind::kNone) {
     world_.pool.free(index);
   } else {
+    if (!deliveries_.is_empty()) [[unlikely]]
+      check_delivery(packet.qp);
     turn_into_reply(index, reply);
   }
 }

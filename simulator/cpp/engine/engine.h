@@ -28,6 +28,7 @@
 #include "protocol/datagram.h"
 #include "protocol/framing.h"
 #include "protocol/memories.h"
+#include "results/delivery_watch.h"
 #include "results/mailbox.h"
 #include "results/recorder.h"
 #include "results/records.h"
@@ -70,6 +71,7 @@ class Engine {
   void set_timer(std::uint32_t timer, Picoseconds at);
   void cancel_timer(std::uint32_t timer);
   void call_once(std::uint32_t call, Picoseconds at);
+  void call_when_delivered(std::uint32_t qp, Bytes delivered, std::uint32_t call);
   void inject(const Fault& fault) { faults_.inject(fault); }
 
   RunState run(Picoseconds limit, std::uint64_t events_max);
@@ -199,6 +201,7 @@ class Engine {
   void forget_responses(std::uint32_t qp);
   void receive(PacketIndex index);
   void land(PacketIndex index);
+  void check_delivery(std::uint32_t receiver);
   template <class Apply>
   void on_progress(std::uint32_t qp, Apply&& apply);
   void watch_departure(std::uint32_t qp);
@@ -230,6 +233,7 @@ class Engine {
   bool prefetches_ = false;
   TimerQueue timers_;
   Mailbox mailbox_;
+  DeliveryWatch deliveries_;
   Recorder recorder_;
   Memories memories_;
   Datagrams datagrams_;

@@ -141,6 +141,7 @@ void Engine::reset(std::uint32_t qp) {
     timers_.cancel(sender.timer);
     sender.is_timer_pending = false;
     mailbox_.forget(qp);
+    deliveries_.forget(qp);
     reconsider(qp);
     return true;
   });

@@ -73,6 +73,7 @@ void Engine::on_message(PacketIndex index) {
   if (responder.expected_psn() != expected) {
     land(index);
     if ((packet.flags & PacketFlags::kLast) != 0) receive(index);
+    check_delivery(packet.qp);
   }
   if (reply.kind == ReplyKind::kNone) {
     world_.pool.free(index);
@@ -88,11 +89,23 @@ void Engine::on_unreliable(PacketIndex index, bool is_operational) {
     const UcResponder::Reception reception =
         responder.on_packet(packet.psn, packet.flags, world_.payload_of(packet));
     if (reception != UcResponder::Reception::kDiscarded) land(index);
-    if (reception == UcResponder::Reception::kMessageComplete) receive(index);
+    if (reception == UcResponder::Reception::kMessageComplete) {
+      receive(index);
+      check_delivery(packet.qp);
+    }
   } else {
     responder.discard();
   }
   world_.pool.free(index);
+}
+
+// More bytes may have arrived at this queue pair. Only the last packet of a verb always asks for a reply, and
+// nobody waits for less than a verb.
+void Engine::check_delivery(std::uint32_t receiver) {
+  const std::uint32_t qp = world_.senders[receiver].peer;
+  deliveries_.check(qp, world_.delivered_by(qp),
+                    [&](std::uint32_t call) { mailbox_.call({HostCallKind::kOnce, call}); });
+  if (mailbox_.has_calls()) horizon_ = now_;
 }
 
 // A packet of a WRITE has been accepted.

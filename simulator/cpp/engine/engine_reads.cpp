@@ -43,6 +43,7 @@ void Engine::on_read_response(PacketIndex index) {
                                  on_done);
   });
   if (!is_accepted) return;
+  check_delivery(world_.senders[packet.qp].peer);
   memories_.land(packet.qp, queue_pair_number(packet.qp), true, details, world_.payload_of(packet), now_);
 }
 

@@ -102,6 +102,11 @@ void Engine::call_once(std::uint32_t call, Picoseconds at) {
   set_timer_slot();
 }
 
+void Engine::call_when_delivered(std::uint32_t qp, Bytes delivered, std::uint32_t call) {
+  if (delivered <= world_.delivered_by(qp)) return call_once(call, now_);
+  deliveries_.add(qp, delivered, call);
+}
+
 std::uint32_t Engine::create_timer() {
   const std::uint32_t timer = timers_.next_id();
   return timers_.create(TimerKind::kHost, timer);

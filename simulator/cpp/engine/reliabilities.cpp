@@ -58,6 +58,7 @@ void Reliabilities::on_data(PacketIndex index) {
   Responder& responder = *world_.reliabilities[packet.qp].responder;
   if (!world_.senders[packet.qp].is_operational()) return responder.discard();
   responder.on_packet(data, packet.is_marked(), engine_.now_);
+  engine_.check_delivery(packet.qp);
   send_acknowledgements(packet.qp, telemetry);
   follow_deadline(packet.qp);
 }

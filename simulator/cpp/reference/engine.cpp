@@ -197,6 +197,7 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   if (receiver.state != QueuePairState::kReadyToSend) return;
   if (packet.kind == PacketKind::kData) return on_data(qp, packet);
   const Reply reply = accept(qp, packet);
+  check_delivery(qp);
   if (reply.kind == ReplyKind::kNone) return;
   if (!receiver.responses.empty()) return receiver.responses.add_reply(reply);
   const PacketKind kind = reply.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
@@ -230,6 +231,7 @@ bool Engine::apply_reply(std::uint32_t qp, const Packet& packet) {
       requester.on_response(packet.psn, payload_of(packet), packet.details.left, now_, is_accepted, on_done);
   const std::uint32_t qp_num = queue_pair_number(qp);
   if (is_accepted) memories_.land(qp, qp_num, true, packet.details, payload_of(packet), now_);
+  check_delivery(queue_pairs_[qp].peer);
   return is_alive;
 }
 

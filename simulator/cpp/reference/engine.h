@@ -41,6 +41,7 @@
 #include "protocol/uc_responder.h"
 #include "protocol/weighted_turns.h"
 #include "reliability/registry.h"
+#include "results/delivery_watch.h"
 #include "results/mailbox.h"
 #include "results/recorder.h"
 #include "results/records.h"
@@ -96,6 +97,7 @@ class Engine {
   void set_timer(std::uint32_t timer, Picoseconds at);
   void cancel_timer(std::uint32_t timer) { timers_[timer].deadline = kNever; }
   void call_once(std::uint32_t call, Picoseconds at);
+  void call_when_delivered(std::uint32_t qp, Bytes delivered, std::uint32_t call);
 
   std::uint32_t add_memory(std::uint32_t host, std::int64_t size, std::optional<std::uint64_t> seed) {
     return memories_.add(host, size, seed);
@@ -324,6 +326,7 @@ class Engine {
   Reply accept(std::uint32_t qp, const Packet& packet);
   void land(std::uint32_t qp, const Packet& packet);
   void receive_message(std::uint32_t qp, const Packet& packet);
+  void check_delivery(std::uint32_t receiver);
   PacketDescription describe_next(const QueuePair& queue_pair) const;
   void on_described_sent(QueuePair& sender, const PacketDescription& packet, Picoseconds end);
   Bytes payload_of(const Packet& packet) const;
@@ -383,6 +386,7 @@ class Engine {
   PriorityMask priorities_ = 1;
   Memories memories_;
   Mailbox mailbox_;
+  DeliveryWatch deliveries_;
   Recorder recorder_;
   std::uint64_t packet_hops_ = 0;
   std::uint64_t events_done_ = 0;

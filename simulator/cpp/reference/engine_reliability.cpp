@@ -34,6 +34,7 @@ Picoseconds Engine::left_nic(std::uint32_t qp, std::uint64_t wr_id) const {
 
 void Engine::on_data(std::uint32_t qp, const Packet& packet) {
   queue_pairs_[qp].reliability->responder->on_packet(packet.data, packet.is_marked, now_);
+  check_delivery(qp);
   send_acknowledgements(qp, packet.hops);
   follow_both_deadlines(qp);
 }
