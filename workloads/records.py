@@ -7,7 +7,8 @@ refuses a newer version than its own.
 Version 2 added ``events``; what version 1 wrote is read as a run that recorded none.  Version 3 added
 ``retransmitted_bytes`` to ``throughput``; a nullable column that an older run lacks is read as nulls.
 Version 4 has nulls in ``base_rtt_ns`` of ``rtt`` where a control believes in none.
-The same version added ``group`` and ``service`` to ``latency``.
+The same version added ``group`` and ``service`` to ``latency``.  Version 5 added ``arrived_ns`` and
+``waited_for_*`` to ``flows``.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from enum import StrEnum
 from types import NoneType
 from typing import Annotated, Final, Literal, NamedTuple, get_args, get_type_hints
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 
 ColumnType = Literal["int64", "float64", "string", "bool"]
 
@@ -99,6 +100,9 @@ class FlowRow(NamedTuple):
     retransmitted_bytes: Annotated[int | None, "payload sent again; null where not known"]
     status: Annotated[str, "ok, error, unfinished or dropped"]
     error: Annotated[str | None, "completion status of the verb that failed"]
+    arrived_ns: Annotated[int | None, "all of it was at the receiver; null where nothing waits for arrivals"]
+    waited_for_flow: Annotated[str | None, "flow_id of the transfer that it came after, the last of several"]
+    waited_for_transfer: Annotated[int | None, "transfer_id of that one; null where it waited for none"]
 
 
 class ThroughputRow(NamedTuple):

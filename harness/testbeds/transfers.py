@@ -33,6 +33,7 @@ def flows_table(cell: Cell, transfers: Transfers) -> Columns:
         packets = carrier.transport.packets
         ideal_fct_ns = ideal_ns(flow.source, flow.destination, flow.verb, transfer.size_bytes, packets)
         fct_ns = _fct_ns(transfer)
+        waited_for_flow, waited_for_transfer = transfer.waited_for or (None, None)
         return FlowRow(
             flow_id=planned.flow_id,
             transfer_id=transfer.transfer_id,
@@ -52,6 +53,9 @@ def flows_table(cell: Cell, transfers: Transfers) -> Columns:
             retransmitted_bytes=transfer.retransmitted_bytes,
             status=transfer.status,
             error=transfer.error,
+            arrived_ns=transfer.arrived_ns,
+            waited_for_flow=waited_for_flow,
+            waited_for_transfer=waited_for_transfer,
         )
 
     return columns_of(FlowRow, (row(planned, transfer) for planned, transfer in transfers))

@@ -56,7 +56,8 @@ class TransferRecord:
     """What became of one transfer; times are the host's, from its submission to the report of its end.
 
     `error` names the reason of a failure, `is_sent` says whether the NIC was given any of it before.
-    `retransmitted_bytes` is for a driver that can count them.
+    `retransmitted_bytes` is for a driver that can count them, `arrived_ns` for one that learns when all of it
+    was at its receiver, `waited_for` (flow and number from 1) for whoever let it start after another.
     """
 
     transfer_id: int
@@ -67,6 +68,8 @@ class TransferRecord:
     error: str | None = None
     retransmitted_bytes: int | None = None
     is_sent: bool = True
+    arrived_ns: HostNs | None = None
+    waited_for: tuple[str, int] | None = None
 
 
 class Application:

@@ -22,6 +22,7 @@ from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.recovery import Peer
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers.replay import RecordedConnection
+from rogue_agent.drivers.simulated_arrivals import Arrivals
 from rogue_agent.drivers.simulated_library import SimulatedLibrary
 from rogue_agent.drivers.simulated_nic import NicQueuePair, SimulatedTime, WorkCompletion
 from rogue_agent.drivers.simulated_path import SimulatedPath
@@ -45,9 +46,9 @@ class SimulatedFlow(RecoveringFlow):
 
     The connection is given what `ibv_wc` and a clock query carry, and nothing that only a simulator can
     know; `instruments` are for labelled ablations, and the engine's oracle joins them for an estimator that
-    asks for it by name. `on_end` hears the number of each transfer that
-    has ended. The NIC calls in from the top of the event loop, once per poll. A queue pair alone
-    makes a flow that only WRITEs, without a shadow.
+    asks for it by name. `on_end` hears the number of each transfer that has ended, `on_arrival` of each that
+    is at its receiver, who sees it there (over RC; over UC it might never be). The NIC calls in from the top
+    of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
     """
 
     def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
@@ -63,6 +64,7 @@ class SimulatedFlow(RecoveringFlow):
         instruments: Instruments = NO_INSTRUMENTS,
         record_inputs: TextIO | None = None,
         on_end: Callable[[int, HostNs], None] | None = None,
+        on_arrival: Callable[[int, HostNs], None] | None = None,
     ) -> None:
         if not isinstance(path, SimulatedPath):
             end = cast("NicQueuePair", path)
@@ -78,6 +80,7 @@ class SimulatedFlow(RecoveringFlow):
         self._queue_pair = path.main[0]
         self._is_plain = not path.has_memory
         self._application = Application(schedule)
+        self._arrivals = None if on_arrival is None else Arrivals(self.transfers, on_arrival)
         peer = None if self.library is None else path.peer(peer_link or link)
         if settings.estimator is not None and ESTIMATORS[settings.estimator].is_oracle:
             instruments = instruments._replace(left_ns=self._left_ns)
@@ -153,10 +156,15 @@ class SimulatedFlow(RecoveringFlow):
         """Post a verb; the NIC's clock is read just before."""
         try:
             if action.imm is None and self._is_plain and action.verb == "write":
-                return NicNs(self._queue_pair.post_write(action.wr_id, action.length_bytes, action.signaled))
-            return NicNs(self._post(action))
+                posted = self._queue_pair.post_write(action.wr_id, action.length_bytes, action.signaled)
+            else:
+                posted = self._post(action)
         except QueuePairError as error:
             raise PostRefused from error
+        if self._arrivals is not None and not self._is_reader:
+            end_bytes = action.offset_bytes + action.length_bytes
+            self._arrivals.on_posted(self._queue_pair, action.length_bytes, action.transfer_id, end_bytes)
+        return NicNs(posted)
 
     def _left_ns(self, wr_id: int) -> float:
         return self._queue_pair.left_ns(wr_id)
@@ -200,6 +208,8 @@ class SimulatedFlow(RecoveringFlow):
         record.retransmitted_bytes = self._newly_resent_bytes()
         if not self._application.is_open_loop:
             self._schedule_next(now)
+        if self._arrivals is not None and action.is_ok:
+            self._arrivals.on_done(action.transfer_id, now)
         if self._on_end is not None:
             for transfer_id in (action.transfer_id, *(n + 1 for n in self._application.abandoned())):
                 self._on_end(transfer_id, now)
@@ -228,6 +238,8 @@ class SimulatedFlow(RecoveringFlow):
 
     def _make_ready(self, action: ReadyQueuePair) -> None:
         self._ends[action.qp_num].ready(sq_psn=action.sq_psn, rq_psn=action.rq_psn)
+        if self._arrivals is not None:
+            self._arrivals.on_ready(self._ends[action.qp_num])
 
     def _send_peer(self, payload: bytes) -> None:
         assert self._path.side_channel is not None, "a request, although there is no side channel"

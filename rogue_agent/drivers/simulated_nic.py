@@ -29,6 +29,13 @@ class NicQueuePair(Protocol):
     def retransmitted_bytes(self) -> int:
         """Payload bytes that the NIC sent again."""
 
+    @property
+    def delivered_bytes(self) -> int:
+        """Payload bytes posted here that are at the other end."""
+
+    def call_when_delivered(self, delivered_bytes: int, callback: Callable[[int], object]) -> None:
+        """Call back once that many are."""
+
     def attach(
         self,
         on_completions: OnCompletions,

@@ -107,6 +107,13 @@ WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
         {"size": "20KB", "hosts": 2},
         {"size": "30KB", "hosts": 3, "connections": 2, "verb": "read", "repeat_for": "9ms"},
     ),
+    "collective": (
+        {"hosts": 3, "size": "20KB"},
+        {
+            "hosts": 4, "size": "30KB", "operation": "all_gather", "algorithm": "tree", "pieces": 2,
+            "iterations": 2, "compute": "9us", "verb": "read",
+        },
+    ),
     "many_pairs": (
         {"hosts": 3, "load": 0.5, "arrive_for": "50ms", "drain_for": "50ms", "size": "20KB"},
         {

@@ -171,6 +171,13 @@ class FakeQueuePair:
     ) -> None:
         self.on_completions, self.on_qp_event, self.on_receives = on_completions, on_qp_event, on_receives
 
+    @property
+    def delivered_bytes(self) -> int:
+        return sum(verb.length_bytes for verb in self.posted[: self.acked])
+
+    def call_when_delivered(self, delivered_bytes: int, callback: Callable[[int], object]) -> None:
+        raise NotImplementedError
+
     def left_ns(self, wr_id: int) -> float:
         return self.left_at_ns[wr_id]
 

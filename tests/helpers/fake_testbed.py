@@ -75,5 +75,6 @@ def flows(cell: Cell) -> Columns:
         "verb": "write", "service": "rc", "src": "h0", "dst": "h1", "size_bytes": 1000, "start_ns": start_ns,
         "end_ns": start_ns + 900, "fct_ns": 900, "ideal_fct_ns": 850, "slowdown": 900 / 850,
         "goodput_bps": 8e12 / 900, "retransmitted_bytes": 0, "status": "ok", "error": None,
+        "arrived_ns": None, "waited_for_flow": None, "waited_for_transfer": None,
     }  # fmt: skip
     return {name: [value] for name, value in row.items()}

@@ -28,6 +28,34 @@ def write_cells(
     return directory
 
 
+def waiting_rows(last_ns: int | None = 5_000) -> list[dict[str, object]]:
+    """h0 sends to h1, which computes for .5 us and sends on to h2; h3 is sent something meanwhile."""
+    ways = (
+        ("h0->h1", 1_000, 2_000, None),
+        ("h1->h2", 2_500, last_ns, "h0->h1"),
+        ("h0->h3", 1_500, 2_500, None),
+    )
+    return [
+        transfer(
+            f"main/{ends}", transfer_id=1, group="main", dst=ends[-2:], start_ns=start_ns,
+            arrived_ns=arrived_ns, end_ns=arrived_ns, fct_ns=arrived_ns and arrived_ns - start_ns,
+            waited_for_flow=after and f"main/{after}", waited_for_transfer=after and 1,
+            status="ok" if arrived_ns else "unfinished",
+        )
+        for ends, start_ns, arrived_ns, after in ways
+    ]  # fmt: skip
+
+
+def write_waiting_run(directory: Path) -> Path:
+    """Two repetitions of that; in the second something never arrives."""
+    facts = {"bus_bytes": 3_000, "ideal_goodput_bps": 10e9}
+    cells = [
+        (cell(f"rogue-r{number}", repetition=number, facts=facts), {"flows": waiting_rows(last_ns)})
+        for number, last_ns in ((1, 5_000), (2, None))
+    ]
+    return write_cells(directory, cells, {"kind": "collective"})
+
+
 def staggered_tables() -> dict[str, Rows]:
     """Two flows of 16 kbit/s together: A from 0 to 12 s, B from 4 to 8 s, sampled every half second.
 

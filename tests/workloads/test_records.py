@@ -6,7 +6,8 @@ from workloads.records import TABLES, Column, FailureKind, Table
 
 UNITS = ("_ns", "_bytes", "_bps", "_packets", "_cores")
 UNITLESS_NUMBERS = {
-    "transfer_id", "wr_id", "priority", "slowdown", "drops", "marks", "before", "after", "bytes",
+    "transfer_id", "waited_for_transfer", "wr_id", "priority", "slowdown", "drops", "marks", "before",
+    "after", "bytes",
 }  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def test_flows_are_as_published() -> None:
     assert TABLES["flows"].column_names() == (
         "flow_id", "transfer_id", "group", "transport", "verb", "service", "src", "dst", "size_bytes",
         "start_ns", "end_ns", "fct_ns", "ideal_fct_ns", "slowdown", "goodput_bps", "retransmitted_bytes",
-        "status", "error",
+        "status", "error", "arrived_ns", "waited_for_flow", "waited_for_transfer",
     )  # fmt: skip
 
 

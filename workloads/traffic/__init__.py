@@ -4,6 +4,7 @@ from typing import Final
 
 from workloads.traffic.all_to_all import AllToAll
 from workloads.traffic.clos_pairs import ClosPairs
+from workloads.traffic.collective import Collective
 from workloads.traffic.doubling import Doubling
 from workloads.traffic.incast import Incast
 from workloads.traffic.many_pairs import ManyPairs
@@ -15,7 +16,7 @@ from workloads.traffic.poisson import Poisson
 from workloads.traffic.rtt_accuracy import RttAccuracy
 from workloads.traffic.staggered import Staggered
 from workloads.traffic.trace import Trace
-from workloads.traffic.workload import Arrival, Flow, Predecessor, Verb, Workload
+from workloads.traffic.workload import Arrival, Flow, Moment, Predecessor, Verb, Workload
 
 WORKLOADS: Final[dict[str, type[Workload]]] = {
     "incast": Incast,
@@ -25,6 +26,7 @@ WORKLOADS: Final[dict[str, type[Workload]]] = {
     "clos_pairs": ClosPairs,
     "permutation": Permutation,
     "all_to_all": AllToAll,
+    "collective": Collective,
     "many_pairs": ManyPairs,
     "poisson": Poisson,
     "trace": Trace,
@@ -33,4 +35,4 @@ WORKLOADS: Final[dict[str, type[Workload]]] = {
     "rtt_accuracy": RttAccuracy,
 }
 
-__all__ = ["WORKLOADS", "Arrival", "Flow", "Predecessor", "Verb", "Workload"]
+__all__ = ["WORKLOADS", "Arrival", "Flow", "Moment", "Predecessor", "Verb", "Workload"]

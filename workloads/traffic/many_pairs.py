@@ -86,7 +86,7 @@ class ManyPairs(Workload):
             return arrival
         if self.loop == "closed":
             return arrival._replace(after=(before,))
-        return arrival._replace(start_ns=since_ns, after=(before,), pause_ns=gap_ns)
+        return arrival._replace(start_ns=since_ns, after=(before._replace(pause_ns=gap_ns),))
 
     @property
     def is_drawn(self) -> bool:

@@ -10,6 +10,9 @@ from workloads.specification import Specification
 from workloads.topologies.topology import Placement
 
 Verb = Literal["write", "read", "send"]
+Moment = Literal["start", "arrival", "end"]
+"""Of a transfer: when it may start, when all of it is at its receiver, when its initiator knows that it is
+done. A host can only know of the first and the last if it is the initiator, of the second if it receives."""
 
 
 def flow_ends(source: str, destination: str, number: int) -> str:
@@ -18,24 +21,27 @@ def flow_ends(source: str, destination: str, number: int) -> str:
 
 
 class Predecessor(NamedTuple):
-    """A transfer that another one waits for."""
+    """A transfer that another one waits for; one that fails holds up nobody."""
 
     flow: str
     """`Flow.ends` of a flow of the same group."""
     number: int
     """Which of the flow's arrivals, from 0."""
+    moment: Moment = "end"
+    """What of it is waited for."""
+    pause_ns: int = 0
+    """From that moment on, such as for computing."""
 
 
 class Arrival(NamedTuple):
     """A transfer that starts at its own time, whether or not those before it are done.
 
-    With `after` it also waits until all of these have ended, well or not, and then for `pause_ns`.
+    With `after` it also waits for all of these. Transfers of one flow start in their order.
     """
 
     start_ns: int
     size_bytes: int
     after: tuple[Predecessor, ...] = ()
-    pause_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,11 @@ class Workload(Specification, ABC):
     def scheduled_transfers(self, placement: Placement) -> float:
         """About how many transfers start by the clock, whatever has become of those before them."""
         return 0.0
+
+    @property
+    def bus_bytes(self) -> float | None:
+        """What a rank of a collective operation moves at best, by which bus bandwidth is told."""
+        return None
 
     @property
     def is_drawn(self) -> bool:

@@ -1,15 +1,15 @@
 """The agent at the initiating end of each flow."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
 from harness.cell.carrier import Carrier, PlannedFlow
 from harness.cell.cell import Cell
-from harness.testbeds.simulator.order import Order
+from harness.testbeds.simulator.order import OnTransfer, Order
 from harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
-from rogue_agent.core.application import Schedule
+from rogue_agent.core.application import Schedule, TransferRecord
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue_agent.core.link import LinkFacts
@@ -47,6 +47,19 @@ class RunningFlow:
     qp_nums: tuple[int, ...]
     """Queue pairs at the initiating end."""
     agent: SimulatedFlow | TcpFlow
+    order: Order | None = None
+    """Who waits for whom in its group."""
+
+    @property
+    def transfers(self) -> list[TransferRecord]:
+        """All started so far, in order, each with what it waited for."""
+        if self.order is not None:
+            for record in self.agent.transfers:
+                waited_for = self.order.waited_for(self.flow, record.transfer_id)
+                if waited_for is not None:
+                    group, (ends, number) = self.carrier.name, waited_for
+                    record.waited_for = f"{group}/{ends}", number
+        return self.agent.transfers
 
     @property
     def flow(self) -> Flow:
@@ -146,17 +159,17 @@ def start_flow(
     planned = asked.planned
     connected = connect_flow(simulation, limiters, cell, asked)
     agent: SimulatedFlow | TcpFlow
-    on_end = None if order is None else order.listener(planned.flow)
+    listeners = (None, None) if order is None else order.listeners(planned.flow)
     if isinstance(connected, SimulatedPath):
-        agent = _agent(simulation, cell, asked, connected, on_end)
+        agent = _agent(simulation, cell, asked, connected, listeners)
         qp_nums = tuple(own_end.qp_num for own_end, _ in connected.pairs)
     else:
-        agent = TcpFlow(simulation, connected[0], _schedule(planned.flow), on_end)
+        agent = TcpFlow(simulation, connected[0], _schedule(planned.flow), *listeners)
         qp_nums = (connected[0].qp_num,)
     if order is not None:
         order.join(planned.flow, agent)
     agent.start()
-    return RunningFlow(asked, qp_nums, agent)
+    return RunningFlow(asked, qp_nums, agent, order)
 
 
 def _agent(
@@ -164,7 +177,7 @@ def _agent(
     cell: Cell,
     asked: NicFlow,
     path: SimulatedPath,
-    on_end: Callable[[int, HostNs], None] | None,
+    listeners: tuple[OnTransfer | None, OnTransfer | None],
 ) -> SimulatedFlow:
     """The agent at the initiating end."""
     planned, settings = asked.planned, asked.settings
@@ -179,7 +192,8 @@ def _agent(
         record_rtt=cell.experiment.measures("rtt"),
         peer_link=_link_facts(topology, flow.responder),
         instruments=_instruments(cell, planned, settings),
-        on_end=on_end,
+        on_end=listeners[0],
+        on_arrival=listeners[1],
     )
 
 

@@ -56,9 +56,17 @@ def _unsupported_traffic(cell: Cell) -> str | None:
         missing = sorted({flow.verb for flow in group.flows} - set(VERBS))
         if missing:
             return f"the simulator's NICs have no verb {missing[0]}; they have {', '.join(VERBS)}"
+        if group.transport.service == "uc" and _waits_for_arrivals(group.flows):
+            waits = f"{group.name} has transfers that wait for others to arrive"
+            return f"{waits}, and what UC loses never does: set transport to one over RC or TCP"
         if group.transport.service == "tcp" and (reason := _too_large(group.flows)):
             return reason
     return None
+
+
+def _waits_for_arrivals(flows: Sequence[Flow]) -> bool:
+    arrivals = (arrival for flow in flows for arrival in flow.arrivals)
+    return any(each.moment == "arrival" for arrival in arrivals for each in arrival.after)
 
 
 def _too_large(flows: Sequence[Flow]) -> str | None:

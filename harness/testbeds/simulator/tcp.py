@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 from harness.cell.carrier import Carrier
 from harness.cell.cell import Cell
@@ -16,6 +16,8 @@ from rogue_agent.core.application import Application, Schedule, TransferRecord
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.completions import SUCCESS, status_name
 from rogue_agent.drivers.simulated import FlowEvent
+from rogue_agent.drivers.simulated_arrivals import Arrivals
+from rogue_agent.drivers.simulated_nic import NicQueuePair
 from rogue_agent.drivers.step import RttSample
 from simulator import (
     RELIABILITIES,
@@ -90,10 +92,12 @@ class TcpFlow:
         end: QueuePair,
         schedule: Schedule,
         on_end: Callable[[int, HostNs], None] | None = None,
+        on_arrival: Callable[[int, HostNs], None] | None = None,
     ) -> None:
         self._end = end
         self._on_end = on_end
         self._application = Application(schedule)
+        self._arrivals = None if on_arrival is None else Arrivals(self.transfers, on_arrival)
         self._timer = simulation.timer(self._on_timer)
         self._begun_bytes: dict[int, int] = {}
         self.rtt_samples: list[RttSample] = []
@@ -136,6 +140,11 @@ class TcpFlow:
             transfer = self._application.begin(HostNs(now_ns))
             self._begun_bytes[transfer.transfer_id] = self.retransmitted_bytes
             self._end.post_write(transfer.transfer_id, transfer.size_bytes, True)
+            if self._arrivals is not None:
+                size_bytes = transfer.size_bytes
+                self._arrivals.on_posted(
+                    cast("NicQueuePair", self._end), size_bytes, transfer.transfer_id, size_bytes
+                )
             next_ns = self._application.next_start_ns
         self._await_next()
 

@@ -92,10 +92,10 @@ def chain(source: str, **changes: object) -> list[tuple[Predecessor, Arrival]]:
         for number, arrival in enumerate(flow.arrivals)
     ]
     (first,) = (each for each in named if not each[1].after)
-    following = {arrival.after[0]: (name, arrival) for name, arrival in named if arrival.after}
+    following = {arrival.after[0][:2]: (name, arrival) for name, arrival in named if arrival.after}
     ordered = [first]
-    while ordered[-1][0] in following:
-        ordered.append(following[ordered[-1][0]])
+    while (name := ordered[-1][0][:2]) in following:
+        ordered.append(following[name])
     assert len(ordered) == len(named)
     return ordered
 
@@ -107,7 +107,8 @@ def test_in_an_open_loop_nothing_waits() -> None:
 def test_in_a_closed_loop_a_host_has_one_transfer_at_a_time() -> None:
     ordered = [arrival[:2] for _, arrival in chain("h3", loop="closed")]
     assert ordered == [arrival[:2] for arrival in sent_by("h3")]
-    assert not any(arrival.pause_ns for _, arrival in chain("h3", loop="closed"))
+    waits = {each[2:] for _, arrival in chain("h3", loop="closed") for each in arrival.after}
+    assert waits == {("end", 0)}
 
 
 def test_a_thinking_host_waits_its_gap_after_each_transfer() -> None:
@@ -116,7 +117,7 @@ def test_a_thinking_host_waits_its_gap_after_each_transfer() -> None:
     now_ns, instants_ns = first.start_ns, [first.start_ns]
     for _, arrival in others:
         assert arrival.start_ns <= first.start_ns
-        now_ns += arrival.pause_ns
+        now_ns += arrival.after[0].pause_ns
         instants_ns.append(now_ns)
     assert instants_ns == [arrival.start_ns for arrival in sent_by("h3")]
 

@@ -37,8 +37,8 @@ class Clock:
         callback(host_ns)
 
 
-def flow(destination: str, *after: tuple[Predecessor, ...], pause_ns: int = 0) -> Flow:
-    arrivals = tuple(Arrival(0, 1, each, pause_ns) for each in after)
+def flow(destination: str, *after: tuple[Predecessor, ...]) -> Flow:
+    arrivals = tuple(Arrival(0, 1, each) for each in after)
     return Flow("a", destination, "write", 1, 0, count=len(arrivals), arrivals=arrivals)
 
 
@@ -50,24 +50,91 @@ def joined(flows: list[Flow], *agents: Agent) -> Order:
 
 
 def end(order: Order, ended: Flow, transfer_id: int, now_ns: int) -> None:
-    listener = order.listener(ended)
+    listener, _ = order.listeners(ended)
     assert listener is not None
     listener(transfer_id, HostNs(now_ns))
 
 
-def test_a_transfer_starts_a_pause_after_the_last_of_those_it_waits_for() -> None:
+def arrive(order: Order, arrived: Flow, transfer_id: int, now_ns: int) -> None:
+    _, listener = order.listeners(arrived)
+    assert listener is not None
+    listener(transfer_id, HostNs(now_ns))
+
+
+def test_a_transfer_starts_when_the_last_of_those_it_waits_for_has_ended() -> None:
     first, second = Predecessor("a->b", 0), Predecessor("a->b", 1)
-    flows = [flow("b", (), ()), flow("c", (first, second), pause_ns=7)]
+    flows = [flow("b", (), ()), flow("c", (first, second))]
     before, waiting = Agent(), Agent()
     order = joined(flows, before, waiting)
     end(order, flows[0], 2, 100)
     assert waiting.released == []
+    assert order.waited_for(flows[1], 1) == ("a->b", 2)
     end(order, flows[0], 1, 130)
-    assert (before.released, waiting.released) == ([], [(0, 137)])
+    assert (before.released, waiting.released) == ([], [(0, 130)])
+    assert order.waited_for(flows[1], 1) == ("a->b", 1)
+    assert order.waited_for(flows[0], 1) is None
+
+
+def test_each_has_a_pause_of_its_own_and_the_latest_decides() -> None:
+    """max(100 + 50, 130 + 7) = 150: computing after the first takes longer than waiting for the second."""
+    flows = [
+        flow("b", (), ()),
+        flow("c", (Predecessor("a->b", 0, pause_ns=50), Predecessor("a->b", 1, pause_ns=7))),
+    ]
+    waiting = Agent()
+    order = joined(flows, Agent(), waiting)
+    end(order, flows[0], 1, 100)
+    end(order, flows[0], 2, 130)
+    assert waiting.released == [(0, 150)]
+    assert order.waited_for(flows[1], 1) == ("a->b", 1)
+
+
+def test_an_arrival_is_not_an_end_but_an_end_stands_for_an_arrival() -> None:
+    flows = [
+        flow("b", (), ()),
+        flow("c", (Predecessor("a->b", 0, "arrival"),)),
+        flow("d", (Predecessor("a->b", 0, "end"),)),
+        flow("e", (Predecessor("a->b", 1, "arrival"),)),
+    ]
+    agents = [Agent() for _ in flows]
+    order = joined(flows, *agents)
+    arrive(order, flows[0], 1, 10)
+    assert [agent.released for agent in agents] == [[], [(0, 10)], [], []]
+    end(order, flows[0], 1, 20)
+    end(order, flows[0], 2, 30)
+    assert [agent.released for agent in agents] == [[], [(0, 10)], [(0, 20)], [(0, 30)]]
+
+
+def test_a_start_is_by_the_clock_or_when_the_wait_is_over() -> None:
+    begun = Flow("a", "b", "write", 1, 5, count=1, arrivals=(Arrival(5, 1),))
+    flows = [
+        begun,
+        flow("c", (Predecessor("a->b", 0, "start", 10),)),
+        flow("d", (Predecessor("a->c", 0, "start", 10),)),
+    ]
+    agents = [Agent() for _ in flows]
+    waits: list[tuple[int, Callable[[int], None]]] = []
+
+    class Later:
+        def schedule(self, host_ns: int, callback: Callable[[int], None]) -> None:
+            waits.append((host_ns, callback))
+
+    order = Order(cast("Simulation", Later()), flows)
+    for each, agent in zip(flows, agents, strict=True):
+        order.join(each, agent)
+    while waits:
+        host_ns, callback = waits.pop(0)
+        callback(host_ns)
+    assert [agent.released for agent in agents] == [[], [(0, 15)], [(0, 25)]]
+    assert not order.wants_arrivals
 
 
 def test_what_a_lost_connection_cannot_carry_holds_up_nobody() -> None:
-    flows = [flow("b", ()), flow("c", (Predecessor("a->b", 0),)), flow("d", (Predecessor("a->c", 0),))]
+    flows = [
+        flow("b", ()),
+        flow("c", (Predecessor("a->b", 0),)),
+        flow("d", (Predecessor("a->c", 0, "arrival"),)),
+    ]
     last = Agent()
     order = joined(flows, Agent(), Agent(is_lost=True), last)
     end(order, flows[0], 1, 5)
@@ -76,7 +143,7 @@ def test_what_a_lost_connection_cannot_carry_holds_up_nobody() -> None:
 
 def test_where_nothing_waits_nobody_listens() -> None:
     order = joined([flow("b", ())], Agent())
-    assert order.listener(flow("b", ())) is None
+    assert order.listeners(flow("b", ())) == (None, None)
 
 
 @pytest.mark.parametrize("transport", ["rogue", "roce", "dctcp"])

@@ -1,0 +1,92 @@
+"""Algorithms of collective operations: who sends what after what, and that everybody ends with everything."""
+
+from collections import Counter
+
+import pytest
+
+from workloads.traffic.collectives import ALGORITHMS, Operation
+from workloads.traffic.collectives.algorithm import split
+from workloads.traffic.steps import Step, Steps
+from workloads.traffic.workload import Flow
+
+HOSTS = [f"h{number}" for number in range(5)]
+
+
+def flows_of(operation: Operation, name: str, size_bytes: int = 1000, pieces: int = 1) -> tuple[Flow, ...]:
+    steps = Steps()
+    ready = [Step(least_ns=rank) for rank in range(len(HOSTS))]
+    ALGORITHMS[operation, name](HOSTS, size_bytes, pieces, 7).add(steps, ready)
+    return steps.flows("write")
+
+
+def sent_bytes(flows: tuple[Flow, ...]) -> Counter[str]:
+    sent: Counter[str] = Counter()
+    for flow in flows:
+        sent[flow.source] += flow.finite_bytes
+    return sent
+
+
+def test_parts_differ_by_a_byte() -> None:
+    assert split(11, 4) == [3, 3, 3, 2]
+    assert sum(split(10**9 + 7, 64)) == 10**9 + 7
+
+
+@pytest.mark.parametrize(
+    ("operation", "steps"), [("all_reduce", 8), ("reduce_scatter", 4), ("all_gather", 4)]
+)
+def test_on_a_ring_each_host_sends_a_block_per_step_to_the_next(operation: Operation, steps: int) -> None:
+    """Of 1000 bytes over 5 hosts: 200 per step, 2(n - 1) steps of an all-reduce."""
+    flows = flows_of(operation, "ring")
+    assert [flow.ends for flow in flows] == ["h0->h1", "h1->h2", "h2->h3", "h3->h4", "h4->h0"]
+    assert sent_bytes(flows) == dict.fromkeys(HOSTS, steps * 200)
+    for place, flow in enumerate(flows):
+        first, *others = flow.arrivals
+        assert first.after == ()
+        assert first.start_ns == place
+        before = flows[place - 1].ends
+        assert [each.after for each in others] == [
+            ((before, number, "arrival", 7),) for number in range(steps - 1)
+        ]
+
+
+def test_on_a_ring_blocks_go_round() -> None:
+    """With 1003 bytes blocks 0 to 2 are a byte larger; step t of rank r has block r - t."""
+    second = flows_of("all_reduce", "ring", 1003)[1]
+    assert [each.size_bytes for each in second.arrivals] == [201, 201, 200, 200, 201, 201, 201, 200]
+
+
+def test_pieces_on_a_ring_wait_for_their_own_like() -> None:
+    flow = flows_of("reduce_scatter", "ring", pieces=2)[0]
+    assert [each.size_bytes for each in flow.arrivals] == [100] * 8
+    assert [each.after[0].number for each in flow.arrivals[2:]] == [0, 1, 2, 3, 4, 5]
+
+
+def test_on_a_tree_sums_go_up_and_the_result_comes_down() -> None:
+    """h3 and h4 are below h1, h1 and h2 below h0."""
+    flows = {flow.ends: flow.arrivals for flow in flows_of("all_reduce", "tree")}
+    assert set(flows) == {
+        *(
+            f"{child}->{parent}"
+            for child, parent in zip(("h1", "h2", "h3", "h4"), ("h0", "h0", "h1", "h1"), strict=True)
+        ),
+        *(
+            f"{parent}->{child}"
+            for child, parent in zip(("h1", "h2", "h3", "h4"), ("h0", "h0", "h1", "h1"), strict=True)
+        ),
+    }
+    assert {each.size_bytes for line in flows.values() for each in line} == {1000}
+    assert {each.flow for each in flows["h1->h0"][0].after} == {"h3->h1", "h4->h1"}
+    assert {each.flow for each in flows["h0->h2"][0].after} == {"h1->h0", "h2->h0"}
+    assert flows["h1->h3"][0].after == (("h0->h1", 0, "arrival", 0),), "a result needs no computing"
+
+
+@pytest.mark.parametrize("key", ALGORITHMS)
+def test_what_a_host_waits_for_it_can_know(key: tuple[Operation, str]) -> None:
+    """What came to it, or what it sent itself; and each waits for an earlier one, so that nobody is stuck."""
+    flows = {flow.ends: flow for flow in flows_of(*key, pieces=2)}
+    for flow in flows.values():
+        for arrival in flow.arrivals:
+            for each in arrival.after:
+                before = flows[each.flow]
+                knows = before.destination if each.moment == "arrival" else before.source
+                assert knows == flow.source

@@ -1,0 +1,79 @@
+"""Collective operations, as training of neural networks and MPI programs have them."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from workloads.mistakes import mistake, mistakes_at
+from workloads.specification import Delay, Size
+from workloads.streams import start_jitter_ns
+from workloads.topologies.topology import HOSTS_MAX, Placement
+from workloads.traffic.collectives import ALGORITHMS, Algorithm, Operation
+from workloads.traffic.steps import Step, Steps
+from workloads.traffic.workload import Flow, Verb, Workload
+
+
+class Collective(Workload):
+    """Hosts that carry out an operation together: a transfer starts when what it needs is at its source.
+
+    Transfers between two hosts share a connection. Sizes and bus bandwidth are those of nccl-tests
+    (doc/PERFORMANCE.md).
+    """
+
+    kind: Literal["collective"] = "collective"
+    operation: Operation = "all_reduce"
+    """What the hosts do."""
+    algorithm: Literal["ring", "tree"] | None = None
+    """How; by default the usual way of the operation."""
+    hosts: Annotated[int, Field(ge=2, le=HOSTS_MAX)] = 8
+    """How many hosts take part; each is a rank."""
+    size_bytes: Size
+    """What a rank has in all: before a reduce-scatter, after an all-gather."""
+    pieces: Annotated[int, Field(ge=1, le=1000)] = 1
+    """What goes from one rank to another goes in so many pieces, each of which is sent on for itself."""
+    iterations: Annotated[int, Field(ge=1, le=1000)] = 1
+    """How often; a rank begins again when it has what it needs."""
+    compute_ns: Delay = 0
+    """From the arrival of a piece until it can be sent on, such as for the reduction."""
+    verb: Verb = "write"
+    """How the bytes are moved."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        known = self._known()
+        if self.algorithm is not None and self.algorithm not in known:
+            found = mistake(f"one of {', '.join(known)} for {self.operation}", "leave it out", self.algorithm)
+            raise mistakes_at({"algorithm": found})
+        if self.size_bytes < self.hosts * self.pieces:
+            raise mistakes_at({"size": mistake("a byte or more for each piece of each host", "raise it")})
+        return self
+
+    def _known(self) -> list[str]:
+        return [name for operation, name in ALGORITHMS if operation == self.operation]
+
+    def hosts_min(self) -> int:
+        """The hosts that take part."""
+        return self.hosts
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        """One flow for each pair of hosts of which one sends to the other."""
+        steps, algorithm = Steps(), self._algorithm(placement)
+        ready = [Step(least_ns=start_jitter_ns(seed, host)) for host in algorithm.hosts]
+        for _ in range(self.iterations):
+            ready = algorithm.add(steps, ready)
+        return steps.flows(self.verb)
+
+    def _algorithm(self, placement: Placement) -> Algorithm:
+        kind = ALGORITHMS[self.operation, self.algorithm or self._known()[0]]
+        return kind(placement.hosts[: self.hosts], self.size_bytes, self.pieces, self.compute_ns)
+
+    @property
+    def bus_bytes(self) -> float:
+        """Of all iterations. Source: nccl-tests, doc/PERFORMANCE.md."""
+        rounds = 2 if self.operation == "all_reduce" else 1
+        return self.iterations * self.size_bytes * rounds * (self.hosts - 1) / self.hosts
+
+    @property
+    def duration_ns(self) -> None:
+        """When every transfer is done."""
+        return None
