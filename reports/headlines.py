@@ -116,6 +116,15 @@ _PAUSED: Final = Headline("paused_sum_ns", "Paused, all ports")
 _DEADLOCK: Final = Headline("deadlock_ports", "Ports waiting in a loop")
 _ESTIMATE_ERROR: Final = Headline("rtt_error_p50_ns", "Estimate − truth", "it differs from the truth by {}")
 
+_WHOLE: Final = Headline("whole_ns", "The whole", "the whole takes {}", "the whole takes {} instead of {}")
+_BUS: Final = Headline(
+    "bus_bandwidth_bps",
+    "Bus bandwidth",
+    "its bus bandwidth is {}",
+    "the bus bandwidth is {} instead of {}",
+)
+_STRAGGLER: Final = Headline("straggler_ns", "Last host after the median")
+
 DEFAULT: Final = Headlines(
     (_AGGREGATE, _SHARE, _INTERVALS, _JAIN, _PROBE, _QUEUE),
     (
@@ -170,6 +179,11 @@ HEADLINES: Final[dict[str, Headlines]] = {
     ),
     "poisson": OF_TRANSFERS,
     "trace": OF_TRANSFERS,
+    "collective": Headlines(
+        (_WHOLE, _BUS, _STRAGGLER, _UNFINISHED),
+        ("whole_ns", "bus_bandwidth_bps", "straggler_ns"),
+        ("whole_ns", "bus_bandwidth_bps"),
+    ),
     "ping": Headlines((_MEAN_TIME,), ("fct_mean_ns",)),
     "rtt_accuracy": Headlines(
         (_AGGREGATE, _SHARE, _ESTIMATE, _ESTIMATE_ERROR, _PROBE),

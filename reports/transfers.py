@@ -52,7 +52,7 @@ def transfers_of(flows: pd.DataFrame) -> Transfers:
     size_bytes = flows["size_bytes"].to_numpy()
     carries = size_bytes > 0
     ids, status = coded(flows["flow_id"]), coded(flows["status"])
-    flow_ids = tuple(sorted(ids.rows_of(carries), key=_natural))
+    flow_ids = tuple(sorted(ids.rows_of(carries), key=natural))
     places = {flow_id: place for place, flow_id in enumerate(flow_ids)}
     of_codes = np.array([places.get(name, -1) for name in ids.names], dtype=np.int64)
     return Transfers(
@@ -73,7 +73,7 @@ def _floats(flows: pd.DataFrame, column: str, mask: Mask) -> Floats:
     return flows[column].to_numpy(dtype=np.float64, na_value=np.nan)[mask]
 
 
-def _natural(flow_id: str) -> tuple[str | int, ...]:
+def natural(flow_id: str) -> tuple[str | int, ...]:
     """Order h2 before h10: text and numbers alternate, so that like is compared with like."""
     parts = re.split(r"([0-9]+)", flow_id)
     return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))

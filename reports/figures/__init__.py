@@ -5,6 +5,7 @@ from typing import Final
 from reports.figures.bars import Bars
 from reports.figures.completion_times import CompletionTimes
 from reports.figures.cpu_load import CpuLoad
+from reports.figures.critical_path import CriticalPath
 from reports.figures.factor_sweep import FactorSweep
 from reports.figures.figure import ReportFigure
 from reports.figures.flow_shares import FlowShares
@@ -23,6 +24,7 @@ FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "two_factors": TwoFactors,
     "bars": Bars,
     "throughput": ThroughputOverTime,
+    "critical_path": CriticalPath,
     "recovery": RecoveryTimeline,
     "completion_times": CompletionTimes,
     "flow_shares": FlowShares,

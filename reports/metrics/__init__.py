@@ -16,6 +16,7 @@ from reports.metrics import (
     sawtooth,
     settling,
     standstill,
+    waiting,
 )
 from reports.metrics.metric import Metric
 
@@ -26,6 +27,7 @@ METRICS: Final[dict[str, Metric]] = {
         rates.METRICS,
         levels.METRICS,
         completion.METRICS,
+        waiting.METRICS,
         delay.METRICS,
         mesh.METRICS,
         settling.METRICS,
@@ -93,6 +95,17 @@ TABLES: Final[tuple[tuple[str, Collection[str]], ...]] = (
             "transfer_rate_mean_bps",
             "transfer_rate_deviation_share",
             "unfinished_share",
+        ),
+    ),
+    (
+        "Transfers that wait for others",
+        (
+            "whole_ns",
+            "bus_bandwidth_bps",
+            "bus_share",
+            "straggler_ns",
+            "critical_transfers",
+            "critical_moving_share",
         ),
     ),
     (

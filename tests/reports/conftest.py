@@ -11,6 +11,7 @@ from helpers.sample_kinds import (
     write_random_run,
     write_recovery_run,
     write_staggered_run,
+    write_waiting_run,
 )
 from helpers.sample_run import Sample, write_sample_run
 
@@ -53,6 +54,12 @@ def results(sample_run: Path) -> Results:
 @pytest.fixture(scope="session")
 def sweep(sweep_run: Path) -> Results:
     return Results(Run(sweep_run))
+
+
+@pytest.fixture(scope="session")
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Transfers that wait for others."""
+    return Results(Run(write_waiting_run(tmp_path_factory.mktemp("waiting"))))
 
 
 @pytest.fixture(scope="session")

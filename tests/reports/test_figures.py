@@ -37,6 +37,7 @@ OTHER_RUN = {
     "bars": "random_transfers",
     "flow_spread": "crowd",
     "recovery": "recovering",
+    "critical_path": "waiting",
     "completion_times": "pairs",
     "cpu_load": "loaded",
 }

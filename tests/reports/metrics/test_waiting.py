@@ -1,0 +1,44 @@
+"""Metrics of transfers that wait for others, worked by hand in `waiting_rows`."""
+
+import math
+from pathlib import Path
+
+import pytest
+from helpers.sample_kinds import waiting_rows
+from helpers.tiny_run import SECOND, tiny_view, transfer
+
+from reports.metrics import METRICS
+from reports.view import CellView
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> CellView:
+    return tiny_view(tmp_path, {"flows": waiting_rows()}, bus_bytes=3_000, ideal_goodput_bps=10e9)
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("whole_ns", 4_000),  # from 1 to 5 us
+        ("bus_bandwidth_bps", 6e9),  # 3000 bytes in 4 us
+        ("bus_share", 0.6),
+        ("straggler_ns", 2_500),  # h1, h3 and h2 have all after 2, 2.5 and 5 us
+        ("critical_transfers", 2),
+        ("critical_moving_share", 3_500 / 4_000),  # all but .5 us of computing
+    ],
+)
+def test_worked_example(view: CellView, metric: str, value: float) -> None:
+    assert METRICS[metric].of(view, SECOND) == pytest.approx(value)
+
+
+def test_a_whole_of_which_something_never_arrived_is_infinite(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {"flows": waiting_rows(None)}, bus_bytes=3_000, ideal_goodput_bps=10e9)
+    assert METRICS["whole_ns"].of(view, SECOND) == math.inf
+    assert METRICS["bus_bandwidth_bps"].of(view, SECOND) == 0
+    assert METRICS["straggler_ns"].of(view, SECOND) is None
+
+
+def test_transfers_that_wait_for_none_have_no_whole(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {"flows": [transfer("main/h0->h1")]}, bus_bytes=3_000)
+    assert METRICS["whole_ns"].of(view, SECOND) is None
+    assert METRICS["bus_bandwidth_bps"].of(view, SECOND) is None
