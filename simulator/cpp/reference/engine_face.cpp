@@ -246,17 +246,6 @@ void Engine::call_once(std::uint32_t call, Picoseconds at) {
   set_timer(add_timer(TimerKind::kOnce, call), at);
 }
 
-void Engine::call_when_delivered(std::uint32_t qp, Bytes delivered, std::uint32_t call) {
-  if (delivered <= delivered_by(qp)) return call_once(call, now_);
-  deliveries_.add(qp, delivered, call);
-}
-
-void Engine::check_delivery(std::uint32_t receiver) {
-  const std::uint32_t qp = queue_pairs_[receiver].peer;
-  deliveries_.check(qp, delivered_by(qp),
-                    [&](std::uint32_t call) { mailbox_.call({HostCallKind::kOnce, call}); });
-}
-
 void Engine::fire_timer(const Event& event) {
   Timer& timer = timers_[event.timer];
   if (timer.deadline != event.at) return;

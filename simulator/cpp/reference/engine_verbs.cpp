@@ -69,6 +69,17 @@ void Engine::receive_message(std::uint32_t qp, const Packet& packet) {
   mailbox_.receive(qp, completion);
 }
 
+void Engine::call_when_delivered(std::uint32_t qp, Bytes delivered, std::uint32_t call) {
+  if (delivered <= delivered_by(qp)) return call_once(call, now_);
+  deliveries_.add(qp, delivered, call);
+}
+
+void Engine::check_delivery(std::uint32_t receiver) {
+  const std::uint32_t qp = queue_pairs_[receiver].peer;
+  deliveries_.check(qp, delivered_by(qp),
+                    [&](std::uint32_t call) { mailbox_.call({HostCallKind::kOnce, call}); });
+}
+
 // Verbs of an unreliable connection are done when their last packet has left.
 void Engine::follow_departures(std::uint32_t qp) {
   const QueuePair& sender = queue_pairs_[qp];

@@ -12,13 +12,13 @@ from helpers.cell_keys import (
     PAUSES,
     TOPOLOGIES_OWN,
     TOPOLOGY,
-    WORKLOADS_OWN,
     Case,
     Parameter,
     group,
     keys_of,
     mapping,
 )
+from helpers.cell_workloads import WORKLOADS_OWN
 from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_kernel, told_by_nodes, told_by_simulator
 
