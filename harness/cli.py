@@ -8,7 +8,17 @@ from typing import Annotated, Final
 
 import typer
 
-from harness.command_line import claims, experiments, inventory, nodes, plugins, runs, switch, testbed
+from harness.command_line import (
+    claims,
+    experiments,
+    importing,
+    inventory,
+    nodes,
+    plugins,
+    runs,
+    switch,
+    testbed,
+)
 from harness.errors import HarnessError
 from harness.exit_codes import ExitCode
 from remote.errors import NodeError
@@ -73,6 +83,7 @@ for _command in (
     claims.reproduce,
     plugins.new,
     plugins.check_plugin,
+    importing.import_,
 ):
     app.command(_command.__name__.rstrip("_").replace("_", "-"))(_command)
 app.add_typer(testbed.app, name="testbed")

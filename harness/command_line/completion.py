@@ -13,7 +13,7 @@ OFFERED_MAX: Final = 30
 """Of runs the newest only."""
 LISTS: Final = (
     "transports", "controls", "estimators", "workloads", "sizes", "topologies", "faults", "probes",
-    "experiments", "measures", "figures", "runs",
+    "experiments", "measures", "formats", "figures", "runs",
 )  # fmt: skip
 TESTBEDS: Final = ("simulator", "kernel", "virtual")
 FIGURES: Final = (

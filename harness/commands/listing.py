@@ -8,6 +8,7 @@ import typer
 
 from harness.columns import align
 from harness.commands.experiments import DIRECTORY, experiment_files, load_named
+from harness.data.formats import FORMATS
 from harness.errors import ConfigError, UsageError
 from harness.exit_codes import ExitCode
 from harness.experiment.load import load_experiment
@@ -91,6 +92,10 @@ def _figures() -> list[str]:
     return align([(name, f"{figure.title}{_origin('figure', name)}") for name, figure in FIGURES.items()])
 
 
+def _formats() -> list[str]:
+    return align([(name, form.becomes, form.meaning) for name, form in FORMATS.items()])
+
+
 def _measures() -> list[str]:
     from reports.metrics import METRICS
 
@@ -145,5 +150,6 @@ LISTS: Mapping[str, Callable[[], list[str]]] = {
     "probes": lambda: _kinds("probe", PROBES),
     "experiments": _experiments,
     "measures": _measures,
+    "formats": _formats,
     "figures": _figures,
 }

@@ -1,0 +1,57 @@
+"""What all formats keep, and what they share."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_core import PydanticCustomError
+
+from harness.data.formats import FORMATS
+from harness.data.formats.format import class_group, class_of, trace_text
+from harness.data.source import data_source
+from workloads.traffic.trace_rows import TraceRow
+
+OURS = {
+    "trace": "start_ns,src,dst,size_bytes,group\n0,h0,h1,1,a\n5,h1,h3,7,b\n5,h0,h2,9,a\n",
+    "network": "links:\n  - {link: h0-s0, rate: 1Gbps}\n  - {link: h1-s0, rate: 25Gbps, delay: 3us}\n",
+}
+
+
+@pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.write])
+def test_what_is_written_is_read_as_it_was(name: str) -> None:
+    """Once written, a format's own text survives both ways; it may say less than ours did."""
+    form = FORMATS[name]
+    assert form.write is not None
+    theirs = form.write(data_source("ours", OURS[form.becomes].encode())).text
+    ours = form.read(data_source("theirs", theirs.encode())).text
+    assert form.write(data_source("ours", ours.encode())).text == theirs
+    assert form.read(data_source("theirs", theirs.encode())).text == ours
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(
+    st.text(max_size=80)
+    | st.lists(st.text("0129 ->.GbpsnNodesTir\n", max_size=12), max_size=12).map("\n".join)
+)
+def test_nothing_is_answered_with_a_traceback(name: str, text: str) -> None:
+    form = FORMATS[name]
+    for convert in (form.read, form.write):
+        try:
+            if convert is not None:
+                convert(data_source("file", text.encode("utf-8", "surrogatepass")))
+        except PydanticCustomError as error:
+            assert error.context is not None
+
+
+def test_rows_are_sorted_by_start_and_stay_in_order_otherwise() -> None:
+    rows = [
+        TraceRow(5, "h0", "h1", 1, None),
+        TraceRow(0, "h1", "h0", 2, None),
+        TraceRow(5, "h2", "h1", 3, None),
+    ]
+    assert trace_text(rows) == "start_ns,src,dst,size_bytes\n0,h1,h0,2\n5,h0,h1,1\n5,h2,h1,3\n"
+
+
+def test_classes_are_groups_where_there_are_several() -> None:
+    assert class_group("pg", 3, {3}) is None
+    assert class_group("pg", 3, {3, 4}) == "pg3"
+    assert [class_of(group, "pg", 9) for group in ("pg3", "pg", "storage", None, "3")] == [3, 9, 9, 9, 9]

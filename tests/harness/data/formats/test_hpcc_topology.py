@@ -1,0 +1,80 @@
+"""Topology files of HPCC's simulator."""
+
+import pytest
+from helpers.data_files import link_list
+from pydantic_core import PydanticCustomError
+
+from harness.data.formats.hpcc_topology import read_topology, write_topology
+from harness.data.source import data_source
+
+TOPOLOGY = (
+    "5 2 4\n3 4\n0 3 100Gbps 1000ns 0.000000\n1 3 10Mb/s 0.001ms 0\n2 4 1.5Gbps 0s 0\n3 4 400Gbps 2us 0\n"
+)
+
+
+def told(text: str) -> str:
+    with pytest.raises(PydanticCustomError) as caught:
+        read_topology(data_source("topology.txt", text.encode()))
+    assert caught.value.context is not None
+    context = caught.value.context
+    return f"{context['got']}, expected {context['expected']}; {context['advice']}"
+
+
+def test_what_is_no_switch_is_a_host_and_numbers_stay() -> None:
+    network = link_list(read_topology(data_source("t", TOPOLOGY.encode())).text)
+    assert (network.hosts, network.switches) == (("h0", "h1", "h2"), ("s3", "s4"))
+    assert network.links == (
+        ("h0", "s3", 10**11, 1000), ("h1", "s3", 10**7, 1000), ("h2", "s4", 1_500_000_000, 0),
+        ("s3", "s4", 4 * 10**11, 2000),
+    )  # fmt: skip
+
+
+def test_switches_may_come_first_and_over_several_lines() -> None:
+    text = "5 3 4\n0\n1 4\n2 0 1Gbps 1ns 0\n3 1 1Gbps 1ns 0\n0 1 1Gbps 1ns 0\n1 4 1Gbps 1ns 0\n"
+    made = read_topology(data_source("t", text.encode()))
+    assert link_list(made.text).switches == ("s0", "s1", "s4")
+
+
+def test_nodes_without_a_link_are_told() -> None:
+    text = "4 1 2\n0\n0 1 1Gbps 1ns 0\n0 2 1Gbps 1ns 0\n"
+    assert read_topology(data_source("t", text.encode())).notes == ["1 nodes without a link are left out"]
+
+
+def test_the_way_back_gives_the_same_network() -> None:
+    ours = read_topology(data_source("t", TOPOLOGY.encode())).text
+    theirs = write_topology(data_source("net.yaml", ours.encode())).text
+    assert theirs.splitlines()[:3] == ["5 2 4", "3 4", "0 3 100000000000bps 1000ns 0"]
+    assert read_topology(data_source("t", theirs.encode())).text == ours
+
+
+def test_switches_of_ours_get_numbers_after_the_hosts() -> None:
+    made = write_topology(
+        data_source("n", b"links: [{link: h0-s0, rate: 1Gbps}, {link: s0-h1, rate: 1Gbps, delay: 3us}]")
+    )
+    assert made.text == "3 1 2\n2\n0 2 1000000000bps 1000ns 0\n2 1 1000000000bps 3000ns 0\n"
+    assert made.notes == ["links without a delay get 1000 ns"]
+    with pytest.raises(PydanticCustomError, match="without gaps"):
+        write_topology(data_source("n", b"links: [{link: h1-s5, rate: 1Gbps}, {link: s5-h2, rate: 1Gbps}]"))
+
+
+LINK = "3 1 2\n2\n0 2 1Gbps 1ns 0\n"
+BAD = {
+    "": "nothing in line 1 of topology.txt, expected the numbers of nodes, switches and links",
+    "2 3 1\n": "2 3 1 in line 1",
+    "3 1 2\n3\n": "3 in line 2 of topology.txt, expected 1 different numbers of switches, below 3",
+    "3 1 2\n2\n0 2 1Gbps 1ns 0\n": "1 links in topology.txt, expected the 2 that line 1 announces",
+    LINK + "1 2 1Gbps 1ns\n": "1 2 1Gbps 1ns in line 4 of topology.txt, expected two nodes, rate, delay",
+    LINK + "1 3 1Gbps 1ns 0\n": "1 3 in line 4 of topology.txt, expected two different nodes below 3",
+    LINK + "1 2 1Gbit 1ns 0\n": "1Gbit in line 4 of topology.txt, expected a rate",
+    LINK + "1 2 nan 1ns 0\n": "nan in line 4",
+    LINK + "1 2 1Gbps 0.5ns 0\n": "0.5ns in line 4 of topology.txt, expected a delay in whole nano",
+    LINK + "1 2 1Gbps 1ns 0.01\n": "the error rate 0.01 in line 4 of topology.txt, expected 0; errors"
+    " are faults of an experiment; write 0, and below faults {kind: loss, target: h1-s2, probability: 0.01}",
+    LINK + "0 2 1Gbps 1ns 0\n": "another link of h0 and s2 in line 4 of topology.txt, expected one",
+    "4 2 2\n2 3\n0 2 1Gbps 1ns 0\n0 3 1Gbps 1ns 0\n": "another link of h0 in line 4",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_wrong_line_is_named(text: str) -> None:
+    assert told(text).startswith(BAD[text])

@@ -1,0 +1,62 @@
+"""Connection matrices of htsim."""
+
+import pytest
+from pydantic_core import PydanticCustomError
+
+from harness.data.formats.htsim_cm import read_connections, write_connections
+from harness.data.source import data_source
+
+HEAD = "# all to one\nNodes 4\nConnections 2\n"
+
+
+def told(text: str) -> str:
+    with pytest.raises(PydanticCustomError) as caught:
+        read_connections(data_source("a.cm", text.encode()))
+    assert caught.value.context is not None
+    return f"{caught.value.context['got']}, expected {caught.value.context['expected']}"
+
+
+def test_starts_are_picoseconds_and_the_order_is_that_of_starts() -> None:
+    made = read_connections(
+        data_source("a.cm", (HEAD + "3->1 id 1 start 2500000 size 9\n0->1 start 0 size 7\n").encode())
+    )
+    assert made.text == "start_ns,src,dst,size_bytes\n0,h0,h1,7\n2500,h3,h1,9\n"
+
+
+def test_priorities_are_groups_where_they_differ() -> None:
+    text = HEAD + "0->1 id 1 start 0 size 7\n3->1 id 2 start 1000 size 9 prio 5\n"
+    ours = read_connections(data_source("a.cm", text.encode())).text
+    assert ours.splitlines()[1:] == ["0,h0,h1,7,prio2000000", "1,h3,h1,9,prio5"]
+    assert write_connections(data_source("f.csv", ours.encode())).text == text.partition("\n")[2]
+
+
+BAD = {
+    HEAD
+    + "0->1 start 0 size 7\n": "1 connections in a.cm, expected the 2 that its line Connections announces",
+    HEAD + "0->4 start 0 size 7\n": "0->4 in line 4 of a.cm, expected two different nodes of the 4",
+    HEAD + "1->1 start 0 size 7\n": "1->1 in line 4",
+    HEAD + "0-1 start 0 size 7\n": "0-1 in line 4 of a.cm, expected a connection, such as",
+    HEAD
+    + "0->1 start 0 size 0\n": "the size 0 in line 4 of a.cm, expected 1 to 2147483647 bytes; to htsim 0 is",
+    HEAD + "0->1 start 0 size -1\n": "-1 in line 4 of a.cm, expected a size in bytes",
+    HEAD + "0->1 start nan size 7\n": "nan in line 4 of a.cm, expected a start in picoseconds",
+    HEAD + "0->1 size 7\n": "no start in line 4",
+    HEAD + "0->1 start 0 size\n": "nothing in line 4 of a.cm, expected a size in bytes",
+    HEAD + "0->1 start 0 size 7 speed 3\n": "speed in line 4 of a.cm, expected start, size, id and prio",
+    HEAD
+    + "0->1 id 1 trigger 2 size 7\n": "trigger in line 4 of a.cm, expected a connection that starts by the",
+    HEAD + "trigger id 2 oneshot\n": "a trigger in line 4",
+    HEAD + "failure switch_type AGG\n": "a failure in line 4",
+    "Nodes many\n": "many in line 1 of a.cm, expected Nodes, a whole number",
+    "": "0 connections in a.cm",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_wrong_line_is_named(text: str) -> None:
+    assert told(text).startswith(BAD[text])
+
+
+def test_a_size_that_htsim_cannot_read_is_not_written() -> None:
+    with pytest.raises(PydanticCustomError, match="as htsim reads"):
+        write_connections(data_source("f.csv", b"start_ns,src,dst,size_bytes\n0,h0,h1,2147483648\n"))
