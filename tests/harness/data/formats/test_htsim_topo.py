@@ -100,7 +100,7 @@ BAD = {
     ): "nothing in line 7 of a.topo, expected radix_up, a whole number",
     LEAF_SPINE.replace("Radix_Up 2", "Radix_Up -2"): "-2 in line 7",
     LEAF_SPINE.replace(
-        "Radix_Up 2", "Radix_Up 3"
+        "Radix_Down 2", "Radix_Down 1"
     ): "4 uplinks of racks, and 1 ports down of each switch above",
     LEAF_SPINE.replace("Nodes 8", "Nodes 9"): "9 nodes, 8 in a pod, 4 in a rack in a.topo",
     LEAF_SPINE.replace("Nodes 8", "Nodes 8000"): "8000 nodes, 8 in a pod",
