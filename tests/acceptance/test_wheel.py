@@ -4,6 +4,8 @@ The engine is taken from the build folder of this checkout, as far as it is up t
 borrowed from the environment of the tests, for a test has no network.
 """
 
+import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -14,8 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-
-pytestmark = pytest.mark.long
+from helpers.sshd import laboratory, needs_sshd
 
 ROOT = Path(__file__).parents[2]
 SHORT = ("--set", "repetitions=1", "--set", "workload.repeat_for=5ms")
@@ -26,39 +27,72 @@ hosts:
     h0: {ansible_host: 127.0.0.1, ansible_port: 1, experiment_address: 10.10.1.1}
     h1: {ansible_host: 127.0.0.1, ansible_port: 1, experiment_address: 10.10.1.2}
 """
+NODE = """\
+hosts:
+  hosts:
+    h0:
+      ansible_host: lab-node
+      ansible_ssh_common_args: -F {config}
+      known_hosts_file: {known_hosts}
+      experiment_address: 127.0.0.1
+      experiment_interface: lo
+      experiment_mtu: 1500
+      rdma_device_kind: card
+"""
 SCRIPT = "#!{python}\nimport sys\nfrom {module} import {attr}\nsys.exit({attr}())\n"
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that all processes of the tests share; one of them at a time builds there."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "wheel"
+    shared.mkdir(exist_ok=True)
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "built").exists():
+            _build(shared)
+            (shared / "built").touch()
+    return shared
+
+
+def _build(shared: Path) -> None:
+    """The wheel, and an environment that has it."""
     pip = (sys.executable, "-m", "pip", "-q")
-    how = ("--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", str(folder))
+    how = ("--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", str(shared))
     subprocess.run([*pip, "wheel", str(ROOT), *how], check=True)
-    (built,) = folder.glob("rogue_testbed-*.whl")
+    (wheel,) = shared.glob("rogue_testbed-*.whl")
+    venv.create(shared / "venv", with_pip=False)
+    python = shared / "venv/bin/python"
+    subprocess.run(
+        [*pip, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)], check=True
+    )
+    (packages,) = (shared / "venv/lib").glob("python3*/site-packages")
+    (packages / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    for point in metadata.distribution("ansible-core").entry_points:
+        script = shared / "venv/bin" / point.name
+        script.write_text(SCRIPT.format(python=python, module=point.module, attr=point.attr))
+        script.chmod(0o755)
+
+
+@pytest.fixture(scope="module")
+def wheel(place: Path) -> Path:
+    (built,) = place.glob("rogue_testbed-*.whl")
     return built
 
 
 @pytest.fixture(scope="module")
-def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`bin` of an environment that has the wheel."""
-    home = tmp_path_factory.mktemp("fresh") / "venv"
-    venv.create(home, with_pip=False)
-    python = home / "bin/python"
-    pip = (sys.executable, "-m", "pip", "-q", "--python", str(python))
-    subprocess.run([*pip, "install", "--no-deps", "--no-index", str(wheel)], check=True)
-    (packages,) = (home / "lib").glob("python3*/site-packages")
-    (packages / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    for point in metadata.distribution("ansible-core").entry_points:
-        script = home / "bin" / point.name
-        script.write_text(SCRIPT.format(python=python, module=point.module, attr=point.attr))
-        script.chmod(0o755)
-    return home / "bin"
+def programs(place: Path) -> Path:
+    """`bin` of the environment that has the wheel."""
+    return place / "venv/bin"
 
 
-def rogue(programs: Path, directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def rogue(
+    programs: Path, directory: Path, *arguments: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run it as a person without a checkout does, whose home is the directory."""
     environment = {"PATH": f"{programs}:{os.defpath}", "HOME": str(directory), "LC_ALL": "C.UTF-8"}
+    environment |= variables
     return subprocess.run(
         [programs / "rogue", *arguments],
         cwd=directory, env=environment, capture_output=True, text=True, check=False,
@@ -71,9 +105,8 @@ def test_it_has_what_is_needed_and_no_source_of_the_engine(wheel: Path) -> None:
     assert "rogue_shipped/playbooks/provision.yml" in names
     assert "harness/plugins/starts/control.txt" in names
     assert not [name for name in names if name.endswith((".cpp", ".h", ".pyc", "CMakeLists.txt"))]
-    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {
-        "workloads", "rogue_agent", "simulator", "harness", "reports", "virtual", "remote", "rogue_shipped",
-    }  # fmt: skip
+    tops = "rogue workloads rogue_agent simulator harness reports virtual remote rogue_shipped"
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == set(tops.split())
 
 
 def test_from_a_plan_to_a_report(programs: Path, tmp_path: Path) -> None:
@@ -88,6 +121,16 @@ def test_from_a_plan_to_a_report(programs: Path, tmp_path: Path) -> None:
     assert (reported.returncode, reported.stdout) == (0, f"{run}/report.html\n"), reported.stderr
     assert rogue(programs, tmp_path, "verify", run).returncode == 0
     assert run in rogue(programs, tmp_path, "list", "runs").stdout
+    load = f"import rogue; print(sorted(rogue.load({run!r}).cells.status))"
+    loaded = subprocess.run(
+        [programs / "python", "-c", load], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout == "['ok', 'ok']\n"
+    head = subprocess.run(
+        ["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=False
+    )
+    commit = json.loads((tmp_path / run / "manifest.json").read_text())["git"]["commit"]
+    assert commit == (head.stdout.strip() or None), "it was stamped when the wheel was built"
 
 
 def test_lists_and_a_plugin(programs: Path, tmp_path: Path) -> None:
@@ -111,3 +154,19 @@ def test_provisioning_finds_its_playbooks(programs: Path, tmp_path: Path) -> Non
     environment["ANSIBLE_CONFIG"] = str(shipped / "ansible.cfg")
     for playbook in ("provision.yml", "preflight.yml", "switch.yml", "teardown.yml"):
         subprocess.run([*check, str(shipped / playbook)], env=environment, check=True, cwd=tmp_path)
+
+
+@needs_sshd
+@pytest.mark.skipif(os.geteuid() != 0, reason="provisioning needs root, or sudo without a password")
+def test_a_check_plays_every_role_on_a_node(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The node is this computer, behind a jump host; in check mode nothing of it is changed."""
+    (tmp_path / ".ssh").mkdir(mode=0o700)
+    with laboratory(tmp_path / ".ssh", monkeypatch) as there:
+        text = NODE.format(config=there.config, known_hosts=there.known_hosts)
+        (tmp_path / "nodes.yaml").write_text(text)
+        agent = {"SSH_AUTH_SOCK": os.environ["SSH_AUTH_SOCK"]}
+        done = rogue(programs, tmp_path, "provision", "nodes.yaml", "--check", **agent)
+    assert done.returncode == 0, done.stderr
+    assert "rogue-agent.pyz" in done.stdout + done.stderr
