@@ -6,13 +6,17 @@ EXPERIMENT ?= experiments/quickstart.yaml
 TESTBED ?= simulator
 INVENTORY ?= virtual
 JOBS ?= auto
+INPUTS ?= 1000000
+KILLS ?= 300
+COUNT ?= 300
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
 COMPILED := $(shell find simulator/cpp -name '*.h' -o -name '*.cpp')
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/rogue_agent/core
 CODE := rogue workloads rogue_agent simulator harness reports virtual remote playbooks profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run-experiment provision report reproduce test test-long test-sanitize check format bench clean
+.PHONY: help setup run-experiment provision report reproduce test test-long test-hostile test-sanitize coverage mutants check \
+	format bench clean
 
 help: ## print the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +48,16 @@ test-long: setup ## run everything that takes minutes too; what needs QEMU is sk
 	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --durations 10 -m "long and not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
+
+test-hostile: setup ## read INPUTS=1000000 hostile inputs, and kill runs and fill disks KILLS=300 times; test-long does it, too
+	@HOSTILE_INPUTS=$(INPUTS) ROGUE_KILLS=$(KILLS) $(BIN)/pytest -n $(JOBS) --durations 0 -m long tests/hostile \
+		tests/rogue_agent/drivers/verbs/test_hostile_datagrams.py
+
+coverage: setup ## measure which branches of harness and rogue_agent the tests take (an hour on two cores)
+	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual" --cov --cov-report term:skip-covered tests/harness tests/rogue_agent
+
+mutants: setup ## change COUNT=300 places of rogue_agent.core, one by one, and print those that no test meets
+	@$(BIN)/python scripts/mutation_score.py $(COUNT)
 
 test-sanitize: setup ## run the simulator's tests on engines built with AddressSanitizer and UBSan
 	@sh scripts/test_sanitize.sh $(VENV)

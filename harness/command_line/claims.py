@@ -23,13 +23,18 @@ Out = Annotated[
 Readme = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Put the tally between its marks in this file, too.")
 ]
+AcceptsDamage = Annotated[
+    bool, typer.Option("--accept-damage", help="Go on although files are not as their runs wrote them.")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change every experiment, e.g. scale=quick; repeatable."),
 ]
 
 
-def claims(results: Results = None, out: Out = None, readme: Readme = None) -> ExitCode:
+def claims(
+    results: Results = None, out: Out = None, readme: Readme = None, accepts_damage: AcceptsDamage = False
+) -> ExitCode:
     """Hold all runs against all claims, and write a page with the best evidence for each.
 
     Best is what says most, whatever it says: real hardware, then the experiment that was written for the
@@ -41,7 +46,7 @@ def claims(results: Results = None, out: Out = None, readme: Readme = None) -> E
     """
     from harness.commands.claims import write_board
 
-    return write_board(tuple(results or ()), out, readme)
+    return write_board(tuple(results or ()), out, readme, accepts_damage=accepts_damage)
 
 
 def reproduce(

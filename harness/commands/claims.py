@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from harness.columns import align
+from harness.commands.damage import is_as_noted, refuse_damage, refuse_unread
 from harness.commands.report import note_report_files
 from harness.errors import HarnessError, StorageError, UsageError
 from harness.exit_codes import ExitCode
@@ -26,8 +27,13 @@ PAGE: Final = "claims.html"
 CONTENT: Final = "claims.json"
 
 
-def write_board(results: Sequence[Path], out: Path | None, readme: Path | None = None) -> ExitCode:
-    """Write the page and its data, print the tally; the last line on standard output is the page."""
+def write_board(
+    results: Sequence[Path], out: Path | None, readme: Path | None = None, *, accepts_damage: bool = False
+) -> ExitCode:
+    """Write the page and its data, print the tally; the last line on standard output is the page.
+
+    DamagedRunError if a run is not as it was written, unless that is accepted.
+    """
     from reports.board import best_evidence, board_content, board_page
     from reports.claims import read_claims
 
@@ -40,6 +46,8 @@ def write_board(results: Sequence[Path], out: Path | None, readme: Path | None =
     if not runs:
         named = ", ".join(map(str, places))
         raise UsageError(f"claims: got {named} without any run, expected some; `rogue run` makes them.")
+    runs = refuse_unread(runs, is_accepted=accepts_damage)
+    refuse_damage(runs, is_accepted=accepts_damage)
     board = best_evidence(read_claims(), list(_judged(runs)))
     content = board_content(board)
     _write(page, board_page(board, page.parent))
@@ -82,7 +90,7 @@ def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcom
         for number, run in enumerate(runs, start=1):
             try:
                 facts = BoardRun.of(run, read_manifest(run))
-                outcomes = stored_outcomes(run)
+                outcomes = stored_outcomes(run) if is_as_noted(run, CONTENT) else None
                 if outcomes is None:
                     if not console.is_terminal:
                         typer.echo(f"run {number} of {len(runs)}: {run} is held against the claims", err=True)

@@ -6,11 +6,12 @@ from typing import Final
 
 import typer
 
-from harness.errors import DamagedRunError
+from harness.errors import DamagedRunError, HarnessError
 from harness.program import call_again
 from harness.results.manifest import read_manifest
 from harness.results.run_directory import CELLS, UNLISTED, check_files, is_locked
 from harness.run import present_manifest
+from reports.files import checksum
 from workloads.printable import printable
 
 MADE_AGAIN: Final = ("claims.json", "report.html", "report-error.txt")
@@ -37,6 +38,27 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
         if not is_accepted:
             raise DamagedRunError(f"{text}\n  to go on with what can be read: --accept-damage")
         typer.echo(f"rogue: {printable(text)}", err=True)
+
+
+def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
+    """Return the runs whose manifests can be read; the others end the command, unless that is accepted."""
+    read = []
+    for run in runs:
+        try:
+            read_manifest(run)
+        except HarnessError as error:
+            if not is_accepted:
+                raise DamagedRunError(f"{error}\n  to go on without it: --accept-damage") from error
+            typer.echo(f"rogue: left out: {printable(str(error))}", err=True)
+        else:
+            read.append(run)
+    return read
+
+
+def is_as_noted(run: Path, name: str) -> bool:
+    """Whether a file of a run is as its manifest says, or is not there, or not in the manifest."""
+    noted, file = read_manifest(run).files.get(name), run / name
+    return noted is None or not file.is_file() or checksum(file) == noted
 
 
 def _is_damage(difference: str) -> bool:

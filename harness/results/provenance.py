@@ -13,19 +13,31 @@ from workloads.manifest import Git, Host
 
 PACKAGES: Final = ("rogue-testbed", "numpy", "pyarrow", "pandas", "pydantic", "PyYAML", "matplotlib", "scipy")
 
+STAMP: Final = "commit.json"
+"""Beside the package `rogue` where it is installed."""
+
 
 def git_facts() -> Git:
     """Commit of the checkout this code runs from, and whether it was changed since.
 
-    A copy of the code inside somebody else's checkout has no commit of its own.
+    An installed package says of which commit it was built. A copy of the code inside somebody else's checkout
+    has no commit of its own.
     """
     root = Path(harness.__file__).parent.parent
     top = _git(root, "rev-parse", "--show-toplevel")
     commit = _git(root, "rev-parse", "HEAD") if top and Path(top).resolve() == root.resolve() else None
     if commit is None:
-        return Git(commit=None, dirty=None)
+        return _stamp(root / "rogue" / STAMP)
     changes = _git(root, "status", "--porcelain")
     return Git(commit=commit, dirty=None if changes is None else bool(changes))
+
+
+def _stamp(path: Path) -> Git:
+    """What the build wrote down (CMakeLists.txt); nothing is made up where it did not."""
+    try:
+        return Git.model_validate_json(path.read_bytes())
+    except (OSError, ValueError):
+        return Git(commit=None, dirty=None)
 
 
 def _git(root: Path, *arguments: str) -> str | None:

@@ -9,7 +9,7 @@ from helpers.board_runs import outcome, write_run
 from helpers.sample_run import Sample, write_sample_run
 
 from harness.commands.claims import find_runs, write_board
-from harness.errors import UsageError
+from harness.errors import DamagedRunError, UsageError
 from reports.board.tally import BEGIN, END
 
 
@@ -76,12 +76,36 @@ def test_a_run_that_may_not_be_written_stays_as_it_is(
     assert any(claim["run"] for claim in content["claims"])
 
 
-def test_a_damaged_run_is_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_claimed_from_a_damaged_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(tmp_path / "a", outcome())
+    write_run(tmp_path / "b", outcome(), files={"cells/rogue-r1/flows.parquet": "0" * 64})
+    with pytest.raises(DamagedRunError, match="b: 1 files are not as the run wrote them:\n  cells/rogue-r1"):
+        write_board((tmp_path,), None)
+    assert not (tmp_path / "claims.html").exists()
+    write_board((tmp_path,), None, accepts_damage=True)
+    assert "flows.parquet: missing" in capsys.readouterr().err
+
+
+def test_a_run_without_a_manifest_that_can_be_read_is_left_out_if_that_is_accepted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_run(tmp_path / "a", outcome())
     damaged = write_run(tmp_path / "b", outcome())
     (damaged / "manifest.json").write_text("{")
-    write_board((tmp_path,), None)
+    with pytest.raises(DamagedRunError, match="to go on without it: --accept-damage"):
+        write_board((tmp_path,), None)
+    write_board((tmp_path,), None, accepts_damage=True)
     assert f"rogue: left out: {damaged}" in capsys.readouterr().err
+
+
+def test_verdicts_that_somebody_changed_are_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write_run(tmp_path / "a", outcome(), files={"claims.json": "0" * 64})
+    asked: list[Path] = []
+    monkeypatch.setattr("harness.commands.claims._evaluated", lambda run: asked.append(run) or [])
+    write_board((tmp_path,), None)
+    assert asked == [run]
 
 
 def test_runs_are_found_once_and_not_inside_of_others(tmp_path: Path) -> None:

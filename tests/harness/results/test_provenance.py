@@ -34,6 +34,19 @@ def test_commit_and_whether_it_was_changed(tmp_path: Path, monkeypatch: pytest.M
     assert git_facts().dirty is True
 
 
+def test_an_installed_package_says_of_which_commit_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provenance.harness, "__file__", str(tmp_path / "harness/__init__.py"))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    (tmp_path / "rogue").mkdir()
+    stamp = tmp_path / "rogue/commit.json"
+    stamp.write_text('{"commit": "c0ffee", "dirty": true}')
+    assert (git_facts().commit, git_facts().dirty) == ("c0ffee", True)
+    stamp.write_text("{")
+    assert git_facts().commit is None
+
+
 def test_without_a_checkout_nothing_is_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provenance.harness, "__file__", str(tmp_path / "harness/__init__.py"))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))

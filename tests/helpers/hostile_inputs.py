@@ -1,0 +1,166 @@
+"""What reads the inputs of others, each with true examples of it and the errors that it may end with.
+
+Another input is one more entry in `INPUTS`.
+"""
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from helpers.cloudlab import C6525, M510, XL170
+from helpers.experiments import SMALL
+from helpers.fake_agents import DOOL
+from helpers.seals import SEAL
+from helpers.tiny_run import cell, filled, manifest
+
+from harness.errors import HarnessError
+from harness.experiment.load import load_experiment
+from harness.provisioning import inventory
+from harness.provisioning.manifest import read_manifest
+from harness.testbeds.ssh.cpu import parse_dool
+from remote.login import Login
+from reports.load import parse_table
+from rogue_agent.core.errors import PeerError
+from rogue_agent.core.messages import Resync, Resynced, decode, encode
+from rogue_agent.node import wire
+from rogue_agent.node.errors import MessageError
+from workloads.manifest import ManifestError, parse_manifest
+from workloads.records import TABLES
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Input:
+    """One kind of input."""
+
+    read: Callable[[bytes, Path], object]
+    """What the program does with it; the directory is for those who read files."""
+    seeds: Sequence[bytes]
+    allowed: tuple[type[Exception], ...] = ()
+    """What is told as a sentence; anything else is a mistake of ours."""
+    is_slow: bool = False
+    """It takes milliseconds: a tenth of the inputs must do."""
+
+
+def _experiment(content: bytes, place: Path) -> object:
+    file = place / "experiment.yaml"
+    file.write_bytes(content)
+    return load_experiment(str(file))
+
+
+def _cloudlab(content: bytes, place: Path) -> object:
+    file = place / "manifest.xml"
+    file.write_bytes(content)
+    return read_manifest(file)
+
+
+def _listing(content: bytes, place: Path) -> object:
+    """What Ansible says of an inventory is JSON, with groups of names and variables of hosts."""
+    try:
+        listed = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    if not _is_ansibles(listed):
+        return None
+    return inventory.interpret(place, listed)
+
+
+def _is_ansibles(listed: Any) -> bool:
+    if not isinstance(listed, dict) or not isinstance(listed.get("_meta", {}), dict):
+        return False
+    groups = [value for name, value in listed.items() if name != "_meta"]
+    hosts = [group.get("hosts", []) for group in groups if isinstance(group, dict)]
+    hostvars = listed.get("_meta", {}).get("hostvars", {})
+    return (
+        len(hosts) == len(groups)
+        and all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in hosts)
+        and isinstance(hostvars, dict)
+        and all(isinstance(own, dict) for own in hostvars.values())
+    )
+
+
+def leads_nowhere(_path: Path, destinations: Any) -> dict[str, Login]:
+    """Stands for OpenSSH, which is asked where each name leads."""
+    return {each.node: Login(each.node, "127.0.0.1", 22, "root", (), ()) for each in destinations}
+
+
+def _tables() -> list[bytes]:
+    contents = []
+    for compression in ("none", "zstd"):
+        for name in ("flows", "latency"):
+            stream = io.BytesIO()
+            pq.write_table(pa.table(filled(name, [{}, {}])), stream, compression=compression)
+            contents.append(stream.getvalue())
+    return contents
+
+
+def _table(content: bytes, _place: Path) -> object:
+    return [parse_table(content, name) for name in ("flows", "latency") if name in TABLES]
+
+
+def _lines() -> list[bytes]:
+    hello = b'{"type":"hello","version":1}'
+    prepare = b'{"type":"prepare","role":"r","time_limit_ms":1000,"kind":"verbs","parameters":{"a":1.5}}'
+    return [hello, prepare, b'{"type":"start","role":"r","time_limit_ms":9,"start_ns":5,"end_ns":6}']
+
+
+def _listed() -> list[bytes]:
+    host = {
+        "ansible_host": "127.0.0.1", "ansible_port": 22, "ansible_user": "root",
+        "experiment_address": "10.0.0.1", "experiment_interface": "eth1", "experiment_mtu": 1500,
+        "rdma_device_kind": "soft_roce",
+        "known_hosts_file": "~/known_hosts", "testbed_kind": "virtual", "ansible_ssh_args": "-o Port=22 -4",
+    }  # fmt: skip
+    port = {"bridge": "s0", "interface": "eth1", "peer": "h0"}
+    linux = {"ansible_host": "127.0.0.9", "switch_platform": "linux", "ports": [port], "experiment_mtu": 1500}
+    tor = {
+        "ansible_host": "127.0.0.9", "switch_platform": "eos", "switch_priorities": {"3": {"pauses": True}},
+        "switch_ports": [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}],
+    }  # fmt: skip
+    other = {**host, "experiment_address": "10.0.0.2"}
+    hosts = {"hosts": {"hosts": ["h0", "h1"]}}
+    both = {"h0": host, "h1": other}
+    return [
+        json.dumps(
+            {**hosts, "switch": {"hosts": ["s0"]}, "_meta": {"hostvars": {**both, "s0": linux}}}
+        ).encode(),
+        json.dumps(
+            {**hosts, "hardware_switches": {"hosts": ["s0"]}, "_meta": {"hostvars": {**both, "s0": tor}}}
+        ).encode(),
+    ]
+
+
+def _experiments() -> list[bytes]:
+    shipped = [ROOT / "experiments" / f"{name}.yaml" for name in ("quickstart", "irn-paper/figure-7")]
+    return [SMALL.encode(), *(file.read_bytes() for file in shipped)]
+
+
+INPUTS: dict[str, Input] = {
+    "experiments": Input(_experiment, _experiments(), (HarnessError,), is_slow=True),
+    "manifests": Input(
+        lambda content, _place: parse_manifest(content),
+        [json.dumps(manifest([cell(facts={"x": 1.5})])).encode()],
+        (ManifestError,),
+    ),
+    "inventories": Input(_listing, _listed(), (HarnessError,)),
+    "XML": Input(_cloudlab, [file.read_bytes() for file in (M510, XL170, C6525)], (HarnessError,)),
+    "requests": Input(
+        lambda content, _place: wire.decode(content, wire.REQUEST_TYPES), _lines(), (MessageError,)
+    ),
+    "replies": Input(
+        lambda content, _place: wire.decode(content, wire.REPLY_TYPES), _lines(), (MessageError,)
+    ),
+    "datagrams": Input(
+        lambda content, _place: decode(content, SEAL),
+        [encode(Resync(1, 17, 5), SEAL), encode(Resynced(1), SEAL)],
+        (PeerError,),
+    ),
+    "Parquet": Input(_table, _tables(), is_slow=True),
+    "dool": Input(lambda content, _place: parse_dool(content), [DOOL]),
+}

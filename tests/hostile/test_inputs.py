@@ -1,0 +1,89 @@
+"""Whatever an input holds, it is read or it is told in a sentence, within ten seconds of work.
+
+Short with every change, where Hypothesis looks for the smallest input that breaks us; `make test-long` reads
+$HOSTILE_INPUTS of them, which are numbered: the number that a failure names gives the same input again.
+"""
+
+import os
+import signal
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from types import FrameType
+
+import pytest
+from helpers.hostile_bytes import hostile
+from helpers.hostile_inputs import INPUTS, leads_nowhere
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.provisioning import inventory
+from workloads.printable import printable
+
+COUNT = int(os.environ.get("HOSTILE_INPUTS", "1000000"))
+"""Of all kinds together."""
+LIMIT_SECONDS = 10.0
+SHARES = {name: 1 if each.is_slow else 10 for name, each in INPUTS.items()}
+
+
+class HangError(Exception):
+    """An input keeps us busy for too long."""
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Processor time, for the machine may be busy with something else."""
+
+    def late(_number: int, _frame: FrameType | None) -> None:
+        raise HangError(f"not read after {LIMIT_SECONDS:g} s of work")
+
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@pytest.fixture(autouse=True)
+def _without_ssh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inventory, "_logins", leads_nowhere)
+
+
+def read(name: str, content: bytes, place: Path) -> None:
+    """Read it; what it may be refused with is a sentence."""
+    try:
+        with bounded():
+            INPUTS[name].read(content, place)
+    except INPUTS[name].allowed as refused:
+        assert printable(str(refused)).strip(), f"{type(refused).__name__} says nothing"
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_what_is_true_is_read(name: str, tmp_path: Path) -> None:
+    for seed in INPUTS[name].seeds[: 0 if name in ("requests", "replies") else None]:
+        assert INPUTS[name].read(seed, tmp_path) is not None
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@settings(
+    max_examples=60, derandomize=True, suppress_health_check=[*HealthCheck], database=None, deadline=None
+)
+@given(random=st.randoms(use_true_random=False, note_method_calls=False))
+def test_a_few_hostile_inputs(name: str, tmp_path: Path, random: Random) -> None:
+    read(name, hostile(random, INPUTS[name].seeds), tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", INPUTS)
+def test_very_many_hostile_inputs(name: str, tmp_path: Path) -> None:
+    for number in range(COUNT * SHARES[name] // sum(SHARES.values())):
+        content = hostile(Random(number), INPUTS[name].seeds)
+        try:
+            read(name, content, tmp_path)
+        except Exception:
+            told = f"{name}: input {number}, {content[:400]!r}\n{traceback.format_exc()}"
+            pytest.fail(ascii(told).replace("\\n", "\n"), pytrace=False)

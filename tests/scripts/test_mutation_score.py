@@ -1,0 +1,40 @@
+"""Mistakes that are put into the core on purpose: what is changed, and that tests meet it."""
+
+from pathlib import Path
+
+import pytest
+from mutation_score import CORE, Mutant, is_met, mutants_of
+
+CORE_TESTS = Path(__file__).parents[1] / "rogue_agent" / "core" / "test_link.py"
+TEXT = '''"""A docstring stays."""
+
+
+def larger(left: int, right: int = 3) -> bool:
+    """So does this one."""
+    assert left < 9, "and what only we would see"
+    return left > right and not left == 5
+'''
+
+
+@pytest.fixture
+def whats(tmp_path: Path) -> list[str]:
+    (tmp_path / "larger.py").write_text(TEXT)
+    return [each.what for each in mutants_of(tmp_path / "larger.py")]
+
+
+def test_each_change_is_made_by_itself(whats: list[str]) -> None:
+    assert sorted(whats) == [
+        "3  ->  4",
+        "5  ->  6",
+        "left == 5  ->  left != 5",
+        "left > right  ->  left >= right",
+        "left > right and (not left == 5)  ->  left > right or not left == 5",
+        "not left == 5  ->  left == 5",
+        "return left > right and (not left == 5)  ->  return None",
+    ]
+
+
+def test_a_changed_core_is_met_and_the_core_as_it_is_is_not() -> None:
+    file = CORE / "link.py"
+    assert not is_met(Mutant(file, 0, "nothing", file.read_text()), CORE_TESTS)
+    assert is_met(Mutant(file, 0, "all of it", "raise ValueError"), CORE_TESTS)
