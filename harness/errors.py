@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from harness.exit_codes import ExitCode
 
 SHOWN_MAX = 10
+TEXT_MAX = 300
 
 
 class HarnessError(Exception):
@@ -61,8 +62,13 @@ class Problem:
     advice: str
 
     def __str__(self) -> str:
-        key = f"{self.key}: " if self.key else ""
-        return f"{self.place}: {key}got {self.got}, expected {self.expected}; {self.advice}."
+        key = f"{_cut(self.key)}: " if self.key else ""
+        return f"{self.place}: {key}got {_cut(self.got)}, expected {self.expected}; {self.advice}."
+
+
+def _cut(text: str) -> str:
+    """What others wrote, which may be endless."""
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}..."
 
 
 class ConfigError(HarnessError):

@@ -147,7 +147,7 @@ class _Reader:
         text = element.get(key, "")
         if _NAME.fullmatch(text) is None:
             expected = "expected letters, digits and _.:- after a letter or digit"
-            raise UsageError(f"{self._place}: got {key} {text!r} of a {_tag(element)}, {expected}.")
+            raise UsageError(f"{self._place}: got {key} {text!r:.60} of a {_tag(element)}, {expected}.")
         return text
 
     def _place_of(self, login: ElementTree.Element) -> tuple[str, int]:
@@ -156,7 +156,7 @@ class _Reader:
             not (text.isascii() and text.isdecimal() and len(text) <= _PORT_DIGITS)
             or not 1 <= int(text) <= _PORT_MAX
         ):
-            got = f"got port {text!r} of a login"
+            got = f"got port {text!r:.60} of a login"
             raise UsageError(f"{self._place}: {got}, expected a number from 1 to {_PORT_MAX}.")
         return self._text(login, "hostname"), int(text)
 
@@ -164,7 +164,8 @@ class _Reader:
         name = self._text(interface, "client_id")
         digits = interface.get("mac_address", "").replace(":", "").lower()
         if digits and _MAC_DIGITS.fullmatch(digits) is None:
-            raise UsageError(f"{self._place}: got MAC {digits!r} of {name}, expected 12 hexadecimal digits.")
+            got = f"got MAC {digits!r:.60} of {name}"
+            raise UsageError(f"{self._place}: {got}, expected 12 hexadecimal digits.")
         mac = ":".join(digits[start : start + 2] for start in range(0, len(digits), 2))
         addresses = [
             self._address(name, each)
@@ -182,4 +183,4 @@ class _Reader:
             return IPv4Interface(text)
         except ValueError as error:
             expected = "expected an IPv4 address and a netmask"
-            raise UsageError(f"{self._place}: got address {text!r} of {name}, {expected}.") from error
+            raise UsageError(f"{self._place}: got address {text!r:.60} of {name}, {expected}.") from error

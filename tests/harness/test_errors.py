@@ -37,3 +37,9 @@ def test_every_error_has_an_exit_code_of_its_own_and_a_docstring() -> None:
     for kind in kinds:
         assert kind.__doc__
         assert kind is HarnessError or kind.exit_code not in (ExitCode.OK, ExitCode.BUG)
+
+
+def test_a_mistake_is_said_in_a_few_lines_whatever_was_written() -> None:
+    said = str(Problem("x.yaml:1", "k" * 5000, "9" * 5000, "a port", "correct it"))
+    assert said.endswith("9..., expected a port; correct it.")
+    assert len(said) < 700

@@ -25,6 +25,8 @@ from workloads.printable import printable
 COUNT = int(os.environ.get("HOSTILE_INPUTS", "1000000"))
 """Of all kinds together."""
 LIMIT_SECONDS = 10.0
+SAID_MAX = 4_000
+"""Ten mistakes of a line or two are told at once."""
 SHARES = {name: 1 if each.is_slow else 10 for name, each in INPUTS.items()}
 
 
@@ -59,7 +61,9 @@ def read(name: str, content: bytes, place: Path) -> None:
         with bounded():
             INPUTS[name].read(content, place)
     except INPUTS[name].allowed as refused:
-        assert printable(str(refused)).strip(), f"{type(refused).__name__} says nothing"
+        said = printable(str(refused)).strip()
+        assert said, f"{type(refused).__name__} says nothing"
+        assert len(said) < SAID_MAX, said
 
 
 @pytest.mark.parametrize("name", INPUTS)
