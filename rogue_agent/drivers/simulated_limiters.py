@@ -26,12 +26,15 @@ class NicLimiters:
     holds back: they need none.
     """
 
-    def __init__(self, simulation: SimulatedTime, limiters: int) -> None:
-        """Share `limiters`, which is how many the NIC has."""
+    def __init__(self, simulation: SimulatedTime, limiters: int, *, keeps_one: bool = False) -> None:
+        """Share `limiters`, which is how many the NIC has.
+
+        keeps_one: one is never programmed, whether or not anything needs it.
+        """
         self._pool = LimiterPool(limiters)
         self._timer = simulation.timer(self._on_timer)
         self._turns: list[Turn] = []
-        self._unlimited: int | None = None
+        self._unlimited: int | None = self._pool.take() if keeps_one else None
         self._is_settling = False
 
     def dedicate(self, ends: Sequence[NicQueuePair]) -> None:

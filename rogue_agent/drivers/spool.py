@@ -24,7 +24,7 @@ class Spool:
     """The files of one role, in one directory, each named after the role and what is in it."""
 
     def __init__(self, directory: Path, role: str) -> None:
-        self._directory = directory
+        self.directory = directory
         self._role = role
         self._files: list[TextIO] = []
         self.paths: dict[str, Path] = {}
@@ -35,7 +35,7 @@ class Spool:
 
     def file(self, name: str, suffix: str) -> TextIO:
         """Open a file for text."""
-        path = self._directory / f"{self._role}-{name}.{suffix}"
+        path = self.directory / f"{self._role}-{name}.{suffix}"
         file = path.open("w", encoding="utf-8")
         self._files.append(file)
         self.paths[name] = path

@@ -43,35 +43,49 @@ class Turn:
         self._use = use
         self._go_on = go_on
         self._may_leave = may_leave
-        self._has_limiter = False
+        self.has_limiter = False
         self._is_leaving = False
         self._is_busy = False
         connection.on_turn(False)
 
     def begin(self, limiter: int, now: HostNs) -> None:
         """This limiter is ours."""
-        self._has_limiter = True
+        self.has_limiter = True
         self._use(limiter)
         self._connection.on_turn(True)
         self._go_on(now)
 
     def leave(self, now: HostNs) -> None:
         """Somebody waits: post nothing more, and give the limiter back when nothing is outstanding."""
+        if not self.has_limiter:
+            return
         self._is_leaving = True
         self._connection.on_turn(False)
         self.update(now)
+
+    def end(self, now: HostNs) -> None:
+        """The flow is over: a limiter of which nothing is outstanding goes back at once."""
+        if self.has_limiter and self._is_idle:
+            self._give_back(now, wants_more=False)
 
     def update(self, now: HostNs) -> None:
         """Tell the lender if something has changed; called after each input of the connection."""
         is_running = self._is_running()
         if self._is_leaving:
-            if not self._connection.is_outstanding and self._may_leave():
-                self._has_limiter = self._is_leaving = False
-                self._is_busy = is_running
-                self._lender.give_back(now, wants_more=is_running)
+            if self._is_idle:
+                self._give_back(now, wants_more=is_running)
         elif is_running and not self._is_busy:
             self._is_busy = True
             self._lender.ask(now)
-        elif self._is_busy and self._has_limiter and not is_running:
+        elif self._is_busy and self.has_limiter and not is_running:
             self._is_busy = False
             self._lender.rest(now)
+
+    @property
+    def _is_idle(self) -> bool:
+        return not self._connection.is_outstanding and self._may_leave()
+
+    def _give_back(self, now: HostNs, *, wants_more: bool) -> None:
+        self.has_limiter = self._is_leaving = False
+        self._is_busy = wants_more
+        self._lender.give_back(now, wants_more=wants_more)

@@ -23,6 +23,7 @@ from rogue_agent.node.messages import (
     Connected,
     Loaded,
     Message,
+    Prepare,
     Prepared,
     Result,
     Results,
@@ -75,7 +76,7 @@ def conduct(folder: Path) -> None:
         be_exact()
         with ExitStack() as stack:
             known = KnownNode.found()
-            numbers = range(-(-len(orders.roles) // ROLES_MAX))
+            numbers = range(1 + max(_agents(orders.roles).values(), default=0))
             agents = [stack.enter_context(LocalAgent(folder, number, known)) for number in numbers]
             account.kernel, account.python = known.capabilities.kernel, known.capabilities.python
             _Conductor(orders, agents, folder, account).lead()
@@ -152,6 +153,11 @@ class _Conductor:
     """What timed commands have printed."""
     told_ns: int = 0
     """How far time had come when the outside was told last."""
+    agent_of: "dict[str, int]" = field(init=False)
+    """Which agent works for a role."""
+
+    def __post_init__(self) -> None:
+        self.agent_of = _agents(self.orders.roles)
 
     def lead(self) -> None:
         """Through the whole cell: prepare, connect, start at one instant, watch, collect."""
@@ -179,7 +185,7 @@ class _Conductor:
                 self._keep(self._client(role).request(self._result(role), Results))
 
     def _client(self, role: RoleOrder) -> AgentClient:
-        return self.agents[self.orders.roles.index(role) // ROLES_MAX].client
+        return self.agents[self.agent_of[role.name]].client
 
     def _counts(self) -> "dict[str, str]":
         return {name: run(command) for name, command in self.orders.counts.items()}
@@ -302,6 +308,33 @@ def replace_text(file: Path, text: str) -> None:
     fresh = file.with_name(f"{file.name}.new")
     fresh.write_text(text)
     fresh.replace(file)
+
+
+def _agents(roles: "list[RoleOrder]") -> "dict[str, int]":
+    """The number of each role's agent; flows of one host that take turns have one, which keeps them."""
+    together: dict[str, list[str]] = {}
+    for role in roles:
+        request = _prepare(role)
+        together.setdefault(request.address if request.turns else role.name, []).append(role.name)
+    numbers: dict[str, int] = {}
+    taken: list[int] = []
+    for key, names in together.items():
+        if len(names) > ROLES_MAX:
+            words = f"{len(names)} flows take turns at {key}, and an agent has {ROLES_MAX} roles at most"
+            raise AgentError(ErrorKind.CONFIGURATION, words)
+        has_room = (number for number, count in enumerate(taken) if count + len(names) <= ROLES_MAX)
+        number = next(has_room, len(taken))
+        if number == len(taken):
+            taken.append(0)
+        taken[number] += len(names)
+        numbers.update(dict.fromkeys(names, number))
+    return numbers
+
+
+def _prepare(role: RoleOrder) -> Prepare:
+    request = _message(role.prepare)
+    assert isinstance(request, Prepare), role.prepare
+    return request
 
 
 def _message(line: str) -> Message:

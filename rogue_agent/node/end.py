@@ -76,6 +76,9 @@ class End(ABC):
     def is_finished(self) -> bool:
         """Whether the schedule is done; a responder never is."""
 
+    def on_failure(self) -> None:  # noqa: B027 - most ends have nothing that others wait for
+        """The role has failed: leave to others what they may wait for, before everything is given back."""
+
     @abstractmethod
     def finish(self, now: HostNs) -> None:
         """End the flow and its tables; said once."""

@@ -3,14 +3,17 @@
 from contextlib import ExitStack
 
 from rogue_agent.core.errors import SettingsError
+from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.transports import settings_for
-from rogue_agent.drivers.limiters import LIMITERS
-from rogue_agent.drivers.limiters.base import COLUMNS, PacedInterface, RateLimiter
+from rogue_agent.drivers.limiters import LIMITERS, SLOTS
+from rogue_agent.drivers.limiters.base import COLUMNS, RateLimiter
+from rogue_agent.drivers.limiters.borrowed import BorrowedLimiters
 from rogue_agent.drivers.verbs.discovery import PortAddress, find_port
 from rogue_agent.drivers.verbs.endpoint import opened
 from rogue_agent.node.end import End, Workplace
 from rogue_agent.node.messages import KERNEL_TCPS, Prepare
 from rogue_agent.node.tcp_end import TcpReceiverEnd, TcpSenderEnd
+from rogue_agent.node.turn_keeper import paced_interface, place_of
 from rogue_agent.node.verbs_end import Foundation, VerbsEnd
 from rogue_agent.node.verbs_peer import NO_LIMITER, endpoint_plan
 from rogue_agent.node.verbs_requester import VerbsRequester
@@ -39,13 +42,33 @@ def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) ->
     endpoint = stack.enter_context(opened(pyverbs, port, plan, workplace.stamp))
     if request.fill_seed is not None:
         endpoint.buffer.fill(request.fill_seed)
-    limiter = _limiter(request, port, line_rate_bps, workplace, stack)
+    turns = _turns(request, settings, workplace, stack)
+    limiter = _limiter(request, port, workplace, stack)
     end_class = VerbsRequester if request.end == "requester" else VerbsResponderEnd
-    return end_class(Foundation(request, workplace, settings, line_rate_bps, endpoint, limiter))
+    return end_class(Foundation(request, workplace, settings, line_rate_bps, endpoint, limiter, turns))
+
+
+def _turns(
+    request: Prepare, settings: TransportSettings, workplace: Workplace, stack: ExitStack
+) -> BorrowedLimiters | None:
+    """Come to the keeper of the card's limiters; None where each flow has its own.
+
+    Queue pairs are moved when nothing of theirs is outstanding. Nobody can know that of responses to READs,
+    and what a peer sends meanwhile is lost for good over UC.
+    """
+    if not request.turns:
+        return None
+    if settings.service != "rc" or request.end != "requester":
+        raise SettingsError("turns", request.turns, "none, but for requesters over RC")
+    if request.limiter not in SLOTS:
+        raise SettingsError("limiter", request.limiter, f"one of {', '.join(sorted(SLOTS))} to take turns at")
+    turns = BorrowedLimiters(place_of(workplace.spool.directory, request.address))
+    stack.callback(turns.close)
+    return turns
 
 
 def _limiter(
-    request: Prepare, port: PortAddress, line_rate_bps: int, workplace: Workplace, stack: ExitStack
+    request: Prepare, port: PortAddress, workplace: Workplace, stack: ExitStack
 ) -> RateLimiter | None:
     """Take the limiter of the request's priority; priority 0 is never limited."""
     if request.limiter == NO_LIMITER:
@@ -56,10 +79,7 @@ def _limiter(
         raise SettingsError("priority", 0, "1 to 7 where there is a limiter")
     if (request.limiter, request.end, request.verb) == ("software", "responder", "read"):
         raise SettingsError("limiter", "software", "htb or dcb: no software can hold back responses to READs")
-    paced = PacedInterface(
-        port.netdev, port.driver, request.priority, line_rate_bps, request.limiter_burst_bytes
-    )
     table = workplace.spool.table("limiter", COLUMNS)
-    limiter = LIMITERS[request.limiter](table, workplace.poller, paced)
+    limiter = LIMITERS[request.limiter](table, workplace.poller, paced_interface(request, port))
     stack.callback(limiter.close)
     return limiter

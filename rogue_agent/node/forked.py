@@ -22,14 +22,15 @@ Main = Callable[[int, int], int]
 class ForkedProcess:
     """Runs `main(source, sink)` in a child; what it prints goes to the file `log`.
 
-    `stdin` and `stdout` are our ends of its source and sink; the rest is as in `subprocess.Popen`.
+    `stdin` and `stdout` are our ends of its source and sink; the rest is as in `subprocess.Popen`. Of other
+    descriptors it keeps those in `kept`.
     """
 
-    def __init__(self, main: Main, log: Path) -> None:
+    def __init__(self, main: Main, log: Path, kept: Iterable[int] = ()) -> None:
         (source, stdin), (stdout, sink) = os.pipe(), os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
-            _be_the_child(main, source, sink, log)
+            _be_the_child(main, source, sink, log, kept)
         os.close(source)
         os.close(sink)
         self.stdin = os.fdopen(stdin, "wb", 0)
@@ -53,7 +54,7 @@ class ForkedProcess:
         return self._code
 
 
-def _be_the_child(main: Main, source: int, sink: int, log: Path) -> None:
+def _be_the_child(main: Main, source: int, sink: int, log: Path, kept: Iterable[int]) -> None:
     """Go on as the child, and never return."""
     code = 1
     try:
@@ -64,7 +65,7 @@ def _be_the_child(main: Main, source: int, sink: int, log: Path) -> None:
         os.dup2(output, _STDOUT)
         os.dup2(output, _STDERR)
         sys.stdout = sys.stderr = os.fdopen(_STDERR, "w", closefd=False)  # whatever they were before
-        close_all_but({_STDIN, _STDOUT, _STDERR, source, sink})
+        close_all_but({_STDIN, _STDOUT, _STDERR, source, sink, *kept})
         code = main(source, sink)
     except BaseException:
         os.write(_STDERR, traceback.format_exc().encode())

@@ -13,7 +13,7 @@ from rogue_agent.node.errors import ErrorKind
 from rogue_agent.node.fields import Flag, Integer, Many, Optional, Parameters, Rule, Text
 from rogue_agent.node.schema import Nested
 
-PROTOCOL = 4
+PROTOCOL = 5
 WORDS_LENGTH_MAX = 8_192
 ARRIVALS_MAX = 2_000
 KERNEL_TCPS = ("dctcp", "cubic", "reno")
@@ -96,7 +96,8 @@ class Prepare(RoleRequest):
     apart. limiter_burst_bytes: the most that the limiter lets leave at once; null for what suits hosts whose
     timers are late. interface: what TCP sends and receives through, where several hosts are one kernel; null
     leaves it to the routes. secret_seed: what nonces, keys and packet numbers are drawn from where nobody can
-    listen; null for the system's own randomness.
+    listen; null for the system's own randomness. turns: priorities whose limiters the requesters at this
+    address share by turns, which the agent keeps; the end begins with `priority`, and moves.
     """
 
     wire_type: ClassVar[str] = "prepare"
@@ -123,6 +124,7 @@ class Prepare(RoleRequest):
     record_inputs: bool = field(default=False, metadata=_takes(Flag()))
     interface: str | None = field(default=None, metadata=_takes(Optional(_INTERFACE)))
     secret_seed: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
+    turns: list[int] = field(default_factory=list, metadata=_takes(Many(Integer(1, 7), 7)))
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,7 @@ class Role:
         self.trouble = self.trouble or trouble
         self.state = RoleState.FAILED
         self._ended_ns = self._clock()
+        self._end.on_failure()
 
     def handle(self, request: Message) -> Message:
         """Carry out one request."""

@@ -4,6 +4,7 @@ import fcntl
 import os
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,15 +15,18 @@ from pathlib import Path
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Spool
 from rogue_agent.drivers.verbs import clock
-from rogue_agent.drivers.verbs.discovery import SYSFS
+from rogue_agent.drivers.verbs.discovery import SYSFS, find_port
 from rogue_agent.drivers.verbs.errors import VerbsUnavailable
 from rogue_agent.drivers.verbs.pyverbs import load
 from rogue_agent.node.data_process import DataProcess
 from rogue_agent.node.end import Workplace
 from rogue_agent.node.ends import open_end
 from rogue_agent.node.forked import ForkedProcess
+from rogue_agent.node.keepers import Keepers
+from rogue_agent.node.messages import Prepare
 from rogue_agent.node.plugins import import_plugins
 from rogue_agent.node.supervisor import Supervisor
+from rogue_agent.node.turn_keeper import keep_turns, listener_at, place_of
 
 SPOOL = Path("/var/lib/rogue/spool")
 """Provisioning makes room for samples there."""
@@ -31,6 +35,7 @@ _UNFINISHED_PREFIX = ".rogue-agent-"
 _READABLE_BY_GROUP = 0o2750
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 Work = Callable[[str, Path, int, int], int]
+Keep = Callable[[Prepare, socket.socket, int], int]
 
 
 def own_streams() -> tuple[int, int]:
@@ -49,6 +54,11 @@ def work(role: str, directory: Path, source: int, sink: int) -> int:
         load, SYSFS, Spool(directory, role), Poller(clock.host_ns), clock.host_ns, clock.nic_ns
     )
     return DataProcess(source, sink, workplace, open_end).serve()
+
+
+def keep(request: Prepare, listener: socket.socket, source: int) -> int:
+    """Keep the turns at a card's limiters."""
+    return keep_turns(request, find_port, listener, Poller(clock.host_ns), source)
 
 
 def supervise(work_on: Work = work) -> int:
@@ -114,7 +124,8 @@ def _supervise(work_on: Work, directory: Path) -> int:
     source, sink = own_streams()
     import_pyverbs()
     import_plugins()
-    return Supervisor(source, sink, partial(launch, work_on, directory), directory).serve()
+    keepers = Keepers(partial(launch_keeper, keep, directory))
+    return Supervisor(source, sink, partial(launch, work_on, directory), directory, keepers=keepers).serve()
 
 
 def import_pyverbs() -> None:
@@ -126,6 +137,17 @@ def import_pyverbs() -> None:
 def launch(work_on: Work, directory: Path, role: str, log: Path) -> ForkedProcess:
     """Start the data process of a role."""
     return ForkedProcess(partial(work_on, role, directory), log)
+
+
+def launch_keeper(keep_for: Keep, directory: Path, request: Prepare) -> ForkedProcess:
+    """Start the keeper of a card, at whose socket flows may knock from now on."""
+    place = place_of(directory, request.address)
+    with listener_at(place) as listener:
+        return ForkedProcess(
+            lambda source, _sink: keep_for(request, listener, source),
+            place.with_name(f"{place.name}.log"),
+            [listener.fileno()],
+        )
 
 
 def leave_a_watcher(directory: Path) -> None:

@@ -19,6 +19,7 @@ from typing import IO, Protocol
 from rogue_agent.drivers.limiters.bank import free_dead_limiters
 from rogue_agent.node.capabilities import capabilities
 from rogue_agent.node.errors import ErrorKind, MessageError
+from rogue_agent.node.keepers import Keepers
 from rogue_agent.node.messages import (
     PROTOCOL,
     Capabilities,
@@ -80,6 +81,7 @@ class Supervisor:
     """Serves one conversation over two file descriptors.
 
     `launch(role, log)` starts a data process; `directory` takes their logs. `look` says what the node is.
+    `keepers` knows who takes turns at limiters.
     """
 
     def __init__(  # noqa: PLR0913 - what is above, below and beside a supervisor
@@ -91,6 +93,7 @@ class Supervisor:
         clock: Callable[[], int] = time.monotonic_ns,
         look: Callable[[], Capabilities] = capabilities,
         on_gone: Callable[[], None] = free_dead_limiters,
+        keepers: "Keepers | None" = None,
     ) -> None:
         self._source = source
         self._sink = sink
@@ -99,6 +102,7 @@ class Supervisor:
         self._clock = clock
         self._look = look
         self._on_gone = on_gone
+        self._keepers = keepers
         self._reader = LineReader()
         self._is_open = False
         self._silence_limit_ns: int | None = None
@@ -178,6 +182,8 @@ class Supervisor:
         """Hand a request to its data process, which `prepare` starts and `end_role` ends."""
         role = request.role
         if isinstance(request, Prepare) and role not in self._roles and len(self._roles) < ROLES_MAX:
+            if self._keepers is not None:
+                self._keepers.join(request)
             self._launch(role)
         data = self._roles.get(role)
         if data is None:
@@ -274,6 +280,8 @@ class Supervisor:
         data.process.kill()
         data.process.wait()
         data.process.stdout.close()
+        if self._keepers is not None:
+            self._keepers.leave(role)
         self._on_gone()
 
     def _send(self, reply: Message) -> None:

@@ -7,6 +7,7 @@ from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.drivers import meter
 from rogue_agent.drivers.limiters.base import RateLimiter
+from rogue_agent.drivers.limiters.borrowed import BorrowedLimiters
 from rogue_agent.drivers.verbs import counters
 from rogue_agent.drivers.verbs.completion_queue import EventQueue
 from rogue_agent.drivers.verbs.endpoint import Endpoint, Remote
@@ -28,6 +29,7 @@ class Foundation:
     line_rate_bps: int
     endpoint: Endpoint
     limiter: RateLimiter | None
+    turns: BorrowedLimiters | None = None
 
 
 class VerbsEnd(End):

@@ -59,6 +59,9 @@ class VerbsRequester(VerbsEnd):
             records,
             Clocks(base.workplace.clock, base.endpoint.queue.stamp),
         )
+        if base.turns is not None:
+            base.turns.attach(self._flow.take_turns(base.turns), self._events.row)
+            base.workplace.poller.watch(base.turns.fileno(), base.turns.hear)
         self._watch(
             CompletionPump(
                 base.endpoint.queue, base.workplace.clock, self._flow.on_completions, lambda _now: None
@@ -108,21 +111,34 @@ class VerbsRequester(VerbsEnd):
     def on_time(self, now: HostNs) -> None:
         """Let the flow do what is due."""
         flow = self._flow
-        if flow is not None and flow.deadline_ns is not None and now >= flow.deadline_ns:
+        if flow is None:
+            return
+        if flow.deadline_ns is not None and now >= flow.deadline_ns:
             before = self._base.workplace.clock()
             flow.on_time(now)
             if self._pump is not None:
                 self._pump.spent.deciding_ns += self._base.workplace.clock() - before
+        flow.update_turn(now)
 
     @property
     def is_finished(self) -> bool:
         """Whether the schedule is done."""
         return self._flow is not None and self._flow.is_finished
 
+    def on_failure(self) -> None:
+        """Leave a limiter to others."""
+        if self._base.turns is not None:
+            self._base.turns.close()
+
     def finish(self, now: HostNs) -> None:
-        """Cut off what still runs."""
-        if self._flow is not None:
-            self._flow.finish(now)
+        """Cut off what still runs; a limiter through which some of it still goes stays ours."""
+        flow, turns = self._flow, self._base.turns
+        if flow is not None:
+            flow.finish(now)
+            if turns is not None:
+                self._base.workplace.poller.leave(turns.fileno())
+                if not flow.has_limiter:
+                    turns.close()
         super().finish(now)
 
     def report(self) -> Report:

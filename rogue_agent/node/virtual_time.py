@@ -1,6 +1,7 @@
 """Agents in a kernel whose clock is virtual: all hosts are one node, on which nothing changes any more."""
 
 import ctypes
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,15 +10,17 @@ from pathlib import Path
 from rogue_agent.core.clocks import NicNs
 from rogue_agent.drivers.exact_poller import ExactPoller, StandingClock
 from rogue_agent.drivers.spool import Spool
-from rogue_agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
+from rogue_agent.drivers.verbs.discovery import SYSFS, PortAddress, find_port, roce_ports
 from rogue_agent.drivers.verbs.pyverbs import load
 from rogue_agent.node.capabilities import capabilities
 from rogue_agent.node.data_process import DataProcess
 from rogue_agent.node.end import Workplace
 from rogue_agent.node.ends import open_end
-from rogue_agent.node.messages import Capabilities
-from rogue_agent.node.serve import launch, own_directory
+from rogue_agent.node.keepers import Keepers
+from rogue_agent.node.messages import Capabilities, Prepare
+from rogue_agent.node.serve import launch, launch_keeper, own_directory
 from rogue_agent.node.supervisor import Supervisor
+from rogue_agent.node.turn_keeper import keep_turns
 
 _PR_SET_TIMERSLACK = 29
 _LEAST_SLACK_NS = 1
@@ -49,7 +52,10 @@ def supervise_in_fork(known: KnownNode, source: int, sink: int) -> int:
     """Serve one conversation over two descriptors, in a process that has imported everything already."""
     with own_directory() as directory:
         start = partial(launch, partial(work, known.ports), directory)
-        return Supervisor(source, sink, start, directory, look=lambda: known.capabilities).serve()
+        keepers = Keepers(partial(launch_keeper, partial(keep, known.ports), directory))
+        return Supervisor(
+            source, sink, start, directory, look=lambda: known.capabilities, keepers=keepers
+        ).serve()
 
 
 def work(ports: Sequence[PortAddress], role: str, directory: Path, source: int, sink: int) -> int:
@@ -65,3 +71,9 @@ def work(ports: Sequence[PortAddress], role: str, directory: Path, source: int, 
         ports,
     )
     return DataProcess(source, sink, workplace, open_end).serve()
+
+
+def keep(ports: Sequence[PortAddress], request: Prepare, listener: socket.socket, source: int) -> int:
+    """Keep the turns at a card's limiters."""
+    find = partial(find_port, known=ports)
+    return keep_turns(request, find, listener, ExactPoller(StandingClock()), source)

@@ -143,6 +143,11 @@ def _pausing(kind: str) -> tuple[str, ...]:
 
 MORE = (
     Case(
+        "topology.nic_limiters",
+        ("workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 20ms, drain_for: 50ms}",),
+        ("topology.nic_limiters=2",),
+    ),
+    Case(
         "topology.pause_watchdog_restore",
         (PFC, "topology.pause_watchdog=1ms"),
         ("topology.pause_watchdog_restore=3ms",),

@@ -39,10 +39,14 @@ class QpType(IntEnum):
 
 class QpState(IntEnum):
     IBV_QPS_RESET = 0
+    IBV_QPS_RTS = 3
+    IBV_QPS_ERR = 6
 
 
 class QpAttrMask(IntFlag):
     IBV_QP_STATE = 1
+    IBV_QP_RQ_PSN = 1 << 12
+    IBV_QP_SQ_PSN = 1 << 16
 
 
 class CreateCqFlags(IntFlag):

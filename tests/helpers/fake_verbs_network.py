@@ -3,7 +3,8 @@
 import ctypes
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 from helpers.fake_verbs_device import (
     FakeError,
@@ -134,7 +135,13 @@ class QueuePair:
             raise FakeError("Failed to modify QP. Errno: 22, Invalid argument")
         if self.state != "RESET":
             raise FakeError("Failed to modify QP. Errno: 22, it is not in RESET")
-        self.attributes, self.state = attributes, "RTS"
+        self.attributes, self.state = replace(attributes), "RTS"
+
+    def query(self, mask: int) -> tuple[SimpleNamespace, None]:
+        """The packet numbers are those of what comes next, as a card's and soft-RoCE's are."""
+        assert mask == QpAttrMask.IBV_QP_STATE | QpAttrMask.IBV_QP_SQ_PSN | QpAttrMask.IBV_QP_RQ_PSN
+        state, known = QpState[f"IBV_QPS_{self.state}"], self.attributes or QpAttributes()
+        return SimpleNamespace(qp_state=state, sq_psn=known.sq_psn, rq_psn=known.rq_psn), None
 
     def modify(self, attributes: QpAttributes, mask: int) -> None:
         assert (attributes.qp_state, mask) == (QpState.IBV_QPS_RESET, QpAttrMask.IBV_QP_STATE)
@@ -157,11 +164,18 @@ class QueuePair:
         elif self.type == QpType.IBV_QPT_UC or self._carries():
             self._fabric.verbs_left -= 1
             self._move(request)
+            self._count()
             if request.send_flags & SendFlags.IBV_SEND_SIGNALED:
                 self._complete(request.wr_id, SUCCESS, request.sg_list.length)
         else:
             self.state = "ERR"
             self._complete(request.wr_id, RETRY_EXC_ERR)
+
+    def _count(self) -> None:
+        """A verb is one packet, and both ends go on to the next number."""
+        peer = self._peer()
+        if peer is not None and peer.attributes is not None and self.attributes is not None:
+            peer.attributes.rq_psn = self.attributes.sq_psn = (self.attributes.sq_psn + 1) % (1 << 24)
 
     def _complete(self, wr_id: int, status: int, byte_len: int = 0) -> None:
         self._init.scq.push(WorkCompletion(wr_id, status, byte_len))

@@ -63,6 +63,8 @@ class Topology(Specification, ABC):
     """Which headers a packet carries."""
     nic: Literal["cx3pro", "cx4", "ideal", "soft_roce"] | None = None
     """NIC profile; by default cx3pro up to 10 Gbps and cx4 above."""
+    nic_limiters: Annotated[int, Field(ge=1, le=7)] | None = None
+    """Rate limiters for flows in each NIC, at which they take turns; by default as many as the NIC has."""
     delay_ns: Delay = 1_000
     """Propagation delay of every link, one way."""
     delay_spread_ns: Delay = 5

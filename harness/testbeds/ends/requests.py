@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from harness.cell.timing import Timing
 from harness.testbeds.ends.memories import fill_seed, memory_bytes
 from harness.testbeds.ends.roles import EndName, NodeFlow
+from rogue_agent.drivers.limiters import SLOTS
 from rogue_agent.node.messages import ARRIVALS_MAX, Arrivals, Load, Prepare
 
 
@@ -16,6 +17,7 @@ def prepare_request(
     limiter: the kind that its host offers, for an end that sets rates.
     """
     flow, end = role
+    own = limiter if flow.priority_of(end) else "none"
     return Prepare(
         role=flow.role(end),
         time_limit_ms=limit_ms,
@@ -29,7 +31,8 @@ def prepare_request(
         line_rate_bps=flow.line_rate_bps,
         mtu_bytes=flow.mtu_bytes,
         priority=flow.priority_of(end),
-        limiter=limiter if flow.priority_of(end) else "none",
+        limiter=own,
+        turns=list(flow.limiter.turns) if own in SLOTS else [],
         sample_interval_ns=timing.throughput_interval_ns,
         record_rtt=flow.has_limiter,
         completions=flow.options.completions,

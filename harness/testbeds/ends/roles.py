@@ -1,6 +1,5 @@
 """From a cell to what each node is asked to do: two roles per flow, one at each end."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -8,14 +7,9 @@ from harness.cell.carrier import PROBE_GROUP, Carrier, PlannedFlow
 from harness.cell.cell import Cell
 from harness.cell.driver_options import DriverOptions, driver_options
 from harness.cell.parameters import agent_overrides, agent_settings
+from harness.testbeds.ends.limiter_classes import LimiterClass, limiter_classes, limiters_of
 from rogue_agent.core.transports import TRANSPORTS
 from workloads.traffic import Flow
-
-PRIORITIES: Final = 7
-"""Traffic classes with a limiter, from 1; class 0 has none.
-
-`lacking_limiters` refuses flows that would share one; those whose batches are held back may.
-"""
 
 MEMORY_BYTES_MAX: Final = 32 * 2**20
 """A longer transfer goes round and round in it."""
@@ -35,8 +29,8 @@ class NodeFlow:
     mtu_bytes: int
     run_ns: int
     """How long it runs at the longest, from its start."""
-    limiter_class: int = 0
-    """Priority of the end that the bytes leave, where the agent sets rates; 0 where it does not."""
+    limiter: LimiterClass = field(default_factory=LimiterClass)
+    """What paces it."""
     overrides: dict[str, object] = field(default_factory=dict)
     """Parameters of the transport by the agent's names."""
     options: DriverOptions = field(default_factory=DriverOptions)
@@ -76,11 +70,11 @@ class NodeFlow:
     @property
     def has_limiter(self) -> bool:
         """Whether the agent sets a rate."""
-        return self.limiter_class > 0
+        return self.limiter.priority > 0
 
     def priority_of(self, end: EndName) -> int:
         """Priority of an end's packets: those of the other end, ACKs above all, pass no limiter."""
-        return self.limiter_class if end == self.source_end else 0
+        return self.limiter.priority if end == self.source_end else 0
 
     def role(self, end: EndName) -> str:
         """Name of the role at one end."""
@@ -94,14 +88,14 @@ class NodeFlow:
 def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[NodeFlow]:
     """Every flow of a cell, the probe's last."""
     planned: list[NodeFlow] = []
-    limited: Counter[str] = Counter()
+    limiters = {
+        host: iter(limiter_classes(flows, limiters_of(cell.topology)))
+        for host, flows in limited_flows(cell).items()
+    }
     for each in (PlannedFlow(group, flow) for group in cell.groups for flow in group.flows):
         carrier, flow = each.carrier, each.flow
         line_rate_bps, name = cell.topology.host_rate_bps(flow.initiator), carrier.transport.base
-        limiter_class = 0
-        if is_limited(carrier, line_rate_bps):
-            limiter_class = 1 + limited[flow.source] % PRIORITIES
-            limited[flow.source] += 1
+        is_own = is_limited(carrier, line_rate_bps)
         overrides = agent_overrides(name, line_rate_bps, carrier.parameters) if name in TRANSPORTS else {}
         planned.append(
             NodeFlow(
@@ -110,7 +104,7 @@ def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[Nod
                 line_rate_bps,
                 cell.topology.mtu_bytes,
                 _run_ns(cell, flow),
-                limiter_class,
+                next(limiters[flow.source]) if is_own else LimiterClass(),
                 dict(overrides),
                 driver_options(carrier.parameters),
                 memory_bytes_max,
@@ -118,6 +112,16 @@ def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[Nod
         )
     probe = _probe(cell)
     return [*planned, probe] if probe else planned
+
+
+def limited_flows(cell: Cell) -> dict[str, list[PlannedFlow]]:
+    """Flows with rates, by the hosts that their bytes leave."""
+    by_host: dict[str, list[PlannedFlow]] = {}
+    for group in cell.groups:
+        for flow in group.flows:
+            if is_limited(group, cell.topology.host_rate_bps(flow.initiator)):
+                by_host.setdefault(flow.source, []).append(PlannedFlow(group, flow))
+    return by_host
 
 
 def _run_ns(cell: Cell, flow: Flow) -> int:

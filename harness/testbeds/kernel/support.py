@@ -9,7 +9,9 @@ from harness.cell.mistakes import ParameterError, ParameterMistake
 from harness.cell.parameters import as_written
 from harness.provisioning.ports import PROMPT_RED_BYTES_MIN
 from harness.testbeds.ends import support as ends
+from harness.testbeds.ends.limiter_classes import limiters_of, short_of
 from harness.testbeds.ends.port_faults import unsupported_fault
+from harness.testbeds.ends.roles import limited_flows
 from harness.testbeds.kernel.ports import thresholds_bytes
 from rogue_agent.core.transports import TRANSPORTS
 from rogue_agent.node.messages import KERNEL_TCPS
@@ -28,6 +30,7 @@ def unsupported(cell: Cell) -> str | None:
         or ends.simulators_traffic(cell)
         or ends.too_fine(cell)
         or _unsupported_marking(cell)
+        or _short_of_limiters(cell)
         or cell.idleness
     )
 
@@ -62,6 +65,17 @@ def _unsupported_marking(cell: Cell) -> str | None:
     if len(thresholds_bytes(cell)) > 1:
         return f"the switches have one traffic class: give all groups the same {as_written(MARK_ABOVE)}"
     return None
+
+
+def _short_of_limiters(cell: Cell) -> str | None:
+    """Flows over UC have no limiter of packets, so that many may share one where nobody else does."""
+    limiters = limiters_of(cell.topology)
+    hosts = (
+        (host, flows)
+        for host, flows in limited_flows(cell).items()
+        if any(flow.carrier.transport.service == "rc" for flow in flows)
+    )
+    return next((reason for host, flows in hosts if (reason := short_of(host, flows, limiters))), None)
 
 
 def _unsupported_network(cell: Cell) -> str | None:

@@ -13,8 +13,9 @@ from harness.cell.demand import Demand
 from harness.cell.parameters import agent_settings
 from harness.cell.timing import SECOND_NS
 from harness.testbeds.simulator.features import Feature, agent_transport, features_of, has_pauses
+from harness.testbeds.simulator.nics import profile_of
 from harness.testbeds.simulator.tcp import WRITE_BYTES
-from simulator import CONTROLS, PROFILES, RELIABILITIES, NicProfile
+from simulator import CONTROLS, RELIABILITIES, NicProfile
 from workloads.topologies import Link, Topology
 from workloads.traffic import Flow
 
@@ -164,7 +165,7 @@ def _moving(topology: Topology, carrier: Carrier) -> _Moving:
     return _Moving(
         topology.mtu_bytes,
         float(topology.frames.payload_fraction(topology.mtu_bytes)),
-        _acknowledged_every(settings.service, features, PROFILES[topology.nic_of(host)]),
+        _acknowledged_every(settings.service, features, profile_of(topology, host)),
         1.0 if is_controlled or has_pauses(features) else REPEATS.get(base, 1.0),
         settings.segment_bytes,
     )

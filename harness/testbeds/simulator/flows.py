@@ -7,6 +7,7 @@ from typing import cast
 
 from harness.cell.carrier import Carrier, PlannedFlow
 from harness.cell.cell import Cell
+from harness.testbeds.simulator.nics import profile_of
 from harness.testbeds.simulator.order import OnTransfer, Order
 from harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
 from rogue_agent.core.application import Schedule, TransferRecord
@@ -18,7 +19,7 @@ from rogue_agent.drivers.simulated import SimulatedFlow
 from rogue_agent.drivers.simulated_limiters import NicLimiters
 from rogue_agent.drivers.simulated_nic import Fabric, NicQueuePair
 from rogue_agent.drivers.simulated_path import SimulatedPath, open_path
-from simulator import PROFILES, NicControl, QueuePair, Reliability, Simulation
+from simulator import NicControl, QueuePair, Reliability, Simulation
 from workloads.streams import random_stream, source_port
 from workloads.topologies import Topology
 from workloads.traffic import Flow
@@ -92,8 +93,11 @@ class RunningFlow:
 
 def shared_limiters(simulation: Simulation, topology: Topology) -> dict[str, NicLimiters]:
     """The limiters of each host whose NIC may have fewer of them than queue pairs."""
-    limiters = {host: PROFILES[topology.nic_of(host)].limiters for host in topology.host_names()}
-    return {host: NicLimiters(simulation, count) for host, count in limiters.items() if count}
+    limiters = {host: profile_of(topology, host).limiters for host in topology.host_names()}
+    keeps_one = topology.nic_limiters is not None
+    return {
+        host: NicLimiters(simulation, count, keeps_one=keeps_one) for host, count in limiters.items() if count
+    }
 
 
 class FlowFabric:
@@ -202,7 +206,7 @@ def _link_facts(topology: Topology, host: str) -> LinkFacts:
         line_rate_bps=topology.host_rate_bps(host),
         mtu_bytes=topology.mtu_bytes,
         framing=topology.framing,
-        rate_step_bps=PROFILES[topology.nic_of(host)].rate_step_bps,
+        rate_step_bps=profile_of(topology, host).rate_step_bps,
     )
 
 

@@ -8,9 +8,9 @@ from harness.cell.mistakes import ParameterError
 from harness.cell.parameters import agent_settings
 from harness.testbeds.simulator.controls import agent_parameters
 from harness.testbeds.simulator.features import agent_transport
+from harness.testbeds.simulator.nics import profile_of
 from rogue_agent.core.settings import TransportSettings
 from rogue_agent.core.transports import TRANSPORTS
-from simulator import PROFILES
 from workloads.traffic import Flow
 
 
@@ -35,8 +35,9 @@ def lacking_limiters(cell: Cell) -> str | None:
     if cell.experiment.probe is not None:
         unlimited.add(topology.probe_host())
     for host, readers in sorted(kept.items()):
-        limiters = PROFILES[topology.nic_of(host)].limiters
-        needed = readers + (host in turns) + (host in unlimited)
+        limiters = profile_of(topology, host).limiters
+        keeps_one = host in unlimited or topology.nic_limiters is not None
+        needed = readers + (host in turns) + keeps_one
         if limiters and needed > limiters:
             return (
                 f"{host} responds to the READs of {readers} flows and needs {needed} limiters, of which its "

@@ -20,11 +20,12 @@ from harness.testbeds.simulator.features import (
     marking,
 )
 from harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
+from harness.testbeds.simulator.nics import profile_of
 from harness.testbeds.simulator.order import Order
 from harness.testbeds.simulator.reliability import nic_reliability
 from harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from rogue_agent.core.settings import TransportSettings
-from simulator import PROFILES, Simulation
+from simulator import Simulation
 from workloads.streams import random_stream
 from workloads.traffic import Flow
 
@@ -102,7 +103,7 @@ def build_links(cell: Cell) -> Simulation:
     topology = cell.topology
     simulation = Simulation(seed=cell.seed, framing=framing(cell), ttl_hops=topology.ttl_hops)
     for host in topology.host_names():
-        simulation.add_host(host, PROFILES[topology.nic_of(host)])
+        simulation.add_host(host, profile_of(topology, host))
     add_switch = partial(
         simulation.add_switch,
         flow_control=flow_control(cell),

@@ -14,13 +14,14 @@ from harness.testbeds.simulator.estimate import estimate_seconds, expected_packe
 from harness.testbeds.simulator.features import feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import SimulatedNetwork, build_network
+from harness.testbeds.simulator.nics import profile_of
 from harness.testbeds.simulator.rehearsal import is_same_for_every_seed
 from harness.testbeds.simulator.reliability import reliability_facts
 from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.simulator.stall import StallWatch
 from harness.testbeds.simulator.tables import collect_tables, has_estimator
 from rogue_agent.core.errors import SettingsError
-from simulator import PROFILES, SimulationError
+from simulator import SimulationError
 from workloads.records import FailureKind
 
 SLICES_MAX = 2_000
@@ -119,7 +120,7 @@ def _timeout(network: SimulatedNetwork, timing: Timing) -> Failure:
 def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
     """What is worth knowing about the cell and stands in no table."""
     first = (*network.flows, *network.probes)[0]
-    profile = PROFILES[cell.topology.nic_of(first.flow.source)]
+    profile = profile_of(cell.topology, first.flow.source)
     statistics = network.simulation.statistics()
     deadlock = network.simulation.deadlock()
     floor_ns = getattr(first.settings.cc_parameters, "base_rtt_floor_ns", None)

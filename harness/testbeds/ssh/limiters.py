@@ -1,18 +1,17 @@
 """Which limiter an end of a flow uses, and whether the nodes have enough of them, said before the run."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from harness.cell.carrier import PlannedFlow
 from harness.cell.cell import Cell
 from harness.cell.mistakes import ParameterError
 from harness.cell.parameters import agent_settings
 from harness.provisioning.inventory import HostVariables, Inventory
-from harness.testbeds.ends.roles import PRIORITIES
+from harness.testbeds.ends.limiter_classes import limiters_of, short_of
 from harness.testbeds.ssh.node import Node
 from rogue_agent.core.transports import TRANSPORTS
 from rogue_agent.node.messages import Capabilities
-from workloads.traffic import Flow
 
 KINDS: Final = ("htb", "dcb")
 """Limiters that hold packets back. Provisioning prepares a node for one; its first one is taken."""
@@ -45,17 +44,11 @@ def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
         for host in inventory.hosts
         if host.name in nodes
     }
-    flows = Counter[str]()
-    for flow, batch_ns in _limited_flows(cell):
-        host = flow.source
-        kind = limiter_kind(nodes[host], interfaces[host])
-        flows[host] += 1
-        if kind != SOFTWARE:
-            if flows[host] > PRIORITIES:
-                return (
-                    f"{host} sends more than {PRIORITIES} of the flows that have rates of their own, as many "
-                    f"as {kind} can serve on one host: let it send fewer; flows take turns on the simulator"
-                )
+    paced: dict[str, list[PlannedFlow]] = {}
+    for planned, batch_ns in _limited_flows(cell):
+        flow, host = planned.flow, planned.flow.source
+        if limiter_kind(nodes[host], interfaces[host]) != SOFTWARE:
+            paced.setdefault(host, []).append(planned)
             continue
         lacks = f"{host} has neither htb nor dcb on {interfaces[host]}: provision it"
         if flow.verb == "read":
@@ -65,10 +58,13 @@ def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
                 f"{lacks}; holding back whole batches is too coarse where one takes {batch_ns / 1e6:.2g} ms, "
                 f"less than {SOFTWARE_BATCH_NS_MIN / 1e6:g} ms"
             )
-    return None
+    limiters = limiters_of(cell.topology)
+    return next(
+        (reason for host, flows in paced.items() if (reason := short_of(host, flows, limiters))), None
+    )
 
 
-def _limited_flows(cell: Cell) -> Iterator[tuple[Flow, int]]:
+def _limited_flows(cell: Cell) -> Iterator[tuple[PlannedFlow, int]]:
     """Flows that have rates, and what a batch takes at line rate; a parameter's mistake is told elsewhere."""
     for group in cell.groups:
         for flow in group.flows if group.transport.base in TRANSPORTS else ():
@@ -78,4 +74,4 @@ def _limited_flows(cell: Cell) -> Iterator[tuple[Flow, int]]:
             except ParameterError:
                 return
             if settings.estimator is not None:
-                yield flow, settings.segment_bytes * 8 * 10**9 // rate_bps
+                yield PlannedFlow(group, flow), settings.segment_bytes * 8 * 10**9 // rate_bps

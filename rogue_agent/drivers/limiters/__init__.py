@@ -1,10 +1,10 @@
 """Rate limiters that software can program, by the names that `prepare` has for them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from rogue_agent.drivers.limiters.base import PacedInterface, RateLimiter
-from rogue_agent.drivers.limiters.dcb import DcbLimiter
-from rogue_agent.drivers.limiters.htb import HtbLimiter
+from rogue_agent.drivers.limiters.base import LimiterSlots, PacedInterface, RateLimiter
+from rogue_agent.drivers.limiters.dcb import DcbLimiter, DcbSlots
+from rogue_agent.drivers.limiters.htb import HtbLimiter, HtbSlots
 from rogue_agent.drivers.limiters.software import SoftwareLimiter
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -14,3 +14,9 @@ LIMITERS: dict[str, Callable[[Table, Poller, PacedInterface], RateLimiter]] = {
     "dcb": DcbLimiter,
     "software": SoftwareLimiter,
 }
+
+SLOTS: dict[str, Callable[[PacedInterface, Sequence[int]], LimiterSlots]] = {
+    "htb": HtbSlots,
+    "dcb": DcbSlots,
+}
+"""Those that flows can take turns at: what one holds back was handed over, and nothing of it moves along."""

@@ -29,7 +29,8 @@ class Bank:
     """Slots 0 to 7 of one card. A slot belongs to the one process that has taken it, until that ends.
 
     `tell` gives the card a whole vector of rates. A wanted rate is an aligned word that only the slot's owner
-    writes. Between two processes stand locks of files, which the kernel opens when their owner is killed.
+    writes, or the one to whom it is lent. Between two processes stand locks of files, which the kernel opens
+    when their owner is killed.
     """
 
     def __init__(self, directory: Path, tell: Callable[[Sequence[int]], None]) -> None:
@@ -37,6 +38,7 @@ class Bank:
         self._directory = directory
         self._tell = tell
         self._own: dict[int, int] = {}
+        self._borrowed: int | None = None
         self._lock = _opened(directory / "rates")
         size_bytes = _ROWS * CLASSES * _WORD_BYTES
         os.ftruncate(self._lock, size_bytes)
@@ -57,13 +59,17 @@ class Bank:
             self._bury()
             self._hand_over()
 
+    def borrow(self, slot: int) -> None:
+        """Use the slot of somebody else, who lends it to nobody beside us; and no other one any more."""
+        self._borrowed = slot
+
     def set_rate(self, slot: int, rate: int) -> None:
         """Have a rate on the card when this returns.
 
         Those who wait meanwhile have written theirs already: the next of them hands over everybody's, and a
         process waits for two calls at most.
         """
-        assert slot in self._own, f"slot {slot} was not taken"
+        assert slot in self._own or slot == self._borrowed, f"slot {slot} was not taken"
         self._wanted[slot] = rate
         if self._told[slot] != rate:
             with self._alone():

@@ -18,7 +18,7 @@ class PacedInterface:
     """What a limiter paces: the packets of one priority that leave an interface, which a driver serves.
 
     burst_bytes: the most that may leave at once, where a limiter has a choice; None for what suits hosts
-    whose timers are late.
+    whose timers are late. is_lent: somebody has taken the limiters of several priorities, and lends them.
     """
 
     netdev: str
@@ -26,6 +26,7 @@ class PacedInterface:
     priority: int
     line_rate_bps: int
     burst_bytes: "int | None" = None
+    is_lent: bool = False
 
 
 class RateLimiter(ABC):
@@ -47,16 +48,37 @@ class RateLimiter(ABC):
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Have this rate applied from now on, 0 for none; return the rate that will really be applied."""
 
+    def use(self, priority: int) -> None:
+        """Pace this priority from now on, whose limiter was lent to us; `set_rate` follows."""
+        raise LimiterError(f"{self.kind}: no such limiter is lent, asked for that of priority {priority}")
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every rate acts that was asked for: only then may a limiter go on to somebody else."""
+        return True
+
     def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
         """When a verb that is handed over now may be posted: at once, where packets are held back below."""
         return now
 
     @abstractmethod
     def close(self) -> None:
-        """Lift the limit and give everything back."""
+        """Lift the limit, unless it was lent, and give everything back."""
 
     def _record(self, t_ns: HostNs, requested_bps: int, effective_bps: int, actuation_ns: int | None) -> None:
         self.writes += 1
         if actuation_ns is not None:
             self.actuations_ns.append(actuation_ns)
         self._table.row(t_ns, requested_bps, effective_bps, actuation_ns)
+
+
+class LimiterSlots(ABC):
+    """Limiters of an interface that one process has taken, by their priorities, to lend them to others."""
+
+    @abstractmethod
+    def lift(self, priority: int) -> None:
+        """Leave this priority without a limit: whoever had its limiter is gone."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Lift all limits, and leave the limiters to others."""

@@ -3,11 +3,11 @@
 This is how RoGUE's authors limited a ConnectX-3 Pro. Source: RoGUE, section 4.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.limiters import bank
-from rogue_agent.drivers.limiters.base import LimiterError, PacedInterface, RateLimiter
+from rogue_agent.drivers.limiters.base import LimiterError, LimiterSlots, PacedInterface, RateLimiter
 from rogue_agent.drivers.limiters.dcbnl import DcbNetlink
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -41,9 +41,17 @@ class DcbLimiter(RateLimiter):
         self._line_rate_bps = interface.line_rate_bps
         self.step_bps = step_bps(interface.driver, interface.line_rate_bps)
         self._card = DcbNetlink(interface.netdev)
-        self._slot = _class_of(self._card, interface)
+        self._classes = _classes_of(self._card, interface.netdev)
+        self._slot = self._classes[interface.priority]
+        self._is_lent = interface.is_lent
         self._bank = bank.Bank(bank.PLACE / interface.netdev, self._card.set_rates)
-        self._bank.take(self._slot)
+        if not self._is_lent:
+            self._bank.take(self._slot)
+
+    def use(self, priority: int) -> None:
+        """Pace the class of this priority from now on."""
+        self._slot = self._classes[priority]
+        self._bank.borrow(self._slot)
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Set the traffic class's maximum, in whole steps."""
@@ -55,8 +63,32 @@ class DcbLimiter(RateLimiter):
         return effective_bps or self._line_rate_bps
 
     def close(self) -> None:
-        """Lift the limit."""
-        self._bank.give_back(self._slot)
+        """Lift the limit; of one that was lent its owner does so."""
+        if not self._is_lent:
+            self._bank.give_back(self._slot)
+        self._bank.close()
+        self._card.close()
+
+
+class DcbSlots(LimiterSlots):
+    """Slots of the bank, each locked as a flow's own would be."""
+
+    def __init__(self, interface: PacedInterface, priorities: Sequence[int]) -> None:
+        self._card = DcbNetlink(interface.netdev)
+        classes = _classes_of(self._card, interface.netdev)
+        self._slots = {priority: classes[priority] for priority in priorities}
+        self._bank = bank.Bank(bank.PLACE / interface.netdev, self._card.set_rates)
+        for slot in self._slots.values():
+            self._bank.take(slot)
+
+    def lift(self, priority: int) -> None:
+        """Tell the card that the class has no maximum."""
+        self._bank.set_rate(self._slots[priority], 0)
+
+    def close(self) -> None:
+        """Leave all slots."""
+        for slot in self._slots.values():
+            self._bank.give_back(slot)
         self._bank.close()
         self._card.close()
 
@@ -103,13 +135,13 @@ def are_apart(classes: Mapping[int, int]) -> bool:
     return len(classes) == len(set(classes.values())) == _PRIORITIES
 
 
-def _class_of(card: DcbNetlink, interface: PacedInterface) -> int:
+def _classes_of(card: DcbNetlink, netdev: str) -> dict[int, int]:
     classes = card.traffic_classes()
     if not are_apart(classes):
         shared = " ".join(f"{priority}:{number}" for priority, number in classes.items()) or "nothing"
         apart = " ".join(f"{priority}:{priority}" for priority in range(_PRIORITIES))
         raise LimiterError(
-            f"dcb: traffic classes of priorities on {interface.netdev}: got {shared}, expected one each; "
-            f"set them: dcb ets set dev {interface.netdev} prio-tc {apart}"
+            f"dcb: traffic classes of priorities on {netdev}: got {shared}, expected one each; "
+            f"set them: dcb ets set dev {netdev} prio-tc {apart}"
         )
-    return classes[interface.priority]
+    return classes

@@ -3,10 +3,12 @@
 The classes, and what sends packets into them, are prepared beforehand; here rates are changed only.
 """
 
+import subprocess
 from collections import deque
+from collections.abc import Sequence
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters.base import PacedInterface, RateLimiter
+from rogue_agent.drivers.limiters.base import LimiterError, LimiterSlots, PacedInterface, RateLimiter
 from rogue_agent.drivers.limiters.batch_program import BatchProgram
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
@@ -37,13 +39,25 @@ class HtbLimiter(RateLimiter):
 
     def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
         super().__init__(table)
-        self._class = f"1:1{interface.priority}"
+        self._class = _class_of(interface.priority)
+        self._is_lent = interface.is_lent
         self._netdev = interface.netdev
         self._line_rate_bps = interface.line_rate_bps
         self._burst_bytes = interface.burst_bytes
         self._asked: deque[tuple[HostNs, int, int]] = deque()
         self._program = BatchProgram(COMMAND, poller, self._on_line)
-        self._program.tell(self._change(self._line_rate_bps))
+        if not self._is_lent:
+            self._program.tell(self._change(self._line_rate_bps))
+
+    def use(self, priority: int) -> None:
+        """Pace the class of this priority from now on; every rate of the one before acts."""
+        assert self.is_settled, f"class {self._class} is left with a rate on its way"
+        self._class = _class_of(priority)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether each change was confirmed."""
+        return not self._asked
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Change the class's rate, exact to a byte per second."""
@@ -57,8 +71,8 @@ class HtbLimiter(RateLimiter):
         return effective_bps
 
     def close(self) -> None:
-        """Put the class back to the line rate."""
-        self._program.close(self._change(self._line_rate_bps))
+        """Put the class back to the line rate, unless it was lent."""
+        self._program.close(*(() if self._is_lent else (self._change(self._line_rate_bps),)))
         while self._asked:
             self._record(*self._asked.popleft(), None)
 
@@ -69,6 +83,40 @@ class HtbLimiter(RateLimiter):
         if self._asked and line.startswith(f"class htb {self._class} "):
             asked_ns, requested_bps, effective_bps = self._asked.popleft()
             self._record(asked_ns, requested_bps, effective_bps, now - asked_ns)
+
+
+class HtbSlots(LimiterSlots):
+    """Classes of an interface; nothing but this project changes them, so that none is locked."""
+
+    def __init__(self, interface: PacedInterface, priorities: Sequence[int]) -> None:
+        self._interface = interface
+        self._priorities = priorities
+        self._lift(priorities)
+
+    def lift(self, priority: int) -> None:
+        """Put the class back to the line rate."""
+        self._lift([priority])
+
+    def close(self) -> None:
+        """Put all back."""
+        self._lift(self._priorities)
+
+    def _lift(self, priorities: Sequence[int]) -> None:
+        of = self._interface
+        lines = "".join(
+            f"{change_command(of.netdev, _class_of(each), of.line_rate_bps, of.burst_bytes)}\n"
+            for each in priorities
+        )
+        try:
+            done = subprocess.run(COMMAND, input=lines, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise LimiterError(f"{COMMAND[0]} does not start: {error.strerror}") from error
+        if complaint := done.stderr.strip():
+            raise LimiterError(f"{COMMAND[0]}: {complaint}")
+
+
+def _class_of(priority: int) -> str:
+    return f"1:1{priority}"
 
 
 def change_command(netdev: str, class_id: str, rate_bps: int, burst_bytes: int | None = None) -> str:

@@ -117,9 +117,16 @@ class Endpoint:
     def ready(self, qp_num: int, sq_psn: int, rq_psn: int) -> None:
         """Bring a queue pair from RESET back to RTS."""
         self.pair_of(qp_num).ready(sq_psn, rq_psn)
-        for ring in self.rings:
-            if ring.qp_num == qp_num:
-                ring.renew()
+        self._renew(qp_num)
+
+    def move(self, priority: int) -> None:
+        """Send everything with another priority from now on; nothing of ours may be outstanding.
+
+        Queue pairs that are not in RTS are being brought back: they move when they are ready again.
+        """
+        for pair in self.pairs:
+            if pair.priority != priority and pair.move(priority):
+                self._renew(pair.qp_num)
 
     def sort(self, completions: list[Completion]) -> Arrived:
         """Tell sends, receives and datagrams apart, and post receives again that were used up.
@@ -143,6 +150,11 @@ class Endpoint:
                 if payload is not None:
                     datagrams.append(payload)
         return Arrived(sends, receives, datagrams)
+
+    def _renew(self, qp_num: int) -> None:
+        for ring in self.rings:
+            if ring.qp_num == qp_num:
+                ring.renew()
 
 
 @contextmanager

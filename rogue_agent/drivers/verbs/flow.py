@@ -22,6 +22,7 @@ from rogue_agent.drivers.meter import ThroughputMeter
 from rogue_agent.drivers.spool import Table
 from rogue_agent.drivers.step import UNEXPLAINED, RecoveringFlow, drain, rtt_sample
 from rogue_agent.drivers.transfers import TransferLog
+from rogue_agent.drivers.turn import Lender, Turn
 from rogue_agent.drivers.verbs.clock import Clocks
 from rogue_agent.drivers.verbs.endpoint import Endpoint
 from rogue_agent.drivers.verbs.queue_pair import RemoteMemory
@@ -91,6 +92,7 @@ class VerbsFlow(RecoveringFlow):
         self._records = records
         self._clock, self._stamp = clocks
         self._application: Application | None = None
+        self._turn: Turn | None = None
         self._is_over = False
         self._timer_ns: HostNs | None = None
         self._unsignaled_bytes = 0
@@ -103,6 +105,38 @@ class VerbsFlow(RecoveringFlow):
     def follow(self, schedule: Schedule) -> None:
         """Take the schedule; its first transfer is due at its start."""
         self._application = Application(schedule)
+
+    def take_turns(self, lender: Lender) -> Turn:
+        """Use a limiter that is lent, by its priority, and post nothing without one."""
+        limiter = self._limiter
+        assert limiter is not None, "takes turns, but has no limiter to be lent"
+        self._turn = Turn(
+            lender, self._connection, self._is_running, self._use, self._go_on, lambda: limiter.is_settled
+        )
+        return self._turn
+
+    @property
+    def has_limiter(self) -> bool:
+        """Whether a limiter that was lent is still ours."""
+        return self._turn is not None and self._turn.has_limiter
+
+    def update_turn(self, now: HostNs) -> None:
+        """Tell the lender if something has changed; said once per turn of the event loop at least."""
+        if self._turn is not None:
+            self._turn.update(now)
+
+    def _is_running(self) -> bool:
+        return self._application is not None and self._application.is_running
+
+    def _use(self, priority: int) -> None:
+        """Move to the limiter of a priority, with every queue pair; nothing is outstanding."""
+        assert self._limiter is not None, "takes turns, but has no limiter to be lent"
+        self._endpoint.move(priority)
+        self._limiter.use(priority)
+
+    def _go_on(self, now: HostNs) -> None:
+        drain(self._connection, self, now)
+        self.update_turn(now)
 
     @property
     def ended(self) -> dict[str, int]:
@@ -143,7 +177,7 @@ class VerbsFlow(RecoveringFlow):
         self._begin(now)
         if self._timer_ns is not None and now >= self._timer_ns:
             self._connection.on_timer(now)
-        drain(self._connection, self, now)
+        self._go_on(now)
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
         """Take the entries of one poll; after the end nobody wants them."""
@@ -157,12 +191,14 @@ class VerbsFlow(RecoveringFlow):
             self._believe(partial(self._connection.on_receives, now, entries))
         for payload in datagrams:
             self._believe(partial(self._connection.on_peer_message, payload))
-        drain(self._connection, self, now)
+        self._go_on(now)
 
     def finish(self, now: HostNs) -> None:
         """End the run; a transfer that still runs is recorded as unfinished, and posts nothing more."""
         self._is_over = True
         self._held.clear()
+        if self._turn is not None:
+            self._turn.end(now)
         if self._application is None:
             return
         running = [record for record in self._application.records if record.end_ns is None]

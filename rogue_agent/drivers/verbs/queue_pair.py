@@ -2,7 +2,7 @@
 
 import errno
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rogue_agent.core.actions import PostSend
@@ -168,6 +168,40 @@ class QueuePair:
             self._qp.modify(attributes, enums.ibv_qp_attr_mask.IBV_QP_STATE)
         except self._pyverbs.error as error:
             raise VerbsError("ibv_modify_qp", f"to RESET: {error}", self.qp_num) from error
+
+    @property
+    def priority(self) -> int:
+        """With which it sends, or will when it is ready again."""
+        assert self._connection is not None, "the queue pair was never connected"
+        return self._connection[2].priority
+
+    def move(self, priority: int) -> bool:
+        """Send with another priority, to the same peer; return whether it had to be made ready anew.
+
+        A priority is set on the way to RTR, so the queue pair goes through RESET and comes back with the
+        packet numbers that would have been next, in both directions. With nothing outstanding the peer does
+        not notice; what it sends meanwhile over RC, it sends again. SQD, in which the specification lets the
+        path be changed, is a state that mlx5 has no command for.
+
+        Source: InfiniBand Architecture Specification, volume 1, section 10.3.1 (states); Linux,
+        infiniband/core/verbs.c (qp_state_table). The next packet numbers are what `query` tells:
+        hw/mlx4/qp.c (mlx4_ib_query_qp), hw/mlx5/qp.c (query_qp_attr; optab of __mlx5_ib_modify_qp for SQD),
+        sw/rxe/rxe_qp.c (rxe_qp_to_attr).
+        """
+        assert self._connection is not None, "the queue pair was never connected"
+        port, remote, path = self._connection
+        self._connection = port, remote, replace(path, priority=priority)
+        enums = self._pyverbs.enums
+        mask = enums.ibv_qp_attr_mask
+        try:
+            now, _ = self._qp.query(mask.IBV_QP_STATE | mask.IBV_QP_SQ_PSN | mask.IBV_QP_RQ_PSN)
+        except self._pyverbs.error as error:
+            raise VerbsError("ibv_query_qp", str(error), self.qp_num) from error
+        if now.qp_state != enums.ibv_qp_state.IBV_QPS_RTS:
+            return False
+        self.reset()
+        self.ready(now.sq_psn, now.rq_psn)
+        return True
 
     def post(self, action: PostSend, local: tuple[int, int], remote: tuple[int, int]) -> None:
         """Post one verb between `local` (address, lkey) and `remote` (address, rkey).

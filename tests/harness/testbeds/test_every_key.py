@@ -71,7 +71,14 @@ def test_no_key_is_left_out() -> None:
     assert set(TOPOLOGIES) == set(TOPOLOGIES_OWN)
     for name, kind in TOPOLOGIES.items():
         usual, others = TOPOLOGIES_OWN[name]
-        assert keys_of(kind) == {*usual, *others, *TOPOLOGY, *PAUSES, "pause_watchdog_restore"}
+        assert keys_of(kind) == {
+            *usual,
+            *others,
+            *TOPOLOGY,
+            *PAUSES,
+            "pause_watchdog_restore",
+            "nic_limiters",
+        }
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

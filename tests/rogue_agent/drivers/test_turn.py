@@ -131,3 +131,17 @@ def test_a_rate_that_is_still_on_its_way_keeps_the_limiter(flow: Flow) -> None:
     flow.may_leave = True
     flow.turn.update(NOW)
     assert flow.line.said == ["ask", "give back, more"]
+
+
+def test_a_flow_that_is_over_gives_back_unasked(flow: Flow) -> None:
+    flow.submit(1)
+    flow.turn.begin(0, NOW)
+    flow.turn.end(NOW)
+    assert flow.line.said == ["ask"], "its verb is still out"
+    flow.complete(1)
+    flow.turn.end(NOW)
+    flow.turn.end(NOW)
+    flow.turn.leave(NOW)
+    assert flow.line.said == ["ask", "give back, no more"], (
+        "it has nothing any more that it could be asked for"
+    )

@@ -43,7 +43,7 @@ def test_the_archive_speaks_and_ends_when_its_input_ends(tmp_path: Path) -> None
     agent.write_bytes(agent_archive())
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(agent), "serve"],
-        input=b'{"type":"hello","protocol":4}\n',
+        input=b'{"type":"hello","protocol":5}\n',
         capture_output=True,
         check=False,
         cwd=tmp_path,
@@ -52,4 +52,4 @@ def test_the_archive_speaks_and_ends_when_its_input_ends(tmp_path: Path) -> None
     assert (done.returncode, words) == (0, []), (
         "nothing is said but where samples go if nothing is provisioned"
     )
-    assert done.stdout.startswith(b'{"type":"capabilities","protocol":4,')
+    assert done.stdout.startswith(b'{"type":"capabilities","protocol":5,')

@@ -132,3 +132,18 @@ def test_more_roles_than_an_agent_takes_have_several_agents(
 def test_a_program_that_fails_is_named_with_its_words() -> None:
     with pytest.raises(AgentError, match="ls -- /nowhere: ls: "):
         run(Command(["ls", "--", "/nowhere"]))
+
+
+def test_flows_of_a_host_that_take_turns_have_one_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def order(number: int, address: str, turns: list[int]) -> RoleOrder:
+        request = Prepare(f"flow{number}", LIMIT_MS, "requester", address, "rogue", 100, turns=turns)
+        return RoleOrder(f"flow{number}", "requester", "", encode(request).decode(), [], 0, 1, 0)
+
+    monkeypatch.setattr(conductor, "ROLES_MAX", 3)
+    roles = [order(number, f"10.0.0.{number % 3}", [1, 2] if number % 3 else []) for number in range(9)]
+    agents = conductor._agents(roles)
+    assert len({agents[f"flow{number}"] for number in (1, 4, 7)}) == 1
+    assert len({agents[f"flow{number}"] for number in (2, 5, 8)}) == 1
+    assert set(agents.values()) == {0, 1, 2}
+    with pytest.raises(AgentError, match=r"4 flows take turns at 10\.0\.0\.1, and an agent has 3 roles"):
+        conductor._agents([*roles, order(10, "10.0.0.1", [1, 2])])

@@ -5,6 +5,7 @@ import pytest
 from helpers.agent_roles import LIMIT_MS, Stage
 
 from rogue_agent.core.errors import SettingsError
+from rogue_agent.drivers.limiters.base import LimiterError
 from rogue_agent.drivers.verbs.errors import VerbsUnavailable
 from rogue_agent.node.messages import Prepare
 
@@ -56,3 +57,22 @@ def test_software_cannot_hold_back_responses_to_reads(stage: Stage) -> None:
     assert stage.enter(reading).introduction.limiter == "software"
     with pytest.raises(SettingsError, match="no software can hold back responses to READs"):
         stage.enter(replace(reading, end="responder"))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"transport": "rogue-uc"}, "turns: got .*, expected none, but for requesters over RC"),
+        ({"end": "responder", "verb": "read"}, "turns: got .*, expected none, but for requesters over RC"),
+        ({"limiter": "software"}, "limiter: got 'software', expected one of dcb, htb to take turns at"),
+    ],
+)
+def test_what_cannot_take_turns_is_refused(stage: Stage, change: dict[str, object], reason: str) -> None:
+    request = replace(PREPARE, limiter="htb", priority=1, turns=[1, 2])
+    with pytest.raises(SettingsError, match=reason):
+        stage.enter(replace(request, **change))  # type: ignore[arg-type]
+
+
+def test_without_a_keeper_there_are_no_turns(stage: Stage) -> None:
+    with pytest.raises(LimiterError, match="turns at limiters: nobody keeps them at turns-"):
+        stage.enter(replace(PREPARE, limiter="htb", priority=1, turns=[1, 2]))

@@ -1,12 +1,27 @@
 import hashlib
+import socket
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
 
+from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.errors import SettingsError
+from rogue_agent.drivers.limiters import LIMITERS
+from rogue_agent.drivers.limiters.base import LimiterError
+from rogue_agent.drivers.limiters.borrowed import ASK, BACK, BACK_FOR_MORE, LEAVE, REST, USE, WELCOME
+from rogue_agent.drivers.limiters.software import SoftwareLimiter
 from rogue_agent.drivers.replay import replay
+from rogue_agent.node import ends
 from rogue_agent.node.messages import Connect, Load, Prepare, Start
+from rogue_agent.node.role import RoleState
+from rogue_agent.node.turn_keeper import listener_at
 
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 1_000_000)
 
@@ -125,3 +140,125 @@ def test_completions_may_be_polled_without_pause(stage: Stage) -> None:
     play(here, there, Load("here", LIMIT_MS, 1_000_000, count=3))
     sent = results(here)
     assert (sent.status, sent.transfers_ok, sent.spent["events"]) == ("ok", 3, 0)
+
+
+class LentLimiter(SoftwareLimiter):
+    """Holds nothing back, and can be lent; writes down for which priorities."""
+
+    used: ClassVar[list[int]] = []
+
+    def use(self, priority: int) -> None:
+        self.used.append(priority)
+
+    def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
+        return now
+
+
+class Keeper:
+    """The keeper's end of a flow's connection, at a socket where the flow looks for it."""
+
+    def __init__(self, place: Path) -> None:
+        self.said: list[bytes] = []
+        self._listener = listener_at(place)
+        self._flow: socket.socket | None = None
+
+    def greet(self) -> None:
+        self._flow, _ = self._listener.accept()
+        self._flow.send(WELCOME)
+        self._flow.setblocking(False)
+
+    def tell(self, message: bytes) -> None:
+        assert self._flow is not None
+        self._flow.send(message)
+
+    def hear(self) -> list[bytes]:
+        """All that the flow has said so far; an empty word is its end."""
+        assert self._flow is not None
+        while True:
+            try:
+                self.said.append(self._flow.recv(100))
+            except BlockingIOError:
+                return self.said
+            if not self.said[-1]:
+                return self.said
+
+    def close(self) -> None:
+        if self._flow is not None:
+            self._flow.close()
+        self._listener.close()
+
+
+@pytest.fixture
+def turning(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Actor, Actor, Keeper]]:
+    """A flow that takes turns, its peer, and who keeps them."""
+    monkeypatch.setitem(LIMITERS, "htb", LentLimiter)
+    monkeypatch.setattr(LentLimiter, "used", [])
+    with tempfile.TemporaryDirectory(prefix="turns-") as place:
+        monkeypatch.setattr(ends, "place_of", lambda _directory, _address: Path(place) / "turns")
+        with closing(Keeper(Path(place) / "turns")) as keeper, ThreadPoolExecutor(1) as greeting:
+            there = stage.enter(replace(PREPARE, role="there", end="responder"))
+            greeting.submit(keeper.greet)
+            here = stage.enter(replace(PREPARE, limiter="htb", priority=1, turns=[1, 2]))
+            there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+            here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+            here.role.handle(Load("here", LIMIT_MS, 40 * 65_536))
+            yield here, there, keeper
+
+
+def start(here: Actor, there: Actor) -> None:
+    for actor, role in ((there, "there"), (here, "here")):
+        actor.role.handle(Start(role, LIMIT_MS, 1_000_000, 10**12))
+
+
+def go_round(here: Actor, there: Actor, turns: int = 200) -> None:
+    for _ in range(turns):
+        here.turn()
+        there.turn()
+
+
+def test_a_flow_posts_in_its_turns_alone_and_moves_its_queue_pairs(
+    turning: tuple[Actor, Actor, Keeper], stage: Stage
+) -> None:
+    here, there, keeper = turning
+    start(here, there)
+    while here.role.state is not RoleState.RUNNING:
+        here.turn()
+    go_round(here, there)
+    assert keeper.hear() == [ASK]
+    assert stage.fabric.verbs_left == 1 << 30, "nothing was posted"
+    keeper.tell(USE + b"2")
+    go_round(here, there, 3)
+    keeper.tell(LEAVE)
+    go_round(here, there)
+    assert keeper.hear() == [ASK, BACK_FOR_MORE]
+    posted = (1 << 30) - stage.fabric.verbs_left
+    assert 0 < posted < 40
+    keeper.tell(USE + b"1")
+    go_round(here, there, 2_000)
+    assert here.role.state is RoleState.FINISHED
+    assert keeper.hear() == [ASK, BACK_FOR_MORE, REST, BACK, b""], "and it has left"
+    assert LentLimiter.used == [2, 1]
+    assert results(here).status == "ok"
+    assert [row["event"] for row in here.rows("events")] == ["turn", "turn_over", "turn", "turn_over"]
+
+
+def test_a_flow_whose_keeper_is_gone_fails_with_words(turning: tuple[Actor, Actor, Keeper]) -> None:
+    here, there, keeper = turning
+    start(here, there)
+    while not keeper.hear():
+        here.turn()
+    keeper.close()
+    with pytest.raises(LimiterError, match="turns at limiters: their keeper"):
+        go_round(here, there)
+    here.role.fail(LimiterError("their keeper has ended"))
+
+
+def test_a_flow_that_fails_leaves_its_limiter_to_others(turning: tuple[Actor, Actor, Keeper]) -> None:
+    here, there, keeper = turning
+    start(here, there)
+    while not keeper.hear():
+        here.turn()
+    keeper.tell(USE + b"2")
+    go_round(here, there, 3)
+    here.role.fail(SettingsError("anything", 0, "something else"))
+    assert keeper.hear() == [ASK, b""]

@@ -40,7 +40,7 @@ def test_a_read_is_asked_for_by_the_host_that_gets_the_bytes(tmp_path: Path) -> 
 
 
 def test_only_what_has_a_congestion_control_of_ours_has_a_limiter(tmp_path: Path) -> None:
-    assert [flow.limiter_class for flow in planned(tmp_path)] == [1, 1, 0]
+    assert [flow.limiter.priority for flow in planned(tmp_path)] == [1, 1, 0]
     assert [flow.has_limiter for flow in planned(tmp_path, index=1)] == [False, False, False]
     assert [name for name in TRANSPORTS if is_limited(carrier(name), 10**8)] == ["rogue", "rogue-uc"]
     assert not is_limited(carrier("dctcp"), 10**8)
@@ -48,13 +48,13 @@ def test_only_what_has_a_congestion_control_of_ours_has_a_limiter(tmp_path: Path
 
 def test_a_control_that_is_chosen_has_a_limiter_too(tmp_path: Path) -> None:
     chosen = "transports=[{name: roce, cc: vegas, estimator: literal}]"
-    assert [flow.limiter_class for flow in planned(tmp_path, chosen)] == [1, 1, 0]
+    assert [flow.limiter.priority for flow in planned(tmp_path, chosen)] == [1, 1, 0]
 
 
 def test_flows_that_leave_one_host_have_limiters_of_their_own(tmp_path: Path) -> None:
     many = "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 900ms}"
     flows = [flow for flow in planned(tmp_path, many, "probe=null") if flow.flow.source == "h0"]
-    assert sorted(flow.limiter_class for flow in flows) == [1, 2]
+    assert sorted(flow.limiter.priority for flow in flows) == [1, 2]
 
 
 def test_parameters_reach_the_agent_by_its_own_names(tmp_path: Path) -> None:

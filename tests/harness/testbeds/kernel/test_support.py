@@ -67,3 +67,14 @@ def test_switches_mark_above_one_threshold(tmp_path: Path) -> None:
     star = "topology: {kind: star, hosts: 4, rate: 10Gbps}"
     text = f"name: two\n{star}\ntraffic:\n{groups}transports: [dctcp]\n"
     assert "give all groups the same mark_above" in (unsupported(cell_of(tmp_path, text=text)) or "")
+
+
+def test_flows_that_cannot_take_turns_need_limiters_enough(tmp_path: Path) -> None:
+    """READs keep theirs; what goes over UC is held back by software, and may share."""
+    many = "workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 1s, verb: VERB}"
+    for verb, transport, is_refused in (
+        ("write", "rogue", False), ("read", "rogue", True), ("write", "rogue-uc", False),
+    ):  # fmt: skip
+        settings = (many.replace("VERB", verb), f"transports=[{transport}]", "probe=null")
+        reason = unsupported(cell_of(tmp_path, *settings, "topology.nic_limiters=2"))
+        assert ("its card has 2 limiters for them: 3 respond to READs" in str(reason)) is is_refused

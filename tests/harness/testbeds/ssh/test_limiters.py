@@ -44,17 +44,18 @@ def test_an_interface_that_the_inventory_knows_by_its_mac_is_found_by_its_addres
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_more_flows_than_limiters_are_refused(tmp_path: Path, kind: str) -> None:
-    """A host with n peers sends n flows; 8 would share a class without knowing."""
+def test_more_flows_than_limiters_take_turns_unless_they_cannot(tmp_path: Path, kind: str) -> None:
+    """A host with n peers sends n flows; READs keep a limiter each."""
     node = replace(CAPABILITIES, limiters=[f"{kind}:eth1", "software"])
-    for peers, is_refused in ((7, False), (8, True)):
-        many = f"workload={{kind: many_pairs, hosts: {peers + 1}, load: 0.5, arrive_for: 20s}}"
+    for peers, verb, is_refused in ((8, "write", False), (7, "read", False), (8, "read", True)):
+        many = f"workload={{kind: many_pairs, hosts: {peers + 1}, load: 0.5, arrive_for: 20s, verb: {verb}}}"
         settings = ("topology.hosts=16", SLOW, many, "probe=null", "transports=[rogue]")
         reason = told(tmp_path, node, *settings)
         assert (reason is not None) is is_refused
         if reason is not None:
-            assert f"more than 7 of the flows that have rates of their own, as many as {kind} can" in reason
-            assert reason.endswith("flows take turns on the simulator")
+            assert (
+                "sends 8 flows that have rates of their own, and its card has 7 limiters for them" in reason
+            )
         assert told(tmp_path, node, *settings, "transports=[roce]") is None
 
 

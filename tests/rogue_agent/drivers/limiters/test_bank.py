@@ -196,3 +196,21 @@ def test_the_supervisor_frees_every_card(
 
 def test_the_place_is_gone_after_a_reboot() -> None:
     assert module.PLACE.parts[:2] == ("/", "run")
+
+
+def test_a_slot_that_is_lent_is_used_by_others(place: Path, card: CardFile) -> None:
+    """Its owner keeps it; whoever it is lent to writes its rate, until another one is lent to him."""
+    owner, user = Bank(place, card.tell), Bank(place, card.tell)
+    for slot in (2, 3):
+        owner.take(slot)
+    user.borrow(2)
+    user.set_rate(2, 500_000)
+    assert card.rates[2] == 500_000
+    user.borrow(3)
+    with pytest.raises(AssertionError, match="slot 2 was not taken"):
+        user.set_rate(2, 0)
+    user.close()
+    assert card.rates[2] == 500_000
+    owner.set_rate(2, 0)
+    assert card.rates[2] == 0
+    owner.close()

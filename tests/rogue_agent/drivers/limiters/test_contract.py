@@ -7,8 +7,8 @@ import pytest
 from helpers.fake_dcb import FakeCard
 
 from rogue_agent.core.clocks import HostNs
-from rogue_agent.drivers.limiters import LIMITERS
-from rogue_agent.drivers.limiters.base import PacedInterface
+from rogue_agent.drivers.limiters import LIMITERS, SLOTS
+from rogue_agent.drivers.limiters.base import LimiterError, PacedInterface
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
@@ -56,3 +56,40 @@ def test_a_verb_never_goes_out_before_it_is_handed_over(kind: str, table: Table,
     assert releases == sorted(releases)
     assert all(release >= now for now, release in zip(range(0, 1_000_000, 100_000), releases, strict=True))
     limiter.close()
+
+
+def state(kind: str, told: Callable[[], list[str]], cards: dict[str, FakeCard]) -> list[str]:
+    """What the card or the program was told last, of priorities 3 and 5."""
+    if kind == "dcb":
+        return [str(rate) for number, rate in enumerate(cards["eth1"].rates_kbps) if number in (4, 5)]
+    changes = [line for line in told() if "change" in line]
+    return [next(line for line in reversed(changes) if f"1:1{priority}" in line) for priority in (3, 5)]
+
+
+@pytest.mark.parametrize("kind", SLOTS)
+def test_a_limiter_that_is_lent_goes_from_priority_to_priority(
+    kind: str, table: Table, poller: Poller, told: Callable[[], list[str]], cards: dict[str, FakeCard]
+) -> None:
+    """Its user sets rates, and lifts none; whoever lends lifts them."""
+    interface = PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS, is_lent=True)
+    slots = SLOTS[kind](interface, [3, 5])
+    lifted = state(kind, told, cards)
+    limiter = LIMITERS[kind](table, poller, interface)
+    assert state(kind, told, cards) == lifted, "nothing is said before the first turn"
+    limiter.use(5)
+    limiter.set_rate(LINE_RATE_BPS // 2, HostNs(5))
+    limiter.close()
+    limited = state(kind, told, cards)
+    assert limited[1] != lifted[1], "closing lifts nothing"
+    slots.lift(5)
+    assert state(kind, told, cards)[1] == lifted[1]
+    slots.close()
+    assert state(kind, told, cards) == lifted
+
+
+@pytest.mark.usefixtures("told", "cards")
+def test_what_software_holds_back_is_lent_to_nobody(table: Table, poller: Poller) -> None:
+    limiter = LIMITERS["software"](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    assert "software" not in SLOTS
+    with pytest.raises(LimiterError, match="software: no such limiter is lent, asked for that of priority 5"):
+        limiter.use(5)

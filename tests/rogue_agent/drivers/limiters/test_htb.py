@@ -1,10 +1,13 @@
 import io
 from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 from rogue_agent.core.clocks import HostNs
 from rogue_agent.core.wire import framing_named
-from rogue_agent.drivers.limiters.base import PacedInterface
-from rogue_agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, change_command
+from rogue_agent.drivers.limiters.base import LimiterError, PacedInterface
+from rogue_agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, HtbSlots, change_command
 from rogue_agent.drivers.poller import Poller
 from rogue_agent.drivers.spool import Table
 
@@ -68,3 +71,28 @@ def test_what_was_not_confirmed_before_the_end_is_a_row_without_a_time(
     limiter.close()
     assert rows.getvalue().splitlines()[1:] == ["7,8,8,"]
     assert len(told()) == 4
+
+
+def test_a_limiter_that_is_lent_is_left_when_its_rate_acts(
+    table: Table, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    """The program that stands for tc knows class 1:13 alone."""
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True))
+    limiter.use(3)
+    limiter.set_rate(8_000_000, HostNs(0))
+    assert not limiter.is_settled
+    while not limiter.is_settled:
+        poller.turn(None)
+    limiter.use(5)
+    limiter.set_rate(9_000_000, HostNs(0))
+    limiter.close()
+    assert [line.split()[7] for line in told() if "change" in line] == ["1:13", "1:15"]
+
+
+def test_a_program_that_complains_is_told(told: Callable[[], list[str]], tmp_path: Path) -> None:
+    slots = HtbSlots(PacedInterface("eth1", "software", 1, LINE_RATE_BPS), [1, 2])
+    assert len(told()) == 2
+    (tmp_path / "tc").write_text("#!/bin/sh\ncat >/dev/null\necho Error: no such class >&2\n")
+    with pytest.raises(LimiterError, match="tc: Error: no such class"):
+        slots.lift(2)
+    (tmp_path / "tc").unlink()
