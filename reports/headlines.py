@@ -177,6 +177,7 @@ HEADLINES: Final[dict[str, Headlines]] = {
         (_LONG, _SHORT, _UNFINISHED, _PROBE),
         ("long_fct_p50_ns", "long_fct_p90_ns", "short_fct_p50_ns", "short_fct_p90_ns", "unfinished_share"),
     ),
+    "goal": Headlines((_WHOLE, _STRAGGLER, _UNFINISHED), ("whole_ns", "straggler_ns"), ("whole_ns",)),
     "poisson": OF_TRANSFERS,
     "trace": OF_TRANSFERS,
     "collective": Headlines(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from harness.data.goal import read_goal
 from harness.data.network import read_network
 from harness.data.sizes import read_sizes
 from harness.data.source import DataSource, Reader, read_source
@@ -12,10 +13,12 @@ from harness.data.trace import read_trace
 from workloads.flow_sizes import SizesOfFile
 from workloads.mistakes import mistake
 from workloads.topologies.link_list import LinkList
+from workloads.traffic.goal_schedule import GoalSchedule
 from workloads.traffic.trace_rows import TraceRows
 
 READERS: Final[Mapping[type, Reader]] = {
     TraceRows: read_trace,
+    GoalSchedule: read_goal,
     SizesOfFile: read_sizes,
     LinkList: read_network,
 }

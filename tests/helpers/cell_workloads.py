@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from helpers.data_files import FLOWS, OTHER_FLOWS
+from helpers.data_files import FLOWS, GOAL, OTHER_FLOWS, OTHER_GOAL
 
 Values = Mapping[str, object]
 
@@ -43,6 +43,7 @@ WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
             "iterations": 2, "compute": "9us", "verb": "read",
         },
     ),
+    "goal": ({"file": GOAL}, {"file": OTHER_GOAL, "eager": "1KB", "verb": "read"}),
     "many_pairs": (
         {"hosts": 3, "load": 0.5, "arrive_for": "50ms", "drain_for": "50ms", "size": "20KB"},
         {

@@ -2,21 +2,29 @@
 
 from pathlib import Path
 
+from harness.data.goal import read_goal
 from harness.data.network import read_network
 from harness.data.source import data_source
 from harness.data.trace import read_trace
 from workloads.topologies.link_list import LinkList
+from workloads.traffic.goal_schedule import GoalSchedule
 from workloads.traffic.trace_rows import TraceRows
 
 TRAFFIC = Path(__file__).parents[1] / "data" / "traffic"
 FLOWS, OTHER_FLOWS = TRAFFIC / "flows.csv", TRAFFIC / "other.csv"
 NETWORK, OTHER_NETWORK = TRAFFIC / "network.yaml", TRAFFIC / "other.yaml"
+GOAL, OTHER_GOAL = TRAFFIC / "ring.goal", TRAFFIC / "pair.goal"
 SIZES = TRAFFIC / "sizes.csv"
 
 
 def trace_rows(text: str) -> TraceRows:
     """What a CSV file of this text says."""
     return read_trace(data_source("flows.csv", text.encode()))
+
+
+def goal_schedule(text: str) -> GoalSchedule:
+    """What a GOAL file of this text says."""
+    return read_goal(data_source("x.goal", text.encode()))
 
 
 def link_list(text: str) -> LinkList:

@@ -6,6 +6,7 @@ from workloads.traffic.all_to_all import AllToAll
 from workloads.traffic.clos_pairs import ClosPairs
 from workloads.traffic.collective import Collective
 from workloads.traffic.doubling import Doubling
+from workloads.traffic.goal import Goal
 from workloads.traffic.incast import Incast
 from workloads.traffic.many_pairs import ManyPairs
 from workloads.traffic.pairs import Pairs
@@ -27,6 +28,7 @@ WORKLOADS: Final[dict[str, type[Workload]]] = {
     "permutation": Permutation,
     "all_to_all": AllToAll,
     "collective": Collective,
+    "goal": Goal,
     "many_pairs": ManyPairs,
     "poisson": Poisson,
     "trace": Trace,

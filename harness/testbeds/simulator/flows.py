@@ -58,8 +58,8 @@ class RunningFlow:
             for record in self.agent.transfers:
                 waited_for = self.order.waited_for(self.flow, record.transfer_id)
                 if waited_for is not None:
-                    group, (ends, number) = self.carrier.name, waited_for
-                    record.waited_for = f"{group}/{ends}", number
+                    ends, number = waited_for
+                    record.waited_for = self.flow_id.removesuffix(self.flow.ends) + ends, number
         return self.agent.transfers
 
     @property

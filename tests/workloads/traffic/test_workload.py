@@ -1,7 +1,7 @@
 """Every workload: same seed, same flows; flows between hosts that exist."""
 
 import pytest
-from helpers.data_files import FLOWS, trace_rows
+from helpers.data_files import FLOWS, GOAL, goal_schedule, trace_rows
 
 from workloads.topologies import Placement
 from workloads.traffic import WORKLOADS, Arrival, Flow, Verb, Workload
@@ -24,6 +24,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "all_to_all": {"hosts": 4, "size": "1MB"},
     "pingmesh": {"run_for": "1s", "places": [1, 2]},
     "trace": {"file": trace_rows(FLOWS.read_text())},
+    "goal": {"file": goal_schedule(GOAL.read_text())},
 }
 
 

@@ -1,0 +1,99 @@
+"""GOAL files: what is read, and the one sentence for each kind of nonsense."""
+
+import pytest
+from helpers.data_files import GOAL, goal_schedule
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_core import PydanticCustomError
+
+from harness.data.goal import read_goal
+from harness.data.source import data_source
+from workloads.traffic.goal_schedule import Operation
+
+PAIR = "num_ranks 2\nrank 0 {\nl1: send 9b to 1 tag 4 cpu 0 nic 0\n}\nrank 1 {\nl1: recv 9b from 0 tag 4\n}\n"
+
+
+def told(text: str) -> str:
+    with pytest.raises(PydanticCustomError) as caught:
+        goal_schedule(text)
+    assert caught.value.context is not None
+    return f"{caught.value.context['got']}, expected {caught.value.context['expected']}"
+
+
+def test_operations_are_read_with_what_they_wait_for() -> None:
+    found = goal_schedule(
+        "/* ranks\n */ num_ranks 2 // two\nrank 0 {\n  calc 7 cpu 1\n a : send 9b to 1\nb: calc 0\n"
+        "b requires a\nb irequires a\n}\nrank 1 {\nrecv 9b from 0\n}\n"
+    )
+    assert found.ranks == 2
+    assert found.operations == (
+        Operation("calc", 0, 7),
+        Operation("send", 0, 9, 1),
+        Operation("calc", 0, 0, requires=(1,), irequires=(1,)),
+        Operation("recv", 1, 9, 0, match=1),
+    )
+
+
+def test_messages_match_by_tag_and_then_by_order() -> None:
+    found = goal_schedule(
+        "num_ranks 2\nrank 0 {\nsend 1b to 1 tag 5\nsend 2b to 1\nsend 3b to 1\n}\n"
+        "rank 1 {\nrecv 2b from 0\nrecv 1b from 0 tag 5\nrecv 3b from 0\n}\n"
+    )
+    assert [each.match for each in found.operations[3:]] == [1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (PAIR.replace("num_ranks 2\n", ""), "rank 0 in line 1, column 1 of x.goal, expected num_ranks"),
+        (PAIR.replace("rank 1", "rank 2"), "2 in line 5, column 1 of x.goal, expected a rank from 0 to 1"),
+        (PAIR.replace("to 1", "to 3"), "3 in line 3, column 1 of x.goal, expected a rank from 0 to 1"),
+        (PAIR.replace("to 1", "to 0"), "send to 0 in line 3, column 1 of x.goal, expected another rank"),
+        (
+            PAIR.replace("l1: send 9b to 1 tag 4 cpu 0 nic 0", "  calc 1"),
+            "recv 9b from 0 tag 4 in line 6, column 1 of x.goal, expected a send of rank 0 for it",
+        ),
+        (
+            PAIR.replace("l1: recv 9b from 0 tag 4", "calc 1"),
+            "send 9b to 1 tag 4 in line 3, column 1 of x.goal, expected a recv of rank 1 for it",
+        ),
+        (PAIR.replace("recv 9b", "recv 8b"), "expected 9b, as its send in line 3 has"),
+        (PAIR.replace("recv 9b from", "recv 9b to"), "recv ... to in line 6, column 1"),
+        (PAIR.replace("from 0", "from -1"), "-1 in line 6, column 1 of x.goal, expected a rank and a tag"),
+        (
+            PAIR.replace("}\nrank 1", "  l1 requires l7\n}\nrank 1"),
+            "l7 in line 4, column 15 of x.goal, expected a label",
+        ),
+        (
+            PAIR.replace("}\nrank 1", "l1: calc 1\n}\nrank 1"),
+            "l1 in line 4, column 1 of x.goal, expected a label",
+        ),
+        (PAIR.replace("9b to", "-9b to"), "l1: send -9b to 1 tag 4 cpu 0 nic 0 in line 3, column 1"),
+        (PAIR.replace("9b", "9" * 30 + "b"), "expected a size or time from 0 to"),
+        (
+            PAIR.replace("}\nrank 1 {", "rank 1 {"),
+            "rank 1 in line 4, column 1 of x.goal, expected } of rank 0",
+        ),
+        (PAIR[:-2], "the end of the file in line 7, column 1 of x.goal, expected } that ends rank 1"),
+        ("num_ranks 2\n", "none in x.goal, expected num_ranks, and operations of ranks"),
+        ("num_ranks 0\n", "0 in line 1, column 1"),
+        (
+            PAIR.replace("}\nrank 1", " a: calc 1\nb: calc 2\na requires b\nb requires a\n}\nrank 1"),
+            "a cycle in line 4, column 2 of x.goal, expected operations that do not wait for themselves",
+        ),
+    ],
+)
+def test_nonsense_has_a_line_and_a_column(text: str, sentence: str) -> None:
+    assert sentence in told(text)
+
+
+def test_the_example_is_read() -> None:
+    assert read_goal(data_source("ring.goal", GOAL.read_bytes())).ranks == 4
+
+
+@given(st.text(alphabet="num_raks 0123{}\nsendb to1cvlfrom:iqu/*", max_size=80))
+def test_any_text_is_a_schedule_or_a_mistake(text: str) -> None:
+    try:
+        read_goal(data_source("x.goal", text.encode() or b" "))
+    except PydanticCustomError as error:
+        assert error.context is not None
