@@ -14,6 +14,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import FakeTestbed
 from helpers.inline_slot import InlineSlot
@@ -29,6 +31,8 @@ from harness.run import Workers, cells_left, reopen_run, replan, start_run, work
 from workloads.manifest import MANIFEST, CellRecord
 
 TRANSPORTS = "transports=[{name: rogue, label: ok}, {name: roce, label: fine}]"
+LOADED = (pd, pa)
+"""What a run needs, so that its process need not import it; that would take most of the time."""
 _CHANGES = {"os.rename", "os.mkdir", "os.remove", "os.rmdir"}
 
 
