@@ -79,3 +79,8 @@ class Reliability:
                 f"{where}: expected {name} above the delay of the round trip, {round_trip_ps} ps, "
                 f"or 0 for no timeouts, got {timeout_ns:g}; raise it"
             )
+
+
+def service_of(service: str, reliability: Reliability | None) -> str:
+    """Return what carries a connection: rc, uc or tcp."""
+    return "tcp" if reliability is not None and reliability.controls_window else service

@@ -17,6 +17,7 @@ from simulator.forwarding import Forwarding
 from simulator.framing import ROCEV2, Framing
 from simulator.losses import IndependentLoss, Loss
 from simulator.memory import Memory
+from simulator.packets import Packets
 from simulator.parameters import (
     DELAY_PS_MAX,
     INTERVAL_NS_MAX,
@@ -30,7 +31,7 @@ from simulator.parameters import (
     require_timeout,
 )
 from simulator.profiles import NicProfile
-from simulator.reliability import Reliability
+from simulator.reliability import Reliability, service_of
 from simulator.switches import Switches
 from simulator.topology import Topology
 from simulator.waits import Wait, find_deadlock
@@ -38,7 +39,7 @@ from simulator.waits import Wait, find_deadlock
 Table: TypeAlias = dict[str, NDArray[Any]]
 
 
-class Simulation(Faults, Switches, Forwarding):
+class Simulation(Faults, Switches, Forwarding, Packets):
     """A network of hosts and switches, built first and then run.
 
     The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every
@@ -59,6 +60,7 @@ class Simulation(Faults, Switches, Forwarding):
         self._topology = Topology(require_integer("Simulation", "seed", seed, 0, 2**64 - 1), ttl_hops)
         self._engine = self._engine_type(seed=seed, framing=framing)
         self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
+        self._end_of = {}
         self._flow_controls = FlowControls(framing)
 
     def add_host(self, name: str, profile: NicProfile) -> None:
@@ -150,7 +152,7 @@ class Simulation(Faults, Switches, Forwarding):
             **(control.arguments(where, service) if control else {}),
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
         )
-        self._hosts_of |= {end.qp_num: hosts for end in ends}
+        self._remember(ends, (a, b), service_of(service, reliability))
         return ends
 
     def datagram_queue_pair(self, host: str, *, mtu_bytes: int = 1024) -> DatagramQueuePair:
@@ -160,7 +162,9 @@ class Simulation(Faults, Switches, Forwarding):
         require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX)
         self._flow_controls.check_mtu(where, mtu_bytes)
         self._topology.close()
-        return DatagramQueuePair(self._engine, self._topology, number, mtu_bytes)
+        queue_pair = DatagramQueuePair(self._engine, self._topology, number, mtu_bytes)
+        self._end_of[queue_pair.qp_num] = (host, "ud")
+        return queue_pair
 
     def register_memory(self, host: str, size_bytes: int, *, seed: int | None = None) -> Memory:
         """Register memory of a host, full of zeros or, with ``seed``, of random bytes."""
@@ -302,6 +306,11 @@ class Simulation(Faults, Switches, Forwarding):
     def digest(self) -> str:
         """Return a hash over queue pair, wr_id, status and picoseconds of all completed verbs, in order."""
         return self._engine.digest()
+
+    def _remember(self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str) -> None:
+        numbers = frozenset(self._topology.node("connect", host) for host in hosts)
+        self._hosts_of |= {end.qp_num: numbers for end in ends}
+        self._end_of |= {end.qp_num: (host, service) for end, host in zip(ends, hosts, strict=True)}
 
     def _lender(self, where: str, limiter_of: QueuePair | None, hosts: frozenset[int]) -> int | None:
         if limiter_of is None:

@@ -23,6 +23,7 @@
 #include "protocol/fault.h"
 #include "protocol/framing.h"
 #include "protocol/pause_state.h"
+#include "results/packet_log.h"
 #include "results/wait.h"
 
 namespace simulator {
@@ -183,6 +184,12 @@ void bind_running(Class& engine) {
           },
           nb::arg("interval_ns"))
       .def(
+          "record_packets",
+          [](Bound& self, const nb::kwargs& values) {
+            self.engine.record_packets(read_fields<PacketLogSettings>(values));
+          },
+          nb::arg("values"))
+      .def(
           "inject",
           [](Bound& self, const std::string& fault, const nb::kwargs& values) {
             self.engine.inject(read_fault(fault, values));
@@ -197,6 +204,8 @@ void bind_results(Class& engine) {
   engine.def("throughput_columns", [](Bound& self) { return to_numpy(self.engine.recorder().throughput); })
       .def("queue_columns", [](Bound& self) { return to_numpy(self.engine.recorder().queues); })
       .def("oracle_columns", [](Bound& self) { return to_numpy(self.engine.recorder().oracle); })
+      .def("packet_columns", [](Bound& self) { return to_numpy(self.engine.recorder().packets.rows); })
+      .def("packets_missed", [](Bound& self) { return self.engine.recorder().packets.missed(); })
       .def("pause_columns",
            [](Bound& self) {
              PauseState::Records records = self.engine.recorder().pauses;

@@ -57,7 +57,10 @@ inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   const bool must_set_slot = port.in_flight.empty() || port.has(Port::kEager);
   catch_up_classed(port, now_);
   if (has_priority(classes.inspected, priority) || !world_.pool[index].is_ecn_capable()) [[unlikely]] {
-    if (is_refused(classes, world_.pool[index])) return drop_classed(link, index);
+    if (is_refused(classes, world_.pool[index])) {
+      const bool is_shut = has_priority(classes.shut, priority);
+      return drop_classed(link, index, is_shut ? PacketFate::kWatchdog : PacketFate::kMarker);
+    }
   }
   const ClassQueue& queue = classes.queues[priority];
   if (port.busy_until <= now_ && !classes.is_paused(priority, now_)) {

@@ -29,6 +29,7 @@ class Datagrams {
     ++received_;
     return std::move(under_way_.extract(index).mapped());
   }
+  std::uint32_t source_of(PacketIndex index) const { return under_way_.at(index).source; }
   // Lost on a link or refused by a buffer.
   void lose(PacketIndex index) {
     under_way_.erase(index);

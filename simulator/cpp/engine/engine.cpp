@@ -63,17 +63,15 @@ void Engine::fire_classed_link(std::uint32_t link) {
   if (prefetches_) prefetch_after(world_, tree_, link);
   if (world_.pool[index].kind != PacketKind::kPause) return arrive(link, index);
   ++packet_hops_;
+  record(link, index, PacketFate::kArrived);
   on_pause_frame(link, index);
 }
 
 inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
   const Port& port = world_.ports[link];
   ++packet_hops_;
-  if (port.has(Port::kLossy | Port::kSlowlyReceived | Port::kRouteEnds)) [[unlikely]] {
-    if (port.has(Port::kLossy) && loses(link, index)) return lose(link, index);
-    if (world_.ports[link].has(Port::kSlowlyReceived) && !faults_.is_received(link, index))
-      return lose(link, index);
-    if (world_.ports[link].has(Port::kRouteEnds) && strays_.takes(link, index)) return;
+  if (port.has(Port::kLooksAtArrivals)) [[unlikely]] {
+    if (ends_on_arrival(link, index)) return;
   }
   if (port.has(Port::kPeerIsHost)) {
     arrive_at_host(index);
@@ -92,7 +90,7 @@ inline void Engine::enqueue_at_switch(std::uint32_t link, PacketIndex index) {
   if (port.busy_until <= now_) return start_now(link, index);
   const std::uint32_t frame_bytes = world_.pool[index].frame_bytes;
   if (port.has(Port::kSharedBuffer)) {
-    if (!admits(port, frame_bytes)) return drop(link, index);
+    if (!admits(port, frame_bytes)) return drop(link, index, PacketFate::kBuffer);
     world_.switches[port.owner].used += frame_bytes;
   }
   port.waiting.push(world_.pool, index);
@@ -119,11 +117,6 @@ bool Engine::admits(Port& port, std::uint32_t frame_bytes) {
   return fits();
 }
 
-void Engine::drop(std::uint32_t link, PacketIndex index) {
-  ++world_.links[link].dropped_packets;
-  forget(index);
-}
-
 bool Engine::loses(std::uint32_t link, PacketIndex index) {
   const Port& port = world_.ports[link];
   const LinkSpeed& speed = world_.speeds[port.speed];
@@ -131,12 +124,6 @@ bool Engine::loses(std::uint32_t link, PacketIndex index) {
   const Picoseconds sent = now_ - speed.delay - speed.duration(wire);
   if (world_.ip_ids.are_counted() && port.has(Port::kOwnerIsHost)) world_.ip_ids.number(port.owner, index);
   return world_.links[link].loss.loses({sent, now_, world_.ip_ids.of(index)});
-}
-
-void Engine::lose(std::uint32_t link, PacketIndex index) {
-  ++world_.links[link].lost_packets;
-  world_.links[link].lost_bytes.value += world_.pool[index].frame_bytes;
-  forget(index);
 }
 
 // A packet ends here without reaching its queue pair.

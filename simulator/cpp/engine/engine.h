@@ -30,6 +30,7 @@
 #include "protocol/memories.h"
 #include "results/delivery_watch.h"
 #include "results/mailbox.h"
+#include "results/packet_log.h"
 #include "results/recorder.h"
 #include "results/records.h"
 #include "results/wait.h"
@@ -90,6 +91,7 @@ class Engine {
   // Results.
   void sample_throughput(Picoseconds interval);
   void sample_queues(Picoseconds interval);
+  void record_packets(const PacketLogSettings& settings);
   Recorder& recorder() { return recorder_; }
   QueuePairFigures queue_pair_figures(std::uint32_t qp);
   std::map<std::uint32_t, Metrics> control_metrics() { return controls_.metrics(); }
@@ -133,9 +135,9 @@ class Engine {
   void catch_up_nic(Port& port);
   void enqueue_at_switch(std::uint32_t link, PacketIndex index);
   bool admits(Port& port, std::uint32_t frame_bytes);
-  void drop(std::uint32_t link, PacketIndex index);
+  void drop(std::uint32_t link, PacketIndex index, PacketFate fate);
   bool loses(std::uint32_t link, PacketIndex index);
-  void lose(std::uint32_t link, PacketIndex index);
+  void lose(std::uint32_t link, PacketIndex index, PacketFate fate);
   void forget(PacketIndex index);
   Picoseconds instant_of(const Port& port);
   Picoseconds expected_arrival(const Port& port);
@@ -144,6 +146,9 @@ class Engine {
   }
   void set_slot(std::uint32_t link);
   void arrive(std::uint32_t link, PacketIndex index);
+  bool ends_on_arrival(std::uint32_t link, PacketIndex index);
+  void record(std::uint32_t link, PacketIndex index, PacketFate fate);
+  void describe(const Packet& packet, PacketIndex index, PacketRecord& record);
 
   // Ports with priority flow control.
   void catch_up_classed(Port& port, Picoseconds until);
@@ -157,7 +162,7 @@ class Engine {
   bool is_refused(ClassedPort& classes, const Packet& packet);
   bool admit(std::uint32_t link, PacketIndex index);
   bool admit_exactly(std::uint32_t link, PacketIndex index);
-  void drop_classed(std::uint32_t link, PacketIndex index);
+  void drop_classed(std::uint32_t link, PacketIndex index, PacketFate fate);
   void mark(ClassedPort& classes, PacketIndex index);
   void set_eager(const Switch& element, bool is_eager);
   void pause(Switch& element, std::uint32_t link, std::uint32_t priority);
@@ -231,6 +236,7 @@ class Engine {
   std::uint64_t events_ = 0;
   bool is_complete_ = false;  // links have their slots in the tree: from the first connection on
   bool prefetches_ = false;
+  bool is_recording_ = false;
   TimerQueue timers_;
   Mailbox mailbox_;
   DeliveryWatch deliveries_;

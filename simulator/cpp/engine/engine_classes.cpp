@@ -92,11 +92,12 @@ bool Engine::admit_exactly(std::uint32_t link, PacketIndex index) {
   SharedBuffer& buffer = world_.buffer_of(element, account);
   if (!buffer.is_lossless(priority)) {
     const Bytes waiting = world_.classes[link].queues[priority].bytes;
-    if (!buffer.fits_lossy(waiting.value, packet.frame_bytes)) return drop_classed(link, index), false;
+    if (!buffer.fits_lossy(waiting.value, packet.frame_bytes))
+      return drop_classed(link, index, PacketFate::kBuffer), false;
   } else if (!buffer.fits(account, priority, packet.frame_bytes)) {
     if (!buffer.charge_headroom(account, priority, packet.frame_bytes)) {
       ++world_.classes[link].counters->lossless_drops;
-      return drop_classed(link, index), false;
+      return drop_classed(link, index, PacketFate::kBuffer), false;
     }
     pause(element, packet.ingress, priority);
     return true;
@@ -105,9 +106,9 @@ bool Engine::admit_exactly(std::uint32_t link, PacketIndex index) {
   return true;
 }
 
-void Engine::drop_classed(std::uint32_t link, PacketIndex index) {
+void Engine::drop_classed(std::uint32_t link, PacketIndex index, PacketFate fate) {
   ++world_.classes[link].counters->priorities[world_.pool[index].priority()].dropped_packets;
-  drop(link, index);
+  drop(link, index, fate);
 }
 
 // Tells the far end of one of the switch's links to pause. All ports of the switch have been caught up.

@@ -76,6 +76,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
        .ready = {},
        .priority_flags = static_cast<std::uint8_t>(configuration.priority << PacketFlags::kPriorityShift),
        .is_unreliable = configuration.is_unreliable});
+  if (is_recording_) world_.senders.back().requester.describe_all();
   if (!configuration.reliability.empty()) reliabilities_.add(qp, configuration);
   if (!configuration.control.empty()) controls_.add(qp, configuration);
   world_.receivers.emplace_back();

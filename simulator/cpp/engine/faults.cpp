@@ -98,7 +98,7 @@ void Faults::empty_queue(std::uint32_t link, std::uint32_t priority) {
     Port& port = world_.ports[link];
     const PacketIndex index = world_.classes_of(port).pop(world_.pool, priority);
     engine_.release(port, index, engine_.now_);
-    engine_.drop_classed(link, index);
+    engine_.drop_classed(link, index, PacketFate::kWatchdog);
   }
 }
 

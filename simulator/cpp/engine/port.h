@@ -21,6 +21,9 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kRouteEnds = 64;       // routes may end behind it that lead to no host
   static constexpr std::uint16_t kEager = 128;  // the owner is a switch that pauses somebody, or a paused NIC
 
+  static constexpr std::uint16_t kRecorded = 256;  // in the log of packets
+  static constexpr std::uint16_t kLooksAtArrivals = kLossy | kSlowlyReceived | kRouteEnds | kRecorded;
+
   Picoseconds busy_until;   // the packet on the wire has left by then
   Bytes waiting_bytes;      // frames in `waiting`
   Bytes waiting_bytes_max;  // since the last sample

@@ -23,6 +23,8 @@ class Reliabilities {
   void on_data(PacketIndex index);
   void on_acknowledgement(PacketIndex index);
   void on_timer(std::uint32_t qp);
+  const DataPacket& data_of(PacketIndex index) { return data_packets_[index]; }
+  const Acknowledgement& acknowledgement_of(PacketIndex index) { return acknowledgements_[index]; }
 
  private:
   void send_acknowledgements(std::uint32_t qp, const CarriedTelemetry& telemetry);

@@ -25,6 +25,7 @@ void Strays::prepare(const std::vector<std::uint32_t>& route) {
 // route.
 bool Strays::takes(std::uint32_t link, PacketIndex index) {
   if (world_.pool[index].kind == PacketKind::kStray) {
+    engine_.record(link, index, PacketFate::kStray);
     ++world_.links[link].stray_packets;
     world_.pool.free(index);
     return true;
@@ -32,6 +33,7 @@ bool Strays::takes(std::uint32_t link, PacketIndex index) {
   if (world_.ports[link].has(Port::kPeerIsHost)) return false;
   const std::uint32_t next = world_.routes[world_.pool[index].position + 1];
   if (!is_route_end(next)) return false;
+  engine_.record(link, index, next == kFloods ? PacketFate::kFlooded : PacketFate::kExpired);
   if (next == kFloods) {
     flood(link, index);
   } else {

@@ -80,9 +80,10 @@ class alignas(64) RcRequester {
     return std::max<std::int64_t>(1, (length.value + mtu_bytes_ - 1) / mtu_bytes_);
   }
 
-  // The next packet is one of an RC WRITE without anything special: then plan() and on_sent(), else
-  // describe() and on_described_sent().
+  // The next packet is a plain one of an RC WRITE: then plan() and on_sent(), else describe() and
+  // on_described_sent(). After describe_all() none is.
   bool is_plain() const { return is_plain_; }
+  void describe_all() { is_described_ = true, is_plain_ = false; }
 
   PacketPlan plan() const {
     const bool is_first = next_psn_ == verb_first_psn_;
@@ -327,7 +328,7 @@ class alignas(64) RcRequester {
     verb_first_psn_ = verb.first_psn;
     verb_last_psn_ = verb.last_psn;
     verb_last_payload_bytes_ = verb.last_payload_bytes;
-    is_plain_ = verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes && !is_unreliable_;
+    is_plain_ = verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes && !is_described_;
     const bool is_withheld = verb.first_psn < recovery_end_psn_ && unacknowledged_psn_ < verb.first_psn;
     const bool has_to_wait = is_withheld || (verb.kind == VerbKind::kRead && reads_under_way_ == kReadsMax);
     sendable_psn_ = has_to_wait ? next_psn_ : allowed_psn();
@@ -350,13 +351,12 @@ class alignas(64) RcRequester {
   std::uint32_t mtu_bytes_;
   std::uint32_t ack_every_packets_;
   bool is_plain_ = true;
-  bool is_unreliable_;
+  bool is_unreliable_, is_described_ = is_unreliable_;  // every packet
   bool withholds_next_verb_;
   // What an acknowledgement needs as well.
   std::uint64_t posted_psn_ = 0;  // one past the last posted
   Picoseconds deadline_ = kNever;
-  std::uint32_t retry_count_, retries_left_;
-  std::uint32_t reads_posted_ = 0;
+  std::uint32_t retry_count_, retries_left_, reads_posted_ = 0;
   std::uint32_t reads_under_way_ = 0;  // their requests have been sent
   bool is_gap_known_ = false;
   std::uint64_t recovery_end_psn_ = 0;  // what lies below has been lost or discarded, and is sent again

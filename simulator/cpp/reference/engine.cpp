@@ -114,29 +114,37 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
   if (packet.kind == PacketKind::kPause) {
     link.received_bytes += packet.frame_bytes;
     --packets_;
+    record(number, packet, PacketFate::kArrived);
     return on_pause_frame(number ^ 1, packet.pause_frame);
   }
   const Picoseconds sent = now_ - link.configuration.delay - serialisation;
   if (link.loss.loses({sent, now_, packet.ip_id})) {
     ++link.lost_packets;
     --packets_;
-    return;
+    return record(number, packet, PacketFate::kLost);
   }
   if (nodes_[link.to].is_host && !is_received(link.to, packet.frame_bytes)) {
     ++links_[number].lost_packets;
     --packets_;
-    return;
+    return record(number, packet, PacketFate::kSlowReceiver);
   }
   links_[number].received_bytes += packet.frame_bytes;
   if (packet.kind == PacketKind::kStray) {
     ++links_[number].stray_packets;
     --packets_;
-    return;
+    return record(number, packet, PacketFate::kStray);
   }
-  if (nodes_[link.to].is_host) return receive(packet);
+  if (nodes_[link.to].is_host) {
+    record(number, packet, PacketFate::kArrived);
+    return receive(packet);
+  }
   ++packet.hop;
   const std::uint32_t next = route_of(packet)[packet.hop];
-  if (is_route_end(next)) return end_route(number, packet, next);
+  if (is_route_end(next)) {
+    record(number, packet, next == kFloods ? PacketFate::kFlooded : PacketFate::kExpired);
+    return end_route(number, packet, next);
+  }
+  record(number, packet, PacketFate::kArrived);
   enqueue(next, packet);
 }
 
@@ -147,7 +155,8 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
       (link.marker && link.marker->on_arrival(packet.priority, queue.bytes, packet.data.is_ecn_capable))) {
     ++queue.drops;
     --packets_;
-    return;
+    const bool is_shut = has_priority(link.shut, packet.priority);
+    return record(number, packet, is_shut ? PacketFate::kWatchdog : PacketFate::kMarker);
   }
   if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) {
     if (link.marker) mark(link, packet);
@@ -158,7 +167,7 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
   if (!nodes_[link.from].is_host && !admit(link, packet)) {
     ++queue.drops;
     --packets_;
-    return;
+    return record(number, packet, PacketFate::kBuffer);
   }
   if (link.marker && !link.marker->is_at_departure(packet.priority)) mark(link, packet);
   queue.waiting.push_back(packet);

@@ -43,6 +43,7 @@
 #include "reliability/registry.h"
 #include "results/delivery_watch.h"
 #include "results/mailbox.h"
+#include "results/packet_log.h"
 #include "results/recorder.h"
 #include "results/records.h"
 #include "results/wait.h"
@@ -114,6 +115,7 @@ class Engine {
 
   void sample_throughput(Picoseconds interval);
   void sample_queues(Picoseconds interval);
+  void record_packets(const PacketLogSettings& settings) { recorder_.packets.open(settings); }
   Recorder& recorder() { return recorder_; }
   QueuePairFigures queue_pair_figures(std::uint32_t qp) const;
   std::map<std::uint32_t, Metrics> control_metrics() const;
@@ -275,6 +277,8 @@ class Engine {
   void send_from_queue_pair(std::uint32_t link);
   void start(std::uint32_t link, Packet packet);
   void arrive(std::uint32_t link, Packet packet);
+  void record(std::uint32_t link, const Packet& packet, PacketFate fate);
+  void describe(const Packet& packet, PacketRecord& record) const;
   void enqueue(std::uint32_t link, Packet packet);
   void prepare_end(const std::vector<std::uint32_t>& route);
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);

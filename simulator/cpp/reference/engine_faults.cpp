@@ -82,6 +82,7 @@ void Engine::empty_queue(std::uint32_t number, std::uint32_t priority) {
     if (links_[number].turns && queue.waiting.empty()) links_[number].turns->on_empty(priority);
     ++queue.drops;
     --packets_;
+    record(number, packet, PacketFate::kWatchdog);
     release(links_[number].from, packet);
   }
 }

@@ -16,6 +16,7 @@ struct DataPacket {
   bool is_last = false;
   bool has_reduced = false;    // its sender has taken notice of marks (CWR)
   bool is_ecn_capable = true;  // switches may mark it
+  Bytes message{};             // length of its verb
   Picoseconds sent;            // it began to leave then
 };
 

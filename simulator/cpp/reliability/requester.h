@@ -58,6 +58,7 @@ class Requester {
             .is_last = number == verb.last_psn,
             .has_reduced = has_reduced(),
             .is_ecn_capable = is_ecn_capable(),
+            .message = verb.length,
             .sent = {}};
   }
 

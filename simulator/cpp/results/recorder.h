@@ -7,6 +7,7 @@
 #include "protocol/pause_state.h"
 #include "protocol/rc_requester.h"
 #include "results/columns.h"
+#include "results/packet_log.h"
 
 namespace simulator {
 
@@ -45,6 +46,7 @@ class Recorder {
   Columns<7> queues;           // link, priority, ns, bytes, most bytes, drops and marks since the last sample
   Columns<4> oracle;           // qp_num, wr_id, last byte left ps, completed ps
   PauseState::Records pauses;  // that are over
+  PacketLog packets;
 
  private:
   void fold(std::uint64_t value) { digest_ = mix_bits(digest_ ^ mix_bits(value)) + 1; }
