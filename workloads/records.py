@@ -8,7 +8,7 @@ Version 2 added ``events``; what version 1 wrote is read as a run that recorded 
 ``retransmitted_bytes`` to ``throughput``; a nullable column that an older run lacks is read as nulls.
 Version 4 has nulls in ``base_rtt_ns`` of ``rtt`` where a control believes in none.
 The same version added ``group`` and ``service`` to ``latency``.  Version 5 added ``arrived_ns`` and
-``waited_for_*`` to ``flows``.
+``waited_for_*`` to ``flows``, and the table ``packets``.
 """
 
 from dataclasses import dataclass
@@ -205,6 +205,40 @@ class EventRow(NamedTuple):
     detail: Annotated[str, "the rest, such as the queue pair or the link"]
 
 
+class PacketRow(NamedTuple):
+    """A packet at a port: one that left it and came to the far end of the link, or one that ended there."""
+
+    t_ps: Annotated[int, "its first bit left the port; refused by a queue: it came; from the cell's start"]
+    node: Annotated[str, "host or switch that sends it"]
+    port: Annotated[str, "egress port, node->neighbour"]
+    kind: Annotated[
+        str,
+        "write, send, read_request, read_response, ack, nak, datagram, cnp, feedback, stray or pause",
+    ]
+    flow_id: Annotated[str | None, "group/source->destination, of which it is part; null for pauses"]
+    service: Annotated[str | None, "rc, uc, ud or tcp"]
+    src: Annotated[str | None, "host that it comes from"]
+    dst: Annotated[str | None, "host that it is for"]
+    src_qp_num: Annotated[int | None, "queue pair, or end of a connection, that sent it"]
+    qp_num: Annotated[int | None, "queue pair, or end of a connection, that it is for"]
+    psn: Annotated[int | None, "packet number; of an acknowledgement the one that it is about"]
+    bytes: Annotated[int, "frame, from Ethernet header to FCS"]
+    payload_bytes: Annotated[int, "of the verb or the byte stream"]
+    priority: Annotated[int, "traffic class"]
+    marked: Annotated[bool, "congestion experienced, as it left the port"]
+    dropped: Annotated[bool, "it went no further than this link"]
+    reason: Annotated[
+        str | None,
+        "of a drop: link, buffer, marker, watchdog, slow_receiver, expired, flooded or stray",
+    ]
+    flags: Annotated[str | None, "of its headers: first, last, ack_request, immediate, ect, cwr, ece"]
+    message_bytes: Annotated[int | None, "length of the verb, where a header says it"]
+    immediate: Annotated[int | None, "immediate data"]
+    selective: Annotated[str | None, "of an acknowledgement: packets that have come too, such as 7-9"]
+    told_priorities: Annotated[int | None, "of a pause frame: a bit for each priority that it is about"]
+    paused_priorities: Annotated[int | None, "of these: those to be silent; the others may go on"]
+
+
 _TYPES: Final[dict[type, ColumnType]] = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
 
@@ -232,7 +266,9 @@ COUNTERS: Final = _table(
 )
 RTT: Final = _table("rtt", "one row per RTT sample of the agent", RttRow)
 EVENTS: Final = _table("events", "what happened to queue pairs and links", EventRow)
+PACKETS: Final = _table("packets", "packets of chosen ports, where a run recorded them", PacketRow)
 
 TABLES: Final[dict[str, Table]] = {
-    table.name: table for table in (FLOWS, THROUGHPUT, LATENCY, QUEUES, PAUSES, CPU, COUNTERS, RTT, EVENTS)
+    table.name: table
+    for table in (FLOWS, THROUGHPUT, LATENCY, QUEUES, PAUSES, CPU, COUNTERS, RTT, EVENTS, PACKETS)
 }

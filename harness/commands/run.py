@@ -232,6 +232,10 @@ def _finish(run: Run) -> ExitCode:
     if failed:
         again = call_again("run", "--resume", run.directory, "--only-failed", *_plugins(run))
         typer.echo(f"rogue: {failed} of {_all(run)} cells failed; to try them again: {again}", err=True)
+    missed = sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells)
+    if missed:
+        text = f"{missed} of {_all(run)} cells had more packets than packets_max; the rest is not recorded"
+        typer.echo(f"rogue: {text}. The report says how many.", err=True)
     if report is not None:
         typer.echo(f"report: {report}", err=True)
     typer.echo(run.directory)

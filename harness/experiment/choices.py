@@ -13,7 +13,7 @@ from workloads.spelling import meant
 from workloads.traffic import WORKLOADS, Workload
 from workloads.transports import BASES, TransportName, TransportNameError, parse_transport
 
-MeasureKind = Literal["throughput", "latency", "queues", "pauses", "cpu", "rtt"]
+MeasureKind = Literal["throughput", "latency", "queues", "pauses", "cpu", "rtt", "packets"]
 MEASURES: Final[dict[MeasureKind, str]] = {
     "throughput": "payload delivered in order, per flow and interval",
     "latency": "round trips of the probe",
@@ -21,9 +21,14 @@ MEASURES: Final[dict[MeasureKind, str]] = {
     "pauses": "intervals in which a port was paused",
     "cpu": "processor time used on the hosts",
     "rtt": "the agent's RTT samples",
+    "packets": "every packet of chosen ports, flows and times; only when asked for by name",
 }
 SAMPLED: Final[tuple[MeasureKind, ...]] = ("throughput", "queues")
 """Measures that have an interval; what the others record is written down whenever it happens."""
+ON_REQUEST: Final[tuple[MeasureKind, ...]] = ("packets",)
+"""Measures that an experiment gets only if it names them."""
+PACKETS_MAX: Final = 2_000_000
+"""Of one cell: they lie in memory until its end."""
 
 Scalar = str | int | float | bool
 
@@ -123,6 +128,16 @@ class MeasureChoice(Specification):
     """What to record."""
     interval_ns: Time | None = None
     """How often; by default chosen so that the run has enough points."""
+    ports: Annotated[list[str], Field(min_length=1, max_length=1000)] | None = None
+    """Of packets: whose ports, as `h0->s0`, or a node for all links to and from it; by default all."""
+    flows: Annotated[list[str], Field(min_length=1, max_length=1000)] | None = None
+    """Of packets: of which flows, as `main/h0->h8`; by default all."""
+    from_ns: Time = 0
+    """Of packets: those that leave a port from then on."""
+    until_ns: Time | None = None
+    """Of packets: those that leave a port before."""
+    packets_max: Annotated[int, Field(ge=1, le=PACKETS_MAX)] = 100_000
+    """Of packets: how many are recorded; the rest is counted, and the report says so."""
 
     @model_validator(mode="before")
     @classmethod
@@ -135,7 +150,19 @@ class MeasureChoice(Specification):
         if self.interval_ns is not None and self.kind not in SAMPLED:
             expected = f"none, for only {' and '.join(SAMPLED)} are sampled"
             raise mistakes_at({"interval": mistake(expected, "leave it out")})
+        self._check_packets()
         return self
+
+    def _check_packets(self) -> None:
+        own = ("ports", "flows", "from_ns", "until_ns", "packets_max")
+        stated = [
+            type(self).model_fields[name].alias or name for name in own if name in self.model_fields_set
+        ]
+        if self.kind != "packets" and stated:
+            found = mistake("none, for only packets are chosen", "leave it out, or measure packets")
+            raise mistakes_at(dict.fromkeys(stated, found))
+        if self.until_ns is not None and self.until_ns <= self.from_ns:
+            raise mistakes_at({"until": mistake("a time after from", "correct one of them")})
 
 
 class TrafficGroup(Specification):

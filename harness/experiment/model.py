@@ -6,7 +6,14 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from harness.experiment.choices import MeasureChoice, MeasureKind, Parameter, TrafficGroup, TransportChoice
+from harness.experiment.choices import (
+    ON_REQUEST,
+    MeasureChoice,
+    MeasureKind,
+    Parameter,
+    TrafficGroup,
+    TransportChoice,
+)
 from harness.experiment.kinds import ByKind
 from harness.experiment.scale import PAPER, Scale
 from workloads.faults import FAULTS, Fault, Flooding, Misrouting
@@ -81,6 +88,7 @@ class Experiment(Specification):
         self._check_targets()
         self._check_forwarding()
         self._check_measures()
+        self._check_ports()
         return self
 
     def _check_hosts(self) -> None:
@@ -144,6 +152,17 @@ class Experiment(Specification):
                 found = mistake("measures of the report", advice, f"the measure {name}")
                 raise mistakes_at({"agree_within": found})
 
+    def _check_ports(self) -> None:
+        packets = self.asked("packets")
+        if packets is None or packets.ports is None:
+            return
+        known = {*self.topology.ports(), *self.topology.nodes()}
+        for port in packets.ports:
+            if port not in known:
+                advice = meant(port, known, "see the topology with `rogue plan`")
+                found = mistake("ports such as h0->s0, or nodes", advice, f"the port {port}")
+                raise mistakes_at({"measure": found})
+
     @cached_property
     def groups(self) -> tuple[TrafficGroup, ...]:
         """Traffic in its general form."""
@@ -161,15 +180,20 @@ class Experiment(Specification):
         """Who sends and who receives."""
         return self.topology.placement(has_probe=self.probe is not None)
 
+    def asked(self, kind: MeasureKind) -> MeasureChoice | None:
+        """What was said about a measure, if anything was."""
+        return next((each for each in self.measure or [] if each.kind == kind), None)
+
     def interval_ns(self, kind: MeasureKind) -> int | None:
         """Interval that was asked for."""
-        return next((each.interval_ns for each in self.measure or [] if each.kind == kind), None)
+        asked = self.asked(kind)
+        return asked.interval_ns if asked else None
 
     def measures(self, kind: MeasureKind) -> bool:
         """Whether something is to be recorded."""
         if self.measure is None:
-            return kind != "latency" or self.has_probes
-        return any(each.kind == kind for each in self.measure)
+            return kind not in ON_REQUEST and (kind != "latency" or self.has_probes)
+        return self.asked(kind) is not None
 
 
 def _check_unique(key: str, names: Sequence[str]) -> None:

@@ -2,8 +2,15 @@
 
 from pydantic import JsonValue
 
-from harness.experiment.choices import MEASURES
+from harness.experiment.choices import MEASURES, MeasureChoice
 from harness.experiment.load import LoadedExperiment
+
+
+def _resolved_measure(asked: MeasureChoice | None) -> dict[str, JsonValue]:
+    """Its interval; of packets also which ones."""
+    if asked is None or asked.kind != "packets":
+        return {"interval_ns": asked.interval_ns if asked else None}
+    return asked.model_dump(mode="json", exclude={"kind", "interval_ns"})
 
 
 def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
@@ -17,7 +24,7 @@ def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
         for choice in experiment.transports
     ]
     data["measure"] = {
-        kind: {"interval_ns": experiment.interval_ns(kind)} for kind in MEASURES if experiment.measures(kind)
+        kind: _resolved_measure(experiment.asked(kind)) for kind in MEASURES if experiment.measures(kind)
     }
     del data["scales"]  # what the scale that was chosen says is in the data
     if experiment.workload is None:

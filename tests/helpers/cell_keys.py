@@ -211,6 +211,20 @@ MORE = (
         )
         for kind in ("throughput", "queues")
     ),
+    *(
+        Case(
+            f"measure.packets.{key}",
+            ("measure=[packets]",),
+            (f"measure=[{{kind: packets, {key}: {value}}}]",),
+        )
+        for key, value in {
+            "ports": "[h0->s0]",
+            "flows": "[main/h0->h2]",
+            "from": "10us",
+            "until": "10us",
+            "packets_max": 9,
+        }.items()
+    ),
 )
 
 

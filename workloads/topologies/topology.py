@@ -147,6 +147,14 @@ class Topology(Specification, ABC):
         """Sizes of the packets."""
         return FRAMINGS[self.framing]
 
+    def nodes(self) -> tuple[str, ...]:
+        """Every host and switch."""
+        return (*self.host_names(), *self.switch_names())
+
+    def ports(self) -> tuple[str, ...]:
+        """Every port, as node->neighbour."""
+        return tuple(f"{a}->{b}" for link in self.links() for a, b in ((link.a, link.b), (link.b, link.a)))
+
     @cached_property
     def links_of(self) -> dict[str, dict[str, Link]]:
         """Per node its neighbours, each with the link that leads there."""

@@ -29,6 +29,7 @@ CLOCK: Final = "virtual: computing takes no time"
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "processor time is free in a kernel with a virtual clock",
     "pauses": "Linux's bridges pause nobody",
+    "packets": "only the simulator records packets",
 }
 
 _SENSELESS: Final = (

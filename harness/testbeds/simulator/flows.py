@@ -47,6 +47,8 @@ class RunningFlow:
     asked: NicFlow
     qp_nums: tuple[int, ...]
     """Queue pairs at the initiating end."""
+    all_qp_nums: tuple[int, ...]
+    """Those, the other ends, and those of datagrams beside them."""
     agent: SimulatedFlow | TcpFlow
     order: Order | None = None
     """Who waits for whom in its group."""
@@ -166,14 +168,17 @@ def start_flow(
     listeners = (None, None) if order is None else order.listeners(planned.flow)
     if isinstance(connected, SimulatedPath):
         agent = _agent(simulation, cell, asked, connected, listeners)
+        pairs = [*connected.pairs, *((connected.side_channel,) if connected.side_channel else ())]
+        all_qp_nums = tuple(end.qp_num for pair in pairs for end in pair)
         qp_nums = tuple(own_end.qp_num for own_end, _ in connected.pairs)
     else:
         agent = TcpFlow(simulation, connected[0], _schedule(planned.flow), *listeners)
+        all_qp_nums = tuple(end.qp_num for end in connected)
         qp_nums = (connected[0].qp_num,)
     if order is not None:
         order.join(planned.flow, agent)
     agent.start()
-    return RunningFlow(asked, qp_nums, agent, order)
+    return RunningFlow(asked, qp_nums, all_qp_nums, agent, order)
 
 
 def _agent(

@@ -22,6 +22,7 @@ from harness.testbeds.simulator.features import (
 from harness.testbeds.simulator.flows import NicFlow, RunningFlow, shared_limiters, start_flow
 from harness.testbeds.simulator.nics import profile_of
 from harness.testbeds.simulator.order import Order
+from harness.testbeds.simulator.packets import start_recording
 from harness.testbeds.simulator.reliability import nic_reliability
 from harness.testbeds.simulator.tcp import TCPS, TcpSettings, tcp_settings
 from rogue_agent.core.settings import TransportSettings
@@ -78,6 +79,7 @@ def build_network(cell: Cell) -> SimulatedNetwork:
         simulation.sample_queues(timing.queue_interval_ns)
     if experiment.measures("rtt"):
         simulation.record_oracle_rtt()
+    start_recording(cell, simulation, (*flows, *probes))
     return SimulatedNetwork(simulation, tuple(flows), tuple(probes))
 
 

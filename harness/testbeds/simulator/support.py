@@ -11,6 +11,7 @@ from harness.testbeds.simulator.faults import unsupported_fault
 from harness.testbeds.simulator.features import cell_transports, unsupported_feature
 from harness.testbeds.simulator.headroom import lacking_buffer
 from harness.testbeds.simulator.limiters import lacking_limiters
+from harness.testbeds.simulator.packets import unknown_flow
 from harness.testbeds.simulator.rehearsal import unbuildable
 from simulator import PROFILES
 from workloads.topologies import Topology
@@ -37,7 +38,7 @@ def unsupported(cell: Cell) -> str | None:
             return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
     network = _unsupported_network(cell.topology)
     traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
-    samples = lacking_limiters(cell) or _too_many_samples(cell)
+    samples = lacking_limiters(cell) or _too_many_samples(cell) or unknown_flow(cell)
     return network or traffic or samples or lacking_buffer(cell) or unbuildable(cell)
 
 

@@ -11,6 +11,7 @@ from harness.testbeds.base import Columns
 from harness.testbeds.rows import columns_of
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import SimulatedNetwork
+from harness.testbeds.simulator.packets import packets_table
 from harness.testbeds.simulator.resent import ResentBytes
 from harness.testbeds.transfers import Transfers, events_table, flows_table, latency_table
 from rogue_agent.drivers.step import RttSample
@@ -42,6 +43,8 @@ def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -
         tables["queues"] = network.simulation.queue_table()
     if measures("pauses"):
         tables["pauses"] = network.simulation.pause_table()
+    if measures("packets"):
+        tables["packets"] = packets_table(network.simulation, (*network.flows, *network.probes))
     if measures("rtt") and has_estimator(network):
         tables["rtt"] = rtt_table(network, samples)
     return tables

@@ -15,6 +15,7 @@ from harness.testbeds.simulator.features import feature_facts
 from harness.testbeds.simulator.flows import RunningFlow
 from harness.testbeds.simulator.network import SimulatedNetwork, build_network
 from harness.testbeds.simulator.nics import profile_of
+from harness.testbeds.simulator.packets import packet_facts
 from harness.testbeds.simulator.rehearsal import is_same_for_every_seed
 from harness.testbeds.simulator.reliability import reliability_facts
 from harness.testbeds.simulator.resent import ResentBytes
@@ -142,6 +143,7 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
         "packet_hops": statistics["packet_hops"],
         "events": statistics["events"],
         "completions_digest": network.simulation.digest(),
+        **packet_facts(cell, network.simulation),
     }
 
 

@@ -25,6 +25,7 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
 NOT_OURS: Final[dict[MeasureKind, str]] = {
     measure: f"the switch is not ours: nobody reads its {measure}" for measure in NOT_MEASURED
 }
+NOT_HERE: Final[dict[MeasureKind, str]] = {"packets": "only the simulator records packets"}
 KERNEL_TCPS: Final = tuple(name for name, base in BASES.items() if base.is_in_kernels)
 
 
@@ -97,7 +98,9 @@ def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:
     """Measures that a cell asks for and will not get, with the reason."""
     reasons = NOT_MEASURED if inventory.switch is not None else NOT_OURS
     missing: dict[str, str] = {
-        measure: reason for measure, reason in reasons.items() if cell.experiment.measures(measure)
+        measure: reason
+        for measure, reason in {**reasons, **NOT_HERE}.items()
+        if cell.experiment.measures(measure)
     }
     line_rate_bps = cell.topology.host_rate_bps(cell.topology.host_names()[0])
     has_samples = any(is_limited(group, line_rate_bps) for group in cell.groups)

@@ -48,3 +48,28 @@ def test_only_what_is_sampled_has_an_interval() -> None:
 
 def test_every_measure_has_its_table() -> None:
     assert set(MEASURES) == set(TABLES) - {"flows", "counters", "events"}
+
+
+def test_packets_may_be_chosen() -> None:
+    written = {
+        "kind": "packets",
+        "ports": ["h0->s0"],
+        "flows": ["main/h0->h1"],
+        "from": "1us",
+        "until": "2us",
+    }
+    chosen = MeasureChoice.model_validate({**written, "packets_max": 5})
+    assert (chosen.from_ns, chosen.until_ns, chosen.packets_max) == (1_000, 2_000, 5)
+    assert MeasureChoice.model_validate("packets").packets_max == 100_000
+
+
+@pytest.mark.parametrize("own", [{"ports": ["a"]}, {"until": "1ms"}, {"packets_max": 9}])
+def test_nothing_but_packets_is_chosen(own: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match="only packets are chosen"):
+        MeasureChoice.model_validate({"kind": "queues", **own})
+
+
+@pytest.mark.parametrize("until", ["1ns", "1us"])
+def test_the_end_of_packets_is_after_their_start(until: str) -> None:
+    with pytest.raises(ValidationError, match="a time after from"):
+        MeasureChoice.model_validate({"kind": "packets", "from": "1us", "until": until})

@@ -24,7 +24,7 @@ from helpers.told import nodes_of, refusal, told_by_kernel, told_by_nodes, told_
 
 from harness.cell.cell import Cell
 from harness.cell.driver_options import CHOICES
-from harness.experiment.choices import MEASURES, TrafficGroup, TransportChoice
+from harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
 from harness.experiment.model import Experiment
 from harness.testbeds.kernel import KernelTestbed
 from harness.testbeds.kernel.outcome import NOT_MEASURED
@@ -60,6 +60,8 @@ def test_no_key_is_left_out() -> None:
     assert keys_of(TrafficGroup) == {"name", "workload", "transport", "parameters", "priority"}
     assert keys_of(Pair) == set(PAIRS_OWN)
     assert {f"measure.{kind}" for kind in MEASURES} <= {case.key for case in MORE}
+    own = keys_of(MeasureChoice) - {"interval"}
+    assert {f"measure.packets.{key}" for key in own} <= {case.key for case in MORE}
     assert {f"probe.{key}" for kind in PROBES.values() for key in keys_of(kind)} <= {
         case.key for case in MORE
     }
