@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import yaml
 from pydantic import JsonValue
 
+from reports.captures.bound import missed_text
 from reports.quantities import counted, duration_text, joined, size_text
 from workloads.manifest import Git, Manifest
 from workloads.records import CellStatus
@@ -73,7 +74,13 @@ def not_measured(manifest: Manifest) -> list[str]:
     return [
         f"{measure}: {reason} ({counted(count, 'cell')})."
         for (measure, reason), count in sorted(reasons.items())
-    ]
+    ] + _unrecorded(manifest)
+
+
+def _unrecorded(manifest: Manifest) -> list[str]:
+    """Return which cells had more packets than their bound allowed to record."""
+    missed = {cell.id: cell.number("packets_missed") for cell in manifest.cells}
+    return [f"packets of {name}: {missed_text(int(count))}." for name, count in missed.items() if count]
 
 
 def partial_because(manifest: Manifest, problems: list[str]) -> str | None:

@@ -70,23 +70,37 @@ def compare(
     return compare_runs(run_a, run_b, everything=everything, accepts_damage=accepts_damage)
 
 
-def export(
+def export(  # noqa: PLR0913  (one parameter per option)
     run: RunDirectory,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A directory that is not there yet.")
+    ] = None,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Recorded packets, for Wireshark: a file for each cell.")
+    ] = False,
+    timeline: Annotated[
+        bool, typer.Option("--timeline", help="All tables by time, for Perfetto: a file for each cell.")
+    ] = False,
+    cells: Annotated[
+        list[str] | None,
+        typer.Option("--cell", metavar="ID", help="Of these files, only this cell's; repeatable."),
     ] = None,
     accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
     """Write a run's tables and measures as CSV files, in base units, into a directory beside the run.
 
     The last line on standard output is that directory; columns.csv in it says what each column is.
+    Packets are there if the experiment measured them: `measure: [packets]`.
 
     \b
       rogue export results/quickstart/20261120T101500Z-3f9a1c
+      rogue export results/quickstart/20261120T101500Z-3f9a1c --pcap
+      rogue export results/quickstart/20261120T101500Z-3f9a1c --timeline --cell rogue-r1
     """
-    from harness.commands.export import export_run
+    from harness.commands.export import export_chosen
 
-    return export_run(run, out, accepts_damage=accepts_damage)
+    kinds = [kind for kind, is_asked in (("pcap", pcap), ("timeline", timeline)) if is_asked]
+    return export_chosen(run, kinds, tuple(cells or ()), out, accepts_damage=accepts_damage)
 
 
 def figures(  # noqa: PLR0913  (one parameter per option)

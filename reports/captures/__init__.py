@@ -1,0 +1,1 @@
+"""Recorded packets as captures that Wireshark reads."""

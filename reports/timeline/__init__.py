@@ -1,0 +1,1 @@
+"""What a cell measured, on one axis of time, for Perfetto."""

@@ -1,0 +1,49 @@
+"""The timeline of a cell that ran."""
+
+from pathlib import Path
+
+import pytest
+from helpers.captured import result_of_cell
+from helpers.sample_run import write_manifest
+from helpers.tiny_run import cell, manifest
+from helpers.trace_format import events_of
+
+from harness.results.tables import encode
+from reports.load import Run
+from reports.results import Results
+from reports.timeline import timeline
+from reports.timeline.timeline import write_timeline
+from reports.view import CellView
+
+MEASURE = "measure=[throughput, queues, pauses, rtt, packets]"
+
+
+def view_of(directory: Path, transport: str) -> CellView:
+    result = result_of_cell(directory, f"transports=[{transport}]", "topology.buffer=1MB", MEASURE)
+    run = directory / "run"
+    (run / "cells" / "c-r1").mkdir(parents=True)
+    for name, content in encode(result.tables).items():
+        (run / "cells" / "c-r1" / name).write_bytes(content)
+    write_manifest(run, manifest([cell("c-r1")]))
+    return Results(Run(run)).views["c-r1"]
+
+
+@pytest.mark.parametrize("transport", ["rogue", "roce+pfc+dcqcn", "dctcp"])
+def test_it_keeps_the_rules_and_has_all_tables(transport: str, tmp_path: Path) -> None:
+    path = tmp_path / "timeline.json"
+    count, end_ns = write_timeline(view_of(tmp_path, transport), path)
+    events = events_of(path)
+    assert end_ns is None
+    assert count == sum(event["ph"] != "M" for event in events)
+    groups = {event["args"]["name"] for event in events if event["name"] == "process_name"}
+    expected = {"flows", "rates", "queues", "packets"}
+    expected |= {"agents"} if transport == "rogue" else set()
+    expected |= {"pauses"} if "pfc" in transport else set()
+    assert expected <= groups
+
+
+def test_a_bound_keeps_the_file_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timeline, "EVENTS_MAX", 10)
+    count, end_ns = write_timeline(view_of(tmp_path, "rogue"), tmp_path / "timeline.json")
+    assert count == 10
+    assert end_ns is not None
