@@ -43,7 +43,6 @@
 #include "reliability/registry.h"
 #include "results/delivery_watch.h"
 #include "results/mailbox.h"
-#include "results/packet_log.h"
 #include "results/recorder.h"
 #include "results/records.h"
 #include "results/wait.h"
