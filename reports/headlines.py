@@ -167,6 +167,9 @@ OF_TRANSFERS: Final = Headlines(
     ("slowdown_mean", "fct_mean_ns", "fct_p99_ns"),
 )
 
+# Programs whose transfers wait for each other, without a bandwidth of the whole.
+OF_PROGRAMS: Final = Headlines((_WHOLE, _STRAGGLER, _UNFINISHED), ("whole_ns", "straggler_ns"), ("whole_ns",))
+
 # By the kind of workload; any other kind has the default.
 HEADLINES: Final[dict[str, Headlines]] = {
     "staggered": Headlines(
@@ -177,7 +180,8 @@ HEADLINES: Final[dict[str, Headlines]] = {
         (_LONG, _SHORT, _UNFINISHED, _PROBE),
         ("long_fct_p50_ns", "long_fct_p90_ns", "short_fct_p50_ns", "short_fct_p90_ns", "unfinished_share"),
     ),
-    "goal": Headlines((_WHOLE, _STRAGGLER, _UNFINISHED), ("whole_ns", "straggler_ns"), ("whole_ns",)),
+    "pipeline": OF_PROGRAMS,
+    "goal": OF_PROGRAMS,
     "poisson": OF_TRANSFERS,
     "trace": OF_TRANSFERS,
     "collective": Headlines(

@@ -13,6 +13,13 @@ and 2(n - 1) steps follow the last host's start.
     IRN   the same with k = 1, without the cap, which assumes that nothing goes the other way
     TCP   1460 bytes per packet, h = 58 + 20, r = 0, a = 64 + 20, k = 2
 
+All-to-all on the same star: max-min fair rates (helpers/max_min.py) of all pairs; as flows end the rates of
+the others are worked out again. Equal parts: C / (n - 1) each, all end together. With skew the ports of the
+ranks that are sent most hold their senders up; DCTCP shares them, to 5 %.
+
+Pipeline of p stages, M micro-batches, f and b of computing, and transfers of t < f, b: from the start of the
+first transfer to the last arrival pass (M + p - 2) (f + b) + 2 (p - 1) t.
+
 Source: Patarasuk and Yuan 2009 for the steps, workloads/framing.py for the bytes, RFC 5681 for k of TCP.
 """
 
@@ -23,9 +30,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from helpers.experiments import cell_of
+from helpers.max_min import max_min_bps
 
 from harness.testbeds.base import Columns
 from harness.testbeds.simulator import SimulatorTestbed
+from workloads.traffic.collectives.exchange import shares
 
 RATE_BPS, DELAY_NS = 10**10, 1000
 TEXT = """\
@@ -98,3 +107,45 @@ def test_where_latency_is_all_a_step_takes_a_packet_and_an_acknowledgement(tmp_p
     table = flows(tmp_path, 8, 8 * 1024, "roce")
     assert step_ns(1024) == pytest.approx(2 * 897.6 + 2000 + 68.8)
     assert taken_ns(table) == pytest.approx(14 * step_ns(1024), rel=0.001)
+
+
+def fluid_ns(sizes_bytes: dict[tuple[int, int], int], payload_bps: float) -> float:
+    """When the last flow ends if all have max-min fair rates all the time."""
+    left = {ends: float(size) for ends, size in sizes_bytes.items()}
+    now_ns = 0.0
+    while left:
+        ends = list(left)
+        ports = {(side, rank): payload_bps for pair in ends for side, rank in enumerate(pair)}
+        rates = max_min_bps(ports, [[(0, source), (1, destination)] for source, destination in ends])
+        step_ns = min(left[pair] * 8e9 / rate for pair, rate in zip(ends, rates, strict=True))
+        now_ns += step_ns
+        for pair, rate in zip(ends, rates, strict=True):
+            left[pair] -= rate * step_ns / 8e9
+        left = {pair: size for pair, size in left.items() if size > 1}
+    return now_ns
+
+
+@pytest.mark.parametrize(("skew", "tolerance"), [(0.0, 0.03), (1.0, 0.05)])
+def test_an_all_to_all_takes_as_long_as_with_max_min_fair_rates(
+    skew: float, tolerance: float, tmp_path: Path
+) -> None:
+    hosts, size_bytes = 8, 16_000_000
+    text = TEXT.format(hosts=hosts, size=size_bytes, transport="dctcp", operation="all_to_all")
+    cell = cell_of(tmp_path, f"workload.skew={skew}", text=text)
+    table = SimulatorTestbed().run(cell, lambda _fraction: None).tables["flows"]
+    parts = shares(size_bytes, hosts, skew)
+    pairs = {(a, b): parts[b] for a in range(hosts) for b in range(hosts) if a != b}
+    expected_ns = fluid_ns(pairs, RATE_BPS * 1460 / 1538)
+    assert max(table["end_ns"]) - min(table["start_ns"]) == pytest.approx(expected_ns, rel=tolerance)
+
+
+def test_a_pipeline_is_filled_and_emptied(tmp_path: Path) -> None:
+    stages, batches, forward_ns, backward_ns = 4, 8, 500_000, 900_000
+    workload = f"{{kind: pipeline, stages: {stages}, microbatches: {batches}, size: 250KB"
+    workload += f", forward: {forward_ns}ns, backward: {backward_ns}ns}}"
+    text = TEXT.format(hosts=stages, size=1000, transport="roce", operation="all_reduce")
+    cell = cell_of(tmp_path, f"workload={workload}", text=text)
+    table = SimulatorTestbed().run(cell, lambda _fraction: None).tables["flows"]
+    computed_ns = (batches + stages - 2) * (forward_ns + backward_ns)
+    expected_ns = computed_ns + 2 * (stages - 1) * step_ns(250_000)
+    assert max(table["arrived_ns"]) - min(table["start_ns"]) == pytest.approx(expected_ns, rel=0.01)

@@ -111,6 +111,7 @@ FAULTS_OWN: Mapping[str, tuple[Values, Values]] = {
 NO_OTHER_VALUE = {
     "topology.pause_watchdog_restore": "means something beside a watchdog",
     "workload.poisson.sizes": "stands in place of size",
+    "workload.collective.skew": "means something where every host has something for every other",
     "faults.loss.one_in": "stands in place of probability",
     "faults.loss.burst_packets": "means something with bursts",
     "faults.misrouting.target": "and its destination change together",
@@ -161,6 +162,11 @@ MORE = (
         "workload.poisson.sizes",
         ("workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",),
         (f"workload.sizes={{file: {SIZES}}}",),
+    ),
+    Case(
+        "workload.collective.skew",
+        ("workload={kind: collective, operation: all_to_all, hosts: 3, size: 20KB}",),
+        ("workload.skew=1.5",),
     ),
     Case(
         "faults.loss.one_in",

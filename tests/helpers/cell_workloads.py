@@ -43,6 +43,13 @@ WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
             "iterations": 2, "compute": "9us", "verb": "read",
         },
     ),
+    "pipeline": (
+        {"size": "20KB", "stages": 3},
+        {
+            "size": "30KB", "stages": 4, "microbatches": 2, "forward": "1ms", "backward": "2ms",
+            "verb": "read",
+        },
+    ),
     "goal": ({"file": GOAL}, {"file": OTHER_GOAL, "eager": "1KB", "verb": "read"}),
     "many_pairs": (
         {"hosts": 3, "load": 0.5, "arrive_for": "50ms", "drain_for": "50ms", "size": "20KB"},

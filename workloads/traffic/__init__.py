@@ -13,6 +13,7 @@ from workloads.traffic.pairs import Pairs
 from workloads.traffic.permutation import Permutation
 from workloads.traffic.ping import Ping
 from workloads.traffic.pingmesh import Pingmesh
+from workloads.traffic.pipeline import Pipeline
 from workloads.traffic.poisson import Poisson
 from workloads.traffic.rtt_accuracy import RttAccuracy
 from workloads.traffic.staggered import Staggered
@@ -28,6 +29,7 @@ WORKLOADS: Final[dict[str, type[Workload]]] = {
     "permutation": Permutation,
     "all_to_all": AllToAll,
     "collective": Collective,
+    "pipeline": Pipeline,
     "goal": Goal,
     "many_pairs": ManyPairs,
     "poisson": Poisson,

@@ -1,6 +1,6 @@
 """Collective operations, as training of neural networks and MPI programs have them."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,8 @@ from workloads.topologies.topology import HOSTS_MAX, Placement
 from workloads.traffic.collectives import ALGORITHMS, Algorithm, Operation
 from workloads.traffic.steps import Step, Steps
 from workloads.traffic.workload import Flow, Verb, Workload
+
+EXCHANGES: Final = ("all_to_all", "mixture_of_experts")
 
 
 class Collective(Workload):
@@ -23,7 +25,7 @@ class Collective(Workload):
     kind: Literal["collective"] = "collective"
     operation: Operation = "all_reduce"
     """What the hosts do."""
-    algorithm: Literal["ring", "tree"] | None = None
+    algorithm: Literal["ring", "tree", "direct"] | None = None
     """How; by default the usual way of the operation."""
     hosts: Annotated[int, Field(ge=2, le=HOSTS_MAX)] = 8
     """How many hosts take part; each is a rank."""
@@ -31,6 +33,8 @@ class Collective(Workload):
     """What a rank has in all: before a reduce-scatter, after an all-gather."""
     pieces: Annotated[int, Field(ge=1, le=1000)] = 1
     """What goes from one rank to another goes in so many pieces, each of which is sent on for itself."""
+    skew: Annotated[float, Field(ge=0, le=4)] = 0.0
+    """Of all_to_all and mixture_of_experts: rank k (from 0) is sent a part in proportion to (k + 1)^-skew."""
     iterations: Annotated[int, Field(ge=1, le=1000)] = 1
     """How often; a rank begins again when it has what it needs."""
     compute_ns: Delay = 0
@@ -44,6 +48,9 @@ class Collective(Workload):
         if self.algorithm is not None and self.algorithm not in known:
             found = mistake(f"one of {', '.join(known)} for {self.operation}", "leave it out", self.algorithm)
             raise mistakes_at({"algorithm": found})
+        if self.skew and self.operation not in EXCHANGES:
+            found = mistake(f"a skew of 0 but for {' and '.join(EXCHANGES)}", "leave it out")
+            raise mistakes_at({"skew": found})
         if self.size_bytes < self.hosts * self.pieces:
             raise mistakes_at({"size": mistake("a byte or more for each piece of each host", "raise it")})
         return self
@@ -65,11 +72,13 @@ class Collective(Workload):
 
     def _algorithm(self, placement: Placement) -> Algorithm:
         kind = ALGORITHMS[self.operation, self.algorithm or self._known()[0]]
-        return kind(placement.hosts[: self.hosts], self.size_bytes, self.pieces, self.compute_ns)
+        return kind(placement.hosts[: self.hosts], self.size_bytes, self.pieces, self.compute_ns, self.skew)
 
     @property
-    def bus_bytes(self) -> float:
-        """Of all iterations. Source: nccl-tests, doc/PERFORMANCE.md."""
+    def bus_bytes(self) -> float | None:
+        """Of all iterations; none is defined for unequal parts. Source: nccl-tests, doc/PERFORMANCE.md."""
+        if self.skew or self.operation == "mixture_of_experts":
+            return None
         rounds = 2 if self.operation == "all_reduce" else 1
         return self.iterations * self.size_bytes * rounds * (self.hosts - 1) / self.hosts
 

@@ -37,12 +37,20 @@ def test_bus_bytes_worked_example(operation: str, iterations: int, moved: int) -
     assert collective(operation=operation, iterations=iterations).bus_bytes == moved
 
 
+def test_unequal_parts_have_no_bus_bandwidth() -> None:
+    assert collective(operation="all_to_all").bus_bytes == 3000
+    assert collective(operation="all_to_all", skew=1.0).bus_bytes is None
+    assert collective(operation="mixture_of_experts").bus_bytes is None
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"operation": "all_gather", "algorithm": "tree"}, "one of ring for all_gather"),
         ({"size": "3B"}, "a byte or more for each piece of each host"),
         ({"size": "7B", "pieces": 2}, "a byte or more for each piece of each host"),
+        ({"skew": 1.0}, "a skew of 0 but for all_to_all and mixture_of_experts"),
+        ({"operation": "all_to_all", "algorithm": "ring"}, "one of direct for all_to_all"),
         ({"hosts": 1}, "greater than or equal to 2"),
     ],
 )

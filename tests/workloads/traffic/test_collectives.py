@@ -6,6 +6,7 @@ import pytest
 
 from workloads.traffic.collectives import ALGORITHMS, Operation
 from workloads.traffic.collectives.algorithm import split
+from workloads.traffic.collectives.exchange import shares
 from workloads.traffic.steps import Step, Steps
 from workloads.traffic.workload import Flow
 
@@ -78,6 +79,30 @@ def test_on_a_tree_sums_go_up_and_the_result_comes_down() -> None:
     assert {each.flow for each in flows["h1->h0"][0].after} == {"h3->h1", "h4->h1"}
     assert {each.flow for each in flows["h0->h2"][0].after} == {"h1->h0", "h2->h0"}
     assert flows["h1->h3"][0].after == (("h0->h1", 0, "arrival", 0),), "a result needs no computing"
+
+
+def test_parts_of_a_skewed_exchange_worked_example() -> None:
+    """1, 1/2, 1/3 and 1/4 of 25/12: 480, 240, 160 and 120 of 1000 bytes; without skew a quarter each."""
+    assert shares(1000, 4, 1.0) == [480, 240, 160, 120]
+    assert shares(1000, 4, 0.0) == [250] * 4
+    assert shares(2, 4, 3.0) == [2, 1, 1, 1], "nobody is sent nothing"
+
+
+def test_in_an_all_to_all_nobody_waits() -> None:
+    flows = flows_of("all_to_all", "direct")
+    assert len(flows) == 20
+    assert sent_bytes(flows) == dict.fromkeys(HOSTS, 800)
+    assert not any(arrival.after for flow in flows for arrival in flow.arrivals)
+
+
+def test_an_expert_sends_back_when_it_has_everything() -> None:
+    flows = {flow.ends: flow.arrivals for flow in flows_of("mixture_of_experts", "direct")}
+    there, back = flows["h1->h0"]
+    assert (there.after, there.size_bytes, back.size_bytes) == ((), 200, 200)
+    assert {each[:3] for each in back.after} == {
+        (f"{host}->h1", 0, "arrival") for host in HOSTS if host != "h1"
+    }
+    assert {each.pause_ns for each in back.after} == {7}
 
 
 @pytest.mark.parametrize("key", ALGORITHMS)

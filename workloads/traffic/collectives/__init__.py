@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from workloads.traffic.collectives.algorithm import Algorithm, Operation
+from workloads.traffic.collectives.exchange import DirectAllToAll, MixtureOfExperts
 from workloads.traffic.collectives.ring import RingAllGather, RingAllReduce, RingReduceScatter
 from workloads.traffic.collectives.tree import TreeAllReduce
 
@@ -12,6 +13,8 @@ ALGORITHMS: Final[Mapping[tuple[Operation, str], type[Algorithm]]] = {
     ("all_reduce", "tree"): TreeAllReduce,
     ("reduce_scatter", "ring"): RingReduceScatter,
     ("all_gather", "ring"): RingAllGather,
+    ("all_to_all", "direct"): DirectAllToAll,
+    ("mixture_of_experts", "direct"): MixtureOfExperts,
 }
 """By operation and name; the first of an operation is its usual one."""
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from workloads.traffic.steps import Step, Steps
 
-Operation = Literal["all_reduce", "reduce_scatter", "all_gather"]
+Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "mixture_of_experts"]
 
 
 def split(size_bytes: int, parts: int) -> list[int]:
@@ -28,6 +28,8 @@ class Algorithm(ABC):
     size_bytes: int
     pieces: int
     compute_ns: int
+    skew: float = 0.0
+    """How unequal the parts of hosts are, where every host has something for every other."""
 
     @abstractmethod
     def add(self, steps: Steps, ready: Sequence[Step]) -> list[Step]:
