@@ -13,6 +13,8 @@ from remote.home import at_home
 
 _TEMPLATES: Final = ("{{", "{%", "{#", "#jinja2:")
 """What makes a template of a text; the last may say that others do (Ansible's `#jinja2:` header)."""
+_UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
+"""What no file name and no word of a command can have."""
 _SECRET: Final = re.compile(r"pass|secret|token")
 _KNOWN: Final = frozenset(
     f"ansible_{name}"
@@ -66,6 +68,8 @@ def _reasons(variables: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str
     for key, text in _texts(variables):
         if any(mark in text for mark in _TEMPLATES):
             yield key, (_shown(key, text), "a value", "templates are not resolved here")
+        if _UNWRITABLE.search(text):
+            yield key, (ascii(text), "text", "remove the characters that are none")
     for key, value in variables.items():
         if key.startswith("ansible_") and key not in _KNOWN:
             yield key, (_shown(key, value), "nothing", _advice(key))

@@ -12,3 +12,8 @@ def test_the_own_directory_is_written_out(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_user_who_is_not_here_is_no_error() -> None:
     assert at_home("~no-such-user/x") == Path("~no-such-user/x")
+
+
+@pytest.mark.parametrize("name", ["~\ud800/x", "~\0/x"])
+def test_a_name_that_no_user_can_have_is_no_error(name: str) -> None:
+    assert at_home(name) == Path(name)

@@ -98,6 +98,12 @@ def test_what_could_run_something_here_is_refused(sentence: str) -> None:
     assert str(problem).startswith(f"nodes.yaml: h0.{sentence}")
 
 
+@pytest.mark.parametrize("text", ["~\ud800/known_hosts", "a\0b"])
+def test_a_text_that_no_file_name_can_be_is_refused(text: str) -> None:
+    (problem,) = distrusted(Path("nodes.yaml"), "h0", {"known_hosts_file": text})
+    assert str(problem).startswith(f"nodes.yaml: h0.known_hosts_file: got {text!a}, expected text;")
+
+
 HARMLESS: list[dict[str, object]] = [
     {"ansible_ssh_args": "-4 -C -o ControlMaster=auto -oControlPersist=60s -J gate -F none"},
     {"ansible_connection": "ssh", "ansible_python_interpreter": "/usr/bin/python3", "ansible_become": True},
