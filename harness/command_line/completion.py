@@ -17,7 +17,7 @@ LISTS: Final = (
 )  # fmt: skip
 TESTBEDS: Final = ("simulator", "kernel", "virtual")
 FIGURES: Final = (
-    "factor_sweep", "two_factors", "bars", "throughput", "recovery", "completion_times",
+    "factor_sweep", "two_factors", "bars", "throughput", "recovery", "completion_times", "group_slowdowns",
     "flow_shares", "flow_spread", "probe_latency", "queue_over_time", "queue_distribution",
     "cpu_load", "rtt_estimate", "rate_estimate", "window",
 )  # fmt: skip

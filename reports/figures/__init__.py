@@ -10,6 +10,7 @@ from reports.figures.factor_sweep import FactorSweep
 from reports.figures.figure import ReportFigure
 from reports.figures.flow_shares import FlowShares
 from reports.figures.flow_spread import FlowSpread
+from reports.figures.group_slowdowns import GroupSlowdowns
 from reports.figures.probe_latency import ProbeLatency
 from reports.figures.queue_depth import QueueDistribution, QueueOverTime
 from reports.figures.rate_estimate import RateEstimate
@@ -27,6 +28,7 @@ FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "critical_path": CriticalPath,
     "recovery": RecoveryTimeline,
     "completion_times": CompletionTimes,
+    "group_slowdowns": GroupSlowdowns,
     "flow_shares": FlowShares,
     "flow_spread": FlowSpread,
     "probe_latency": ProbeLatency,

@@ -39,6 +39,7 @@ OTHER_RUN = {
     "recovery": "recovering",
     "critical_path": "waiting",
     "completion_times": "pairs",
+    "group_slowdowns": "traced",
     "cpu_load": "loaded",
 }
 
@@ -48,6 +49,20 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """More flows than can be named, at two factor points."""
     sample = Sample(senders=(17, 18), repetitions=2, seconds=1.0)
     return Results(Run(write_sample_run(tmp_path_factory.mktemp("crowd"), sample)))
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A trace with two groups, over two transports."""
+    flows = [
+        transfer(
+            f"main.{group}/h{number}->h9", group=f"main.{group}", fct_ns=1000 * number, slowdown=float(number)
+        )
+        for group in ("web", "db")
+        for number in (1, 2, 5)
+    ]
+    cells = [(cell(f"{name}-r1", transport=name), {"flows": flows}) for name in ("rogue", "roce")]
+    return Results(Run(write_cells(tmp_path_factory.mktemp("traced"), cells, {"kind": "trace"})))
 
 
 @pytest.fixture(scope="module")

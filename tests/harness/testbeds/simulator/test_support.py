@@ -94,6 +94,13 @@ def test_groups_are_asked_too(tmp_path: Path, group: str, reason: str) -> None:
     assert unsupported(cell_of(tmp_path, GROUP % group, text=NO_WORKLOAD)) == reason
 
 
+def test_connections_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "CONNECTIONS_MAX", 2)
+    assert unsupported(cell_of(tmp_path)) is None
+    reason = unsupported(cell_of(tmp_path, "workload.senders=3", "topology.hosts=5"))
+    assert "holds 2 connections, and this asks for 3: set connection to per_pair" in str(reason)
+
+
 def test_a_base_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "KNOWN", ("rogue",))
     reason = f"the simulator has no roce; it has rogue, and of features +{', +'.join(features.FEATURES)}"
