@@ -22,6 +22,8 @@ KINDS_MAX: Final = 8
 EVENT_NAME_INCHES: Final = 1.35
 # Events that mean harm have the colour of alarm; all others are steps of the recovery.
 HARMFUL: Final = (QP_FAILED, "link_cut", "connection_failed", "gave_up")
+# What flows do at too few limiters, whether or not anything fails.
+TURNS: Final = ("turn", "turn_over")
 
 
 class RecoveryTimeline(ReportFigure):
@@ -90,9 +92,10 @@ class RecoveryTimeline(ReportFigure):
 
 
 def _events(view: CellView) -> pd.DataFrame:
-    """Return the events in order of time."""
+    """Return the events in order of time, but for turns at limiters."""
     events = view.table("events")
     assert events is not None, "only cells with events are drawn"
+    events = events[~events["event"].isin(TURNS)]
     return events.sort_values("t_ns", kind="stable").astype({"event": str, "flow_id": str})
 
 

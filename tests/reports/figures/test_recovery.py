@@ -1,10 +1,15 @@
 """The timeline of a recovery, on events worked by hand."""
 
-import numpy as np
+from types import SimpleNamespace
+from typing import cast
 
-from reports.figures.recovery import RecoveryTimeline
+import numpy as np
+import pandas as pd
+
+from reports.figures.recovery import RecoveryTimeline, _events
 from reports.results import Results
 from reports.style import figure_look
+from reports.view import CellView
 
 
 def test_each_kind_of_event_has_a_row_and_each_event_a_mark(recovering: Results) -> None:
@@ -56,3 +61,10 @@ def test_run_without_events_is_not_drawn(results: Results) -> None:
     reason = RecoveryTimeline().skipped_because(results)
     assert reason is not None
     assert "events.parquet" in reason
+
+
+def test_turns_at_limiters_are_no_steps_of_a_recovery() -> None:
+    rows = [("a", 3, "turn", ""), ("a", 1, "qp_failed", ""), ("a", 2, "turn_over", "")]
+    events = pd.DataFrame(rows, columns=["flow_id", "t_ns", "event", "detail"])
+    view = cast(CellView, SimpleNamespace(table={"events": events}.get))
+    assert _events(view)["event"].tolist() == ["qp_failed"]
