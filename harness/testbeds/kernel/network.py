@@ -72,18 +72,22 @@ def port_interfaces(topology: Topology) -> dict[str, str]:
 
 
 def network_commands(
-    topology: Topology, ports: dict[str, PortSettings], cards: Collection[str]
+    topology: Topology,
+    ports: dict[str, PortSettings],
+    cards: Collection[str],
+    crowded: Collection[str] = (),
 ) -> list[Command]:
     """Everything that makes the topology, in order.
 
-    cards: hosts that get an RDMA device. TCP needs none, and an agent lists 64 at most.
+    cards: hosts that get an RDMA device. TCP needs none, and an agent lists 64 at most. crowded: hosts that
+    use several limiters at once.
     """
     interfaces = port_interfaces(topology)
     return [
         _sysctls(),
         Command(["ip", "-batch", "-"], _lines(_links(topology, interfaces))),
         Command(["rdma", "--batch", "-"], _lines(_devices(topology, cards))),
-        Command(["tc", "-batch", "-"], _lines(_trees(topology, ports, interfaces))),
+        Command(["tc", "-batch", "-"], _lines(_trees(topology, ports, interfaces, crowded))),
     ]
 
 
@@ -145,19 +149,26 @@ def _interface(node: str, peer: str, interfaces: dict[str, str]) -> str:
     return interfaces.get(f"{node}->{peer}", node)
 
 
-def _trees(topology: Topology, ports: dict[str, PortSettings], interfaces: dict[str, str]) -> Iterator[str]:
+def _trees(
+    topology: Topology,
+    ports: dict[str, PortSettings],
+    interfaces: dict[str, str],
+    crowded: Collection[str],
+) -> Iterator[str]:
     for link in topology.links():
         for node, peer in ((link.a, link.b), (link.b, link.a)):
             port = f"{node}->{peer}"
             if port in interfaces:
                 yield from port_lines(interfaces[port], ports[port])
             else:
-                yield from _limiters(node, link)
+                yield from _limiters(node, link, is_crowded=node in crowded)
 
 
-def _limiters(host: str, link: Link) -> Iterator[str]:
+def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
     """A host's card: its line rate, and one rate limiter for each priority. The classes are those of nodes.
 
+    Classes beside each other have the line rate each. Where several are used at once, a class around all of
+    them has it, too, or a host would send several times what its link carries.
     A queue pair of `rdma_rxe` waits while packets of its own wait here, as in a card. Where netem stood
     first, packets would count as gone at once, and an unreliable connection would send without end.
     Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c (RXE_INFLIGHT_SKBS_PER_QP_HIGH), net/sched/sch_netem.c
@@ -168,7 +179,12 @@ def _limiters(host: str, link: Link) -> Iterator[str]:
         f"htb rate {link.rate_bps}bit burst {burst} cburst {burst} quantum 10000 "
         f"overhead {WIRE_OVERHEAD_BYTES} mpu {MIN_WIRE_BYTES}"
     )
-    yield f"qdisc add dev {host} root handle 1: htb default 10"
+    place = "root"
+    if is_crowded:
+        yield f"qdisc add dev {host} root handle 2: htb default 1"
+        yield f"class add dev {host} parent 2: classid 2:1 {shape}"
+        place = "parent 2:1"
+    yield f"qdisc add dev {host} {place} handle 1: htb default 10"
     for number in range(LIMITER_CLASSES + 1):
         yield f"class add dev {host} parent 1: classid 1:1{number} {shape}"
         yield f"qdisc add dev {host} parent 1:1{number} handle 1{number}: pfifo limit {_CARD_PACKETS_MAX}"

@@ -9,7 +9,7 @@ from harness.cell.cell import Cell
 from harness.provisioning.ports import QUEUE_HANDLE
 from harness.testbeds.ends.memories import compared_bytes
 from harness.testbeds.ends.requests import load_requests, prepare_request
-from harness.testbeds.ends.roles import EndName, NodeFlow
+from harness.testbeds.ends.roles import EndName, NodeFlow, limited_flows
 from harness.testbeds.ends.tables import ENDS
 from harness.testbeds.kernel.network import (
     addresses,
@@ -39,7 +39,9 @@ FILTERED_WAYS: Final = ("egress", "ingress")
 def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
     """Everything that the conductor in the kernel needs to know."""
     return Orders(
-        commands=network_commands(cell.topology, cell_ports(cell), _hosts_with_cards(flows)),
+        commands=network_commands(
+            cell.topology, cell_ports(cell), _hosts_with_cards(flows), _crowded_hosts(cell)
+        ),
         roles=[_role(cell, flow, end) for flow in flows for end in ENDS],
         ports=port_interfaces(cell.topology) if cell.experiment.measures("queues") else {},
         queue_handle=QUEUE_HANDLE,
@@ -83,6 +85,11 @@ def _counts(cell: Cell) -> dict[str, Command]:
 def _hosts_with_cards(flows: list[NodeFlow]) -> set[str]:
     """Hosts at the ends of flows that are no TCP."""
     return {flow.host(end) for flow in flows if flow.service != "tcp" for end in ENDS}
+
+
+def _crowded_hosts(cell: Cell) -> set[str]:
+    """Hosts that several flows with rates leave."""
+    return {host for host, flows in limited_flows(cell).items() if len(flows) > 1}
 
 
 def _secret_seed(cell: Cell, role: str) -> int:

@@ -1,5 +1,7 @@
 """A topology as commands, word by word."""
 
+from pathlib import Path
+
 from helpers.experiments import cell_of
 
 from harness.testbeds.kernel.network import (
@@ -59,6 +61,19 @@ def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert at_switch[0].startswith("qdisc add dev p1b root handle 1: netem")
     assert at_switch[0].endswith("delay 4.000us loss 0.0000000%"), "the sender's cable, too"
     assert at_switch[-1] == f"qdisc add dev p1b parent 2:10 handle 3: bfifo limit {BUFFER}"
+
+
+def test_several_limiters_of_a_host_send_no_more_than_its_link_carries(tmp_path: Path) -> None:
+    topology = cell_of(tmp_path, text=TEXT).topology
+    commands = network_commands(topology, port_settings(topology), {"h0", "h1"}, {"h0"})
+    trees = commands[-1].input.splitlines()
+    assert trees[:4] == [
+        "qdisc add dev h0 root handle 2: htb default 1",
+        f"class add dev h0 parent 2: classid 2:1 {SHAPE}",
+        "qdisc add dev h0 parent 2:1 handle 1: htb default 10",
+        f"class add dev h0 parent 1: classid 1:10 {SHAPE}",
+    ]
+    assert "qdisc add dev h1 root handle 1: htb default 10" in trees
 
 
 def test_names(tmp_path) -> None:  # type: ignore[no-untyped-def]
