@@ -31,6 +31,12 @@ def test_one_transfer_by_default() -> None:
     assert (record.size_bytes, record.start_ns, record.end_ns, record.status) == (100, 50, 80, "ok")
 
 
+def test_transfers_are_numbered_from_one() -> None:
+    application = Application(Schedule(size_bytes=100, start_ns=at(0), count=3))
+    play(application, 30)
+    assert [record.transfer_id for record in application.records] == [1, 2, 3]
+
+
 def test_repeats_are_back_to_back_until_a_time() -> None:
     schedule = Schedule(size_bytes=1, start_ns=at(0), count=None, repeat_until_ns=at(100))
     assert play(Application(schedule), 40) == [0, 40, 80]
