@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from harness.cell.demand import Demand
@@ -11,6 +11,7 @@ from harness.experiment.model import Experiment
 from workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
 from workloads.topologies import PathShape, Topology
 from workloads.traffic import Flow, Verb
+from workloads.traffic.waiting import earliest_end_ns, waits
 
 SECOND_NS: Final = 1_000_000_000
 TIME_LIMIT_FACTOR: Final = 10
@@ -78,11 +79,32 @@ def _finite_traffic_ns(topology: Topology, demands: tuple[Demand, ...]) -> int:
     """How long the transfers that do not repeat take if the busiest receiver never idles.
 
     Nor can it be over before the last transfer arrives, nor before one flow's transfers have followed each
-    other.
+    other, nor before those that wait have had what they wait for.
     """
     flows = [flow for demand in demands for flow in demand.flows]
     last_arrival_ns = max((_last_start_ns(flow) for flow in flows if flow.count is not None), default=0)
-    return max(last_arrival_ns, _following_ns(topology, flows), int(_receiving_ns(topology, flows)))
+    waiting_ns = max((_waiting_ns(topology, demand.flows) for demand in demands), default=0)
+    following_ns = _following_ns(topology, flows)
+    return max(last_arrival_ns, waiting_ns, following_ns, int(_receiving_ns(topology, flows)))
+
+
+def _waiting_ns(topology: Topology, flows: Sequence[Flow]) -> int:
+    """How long transfers that wait for each other take if nothing else holds them up."""
+    if not waits(flows):
+        return 0
+
+    @cache
+    def ideal_ns(shape: PathShape, ends: tuple[str, str], verb: Verb, size_bytes: int) -> int:
+        return ideal_transfer_ns(topology, *ends, verb, size_bytes)
+
+    examples: dict[PathShape, tuple[str, str]] = {}
+
+    def took_ns(flow: Flow, size_bytes: int) -> int:
+        shape = topology.path_shape(flow.source, flow.destination)
+        ends = examples.setdefault(shape, (flow.source, flow.destination))
+        return ideal_ns(shape, ends, flow.verb, size_bytes)
+
+    return earliest_end_ns(flows, took_ns) or 0
 
 
 def _last_start_ns(flow: Flow) -> int:

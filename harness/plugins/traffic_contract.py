@@ -9,6 +9,7 @@ from workloads.specification import Specification
 from workloads.topologies import TOPOLOGIES, Placement, Topology
 from workloads.topologies.star import Star
 from workloads.traffic import WORKLOADS, Workload
+from workloads.traffic.waiting import earliest_end_ns, unknowable
 
 T = TypeVar("T", bound=Specification)
 HOSTS: Final = 16
@@ -73,6 +74,11 @@ def _workload_faults(workload: Workload) -> Iterator[str]:
                 yield f"{flow.source} sends to itself"
             if not {flow.source, flow.destination} <= {*placement.hosts}:
                 yield f"{flow.source}->{flow.destination} are not hosts of the placement"
+        for flow, before in unknowable(flows):
+            what = f"the {before.moment} of transfer {before.number} of {before.flow}"
+            yield f"{flow.ends} waits for {what}, of which its host cannot know"
+        if earliest_end_ns(flows, lambda _flow, size_bytes: size_bytes) is None:
+            yield "transfers wait for each other in a circle (after), or for one behind them in their flow"
 
 
 def _topology_faults(topology: Topology) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from harness.cell.carrier import Group
 from harness.cell.cell import Cell
 from harness.cell.driver_options import option_for_nodes
 from harness.cell.timing import switch_ports
@@ -16,6 +17,7 @@ from harness.testbeds.simulator.rehearsal import unbuildable
 from simulator import PROFILES
 from workloads.topologies import Topology
 from workloads.traffic import Flow
+from workloads.traffic.waiting import earliest_end_ns, waits
 
 SERVICES: Final = ("rc", "uc", "tcp")
 VERBS: Final = ("write", "read", "send")
@@ -63,17 +65,23 @@ def _unsupported_traffic(cell: Cell) -> str | None:
         missing = sorted({flow.verb for flow in group.flows} - set(VERBS))
         if missing:
             return f"the simulator's NICs have no verb {missing[0]}; they have {', '.join(VERBS)}"
-        if group.transport.service == "uc" and _waits_for_arrivals(group.flows):
-            waits = f"{group.name} has transfers that wait for others to arrive"
-            return f"{waits}, and what UC loses never does: set transport to one over RC or TCP"
+        if waits(group.flows) and (reason := _waits_in_vain(group)):
+            return reason
         if group.transport.service == "tcp" and (reason := _too_large(group.flows)):
             return reason
     return None
 
 
-def _waits_for_arrivals(flows: Sequence[Flow]) -> bool:
-    arrivals = (arrival for flow in flows for arrival in flow.arrivals)
-    return any(each.moment == "arrival" for arrival in arrivals for each in arrival.after)
+def _waits_in_vain(group: Group) -> str | None:
+    """Why some of a group's transfers might never start."""
+    if earliest_end_ns(group.flows, lambda _flow, size_bytes: size_bytes) is None:
+        return f"transfers of {group.name} wait for each other in a circle (after): let one start for itself"
+    arrivals = (arrival for flow in group.flows for arrival in flow.arrivals)
+    is_for_arrivals = any(each.moment == "arrival" for arrival in arrivals for each in arrival.after)
+    if group.transport.service == "uc" and is_for_arrivals:
+        waiting = f"{group.name} has transfers that wait for others to arrive"
+        return f"{waiting}, and what UC loses never does: set transport to one over RC or TCP"
+    return None
 
 
 def _too_large(flows: Sequence[Flow]) -> str | None:

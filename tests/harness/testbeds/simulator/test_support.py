@@ -8,6 +8,8 @@ from helpers.experiments import cell_of
 from harness.testbeds.simulator import features, support
 from harness.testbeds.simulator.support import not_measured, unsupported
 from simulator import PROFILES
+from workloads.traffic import Arrival, Flow, Predecessor
+from workloads.traffic.incast import Incast
 
 NO_WORKLOAD = """\
 name: x
@@ -127,3 +129,21 @@ def test_only_what_was_asked_for_needs_a_reason(tmp_path: Path) -> None:
     assert set(not_measured(cell_of(tmp_path))) == {"cpu"}
     assert set(not_measured(cell_of(tmp_path, "measure=[queues, cpu]"))) == {"cpu"}
     assert not_measured(cell_of(tmp_path, "measure=[queues, pauses]")) == {}
+
+
+def test_what_waits_for_arrivals_needs_a_transport_that_loses_nothing(tmp_path: Path) -> None:
+    workload = "workload={kind: collective, hosts: 3, size: 1MB}"
+    assert unsupported(cell_of(tmp_path, workload, "transports=[irn]")) is None
+    told = unsupported(cell_of(tmp_path, workload, "transports=[roce-uc]"))
+    assert told is not None
+    assert told.startswith("main has transfers that wait for others to arrive, and what UC loses never does")
+
+
+def test_what_waits_in_a_circle_never_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    circle = tuple(
+        Flow(a, b, "write", 1, 0, arrivals=(Arrival(0, 1, (Predecessor(f"{b}->{a}", 0, "arrival"),)),))
+        for a, b in (("h0", "h1"), ("h1", "h0"))
+    )
+    monkeypatch.setattr(Incast, "flows", lambda *_: circle)
+    told = unsupported(cell_of(tmp_path, "workload={kind: incast, senders: 2, size: 31KB}"))
+    assert told == "transfers of main wait for each other in a circle (after): let one start for itself"
