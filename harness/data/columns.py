@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PARQUET: Final = b"PAR1"
 ROWS_MAX: Final = 10_000_000
+PARQUET_BYTES_MAX: Final = 2_000_000_000
+"""Of what it unpacks to."""
 SHOWN_MAX: Final = 40
 _EXACT_MAX: Final = 2**53
 """Up to here every whole number is one of a float's."""
@@ -174,6 +176,11 @@ def _parquet(source: DataSource) -> "pa.Table":
         if file.metadata.num_rows > ROWS_MAX:
             got = f"{file.metadata.num_rows} rows in {source.name}"
             raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
+        groups = range(file.metadata.num_row_groups)
+        size_bytes = sum(file.metadata.row_group(group).total_byte_size for group in groups)
+        if size_bytes > PARQUET_BYTES_MAX:
+            got = f"{size_bytes} bytes of columns in {source.name}"
+            raise mistake(f"at most {PARQUET_BYTES_MAX}", "take a part of it", got)
         return file.read(use_threads=False)
     except PydanticCustomError:
         raise

@@ -147,6 +147,8 @@ def test_a_wrong_row_of_parquet_is_counted_from_one(monkeypatch: pytest.MonkeyPa
     content = parquet_of(start_ns=[0], src=[["h0"]], dst=["h1"], size_bytes=[1])
     assert told(content).endswith("expected a name")
     assert told(content[:-40]).startswith("f.csv (")
+    monkeypatch.setattr(columns, "PARQUET_BYTES_MAX", 9)
+    assert told(content).endswith("bytes of columns in f.csv, expected at most 9")
     monkeypatch.setattr(columns, "ROWS_MAX", 0)
     assert told(content) == "1 rows in f.csv, expected at most 0"
 
