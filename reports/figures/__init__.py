@@ -13,6 +13,7 @@ from reports.figures.flow_spread import FlowSpread
 from reports.figures.group_slowdowns import GroupSlowdowns
 from reports.figures.probe_latency import ProbeLatency
 from reports.figures.queue_depth import QueueDistribution, QueueOverTime
+from reports.figures.queue_map import QueueMap
 from reports.figures.rate_estimate import RateEstimate
 from reports.figures.recovery import RecoveryTimeline
 from reports.figures.rtt_estimate import RttEstimate
@@ -34,6 +35,7 @@ FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "probe_latency": ProbeLatency,
     "queue_over_time": QueueOverTime,
     "queue_distribution": QueueDistribution,
+    "queue_map": QueueMap,
     "cpu_load": CpuLoad,
     "rtt_estimate": RttEstimate,
     "rate_estimate": RateEstimate,

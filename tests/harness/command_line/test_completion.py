@@ -33,7 +33,7 @@ def offered(words: str, directory: Path) -> list[str]:
         ("rogue plan irn", ["irn-paper/figure-7", "irn-paper/figures-1-6"]),
         ("rogue run --testbed s", ["simulator"]),
         ("rogue list ex", ["experiments"]),
-        ("rogue figures x --only queue", ["queue_over_time", "queue_distribution"]),
+        ("rogue figures x --only queue", ["queue_over_time", "queue_distribution", "queue_map"]),
         ("rogue ver", ["verify"]),
     ],
 )

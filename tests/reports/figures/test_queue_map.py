@@ -1,0 +1,50 @@
+"""A row per port, a column per short time."""
+
+from pathlib import Path
+
+import numpy as np
+from helpers.sample_kinds import write_cells
+from helpers.tiny_run import cell, transfer
+from matplotlib.collections import QuadMesh
+
+from reports.figures.queue_map import BINS, QueueMap
+from reports.load import Run
+from reports.results import Results
+from reports.style import figure_look
+
+
+def sample(port: str, t_ns: int, longest: int) -> dict[str, object]:
+    of_port = {"node": "s0", "port": port, "priority": 0, "t_ns": t_ns, "bytes": longest // 2}
+    return {**of_port, "max_bytes": longest, "drops": 0, "marks": 0}
+
+
+def results_of(directory: Path, queues: list[dict[str, object]]) -> Results:
+    tables = {"flows": [transfer("main/h0->h1")], "queues": queues}
+    return Results(Run(write_cells(directory, [(cell("rogue-r1"), tables)], {"kind": "incast"})))
+
+
+def test_ports_by_what_they_held_and_time_until_nothing_waits(tmp_path: Path) -> None:
+    queues = [sample("small", t_ns, 1000 if t_ns <= BINS else 0) for t_ns in range(1, 2 * BINS)]
+    queues += [sample("large", t_ns, 9000 if t_ns == BINS else 0) for t_ns in range(1, 2 * BINS)]
+    queues += [sample("large", BINS, 500_000), sample("empty", 1, 0)]
+    with figure_look():
+        figure = QueueMap().draw(results_of(tmp_path, queues))
+    (axis,) = figure.axes
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["large", "small"]
+    (mesh,) = [each for each in axis.collections if isinstance(each, QuadMesh)]
+    shades = np.ma.getdata(mesh.get_array()).reshape(2, BINS)
+    assert shades[0, -1] == 500_000
+    assert (shades[0, : BINS - 1] == 0).all()
+    assert (shades[1] == 1000).all()
+
+
+def test_its_caption_names_the_bottleneck(tmp_path: Path) -> None:
+    results = results_of(tmp_path, [sample("a->b", 1, 4000), sample("b->c", 1, 2000)])
+    caption = QueueMap().omission(results)
+    assert "The darkest is 4\u202fKB." in caption
+    assert "a->b is the bottleneck (66 % of what waits at switches, 4\u202fKB at most)" in caption
+
+
+def test_one_queue_needs_no_map(tmp_path: Path) -> None:
+    results = results_of(tmp_path, [sample("a->b", 1, 4000), sample("b->c", 1, 0)])
+    assert QueueMap().skipped_because(results) is not None
