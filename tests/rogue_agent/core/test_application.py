@@ -37,6 +37,12 @@ def test_transfers_are_numbered_from_one() -> None:
     assert [record.transfer_id for record in application.records] == [1, 2, 3]
 
 
+def test_who_says_that_a_transfer_ended_gets_its_record() -> None:
+    application = Application(Schedule(size_bytes=100, start_ns=at(0)))
+    transfer = application.begin(at(0))
+    assert application.on_transfer_done(transfer.transfer_id, at(9)) is application.records[0]
+
+
 def test_repeats_are_back_to_back_until_a_time() -> None:
     schedule = Schedule(size_bytes=1, start_ns=at(0), count=None, repeat_until_ns=at(100))
     assert play(Application(schedule), 40) == [0, 40, 80]
