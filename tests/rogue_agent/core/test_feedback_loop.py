@@ -7,6 +7,7 @@ from rogue_agent.core.cc import CongestionControl, Sample, Segments
 from rogue_agent.core.cc.fixed import Fixed, FixedParameters
 from rogue_agent.core.cc.vegas import Vegas
 from rogue_agent.core.clocks import HostNs, NicNs
+from rogue_agent.core.estimators.drained import Drained
 from rogue_agent.core.feedback_loop import FeedbackLoop, SampleVerdict
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.core.transports import settings_for
@@ -170,3 +171,17 @@ def test_a_limiter_that_rounds_above_the_line_leaves_the_line_rate() -> None:
     assert post(feedback, 0, is_idle=True).rate_bps == 2_550 * MBPS
     feedback.cc.cwnd_packets = 100
     assert feedback.next_rate() is None, "there is nothing faster to ask for"
+
+
+def test_what_is_known_of_a_rate_is_forgotten_with_another_queue_pair_and_another_limiter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forgotten: list[str] = []
+    monkeypatch.setattr(Drained, "on_rate_change", lambda _self: forgotten.append("rate"))
+    feedback = feedback_over()
+    feedback.restart()
+    assert len(forgotten) == 1
+    feedback.on_turn(has_limiter=False)
+    assert len(forgotten) == 1
+    feedback.on_turn(has_limiter=True)
+    assert len(forgotten) == 2

@@ -7,6 +7,7 @@ import pytest
 from rogue_agent.core.cc import CONGESTION_CONTROLS
 from rogue_agent.core.parameters import Parameters
 from rogue_agent.core.settings import TransportSettings
+from rogue_agent.core.transports import settings_for
 
 
 @pytest.mark.parametrize("parameters", [TransportSettings, *CONGESTION_CONTROLS.values()])
@@ -15,3 +16,9 @@ def test_numbers_have_bounds_and_a_sentence(parameters: type[Parameters]) -> Non
         if each.type in {int, float}:
             assert set(each.metadata) == {"minimum", "maximum"}, each.name
             assert each.name in (parameters.__doc__ or ""), f"{each.name} is not explained"
+
+
+@pytest.mark.parametrize(("name", "edge"), [("timeout_exponent", 0), ("retry_count", 0), ("rtt_noise_ns", 0)])
+def test_zero_is_a_value_where_it_means_something(name: str, edge: int) -> None:
+    """A timeout of 0 is none at all (InfiniBand Architecture Specification, 9.7.6.1.3)."""
+    assert getattr(settings_for("rogue", 10**10, {name: edge}), name) == edge
