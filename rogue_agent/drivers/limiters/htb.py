@@ -122,13 +122,14 @@ def _class_of(priority: int) -> str:
 def change_command(netdev: str, class_id: str, rate_bps: int, burst_bytes: int | None = None) -> str:
     """How `tc` is told a rate, of bytes on the wire; without the bursts it would choose some by itself.
 
-    burst_bytes: None for a millisecond's worth.
+    burst_bytes: None for a millisecond's worth. A class sends no more than that before the next one has its
+    turn, or flows at once would take each other's bursts for queues in the network.
     Test: test_htb.py::test_a_change_names_rate_ceiling_and_both_bursts.
     """
     if burst_bytes is None:
         burst_bytes = max(_LEAST_BURST_BYTES, rate_bps // _BITS_PER_BYTE // _BURST_PER_S)
     return (
         f"class change dev {netdev} parent 1: classid {class_id} htb rate {rate_bps}bit ceil {rate_bps}bit "
-        f"burst {burst_bytes}b cburst {burst_bytes}b quantum {_QUANTUM_BYTES} "
+        f"burst {burst_bytes}b cburst {burst_bytes}b quantum {min(_QUANTUM_BYTES, burst_bytes)} "
         f"overhead {WIRE_OVERHEAD_BYTES} mpu {MIN_WIRE_BYTES}"
     )

@@ -20,7 +20,7 @@ def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
         "burst 10000b cburst 10000b quantum 10000 overhead 24 mpu 84"
     )
     assert "burst 9000b" in change_command("eth1", "1:13", 8_000_000)
-    assert "burst 5000b cburst 5000b" in change_command("eth1", "1:13", 80_000_000, 5_000)
+    assert "burst 5000b cburst 5000b quantum 5000 " in change_command("eth1", "1:13", 80_000_000, 5_000)
 
 
 def test_a_class_counts_the_bytes_that_the_core_counts() -> None:
