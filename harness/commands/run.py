@@ -169,15 +169,15 @@ def _work_and_finish(
         with termination_as_interrupt():
             update_index_of([run.directory])
             _work(run, plan, options, cluster, watch)
-            return _finish(run)
+            return _finish(run, options)
     except KeyboardInterrupt as stop:
         typer.echo(run.directory)
         update_index_of([run.directory])
-        raise _stopped(run, stop, options.dask) from stop
+        raise StoppedError(f"stopped; {_kept(run, options)}", stop) from stop
     except ClusterLostError as lost:
         typer.echo(run.directory)
         update_index_of([run.directory])
-        raise ClusterLostError(f"{lost}; {_kept(run, options.dask)}") from lost
+        raise ClusterLostError(f"{lost}; {_kept(run, options)}") from lost
 
 
 def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy) -> None:
@@ -225,12 +225,12 @@ def _check(options: RunOptions) -> None:
         raise UsageError(f"--resume: got {got}, expected the run alone; it goes on as it was started.")
 
 
-def _finish(run: Run) -> ExitCode:
+def _finish(run: Run, options: RunOptions) -> ExitCode:
     """Report, sum up, print the run's directory as the last line."""
     report = try_to_report([run.directory])
     failed = _count(run, CellStatus.FAILED)
     if failed:
-        again = call_again("run", "--resume", run.directory, "--only-failed", *_plugins(run))
+        again = call_again("run", "--resume", run.directory, "--only-failed", *_said_again(run, options))
         typer.echo(f"rogue: {failed} of {_all(run)} cells failed; to try them again: {again}", err=True)
     missed = sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells)
     if missed:
@@ -244,18 +244,19 @@ def _finish(run: Run) -> ExitCode:
     return ExitCode.CELLS_FAILED if failed else ExitCode.OK
 
 
-def _stopped(run: Run, stop: KeyboardInterrupt, dask: str | None) -> StoppedError:
-    return StoppedError(f"stopped; {_kept(run, dask)}", stop)
-
-
-def _kept(run: Run, dask: str | None) -> str:
+def _kept(run: Run, options: RunOptions) -> str:
     """Say what is kept and how to go on: with the cells that are left, else with the report."""
     finished = _count(run, CellStatus.OK)
     left = run.manifest.status != "complete"
     words: list[object] = ["run", "--resume", run.directory] if left else ["report", run.directory]
-    cluster = ["--dask", dask] if left and dask is not None else []
-    again = call_again(*words, *cluster, *_plugins(run))
+    again = call_again(*words, *(_said_again(run, options) if left else _plugins(run)))
     return f"{finished} of {_all(run)} cells are finished and kept; to go on: {again}"
+
+
+def _said_again(run: Run, options: RunOptions) -> list[str]:
+    """Options without which the run would not go on as it began."""
+    cluster = ["--dask", options.dask] if options.dask is not None else []
+    return [*cluster, *(["--allow-long"] if options.is_long_meant else []), *_plugins(run)]
 
 
 def _plugins(run: Run) -> list[str]:

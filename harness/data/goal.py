@@ -20,13 +20,15 @@ from workloads.traffic.goal_schedule import GoalSchedule, Operation
 OPERATIONS_MAX: Final = 1_000_000
 SIZE_MAX: Final = 10**13
 _COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_NUM_RANKS: Final = re.compile(r"num_ranks\s+(\d+)")
-_RANK: Final = re.compile(r"rank\s+(\d+)\s*\{")
+_NUM_RANKS: Final = re.compile(r"num_ranks\s+(\d{1,99})")
+_RANK: Final = re.compile(r"rank\s+(\d{1,99})\s*\{")
 _MESSAGE: Final = re.compile(
-    r"(?:(?P<label>[A-Za-z]\w*)\s*:\s*)?(?P<kind>send|recv)\s+(?P<size>\d+)\s*b\s+(?P<word>to|from)\s+"
-    r"(?P<peer>-1|\d+)(?:\s+tag\s+(?P<tag>-1|\d+))?(?:\s+cpu\s+\d+)?(?:\s+nic\s+\d+)?"
+    r"(?:(?P<label>[A-Za-z]\w*)\s*:\s*)?(?P<kind>send|recv)\s+(?P<size>\d{1,99})\s*b\s+(?P<word>to|from)\s+"
+    r"(?P<peer>-1|\d{1,99})(?:\s+tag\s+(?P<tag>-1|\d{1,99}))?(?:\s+cpu\s+\d{1,99})?(?:\s+nic\s+\d{1,99})?"
 )
-_CALC: Final = re.compile(r"(?:(?P<label>[A-Za-z]\w*)\s*:\s*)?calc\s+(?P<size>\d+)(?:\s+cpu\s+\d+)?")
+_CALC: Final = re.compile(
+    r"(?:(?P<label>[A-Za-z]\w*)\s*:\s*)?calc\s+(?P<size>\d{1,99})(?:\s+cpu\s+\d{1,99})?"
+)
 _WAIT: Final = re.compile(r"(?P<label>[A-Za-z]\w*)\s+(?P<how>i?requires)\s+(?P<other>[A-Za-z]\w*)")
 _EXPECTED: Final = (
     "num_ranks N, rank R {, send SIZEb to RANK, recv SIZEb from RANK, calc NANOSECONDS, a requires b or }"

@@ -13,7 +13,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 DISCARD_PORT = 9
@@ -92,9 +92,18 @@ def flood(arguments: Sequence[str]) -> int:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser("rogue-agent.pyz flood")
     parser.add_argument("address")
-    parser.add_argument("--dscp", type=int, required=True, choices=range(_DSCP_MAX + 1), metavar="0..63")
+    parser.add_argument("--dscp", type=_between(0, _DSCP_MAX), required=True)
     parser.add_argument(
-        "--mtu", type=int, required=True, choices=range(_MTU_BYTES_MIN, _MTU_BYTES_MAX + 1), metavar="BYTES"
+        "--mtu", type=_between(_MTU_BYTES_MIN, _MTU_BYTES_MAX), required=True, metavar="BYTES"
     )
     parser.add_argument("--seconds", type=float, default=1.0)
     return parser.parse_args(arguments)
+
+
+def _between(least: int, most: int) -> "Callable[[str], int]":
+    def checked(word: str) -> int:
+        if not (word.isascii() and word.isdigit() and least <= int(word[:10]) <= most):
+            raise argparse.ArgumentTypeError(f"got {word[:20]}, expected {least} to {most}")
+        return int(word)
+
+    return checked

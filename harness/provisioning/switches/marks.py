@@ -9,7 +9,7 @@ Source: counters `IpExt` of /proc/net/netstat, Linux v6.1, net/ipv4/ip_input.c (
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +21,10 @@ from remote.errors import NodeError
 from remote.login import Login
 from remote.shell import Shell, connect
 
+Group = tuple[Host, tuple[Host, Host]]
+"""A receiver, and who sends to it."""
+Flooded = tuple["Arrived", list[dict[str, Any]]]
+"""What arrived, and what each sender says that it sent."""
 HOSTS_MIN: Final = 3
 LIMIT_S: Final = 60.0
 COUNTERS: Final = "cat /proc/net/netstat"
@@ -98,12 +102,14 @@ def measure_marks(
             except NodeError as error:
                 advice = "check that it runs and that SSH reaches it"
                 return [Finding(host.name, "the node", str(error), "a reply", advice)]
-        for groups in incasts(inventory.hosts):
-            tests = [pool.submit(_heard, shells, receiver, senders) for receiver, senders in groups]
-            for (receiver, senders), test in zip(groups, tests, strict=True):
+        for groups in _at_once(inventory):
+            alone = [pool.submit(_flooded, shells, receiver, senders[:1]) for receiver, senders in groups]
+            wait(alone)
+            both = [pool.submit(_flooded, shells, receiver, senders) for receiver, senders in groups]
+            for (receiver, senders), one, two in zip(groups, alone, both, strict=True):
                 rates_bps = [_line_rate_bps(facts.get(each.name, {})) for each in (receiver, senders[0])]
                 try:
-                    finding = judge(receiver, test.result(), *rates_bps)
+                    finding = judge(receiver, _heard(one.result(), two.result()), *rates_bps)
                 except NodeError as error:
                     advice = "try again, and see what the agent says there"
                     finding = Finding(receiver.name, _WHAT, str(error), "packets that arrive", advice)
@@ -111,7 +117,16 @@ def measure_marks(
     return findings
 
 
-def incasts(hosts: Sequence[Host]) -> Iterator[list[tuple[Host, tuple[Host, Host]]]]:
+def _at_once(inventory: Inventory) -> Iterator[list[Group]]:
+    """Groups that may send at the same time: links between switches are nobody's alone."""
+    for groups in incasts(inventory.hosts):
+        if len(inventory.hardware_switches) == 1:
+            yield groups
+        else:
+            yield from ([group] for group in groups)
+
+
+def incasts(hosts: Sequence[Host]) -> Iterator[list[Group]]:
     """Each host once as receiver with two senders, in rounds in which no host has two parts."""
     whole = len(hosts) - len(hosts) % _GROUP
     groups = [hosts[first : first + _GROUP] for first in range(0, whole, _GROUP)]
@@ -147,14 +162,22 @@ def judge(
         return Finding(
             receiver.name, _WHAT, arrived, "packets that are ECN-capable, as they were sent", advice
         )
-    is_full = heard.lost > _LOST_MIN or heard.received_bps > _FULL * (line_rate_bps or float("inf"))
-    if not is_full:
+    if not _is_full(heard, line_rate_bps):
         return Finding(
             receiver.name, _WHAT, f"{arrived}, at {heard.received_bps / 1e9:.3g} Gb/s and with no loss",
             "a full port, which two hosts could not fill", _BELIEVED, refuses=False,
         )  # fmt: skip
     advice = "set the switch up to mark packets with this DSCP, or correct switch_priorities"
     return Finding(receiver.name, _WHAT, arrived, "marked ones among them, as its port was full", advice)
+
+
+def _is_full(heard: Heard, line_rate_bps: float | None) -> bool:
+    """Whether the port had more to send than it could; a host that is too slow loses packets, too."""
+    has_lost = heard.lost > _LOST_MIN
+    if line_rate_bps is None:
+        return has_lost
+    is_offered = 8 * heard.sent_bytes / heard.seconds >= line_rate_bps
+    return (has_lost and is_offered) or heard.received_bps > _FULL * line_rate_bps
 
 
 def arrived_words(heard: Heard) -> str:
@@ -180,31 +203,33 @@ def flood_command(sender: Host, receiver: Host) -> str:
     return shlex.join([*words, "--mtu", str(sender.variables.experiment_mtu)])
 
 
-def _heard(shells: Mapping[str, Shell], receiver: Host, senders: Sequence[Host]) -> Heard:
-    """One sends, then both do."""
-    alone, _ = _flooded(shells, receiver, senders[:1])
-    arrived, sent = _flooded(shells, receiver, senders)
+def _heard(alone: Flooded, both: Flooded) -> Heard:
+    arrived, sent = both
     return Heard(
         sum(each["packets"] for each in sent),
         sum(each["bytes"] for each in sent),
         max(each["seconds"] for each in sent),
         arrived,
-        alone.marked,
+        alone[0].marked,
     )
 
 
-def _flooded(
-    shells: Mapping[str, Shell], receiver: Host, senders: Sequence[Host]
-) -> tuple[Arrived, list[dict[str, Any]]]:
+def _flooded(shells: Mapping[str, Shell], receiver: Host, senders: Sequence[Host]) -> Flooded:
     before = arrived_until_now(shells[receiver.name].run(COUNTERS))
     with ThreadPoolExecutor(len(senders)) as pool:
-        said = list(
-            pool.map(
-                lambda each: shells[each.name].run(flood_command(each, receiver), limit_s=LIMIT_S), senders
-            )
-        )
-    arrived = arrived_until_now(shells[receiver.name].run(COUNTERS)) - before
-    return arrived, [json.loads(each) for each in said]
+        sent = list(pool.map(lambda each: _sent(shells[each.name], each, receiver), senders))
+    return arrived_until_now(shells[receiver.name].run(COUNTERS)) - before, sent
+
+
+def _sent(shell: Shell, sender: Host, receiver: Host) -> dict[str, Any]:
+    """What a sender says; NodeError if that is no JSON."""
+    said = shell.run(flood_command(sender, receiver), limit_s=LIMIT_S)
+    try:
+        found: dict[str, Any] = json.loads(said)
+    except ValueError:
+        got = f"got `{said[:60].strip()}` from the agent"
+        raise NodeError(f"{sender.name}: {got}, expected what it sent, in JSON") from None
+    return found
 
 
 def _line_rate_bps(facts: Facts) -> float | None:

@@ -32,7 +32,7 @@ def lacking_features(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
             ("pfc", _without_pauses, "pauses"),
         ):
             if feature in name.features:
-                reason = of_hosts(name, nodes) or _lacking(inventory, name, of_switches)
+                reason = of_hosts(name, nodes) or _lacking(cell, inventory, name, of_switches)
                 if reason:
                     return reason
         if "dcqcn" not in name.features and (reason := _unwanted_dcqcn(name, inventory, nodes)):
@@ -78,10 +78,10 @@ def _unwanted_dcqcn(
     return None
 
 
-def _lacking(inventory: Inventory, name: TransportName, what: str) -> str | None:
+def _lacking(cell: Cell, inventory: Inventory, name: TransportName, what: str) -> str | None:
     if inventory.switch is not None:
         return f"{name}: a Linux switch {what} for no card's feature: leave it out"
-    return lacking(inventory, str(name), what)
+    return lacking(cell, inventory, str(name), what)
 
 
 def _state(node: Capabilities, key: str) -> str:

@@ -13,14 +13,15 @@ def unmarked(cell: Cell, inventory: Inventory) -> str | None:
     wanting = next((group.transport for group in cell.groups if group.transport.wants_marks), None)
     if wanting is None:
         return None
-    return lacking(inventory, str(wanting), "marks")
+    return lacking(cell, inventory, str(wanting), "marks")
 
 
-def lacking(inventory: Inventory, transport: str, what: str) -> str | None:
+def lacking(cell: Cell, inventory: Inventory, transport: str, what: str) -> str | None:
     """Why a transport cannot have what it needs of every switch; None if it can.
 
-    what: `marks` or `pauses`; the packets of every host must be among those.
+    what: `marks` or `pauses`; the packets of every host of the cell must be among those.
     """
+    names = cell.topology.host_names()
     switches = inventory.hardware_switches
     if not switches:
         return (
@@ -33,7 +34,7 @@ def lacking(inventory: Inventory, transport: str, what: str) -> str | None:
                 f"{transport} needs switches where some priority {what}, but by the inventory {switch.name} "
                 f"has none: set it in switch_priorities, or leave {transport} out"
             )
-        for host in inventory.hosts:
+        for host in (host for host in inventory.hosts if host.name in names):
             dscp = host.variables.dscp or 0
             if not any(_does(each, what) for each in switch.variables.of_dscp(dscp)):
                 return (

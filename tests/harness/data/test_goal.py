@@ -58,6 +58,10 @@ def test_messages_match_by_tag_and_then_by_order() -> None:
             "send 9b to 1 tag 4 in line 3, column 1 of x.goal, expected a recv of rank 1 for it",
         ),
         (PAIR.replace("recv 9b", "recv 8b"), "expected 9b, as its send in line 3 has"),
+        (
+            PAIR.replace("tag 4 cpu", f"tag {'4' * 5000} cpu"),
+            "444 in line 3, column 1 of x.goal, expected num_ranks",
+        ),
         (PAIR.replace("recv 9b from", "recv 9b to"), "recv ... to in line 6, column 1"),
         (PAIR.replace("from 0", "from -1"), "-1 in line 6, column 1 of x.goal, expected a rank and a tag"),
         (

@@ -77,3 +77,10 @@ def test_who_means_it_may(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     words = ("--testbed", "fake", "--set", "repetitions=10", "--allow-long")
     assert rogue(tmp_path, "run", "experiment.yaml", *words).code == 0
+
+
+def test_what_was_meant_is_said_again_to_go_on(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    words = ("--testbed", "fake", "--set", "transports=[{name: rogue, label: throws}]", "--allow-long")
+    done = rogue(tmp_path, "run", "experiment.yaml", *words)
+    assert "--only-failed --allow-long" in done.err, done.err

@@ -34,7 +34,7 @@ def test_each_transfer_has_a_connection_of_its_own() -> None:
 def test_or_transfers_of_a_pair_and_group_share_one() -> None:
     first, *others = trace(connection="per_pair").flows(HOSTS, 1)
     assert (first.name_in("main"), first.count, first.start_ns) == ("main.a/h0->h1", 2, 0)
-    assert [tuple(each) for each in first.arrivals] == [(0, 1000, (), 0), (3000, 3000, (), 0)]
+    assert [tuple(each) for each in first.arrivals] == [(0, 1000, ()), (3000, 3000, ())]
     assert [flow.name_in("main") for flow in others] == ["main.b/h0->h1#1", "main.b/h1->h2"]
 
 

@@ -63,8 +63,14 @@ class Mlxsw(Platform):
         return words[0] in interfaces and words[1] in ("marks", "pauses")
 
     def configuration(self, text: str) -> Configuration:
-        """Of `tc`, then of `dcb` for each interface; what is no JSON comes of one that has no DCB."""
-        qdiscs, *rest = text.lstrip().splitlines()
+        """Of `tc`, then of `dcb` for each interface; what is no JSON comes of one that has no DCB.
+
+        NodeError if `tc` shows nothing that can be read.
+        """
+        qdiscs, _, others = text.lstrip().partition("\n")
+        if not qdiscs.startswith("["):
+            raise NodeError(f"tc: got `{qdiscs[:60]}`, expected a list in JSON; install iproute2 there")
+        rest = others.splitlines()
         found = [line for each in json.loads(qdiscs) for line in _of_qdisc(each)]
         for row in rest:
             words = row.split(maxsplit=2)

@@ -12,6 +12,7 @@ from helpers.switch_inventory import hardware, wanted
 
 from harness.provisioning.findings import Finding
 from harness.provisioning.inventory import Host, Inventory
+from harness.provisioning.switches import marks
 from harness.provisioning.switches.marks import (
     Arrived,
     Heard,
@@ -65,6 +66,13 @@ def test_without_loss_the_rate_says_whether_the_port_was_full() -> None:
     assert "expected a full port, which two hosts could not fill" in said(paused)
 
 
+def test_loss_below_the_line_rate_is_somebody_elses() -> None:
+    """240 Mb/s were offered: a port of 1 Gb/s was not full, whatever the receiver dropped."""
+    dropped = replace(HEARD, arrived=Arrived(0, 14_000, 0))
+    assert said(dropped, 1e9).startswith("warning: h0")
+    assert said(dropped, 200e6).startswith("refused: h0")
+
+
 def test_bits_that_are_rewritten_and_packets_that_are_dropped() -> None:
     assert "expected packets that are ECN-capable" in said(replace(HEARD, arrived=Arrived(9_000, 10, 0)))
     assert "expected most of 20000 packets" in said(replace(HEARD, arrived=Arrived(10, 900, 5)))
@@ -109,6 +117,7 @@ class FakeNetwork:
         self.marked, self.broken = marked, broken
         self.floods: list[str] = []
         self.capable = 0
+        self.prefix = ""
 
     def run(self, node: str, command: str) -> str:
         if command.startswith("timeout"):
@@ -116,7 +125,7 @@ class FakeNetwork:
                 raise NodeError(f"{node}: `flood` failed: no agent")
             self.floods.append(f"{node}: {command}")
             self.capable += 500
-            return json.dumps({"packets": 1_000, "bytes": 1_500_000, "seconds": 1.0})
+            return self.prefix + json.dumps({"packets": 1_000, "bytes": 1_500_000, "seconds": 1.0})
         marked = self.marked * (len(self.floods) // 3)
         return NETSTAT.format(not_capable=0, capable=self.capable, marked=marked)
 
@@ -164,6 +173,20 @@ def test_a_host_that_fails_is_a_sentence() -> None:
     assert (finding.got, finding.expected) == ("h2: `flood` failed: no agent", "packets that arrive")
     (finding,) = measured(FakeNetwork(marked=9, broken="no way to h1"), rack(3))
     assert (finding.node, finding.got) == ("h1", "h1: SSH failed")
+
+
+def test_an_agent_that_says_something_else_is_a_sentence() -> None:
+    network = FakeNetwork(marked=9)
+    network.prefix = "warning: \n"
+    (first, *_) = measured(network, rack(3))
+    assert "got `warning:" in first.got and "expected what it sent, in JSON" in first.got
+
+
+def test_links_between_switches_are_shared_by_nobody() -> None:
+    one = rack(6)
+    assert [len(groups) for groups in marks._at_once(one)] == [2, 2, 2]
+    two = replace(one, hardware_switches=one.hardware_switches * 2)
+    assert [len(groups) for groups in marks._at_once(two)] == [1] * 6
 
 
 def test_nothing_is_sent_where_no_switch_says_that_it_marks() -> None:

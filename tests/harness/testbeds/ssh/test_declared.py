@@ -34,22 +34,30 @@ def test_what_needs_no_marks_asks_for_none(tmp_path: Path, transport: str) -> No
     assert unmarked(cell_of(tmp_path, f"transports=[{transport}]"), rack()) is None
 
 
-def test_pauses_are_asked_for_alike() -> None:
-    assert lacking(rack(PAUSES), "roce+pfc", "pauses") is None
-    told = lacking(rack(MARKS), "roce+pfc", "pauses")
+def test_pauses_are_asked_for_alike(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    assert lacking(cell, rack(PAUSES), "roce+pfc", "pauses") is None
+    told = lacking(cell, rack(MARKS), "roce+pfc", "pauses")
     assert str(told).startswith("roce+pfc needs switches where some priority pauses")
 
 
-def test_the_packets_of_hosts_must_be_in_the_priority_that_marks() -> None:
-    marks = MARKS["0"]
-    assert lacking(rack({"3": {**marks, "dscp": [0, 26]}}), "dctcp", "marks") is None
-    assert lacking(rack({"3": {**marks, "dscp": [26]}, "0": marks}), "dctcp", "marks") is None, "its own map"
+def test_the_packets_of_hosts_must_be_in_the_priority_that_marks(tmp_path: Path) -> None:
+    cell, marks = cell_of(tmp_path), MARKS["0"]
+    assert lacking(cell, rack({"3": {**marks, "dscp": [0, 26]}}), "dctcp", "marks") is None
+    its_own_map = rack({"3": {**marks, "dscp": [26]}, "0": marks})
+    assert lacking(cell, its_own_map, "dctcp", "marks") is None
     for of_packets in ({"0": {"dscp": [0]}}, {}):
-        assert lacking(rack({"3": {**marks, "dscp": [26]}, **of_packets}), "dctcp", "marks") == (
+        assert lacking(cell, rack({"3": {**marks, "dscp": [26]}, **of_packets}), "dctcp", "marks") == (
             "dctcp needs switches where the priority of its packets marks, but by the inventory those of h0, "
             "with DSCP 0, are in none that does on tor: add 0 to its dscp in switch_priorities, or leave "
             "dctcp out"
         )
+
+
+def test_a_host_that_the_cell_has_not_is_not_asked(tmp_path: Path) -> None:
+    of_others = rack({"3": {**MARKS["0"], "dscp": [26]}})
+    hosts = tuple(replace(each, login=replace(each.login, node=f"x{each.name}")) for each in of_others.hosts)
+    assert lacking(cell_of(tmp_path), replace(of_others, hosts=hosts), "dctcp", "marks") is None
 
 
 def test_what_is_declared_is_a_fact_of_each_cell() -> None:

@@ -142,3 +142,9 @@ def test_what_it_cannot(settings: dict[str, object], mistake: str) -> None:
 def test_a_priority_that_is_only_told_apart_needs_no_queues() -> None:
     only = wanted("mlxsw", ("swp1",), switch_priorities={"3": {"dscp": [26]}})
     assert golden(only) == "sudo -n dcb app replace dev swp1 dscp-prio 26:3\n"
+
+
+@pytest.mark.parametrize("shown", ["", "\nlo app \nlo pfc \n", "tc: not found\n"])
+def test_without_tc_there_is_a_sentence(shown: str) -> None:
+    with pytest.raises(NodeError, match="expected a list in JSON; install iproute2 there"):
+        Mlxsw().configuration(shown)
