@@ -44,11 +44,11 @@ def read_network(source: DataSource) -> LinkList:
     seen: dict[frozenset[str], int] = {}
     for entry in _entries(source):
         link = _link(source, entry)
-        before = seen.setdefault(frozenset((link.a, link.b)), link.line)
-        if before != link.line:
-            raise _wrong(
-                source, link.line, "link", f"{link.a}-{link.b} again", f"one link, as in line {before}"
-            )
+        ends = frozenset((link.a, link.b))
+        if ends in seen:
+            got = f"{link.a}-{link.b} again"
+            raise _wrong(source, link.line, "link", got, f"one link, as in line {seen[ends]}")
+        seen[ends] = link.line
         found.append(link)
     nodes = sorted({end for link in found for end in (link.a, link.b)}, key=lambda node: int(node[1:]))
     hosts = tuple(node for node in nodes if node.startswith("h"))
@@ -107,9 +107,10 @@ def _check_hosts(source: DataSource, links: list[_Link]) -> None:
     first: dict[str, int] = {}
     for link in links:
         for end in (link.a, link.b):
-            if end.startswith("h") and first.setdefault(end, link.line) != link.line:
+            if end.startswith("h") and end in first:
                 got = f"{end} a second time"
                 raise _wrong(source, link.line, "link", got, f"one link of a host, as in line {first[end]}")
+            first[end] = link.line
 
 
 def _check_joined(source: DataSource, links: list[_Link], nodes: list[str]) -> None:

@@ -62,6 +62,14 @@ def test_a_wrong_link_is_named_with_line_and_key(line: str) -> None:
     assert told(f"{GOOD}{line}\n").startswith(BAD[line])
 
 
+def test_links_on_one_line_are_told_apart() -> None:
+    links = "{link: h0-s0, rate: 1Gbps}, {link: h1-s0, rate: 1Gbps}"
+    host = told(f"links: [{links}, {{link: h0-s1, rate: 1Gbps}}]")
+    assert host.startswith("h0 a second time in line 1, key link of net.yaml, expected one link of a host")
+    again = told(f"links: [{links}, {{link: s0-s1, rate: 1Gbps}}, {{link: s1-s0, rate: 1Gbps}}]")
+    assert again.startswith("s1-s0 again in line 1, key link of net.yaml, expected one link, as in line 1")
+
+
 def test_other_yaml_is_refused() -> None:
     for text in ("", "3", "links: 3", "links: []", "links: {a: 1}", "- 1", "hosts: 3\nlinks: []", "&a [*a]"):
         assert "net.yaml" in told(text)
