@@ -81,6 +81,8 @@ def _read_line(reading: _Reading, line: str, number: int) -> None:
     column = len(line) - len(line.lstrip()) + 1
     place, words = (number, column), line.strip()
     if found := _NUM_RANKS.fullmatch(words):
+        if reading.ranks is not None:
+            raise reading.wrong(place, "num_ranks once", words[:40])
         reading.ranks = _bounded(reading, place, int(found[1]), 1, HOSTS_MAX, "ranks")
     elif found := _RANK.fullmatch(words):
         _begin_rank(reading, place, int(found[1]))

@@ -80,6 +80,7 @@ def test_messages_match_by_tag_and_then_by_order() -> None:
         ),
         (PAIR[:-2], "the end of the file in line 7, column 1 of x.goal, expected } that ends rank 1"),
         ("num_ranks 2\n", "none in x.goal, expected num_ranks, and operations of ranks"),
+        (PAIR + "num_ranks 1\n", "num_ranks 1 in line 8, column 1 of x.goal, expected num_ranks once"),
         ("num_ranks 0\n", "0 in line 1, column 1"),
         (
             PAIR.replace("}\nrank 1", " a: calc 1\nb: calc 2\na requires b\nb requires a\n}\nrank 1"),
