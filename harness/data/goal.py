@@ -18,8 +18,9 @@ from workloads.topologies.topology import HOSTS_MAX
 from workloads.traffic.goal_schedule import GoalSchedule, Operation
 
 OPERATIONS_MAX: Final = 1_000_000
+WAITS_MAX: Final = 4_000_000
 SIZE_MAX: Final = 10**13
-_COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT: Final = re.compile(r"/\*|//[^\n]*")
 _NUM_RANKS: Final = re.compile(r"num_ranks\s+(\d{1,99})")
 _RANK: Final = re.compile(r"rank\s+(\d{1,99})\s*\{")
 _MESSAGE: Final = re.compile(
@@ -48,6 +49,8 @@ class _Reading:
     places: list[Place] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
     waits: list[tuple[re.Match[str], Place]] = field(default_factory=list)
+    """Those of the rank that is being read."""
+    waits_count: int = 0
     tags: dict[int, int] = field(default_factory=dict)
 
     def wrong(self, place: Place, expected: str, got: str) -> PydanticCustomError:
@@ -60,8 +63,7 @@ class _Reading:
 def read_goal(source: DataSource) -> GoalSchedule:
     """Read a schedule; a mistake names line and column."""
     reading = _Reading(source.name)
-    text = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), source.text)
-    lines = text.split("\n")
+    lines = _without_comments(reading, source.text).split("\n")
     for number, line in enumerate(lines, 1):
         if line.strip():
             _read_line(reading, line.rstrip(), number)
@@ -75,6 +77,21 @@ def read_goal(source: DataSource) -> GoalSchedule:
     if stuck is not None:
         raise reading.wrong(reading.places[stuck], "operations that do not wait for themselves", "a cycle")
     return schedule
+
+
+def _without_comments(reading: _Reading, text: str) -> str:
+    """Spaces in place of comments, so that all else stays where it is."""
+    parts, past = [], 0
+    while found := _COMMENT.search(text, past):
+        start, end = found.span()
+        if found.group() == "/*":
+            end = text.find("*/", end) + len("*/")
+            if end < start + len("/**/"):
+                place = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+                raise reading.wrong(place, "*/ that ends the comment", "/* without an end")
+        parts += [text[past:start], re.sub(r"[^\n]", " ", text[start:end])]
+        past = end
+    return "".join((*parts, text[past:]))
 
 
 def _read_line(reading: _Reading, line: str, number: int) -> None:
@@ -91,7 +108,10 @@ def _read_line(reading: _Reading, line: str, number: int) -> None:
     elif reading.rank is not None and (found := _MESSAGE.fullmatch(words) or _CALC.fullmatch(words)):
         _add(reading, place, found)
     elif reading.rank is not None and (found := _WAIT.fullmatch(words)):
+        if reading.waits_count >= WAITS_MAX:
+            raise reading.wrong(place, f"at most {WAITS_MAX} lines with requires or irequires", "one more")
         reading.waits.append((found, place))
+        reading.waits_count += 1
     else:
         raise reading.wrong(place, _EXPECTED, words[:40])
 
@@ -150,6 +170,7 @@ def _message(reading: _Reading, place: Place, parts: dict[str, str], size: int) 
 
 def _end_rank(reading: _Reading) -> None:
     """Labels are those of a rank."""
+    waits: dict[int, dict[str, list[int]]] = {}
     for found, (line, column) in reading.waits:
         numbers = []
         for part in ("label", "other"):
@@ -158,12 +179,11 @@ def _end_rank(reading: _Reading) -> None:
                 raise reading.wrong(place, f"a label of rank {reading.rank}", found[part])
             numbers.append(reading.labels[found[part]])
         number, other = numbers
+        waits.setdefault(number, {"requires": [], "irequires": []})[found["how"]].append(other)
+    for number, others in waits.items():
+        requires, irequires = tuple(others["requires"]), tuple(others["irequires"])
         operation = reading.operations[number]
-        if found["how"] == "requires":
-            operation = operation._replace(requires=(*operation.requires, other))
-        else:
-            operation = operation._replace(irequires=(*operation.irequires, other))
-        reading.operations[number] = operation
+        reading.operations[number] = operation._replace(requires=requires, irequires=irequires)
     reading.rank = None
     reading.labels.clear()
     reading.waits.clear()

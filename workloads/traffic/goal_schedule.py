@@ -81,8 +81,8 @@ class GoalSchedule:
         stuck = next((turn for turn in turns if turn not in seen), None)
         if stuck is None:
             return None
-        way: list[Turn] = []
+        way: dict[Turn, int] = {}
         while stuck not in way:
-            way.append(stuck)
+            way[stuck] = len(way)
             stuck = next(cause for cause in self.causes(stuck) if cause not in seen)
-        return min(turn.operation for turn in way[way.index(stuck) :])
+        return min(turn.operation for turn in list(way)[way[stuck] :])

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
+from harness.data import goal
 from harness.data.goal import read_goal
 from harness.data.source import data_source
 from workloads.traffic.goal_schedule import Operation
@@ -22,7 +23,7 @@ def told(text: str) -> str:
 
 def test_operations_are_read_with_what_they_wait_for() -> None:
     found = goal_schedule(
-        "/* ranks\n */ num_ranks 2 // two\nrank 0 {\n  calc 7 cpu 1\n a : send 9b to 1\nb: calc 0\n"
+        "/* ranks // one\n */ num_ranks 2 // two /*\nrank 0 {\n  calc 7 cpu 1\n a : send 9b to 1\nb: calc 0\n"
         "b requires a\nb irequires a\n}\nrank 1 {\nrecv 9b from 0\n}\n"
     )
     assert found.ranks == 2
@@ -81,6 +82,12 @@ def test_messages_match_by_tag_and_then_by_order() -> None:
         (PAIR[:-2], "the end of the file in line 7, column 1 of x.goal, expected } that ends rank 1"),
         ("num_ranks 2\n", "none in x.goal, expected num_ranks, and operations of ranks"),
         (PAIR + "num_ranks 1\n", "num_ranks 1 in line 8, column 1 of x.goal, expected num_ranks once"),
+        (
+            PAIR + " /* /* \n" * 3,
+            "/* without an end in line 8, column 2 of x.goal, expected */ that ends the comment",
+        ),
+        ("/* " + PAIR, "/* without an end in line 1, column 1"),
+        (PAIR.replace("9b to", "/*/ 9b to"), "/* without an end in line 3, column 10"),
         ("num_ranks 0\n", "0 in line 1, column 1"),
         (
             PAIR.replace("}\nrank 1", " a: calc 1\nb: calc 2\na requires b\nb requires a\n}\nrank 1"),
@@ -90,6 +97,16 @@ def test_messages_match_by_tag_and_then_by_order() -> None:
 )
 def test_nonsense_has_a_line_and_a_column(text: str, sentence: str) -> None:
     assert sentence in told(text)
+
+
+def test_waits_stand_in_their_order_and_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    head = "num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\nc: calc 1\n"
+    text = head + "c requires b\nc requires a\nc irequires a\nc requires b\n}\n"
+    assert goal_schedule(text).operations[2] == Operation("calc", 0, 1, requires=(1, 0, 1), irequires=(0,))
+    monkeypatch.setattr(goal, "WAITS_MAX", 3)
+    assert told(text).startswith("one more in line 9, column 1 of x.goal, expected at most 3 lines with req")
+    other = "}\nrank 0 {\n a: calc 1\n b: calc 1\n b requires a\n}\n"
+    assert told(text.replace("c requires b\n}\n", other)).startswith("one more in line 13, column 2")
 
 
 def test_the_example_is_read() -> None:

@@ -37,3 +37,10 @@ def test_two_that_wait_for_each_others_message_are_a_cycle() -> None:
     )
     assert found.first_in_cycle() == 1
     assert list(found.turns()) == [Turn(0, False), Turn(0, True), Turn(1, False), Turn(3, False)]
+
+
+def test_a_long_way_leads_to_a_cycle() -> None:
+    """100 000 operations wait for one another; only the last two for themselves."""
+    last = 100_000
+    chain = (Operation("calc", 0, 1, requires=(number + 1,)) for number in range(last))
+    assert schedule(*chain, Operation("calc", 0, 1, requires=(last - 1,))).first_in_cycle() == last - 1
