@@ -149,8 +149,9 @@ def _add(reading: _Reading, place: Place, found: re.Match[str]) -> None:
     if "peer" not in parts:
         reading.operations.append(Operation("calc", reading.rank, size))
     else:
-        reading.operations.append(_message(reading, place, parts, size))
-        reading.tags[number] = int(parts["tag"] or 0)
+        tag = int(parts["tag"] or 0)
+        reading.operations.append(_message(reading, place, parts, size)._replace(tag=max(0, tag)))
+        reading.tags[number] = tag
     reading.places.append(place)
 
 

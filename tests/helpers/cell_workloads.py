@@ -40,17 +40,17 @@ WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
         {"hosts": 3, "size": "20KB"},
         {
             "hosts": 4, "size": "30KB", "operation": "all_gather", "algorithm": "tree", "pieces": 2,
-            "iterations": 2, "compute": "9us", "verb": "read",
+            "iterations": 2, "compute": "9us", "verb": "send",
         },
     ),
     "pipeline": (
         {"size": "20KB", "stages": 3},
         {
             "size": "30KB", "stages": 4, "microbatches": 2, "forward": "1ms", "backward": "2ms",
-            "verb": "read",
+            "verb": "send",
         },
     ),
-    "goal": ({"file": GOAL}, {"file": OTHER_GOAL, "eager": "1KB", "verb": "read"}),
+    "goal": ({"file": GOAL}, {"file": OTHER_GOAL, "eager": "1KB", "verb": "send"}),
     "many_pairs": (
         {"hosts": 3, "load": 0.5, "arrive_for": "50ms", "drain_for": "50ms", "size": "20KB"},
         {

@@ -45,6 +45,8 @@ class Placement:
     """Payload rate of a receiver's link when every packet is full."""
     rate_bps: int
     """Rate of a receiver's link."""
+    rates_bps: frozenset[int] = frozenset()
+    """Rates of the links of all hosts that traffic may use."""
 
     @property
     def senders(self) -> tuple[str, ...]:
@@ -135,11 +137,13 @@ class Topology(Specification, ABC):
         """Who sends and who receives; with a probe its host takes no part."""
         kept_out = {self.probe_host()} if has_probe else set()
         receiver = next(host for host in reversed(self.receiving_hosts()) if host not in kept_out)
+        hosts = tuple(host for host in self.host_names() if host not in kept_out)
         return Placement(
-            tuple(host for host in self.host_names() if host not in kept_out),
+            hosts,
             receiver,
             float(self.host_rate_bps(receiver) * self.frames.payload_fraction(self.mtu_bytes)),
             self.host_rate_bps(receiver),
+            frozenset(map(self.host_rate_bps, hosts)),
         )
 
     @property

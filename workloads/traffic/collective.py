@@ -10,9 +10,13 @@ from workloads.streams import start_jitter_ns
 from workloads.topologies.topology import HOSTS_MAX, Placement
 from workloads.traffic.collectives import ALGORITHMS, Algorithm, Operation
 from workloads.traffic.steps import Step, Steps
-from workloads.traffic.workload import Flow, Verb, Workload
+from workloads.traffic.workload import Flow, Pushed, Workload
 
 EXCHANGES: Final = ("all_to_all", "mixture_of_experts")
+
+
+TRANSFERS_MAX: Final = 2_500_000
+"""A ring of 1024 hosts takes two million."""
 
 
 class Collective(Workload):
@@ -38,9 +42,9 @@ class Collective(Workload):
     iterations: Annotated[int, Field(ge=1, le=1000)] = 1
     """How often; a rank begins again when it has what it needs."""
     compute_ns: Delay = 0
-    """From the arrival of a piece until it can be sent on, such as for the reduction."""
-    verb: Verb = "write"
-    """How the bytes are moved."""
+    """From the arrival of a piece until it is reduced; of an exchange, until the next one begins."""
+    verb: Pushed = "write"
+    """How the bytes are moved: by their source, which knows when it may begin."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -51,9 +55,21 @@ class Collective(Workload):
         if self.skew and self.operation not in EXCHANGES:
             found = mistake(f"a skew of 0 but for {' and '.join(EXCHANGES)}", "leave it out")
             raise mistakes_at({"skew": found})
+        if self._transfers > TRANSFERS_MAX:
+            found = mistake(
+                f"at most {TRANSFERS_MAX} transfers; these are {self._transfers}",
+                "take fewer iterations, pieces or hosts",
+            )
+            raise mistakes_at({"iterations": found})
         if self.size_bytes < self.hosts * self.pieces:
             raise mistakes_at({"size": mistake("a byte or more for each piece of each host", "raise it")})
         return self
+
+    @property
+    def _transfers(self) -> int:
+        """At most so many: there and back, to one host on a tree and to all others elsewhere."""
+        peers = 1 if (self.algorithm or self._known()[0]) == "tree" else self.hosts - 1
+        return 2 * self.hosts * peers * self.pieces * self.iterations
 
     def _known(self) -> list[str]:
         return [name for operation, name in ALGORITHMS if operation == self.operation]

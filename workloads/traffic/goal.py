@@ -9,7 +9,7 @@ from workloads.streams import start_jitter_ns
 from workloads.topologies.topology import Placement
 from workloads.traffic.goal_schedule import GoalSchedule, Turn
 from workloads.traffic.steps import Sent, Step, Steps, all_of
-from workloads.traffic.workload import Flow, Verb, Workload
+from workloads.traffic.workload import Flow, Pushed, Workload
 
 
 class Goal(Workload):
@@ -27,15 +27,15 @@ class Goal(Workload):
     """The operations, named from the place of the experiment file."""
     eager_bytes: Size = 65_535
     """A send of at most this is done when it starts, a larger one when it is acknowledged: S of LogGOPSim."""
-    verb: Verb = "write"
-    """How the bytes are moved."""
+    verb: Pushed = "write"
+    """How the bytes are moved: by their source, which knows when it may begin."""
 
     def hosts_min(self) -> int:
         """A host for each rank."""
         return self.file.ranks
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        """One flow for each pair of ranks of which one sends to the other."""
+        """One flow for each pair of ranks of which one sends to the other, and each tag between them."""
         hosts = placement.hosts[: self.file.ranks]
         program = _Program(self, hosts, [start_jitter_ns(seed, host) for host in hosts])
         for turn in self.file.turns():
@@ -58,6 +58,8 @@ class _Program:
         self._ready = [Step(least_ns=start_ns) for start_ns in starts_ns]
         self._sent: dict[int, Sent] = {}
         self._taken: dict[Turn, Step] = {}
+        self._tags: dict[tuple[str, str], dict[int, int]] = {}
+        """Numbers of the connections of two hosts, by tag: one that waits holds up no other tag's."""
 
     def take(self, turn: Turn) -> None:
         """The next turn, in order."""
@@ -70,7 +72,9 @@ class _Program:
         if operation.kind != "send":
             return step
         source, destination = self._hosts[operation.rank], self._hosts[operation.peer]
-        sent = self.steps.send(source, destination, max(1, operation.size), step)
+        tags = self._tags.setdefault((source, destination), {})
+        connection = tags.setdefault(operation.tag, len(tags))
+        sent = self.steps.send(source, destination, max(1, operation.size), step, connection=connection)
         self._sent[turn.operation] = sent
         return sent.started
 

@@ -23,6 +23,8 @@ class Operation(NamedTuple):
     """It starts when these are done."""
     irequires: tuple[int, ...] = ()
     """It starts when these have started."""
+    tag: int = 0
+    """Messages of one tag between two ranks pass each other nowhere."""
 
 
 class Turn(NamedTuple):

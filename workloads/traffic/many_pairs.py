@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
+from pydantic_core import PydanticCustomError
 
 from workloads.specification import Size, Time
 from workloads.streams import random_stream
 from workloads.topologies.topology import HOSTS_MAX, Placement
-from workloads.traffic.workload import Arrival, Flow, Predecessor, Verb, Workload, flow_ends
+from workloads.traffic.workload import Arrival, Flow, Predecessor, Verb, Workload, flow_ends, uneven
 
 SECOND_NS: Final = 1_000_000_000
 
@@ -52,6 +53,10 @@ class ManyPairs(Workload):
     def hosts_min(self) -> int:
         """The hosts that take part."""
         return self.hosts
+
+    def unfit(self, placement: Placement) -> PydanticCustomError | None:
+        """Hosts with several rates: a load would be of none of them."""
+        return uneven(placement)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow for each pair of hosts that has something to move."""

@@ -9,7 +9,7 @@ from workloads.specification import Delay, Size
 from workloads.streams import start_jitter_ns
 from workloads.topologies.topology import HOSTS_MAX, Placement
 from workloads.traffic.steps import Step, Steps, all_of
-from workloads.traffic.workload import Flow, Verb, Workload
+from workloads.traffic.workload import Flow, Pushed, Workload
 
 
 class Pipeline(Workload):
@@ -32,8 +32,8 @@ class Pipeline(Workload):
     """Computing of a stage for a micro-batch on its way forward."""
     backward_ns: Delay = 0
     """Computing of a stage for one on its way back."""
-    verb: Verb = "write"
-    """How the bytes are moved."""
+    verb: Pushed = "write"
+    """How the bytes are moved: by their source, which knows when it may begin."""
 
     def hosts_min(self) -> int:
         """A host for each stage."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
 from workloads.files import from_file
 from workloads.flow_sizes import FLOW_SIZES, FlowSizes, SizesOfFile
@@ -13,7 +14,7 @@ from workloads.specification import Delay, Size, Specification, Time
 from workloads.spelling import meant
 from workloads.streams import random_stream
 from workloads.topologies.topology import HOSTS_MAX, Placement
-from workloads.traffic.workload import Arrival, Flow, Verb, Workload
+from workloads.traffic.workload import Arrival, Flow, Verb, Workload, uneven
 
 SECOND_NS = 1_000_000_000
 
@@ -89,6 +90,10 @@ class Poisson(Workload):
     def hosts_min(self) -> int:
         """The hosts that take part; one sender and one receiver at least."""
         return self.hosts or (self.receivers or 1) + 1
+
+    def unfit(self, placement: Placement) -> PydanticCustomError | None:
+        """Hosts with several rates: a load would be of none of them."""
+        return uneven(placement)
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow per transfer, or one per pair of hosts, by source and then by time."""

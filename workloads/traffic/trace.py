@@ -49,6 +49,10 @@ class Trace(Workload):
             last_ns = int(self.file.starts_ns[-1])
             expected = f"a span in which transfers start; the last one does so after {last_ns} ns"
             raise mistakes_at({"begin": mistake(expected, "begin earlier, or end later")})
+        last_ns = int(self.file.starts_ns[self._span][-1]) - self.begin_ns
+        if self.ignore_for_ns > last_ns:
+            expected = f"at most {last_ns} ns, when the last transfer starts, or none of them counts"
+            raise mistakes_at({"ignore_for": mistake(expected, "ignore less")})
         return self
 
     def hosts_min(self) -> int:

@@ -6,10 +6,13 @@ from typing import ClassVar, Literal, NamedTuple
 
 from pydantic_core import PydanticCustomError
 
+from workloads.mistakes import mistake
 from workloads.specification import Specification
 from workloads.topologies.topology import Placement
 
 Verb = Literal["write", "read", "send"]
+Pushed = Literal["write", "send"]
+"""Verbs that the host posts from which the bytes come."""
 Moment = Literal["start", "arrival", "end"]
 """Of a transfer: when it may start, when all of it is at its receiver, when its initiator knows that it is
 done. A host can only know of the first and the last if it is the initiator, of the second if it receives."""
@@ -148,3 +151,12 @@ class Workload(Specification, ABC):
     @abstractmethod
     def duration_ns(self) -> int | None:
         """When it stops, counted from the start of the run; None: when every transfer is done."""
+
+
+def uneven(placement: Placement) -> PydanticCustomError | None:
+    """Why a load, which is a share of a host's rate, means nothing where hosts have several; None if not."""
+    if len(placement.rates_bps) <= 1:
+        return None
+    rates = " and ".join(f"{rate / 1e9:g}" for rate in sorted(placement.rates_bps))
+    expected = f"hosts with links of one rate, of which load is a share; there are {rates} Gb/s"
+    return mistake(expected, "give all links of hosts one rate, or say who sends when with a trace")

@@ -55,6 +55,7 @@ def test_every_pair_is_joined(topology: Topology) -> None:
 def test_everyone_has_one_role(topology: Topology, has_probe: bool) -> None:
     placement = topology.placement(has_probe=has_probe)
     assert sorted((*placement.senders, placement.receiver)) == sorted(placement.hosts)
+    assert placement.rates_bps == {topology.host_rate_bps(host) for host in placement.hosts}
     kept_out = set(topology.host_names()) - set(placement.hosts)
     assert kept_out == ({topology.probe_host()} if has_probe else set())
 

@@ -52,6 +52,8 @@ def test_unequal_parts_have_no_bus_bandwidth() -> None:
         ({"skew": 1.0}, "a skew of 0 but for all_to_all and mixture_of_experts"),
         ({"operation": "all_to_all", "algorithm": "ring"}, "one of direct for all_to_all"),
         ({"hosts": 1}, "greater than or equal to 2"),
+        ({"verb": "read"}, "'write' or 'send'"),
+        ({"hosts": 64, "pieces": 1000, "iterations": 1000, "size": "1GB"}, "at most 2500000 transfers"),
     ],
 )
 def test_impossible_ones_are_refused(changes: dict[str, object], said: str) -> None:

@@ -45,7 +45,7 @@ def flows(eager: str = "64KB") -> dict[str, Flow]:
 
 def test_what_is_received_lets_go_after_the_computing_in_between() -> None:
     found = flows()
-    assert set(found) == {"h0->h1", "h0->h2", "h1->h2", "h2->h0"}
+    assert set(found) == {"h0->h1", "h0->h2", "h0->h2#1", "h1->h2", "h2->h0"}
     assert found["h1->h2"].arrivals[0].after == (Predecessor("h0->h1", 0, "arrival", 530),)
     assert set(found["h2->h0"].arrivals[0].after) == {
         Predecessor("h0->h2", 0, "arrival"),
@@ -56,8 +56,19 @@ def test_what_is_received_lets_go_after_the_computing_in_between() -> None:
 def test_an_eager_send_is_done_when_it_starts_and_a_larger_one_when_it_is_acknowledged() -> None:
     assert flows()["h0->h2"].arrivals[0].after == (Predecessor("h0->h1", 0, "start"),)
     assert flows("99B")["h0->h2"].arrivals[0].after == (Predecessor("h0->h1", 0, "end"),)
-    assert flows("99B")["h0->h2"].arrivals[1].after == (Predecessor("h0->h2", 0, "start"),)
+    assert flows("99B")["h0->h2#1"].arrivals[0].after == (Predecessor("h0->h2", 0, "start"),)
 
 
 def test_a_message_of_nothing_has_a_byte() -> None:
-    assert flows()["h0->h2"].arrivals[1].size_bytes == 1
+    assert flows()["h0->h2#1"].arrivals[0].size_bytes == 1
+
+
+def test_a_message_that_waits_holds_up_no_other_tag() -> None:
+    text = (
+        "num_ranks 2\nrank 0 {\nc: calc 1000000\na: send 8b to 1 tag 1\na requires c\n"
+        "b: send 8b to 1 tag 2\n}\n"
+        "rank 1 {\nrecv 8b from 0 tag 1\nrecv 8b from 0 tag 2\n}\n"
+    )
+    goal = Goal.model_validate({"kind": "goal", "file": goal_schedule(text)})
+    waits, free = (flow.arrivals[0].start_ns for flow in goal.flows(HOSTS, 1))
+    assert waits - free == 1_000_000

@@ -1,6 +1,7 @@
 """Poisson arrivals with sizes from a distribution."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -97,3 +98,10 @@ def test_warm_up_and_end() -> None:
 def test_impossible_ones_are_refused(changes: dict[str, object], expected: str) -> None:
     with pytest.raises(ValidationError, match=expected):
         poisson(**changes)
+
+
+def test_a_load_means_nothing_where_hosts_have_several_rates() -> None:
+    assert poisson().unfit(replace(HOSTS, rates_bps=frozenset({40_000_000_000}))) is None
+    unfit = poisson().unfit(replace(HOSTS, rates_bps=frozenset({10_000_000_000, 100_000_000_000})))
+    assert unfit is not None
+    assert "there are 10 and 100 Gb/s" in str(unfit.context)

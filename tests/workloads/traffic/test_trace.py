@@ -63,6 +63,12 @@ def test_a_span_without_a_transfer_is_a_mistake() -> None:
         trace(begin="2us", until="2us")
 
 
+def test_transfers_that_all_do_not_count_are_a_mistake() -> None:
+    with pytest.raises(ValidationError, match="at most 2500 ns, when the last transfer starts"):
+        trace(begin="2us", ignore_for="2501ns")
+    assert trace(begin="2us", ignore_for="2500ns").warm_up_ns == 2500
+
+
 def test_a_host_that_is_none_of_the_networks_is_named() -> None:
     unfit = trace().unfit(Placement(("h0", "h1"), "h1", 9e9, 10**10))
     assert unfit is not None
