@@ -46,6 +46,7 @@ class Turn:
         self.has_limiter = False
         self._is_leaving = False
         self._is_busy = False
+        self._is_over = False
         connection.on_turn(False)
 
     def begin(self, limiter: int, now: HostNs) -> None:
@@ -64,14 +65,16 @@ class Turn:
         self.update(now)
 
     def end(self, now: HostNs) -> None:
-        """The flow is over: a limiter of which nothing is outstanding goes back at once."""
-        if self.has_limiter and self._is_idle:
-            self._give_back(now, wants_more=False)
+        """The flow is over: its limiter goes back as soon as nothing of it is outstanding."""
+        self._is_over = True
+        self.update(now)
 
     def update(self, now: HostNs) -> None:
         """Tell the lender if something has changed; called after each input of the connection."""
-        is_running = self._is_running()
-        if self._is_leaving:
+        is_running = self._is_running() and not self._is_over
+        if self._is_over and not self.has_limiter:
+            return
+        if self._is_leaving or self._is_over:
             if self._is_idle:
                 self._give_back(now, wants_more=is_running)
         elif is_running and not self._is_busy:

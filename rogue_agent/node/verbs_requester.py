@@ -1,5 +1,6 @@
 """The end over real verbs that follows a schedule."""
 
+from contextlib import suppress
 from dataclasses import asdict
 
 from rogue_agent.core.application import Schedule
@@ -8,6 +9,7 @@ from rogue_agent.core.connection import Connection
 from rogue_agent.core.errors import SettingsError
 from rogue_agent.core.link import LinkFacts
 from rogue_agent.drivers import transfers
+from rogue_agent.drivers.limiters.base import LimiterError
 from rogue_agent.drivers.replay import RecordedConnection
 from rogue_agent.drivers.transfers import TransferLog
 from rogue_agent.drivers.verbs.clock import Clocks
@@ -30,6 +32,7 @@ class VerbsRequester(VerbsEnd):
     is_requester = True
     _flow: VerbsFlow | None = None
     _memory_bytes = 0
+    _is_over = False
 
     def connect(self, peer: Prepared) -> None:
         """Connect, and put a connection and its flow above the queue pairs."""
@@ -118,7 +121,10 @@ class VerbsRequester(VerbsEnd):
             flow.on_time(now)
             if self._pump is not None:
                 self._pump.spent.deciding_ns += self._base.workplace.clock() - before
-        flow.update_turn(now)
+        if self._is_over:
+            self._leave_turns(flow, now)
+        else:
+            flow.update_turn(now)
 
     @property
     def is_finished(self) -> bool:
@@ -131,15 +137,22 @@ class VerbsRequester(VerbsEnd):
             self._base.turns.close()
 
     def finish(self, now: HostNs) -> None:
-        """Cut off what still runs; a limiter through which some of it still goes stays ours."""
+        """Cut off what still runs; a limiter through which some of it still goes stays ours until then."""
         flow, turns = self._flow, self._base.turns
+        self._is_over = True
         if flow is not None:
             flow.finish(now)
             if turns is not None:
                 self._base.workplace.poller.leave(turns.fileno())
-                if not flow.has_limiter:
-                    turns.close()
+            self._leave_turns(flow, now)
         super().finish(now)
+
+    def _leave_turns(self, flow: VerbsFlow, now: HostNs) -> None:
+        """Leave the keeper once nothing of ours is outstanding; one that is gone is missed by nobody."""
+        with suppress(LimiterError):
+            flow.update_turn(now)
+        if self._base.turns is not None and not flow.has_limiter:
+            self._base.turns.close()
 
     def report(self) -> Report:
         """Counts of the flow."""

@@ -139,9 +139,23 @@ def test_a_flow_that_is_over_gives_back_unasked(flow: Flow) -> None:
     flow.turn.end(NOW)
     assert flow.line.said == ["ask"], "its verb is still out"
     flow.complete(1)
-    flow.turn.end(NOW)
+    assert flow.line.said == ["ask", "give back, no more"]
     flow.turn.end(NOW)
     flow.turn.leave(NOW)
     assert flow.line.said == ["ask", "give back, no more"], (
         "it has nothing any more that it could be asked for"
     )
+
+
+def test_a_flow_that_is_over_gives_back_when_its_last_rate_has_arrived(flow: Flow) -> None:
+    flow.submit(1)
+    flow.turn.begin(0, NOW)
+    flow.complete(1)
+    flow.may_leave = False
+    flow.turn.end(NOW)
+    flow.turn.leave(NOW)
+    assert flow.line.said == ["ask"]
+    flow.may_leave = True
+    flow.turn.update(NOW)
+    flow.turn.update(NOW)
+    assert flow.line.said == ["ask", "give back, no more"]

@@ -146,6 +146,11 @@ class LentLimiter(SoftwareLimiter):
     """Holds nothing back, and can be lent; writes down for which priorities."""
 
     used: ClassVar[list[int]] = []
+    settled: ClassVar[bool] = True
+
+    @property
+    def is_settled(self) -> bool:
+        return self.settled
 
     def use(self, priority: int) -> None:
         self.used.append(priority)
@@ -164,8 +169,8 @@ class Keeper:
 
     def greet(self) -> None:
         self._flow, _ = self._listener.accept()
-        self._flow.send(WELCOME)
         self._flow.setblocking(False)
+        self._flow.send(WELCOME)
 
     def tell(self, message: bytes) -> None:
         assert self._flow is not None
@@ -240,6 +245,39 @@ def test_a_flow_posts_in_its_turns_alone_and_moves_its_queue_pairs(
     assert LentLimiter.used == [2, 1]
     assert results(here).status == "ok"
     assert [row["event"] for row in here.rows("events")] == ["turn", "turn_over", "turn", "turn_over"]
+
+
+def owing_a_rate(here: Actor, there: Actor, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Move everything while the limiter does not say that it has the last rate."""
+    monkeypatch.setattr(LentLimiter, "settled", False)
+    start(here, there)
+    while not keeper.hear():
+        here.turn()
+    keeper.tell(USE + b"2")
+    go_round(here, there, 2_000)
+    assert here.role.state is RoleState.FINISHED
+    assert keeper.hear() == [ASK, REST]
+
+
+def test_a_flow_that_is_over_leaves_when_its_last_rate_has_arrived(
+    turning: tuple[Actor, Actor, Keeper], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there, keeper = turning
+    owing_a_rate(here, there, keeper, monkeypatch)
+    monkeypatch.setattr(LentLimiter, "settled", True)
+    go_round(here, there, 2)
+    assert keeper.hear() == [ASK, REST, BACK, b""]
+
+
+def test_a_flow_that_is_over_needs_no_keeper(
+    turning: tuple[Actor, Actor, Keeper], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there, keeper = turning
+    owing_a_rate(here, there, keeper, monkeypatch)
+    keeper.close()
+    monkeypatch.setattr(LentLimiter, "settled", True)
+    go_round(here, there, 2)
+    assert results(here).status == "ok"
 
 
 def test_a_flow_whose_keeper_is_gone_fails_with_words(turning: tuple[Actor, Actor, Keeper]) -> None:
