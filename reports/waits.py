@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reports.coded import Mask
+from workloads.records import TransferStatus
 
 Floats = NDArray[np.float64]
 
@@ -21,14 +22,15 @@ class Waits:
     destination: NDArray[np.object_]
     start_ns: Floats
     arrived_ns: Floats
+    is_ok: Mask
     critical: tuple[int, ...]
     """Places of the transfers of the critical path: the last to arrive, what it waited for, and so on back.
     In the order of their time."""
 
     @property
     def is_complete(self) -> bool:
-        """Return whether all arrived that started."""
-        return not np.isnan(self.arrived_ns).any()
+        """Return whether all arrived that started, and none of them failed."""
+        return bool(self.is_ok.all()) and not np.isnan(self.arrived_ns).any()
 
     @property
     def first_ns(self) -> float:
@@ -52,6 +54,7 @@ def waits_of(flows: pd.DataFrame) -> Waits | None:
         destination=own["dst"].to_numpy(dtype=object),
         start_ns=own["start_ns"].to_numpy(dtype=np.float64),
         arrived_ns=arrived_ns,
+        is_ok=(own["status"] == TransferStatus.OK).to_numpy(dtype=bool),
         critical=_critical(own, arrived_ns),
     )
 

@@ -28,8 +28,7 @@ def whole_ns(view: CellView, _interval_ns: int) -> float | None:
     found = waits(view)
     if found is None:
         return None
-    is_done = found.is_complete and view.transfers is not None and bool(view.transfers.is_ok.all())
-    return float(found.arrived_ns.max() - found.first_ns) if is_done else math.inf
+    return float(found.arrived_ns.max() - found.first_ns) if found.is_complete else math.inf
 
 
 def bus_bandwidth_bps(view: CellView, interval_ns: int) -> float | None:

@@ -38,6 +38,20 @@ def test_a_whole_of_which_something_never_arrived_is_infinite(tmp_path: Path) ->
     assert METRICS["straggler_ns"].of(view, SECOND) is None
 
 
+def test_what_another_group_leaves_unfinished_is_not_its_matter(tmp_path: Path) -> None:
+    other = transfer("background/h0->h1", group="background", status="unfinished", end_ns=None)
+    view = tiny_view(tmp_path, {"flows": [*waiting_rows(), other]}, bus_bytes=3_000)
+    assert METRICS["whole_ns"].of(view, SECOND) == 4_000
+    assert METRICS["bus_bandwidth_bps"].of(view, SECOND) == pytest.approx(6e9)
+    assert METRICS["straggler_ns"].of(view, SECOND) == 2_500
+
+
+def test_one_of_its_own_that_ended_in_an_error_makes_it_infinite(tmp_path: Path) -> None:
+    rows = waiting_rows()
+    rows[2]["status"] = "error"
+    assert METRICS["whole_ns"].of(tiny_view(tmp_path, {"flows": rows}), SECOND) == math.inf
+
+
 def test_transfers_that_wait_for_none_have_no_whole(tmp_path: Path) -> None:
     view = tiny_view(tmp_path, {"flows": [transfer("main/h0->h1")]}, bus_bytes=3_000)
     assert METRICS["whole_ns"].of(view, SECOND) is None
