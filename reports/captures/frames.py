@@ -1,7 +1,7 @@
 """From a recorded packet to its frame."""
 
 import struct
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Final
 
@@ -47,7 +47,8 @@ class Frames:
         if packet.service == "tcp":
             return tcp_packet(route, packet, self._streams, self._timestamps)
         lasts = self._messages.get((packet.qp_num, packet.src_qp_num), ())
-        return roce_packet(route, packet, bisect_right(lasts, packet.psn))
+        before = bisect_left if packet.kind == "nak" else bisect_right  # the number of a NAK is missing
+        return roce_packet(route, packet, before(lasts, packet.psn))
 
     def _pause(self, packet: Packet) -> bytes:
         """Return a frame that tells each of its priorities to be silent for long, or to go on."""

@@ -45,6 +45,15 @@ def test_an_acknowledgement_counts_the_messages_before_it() -> None:
         assert frame[54:58] == bytes((0x1F, 0, 0, messages))
 
 
+def test_a_nak_does_not_count_the_message_that_is_missing() -> None:
+    """Source: InfiniBand architecture, volume 1, 9.7.5.1.1: the MSN counts what is completed."""
+    data = [WRITE._replace(psn=psn, flags=frozenset({"first", "last"})) for psn in range(3)]
+    reply = WRITE._replace(kind="nak", src="h1", dst="h0", src_qp_num=3, qp_num=2, psn=1, payload_bytes=0)
+    frame = Frames(data, ADDRESSES).frame(reply)
+    assert frame is not None
+    assert frame[50:58] == bytes((0, 0, 0, 1)) + bytes((0x60, 0, 0, 1))
+
+
 def test_a_rate_of_a_switch_is_an_icmp_message() -> None:
     packet = WRITE._replace(
         kind="feedback", node="s0", port="s0->h0", src="", dst="h0", src_qp_num=0, qp_num=2
