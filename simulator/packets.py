@@ -57,6 +57,8 @@ FLAGS: Final = {
 _SEND: Final = 16
 _MARKED: Final = 1 << 8
 _NEGATIVE: Final = 1 << 12
+_ACKNOWLEDGEMENT: Final = 8
+"""Of a reliability of its own: it is recorded with the packet that is expected next."""
 _PAUSE: Final = KINDS.index("pause")
 _STRAY: Final = KINDS.index("stray")
 
@@ -115,13 +117,17 @@ class Packets:
 
         ``t_ps`` is when it began to leave the port, or was refused. ``qp_num`` is the receiver's, as in the
         packet's header. ``psn`` counts packets; for TCP and queue pairs with a reliability of their own it is
-        not cut to 24 bits. An acknowledgement's says what is expected next, or was received last (ACK).
+        not cut to 24 bits. An ACK's is the last that was received, -1 before the first; a NAK's is the one
+        that is missing, and TCP's the one expected next.
         """
         columns = self._engine.packet_columns()
         order = np.lexsort((columns[1], columns[0]))
         (t_ps, link, kind, flags, source, destination, number, frame, payload, priority, fate, message,
          immediate, *selective) = (column[order] for column in columns)  # fmt: skip
         has_headers = (kind != _PAUSE) & (kind != _STRAY)
+        services, words = self._services(source, destination), _kinds(kind, flags)
+        tells_next = (kind == _ACKNOWLEDGEMENT) & (words == "ack") & (services != "tcp")
+        number = number - tells_next
         told, flags = flags, np.where(kind == _PAUSE, 0, flags)
         names, ends = self._topology.names, self._topology.link_ends
         nodes = np.array([names[start] for start, _ in ends], dtype=object)
@@ -130,8 +136,8 @@ class Packets:
             "t_ps": t_ps,
             "node": nodes[link],
             "port": ports[link],
-            "kind": _kinds(kind, flags),
-            "service": self._services(source, destination),
+            "kind": words,
+            "service": services,
             "src": self._hosts(source),
             "dst": self._hosts(destination),
             "src_qp_num": _or_none(source, source != 0),

@@ -221,7 +221,9 @@ class PacketRow(NamedTuple):
     dst: Annotated[str | None, "host that it is for"]
     src_qp_num: Annotated[int | None, "queue pair, or end of a connection, that sent it"]
     qp_num: Annotated[int | None, "queue pair, or end of a connection, that it is for"]
-    psn: Annotated[int | None, "packet number; of an acknowledgement the one that it is about"]
+    psn: Annotated[
+        int | None, "packet number; of an ACK the last received (TCP: the next one), of a NAK the missing one"
+    ]
     bytes: Annotated[int, "frame, from Ethernet header to FCS"]
     payload_bytes: Annotated[int, "of the verb or the byte stream"]
     priority: Annotated[int, "traffic class"]

@@ -68,7 +68,7 @@ def direct(
     return simulation
 
 
-def connect(simulation: Simulation, a: str, b: str, **overrides: int) -> QueuePair:
+def connect(simulation: Simulation, a: str, b: str, **overrides: Any) -> QueuePair:
     """Connect with the parameters most tests want, and return a's end."""
     parameters: dict[str, Any] = {"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 14} | overrides
     return simulation.connect(a, b, **parameters)[0]

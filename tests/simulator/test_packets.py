@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from helpers.networks import MILLISECOND_NS, Star, connect
 
-from simulator import IndependentLoss, Marking, PriorityFlowControl, Simulation, SimulationError
+from simulator import IndependentLoss, Marking, PriorityFlowControl, Reliability, Simulation, SimulationError
 from simulator.packets import FATES, KINDS
 
 GAP_PS = 800
@@ -41,6 +41,21 @@ def test_each_packet_of_a_write_and_its_acknowledgement() -> None:
     assert list(rows["port"]) == ["h0->s0"] * 3 + ["s0->h0"]
     assert list(rows["src"]) == ["h0"] * 3 + ["h1"]
     assert list(zip(rows["src_qp_num"], rows["qp_num"], strict=True)) == [(2, 3)] * 3 + [(3, 2)]
+
+
+@pytest.mark.parametrize(
+    ("reliability", "numbers"),
+    [("irn", [0, 1, 2]), ("go-back-n", [0, 1, 2]), ("cubic", [2, 3])],
+)
+def test_an_ack_says_what_came_last_and_tcp_what_comes_next(reliability: str, numbers: list[int]) -> None:
+    """Source: InfiniBand architecture, volume 1, 9.7.5.1.2; RFC 9293, 3.4."""
+    simulation = Star(hosts=2).build()
+    simulation.record_packets(["h0->s0", "h1->s0"])
+    connect(simulation, "h0", "h1", reliability=Reliability(reliability)).post_write(1, 2500, True)
+    simulation.run_until(MILLISECOND_NS)
+    rows = recorded(simulation)
+    assert list(rows["psn"][rows["kind"] == "write"]) == [0, 1, 2]
+    assert list(rows["psn"][rows["kind"] == "ack"]) == numbers
 
 
 def test_only_chosen_times() -> None:

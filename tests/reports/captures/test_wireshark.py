@@ -78,6 +78,25 @@ def test_what_wireshark_reads_is_what_the_table_says(tmp_path: Path) -> None:
     assert len(marked) == left["marked"].sum() > 0
 
 
+@pytest.mark.parametrize("transport", ["irn", "irn-gbn", "roce-lossy", "roce"])
+def test_the_last_acknowledgement_is_of_the_last_packet_and_counts_its_message(
+    transport: str, tmp_path: Path
+) -> None:
+    table = packets_of_cell(
+        tmp_path,
+        f"transports=[{transport}]",
+        "workload.senders=1",
+        "measure=[{kind: packets, ports: [h3]}]",
+    )
+    path = tmp_path / "cell.pcapng"
+    write_capture(table, path, "a cell")
+    data = dissected(path, "infiniband.bth.psn", wanted="infiniband.bth.opcode < 0x11")
+    fields = ("infiniband.bth.psn", "infiniband.aeth.msn")
+    acknowledged = dissected(path, *fields, wanted="infiniband.bth.opcode == 0x11")
+    assert acknowledged[-1] == (data[-1][0], "1")
+    assert all(int(msn) == (psn == data[-1][0]) for psn, msn in acknowledged)
+
+
 def test_streams_of_tcp_have_no_gap_that_the_network_did_not_make(tmp_path: Path) -> None:
     """Sequence numbers of a connection without losses: each segment follows the one before."""
     table = packets_of_cell(
