@@ -43,7 +43,8 @@ FATES: Final = (
     "flooded",
     "stray",
 )
-"""Why a packet went no further, by the numbers of PacketFate (simulator/cpp/results/packet_log.h)."""
+"""Why a packet went no further, by the numbers of PacketFate (simulator/cpp/results/packet_log.h). What was
+flooded went on, as copies."""
 FLAGS: Final = {
     1: "first",
     2: "last",
@@ -54,6 +55,7 @@ FLAGS: Final = {
     1 << 11: "ece",
 }
 """What else a packet says, by the bits of PacketFlags and PacketRecord."""
+_FLOODED: Final = FATES.index("flooded")
 _SEND: Final = 16
 _MARKED: Final = 1 << 8
 _NEGATIVE: Final = 1 << 12
@@ -147,7 +149,7 @@ class Packets:
             "payload_bytes": payload,
             "priority": priority,
             "marked": (flags & _MARKED) != 0,
-            "dropped": fate != 0,
+            "dropped": (fate != 0) & (fate != _FLOODED),
             "reason": np.array(FATES, dtype=object)[fate],
             "flags": _words(flags),
             "message_bytes": _or_none(message, message != 0),

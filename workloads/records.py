@@ -228,10 +228,10 @@ class PacketRow(NamedTuple):
     payload_bytes: Annotated[int, "of the verb or the byte stream"]
     priority: Annotated[int, "traffic class"]
     marked: Annotated[bool, "congestion experienced, as it left the port"]
-    dropped: Annotated[bool, "it went no further than this link"]
+    dropped: Annotated[bool, "it went no further than this link, not even as copies"]
     reason: Annotated[
         str | None,
-        "of a drop: link, buffer, marker, watchdog, slow_receiver, expired, flooded or stray",
+        "of a drop: link, buffer, marker, watchdog, slow_receiver, expired or stray; or it was flooded",
     ]
     flags: Annotated[str | None, "of its headers: first, last, ack_request, immediate, ect, cwr, ece"]
     message_bytes: Annotated[int | None, "length of the verb, where a header says it"]

@@ -15,6 +15,8 @@ from reports.errors import ReportError
 APPLICATION: Final = "rogue export --pcap"
 REFUSALS: Final = ("buffer", "marker", "watchdog")
 """Reasons of packets that never left the port, and so are in no capture."""
+WENT_ON: Final = ("flooded",)
+"""Reasons of packets that were not lost: they went on as copies."""
 PS_PER_NS: Final = 1_000
 
 
@@ -50,7 +52,8 @@ def write_capture(table: pd.DataFrame, path: Path, title: str) -> Written:
             if frame is None:
                 copies += 1
                 continue
-            lost = f"went no further: {packet.reason}" if packet.reason else None
+            is_lost = packet.reason and packet.reason not in WENT_ON
+            lost = f"went no further: {packet.reason}" if is_lost else None
             capture.write(ports.index(packet.port), packet.t_ps // PS_PER_NS, frame, lost)
             written += 1
     return Written(written, refused, copies)

@@ -88,9 +88,9 @@ def probes(table: pd.DataFrame, trace: Trace) -> None:
 
 def packets(table: pd.DataFrame, trace: Trace) -> None:
     """Add each recorded packet when it began to leave, or was refused."""
-    columns = ["t_ps", "port", "kind", "flow_id", "psn", "bytes", "marked", "reason"]
+    columns = ["t_ps", "port", "kind", "flow_id", "psn", "bytes", "marked", "dropped", "reason"]
     for row in table[columns].itertuples(index=False):
-        name = f"{row.kind} dropped" if isinstance(row.reason, str) else f"{row.kind}{' CE' * row.marked}"
+        name = f"{row.kind} dropped" if row.dropped else f"{row.kind}{' CE' * row.marked}"
         args: dict[str, Value] = {"bytes": int(row.bytes)}
         args |= {
             key: value

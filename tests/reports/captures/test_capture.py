@@ -34,6 +34,14 @@ def test_flooded_copies_are_counted(tmp_path: Path) -> None:
     assert written.copies == (table["kind"] == "stray").sum()
 
 
+def test_a_flooded_packet_went_on_and_is_not_called_lost(tmp_path: Path) -> None:
+    table = packets_of_cell(tmp_path, "faults=[{kind: flooding, target: s0, destination: h3}]")
+    assert (table["reason"] == "flooded").sum() > 0
+    assert not table["dropped"][table["reason"] == "flooded"].any()
+    write_capture(table, tmp_path / "cell.pcapng", "a cell")
+    assert b"flooded" not in (tmp_path / "cell.pcapng").read_bytes()
+
+
 def test_without_packets_or_with_headers_that_nobody_reads() -> None:
     with pytest.raises(ReportError, match=r"a-r1 recorded no packets; .*measure=\[packets\]"):
         recorded(None, "rocev2", "a-r1")

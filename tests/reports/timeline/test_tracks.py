@@ -67,13 +67,16 @@ def test_decisions_of_agents_are_marked(tmp_path: Path) -> None:
 
 def test_packets_stand_at_their_port(tmp_path: Path) -> None:
     rows: dict[str, list[object]] = {
-        "t_ps": [1_234, 5_000_000], "port": ["s0->h0"] * 2, "kind": ["write"] * 2, "flow_id": ["a", None],
-        "psn": [7, None], "bytes": [1086, 1086], "marked": [True, False], "reason": [None, "buffer"],
+        "t_ps": [1_234, 5_000_000, 6_000_000], "port": ["s0->h0"] * 3, "kind": ["write"] * 3,
+        "flow_id": ["a", None, None], "psn": [7, None, None], "bytes": [1086] * 3,
+        "marked": [True, False, False], "dropped": [False, True, False],
+        "reason": [None, "buffer", "flooded"],
     }  # fmt: skip
-    first, second = events(tmp_path, "packets", rows)
+    first, second, third = events(tmp_path, "packets", rows)
     assert (first["name"], first["ts"]) == ("write CE", 0.001234)
     assert first["args"] == {"bytes": 1086, "flow": "a", "psn": 7}
     assert (second["name"], second["args"]) == ("write dropped", {"bytes": 1086, "reason": "buffer"})
+    assert (third["name"], third["args"]) == ("write", {"bytes": 1086, "reason": "flooded"})
 
 
 def test_every_table_with_times_has_a_track() -> None:
