@@ -15,11 +15,16 @@ from workloads.spelling import meant
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import parquet
 
 PARQUET: Final = b"PAR1"
 ROWS_MAX: Final = 10_000_000
 PARQUET_BYTES_MAX: Final = 2_000_000_000
-"""Of what it unpacks to."""
+"""Of its pages; text that these repeat is kept once."""
+PARQUET_TEXT_BYTES_MAX: Final = 100
+"""Of one value: every row may repeat it."""
+_ROWS_AT_ONCE: Final = 1_000_000
+"""So many are decoded, and coded again."""
 SHOWN_MAX: Final = 40
 _EXACT_MAX: Final = 2**53
 """Up to here every whole number is one of a float's."""
@@ -75,10 +80,13 @@ class DataTable:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        text = _cast(self.columns[column], pa.string())
-        if text is None:
-            raise self.wrong(0, column, "a name")
-        coded = pc.dictionary_encode(text.combine_chunks())
+        parts = []
+        for first in range(0, self.rows, _ROWS_AT_ONCE):
+            text = _cast(self.columns[column].slice(first, _ROWS_AT_ONCE), pa.string())
+            if text is None:
+                raise self.wrong(first, column, "a name")
+            parts.append(pc.dictionary_encode(text.combine_chunks()))
+        coded = pa.chunked_array(parts).unify_dictionaries().combine_chunks()
         if coded.null_count:
             row = int(np.flatnonzero(coded.indices.is_null().to_numpy(zero_copy_only=False))[0])
             raise self.wrong(row, column, "a name")
@@ -112,27 +120,33 @@ def _first_that_is_none(values: "pa.ChunkedArray", kind: "pa.DataType") -> int:
 def read_columns(source: DataSource, known: Sequence[str]) -> DataTable:
     """Read a CSV or Parquet file whose columns are among those known; a mistake says what is wrong."""
     is_parquet = source.content[: len(PARQUET)] == PARQUET
-    table = _parquet(source) if is_parquet else _csv(source)
-    for name in table.column_names:
-        if table.column_names.count(name) > 1:
-            raise mistake("each column once", "take one away", f"the column {name} twice in {source.name}")
-        if name not in known:
-            got = f"the column {printable(name)[:SHOWN_MAX]!r} in line 1 of {source.name}"
-            raise mistake(f"columns among {', '.join(known)}", meant(name, known, "remove it"), got)
+    table = _parquet(source, known) if is_parquet else _csv(source, known)
     if not table.num_rows:
         raise _without_rows(source)
     if table.num_rows > ROWS_MAX:
         got = f"{table.num_rows} rows in {source.name}"
         raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
     columns = {name: table.column(name) for name in table.column_names}
-    return DataTable(source.name, columns, 1 if is_parquet else 2, table.num_rows)
+    found = DataTable(source.name, columns, 1 if is_parquet else 2, table.num_rows)
+    if is_parquet:
+        _check_lengths(found)
+    return found
+
+
+def _check_names(source: DataSource, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            got = f"the column {printable(name)[:SHOWN_MAX]!r} in line 1 of {source.name}"
+            raise mistake(f"columns among {', '.join(known)}", meant(name, known, "remove it"), got)
+        if names.count(name) > 1:
+            raise mistake("each column once", "take one away", f"the column {name} twice in {source.name}")
 
 
 def _without_rows(source: DataSource) -> PydanticCustomError:
     return mistake("rows below the names of the columns", "add some", f"{source.name} without any")
 
 
-def _csv(source: DataSource) -> "pa.Table":
+def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
     """All columns as text: which row has no number is asked later."""
     import pyarrow as pa
     from pyarrow import csv
@@ -142,6 +156,7 @@ def _csv(source: DataSource) -> "pa.Table":
     names = [name.strip('"\ufeff \r') for name in head.split(",")]
     if b"\n" not in content:
         raise _without_rows(source)
+    _check_names(source, names, known)
     broken: list[csv.InvalidRow] = []
 
     def on_broken(row: csv.InvalidRow) -> str:
@@ -166,24 +181,59 @@ def _csv(source: DataSource) -> "pa.Table":
         raise mistake("CSV: a line of names, and rows below it", "correct the file", got) from error
 
 
-def _parquet(source: DataSource) -> "pa.Table":
-    """What says that it is larger than it may be is not read."""
+def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
+    """What says that it is larger than it may be is not read; text stays coded, as pages may repeat it."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         file = parquet.ParquetFile(pa.BufferReader(source.content))
-        if file.metadata.num_rows > ROWS_MAX:
-            got = f"{file.metadata.num_rows} rows in {source.name}"
-            raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
-        groups = range(file.metadata.num_row_groups)
-        size_bytes = sum(file.metadata.row_group(group).total_byte_size for group in groups)
-        if size_bytes > PARQUET_BYTES_MAX:
-            got = f"{size_bytes} bytes of columns in {source.name}"
-            raise mistake(f"at most {PARQUET_BYTES_MAX}", "take a part of it", got)
-        return file.read(use_threads=False)
+        names = file.schema_arrow.names
+        _check_names(source, names, known)
+        _check_parquet(source, file)
+        coded = parquet.ParquetFile(pa.BufferReader(source.content), read_dictionary=names)
+        table = coded.read(use_threads=False)
+        table.validate(full=True)  # that text is UTF-8, too
+        return table
     except PydanticCustomError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         got = f"{source.name} ({str(error).splitlines()[0][:80]})"
         raise mistake("Parquet that is whole", "write the file again", got) from error
+
+
+def _check_parquet(source: DataSource, file: "parquet.ParquetFile") -> None:
+    """Neither many rows nor large ones."""
+    if file.metadata.num_rows > ROWS_MAX:
+        got = f"{file.metadata.num_rows} rows in {source.name}"
+        raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
+    for place in range(len(file.schema)):
+        column = file.schema.column(place)
+        name = column.path.partition(".")[0]
+        if column.path != name or column.max_repetition_level or column.length > PARQUET_TEXT_BYTES_MAX:
+            kind = printable(str(file.schema_arrow.field(name).type))[:SHOWN_MAX]
+            raise mistake(
+                "a number or a name", "correct the file", f"{kind} in column {name} of {source.name}"
+            )
+    groups = range(file.metadata.num_row_groups)
+    size_bytes = sum(file.metadata.row_group(group).total_byte_size for group in groups)
+    if size_bytes > PARQUET_BYTES_MAX:
+        got = f"{size_bytes} bytes of columns in {source.name}"
+        raise mistake(f"at most {PARQUET_BYTES_MAX}", "take a part of it", got)
+
+
+def _check_lengths(table: DataTable) -> None:
+    """No text that is long in every row that has it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name, column in table.columns.items():
+        first = 0
+        for chunk in column.chunks if pa.types.is_dictionary(column.type) else ():
+            long = pc.greater(pc.binary_length(chunk.dictionary), PARQUET_TEXT_BYTES_MAX)
+            if pc.any(long).as_py():
+                rows = pc.indices_nonzero(long.take(chunk.indices))
+                if len(rows):
+                    expected = f"at most {PARQUET_TEXT_BYTES_MAX} bytes of text"
+                    raise table.wrong(first + rows[0].as_py(), name, expected)
+            first += len(chunk)

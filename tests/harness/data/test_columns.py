@@ -3,6 +3,7 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
+from harness.data import columns
 from harness.data.columns import read_columns
 from harness.data.source import data_source
 
@@ -13,6 +14,17 @@ def test_numbers_and_words() -> None:
     assert TABLE.numbers("a", "").tolist() == [1, 2.5, 3]
     words, codes = TABLE.words("b")
     assert (words, codes.tolist()) == (("x", "y"), [0, 1, 0])
+
+
+def test_words_of_many_rows_are_coded_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "_ROWS_AT_ONCE", 2)
+    table = read_columns(data_source("t.csv", b"a\nx\ny\nz\nx\ny\n"), ("a",))
+    words, codes = table.words("a")
+    assert (words, codes.tolist()) == (("x", "y", "z"), [0, 1, 2, 0, 1])
+    table = read_columns(data_source("t.csv", b'a\nx\ny\nz\n""\n'), ("a",))
+    with pytest.raises(PydanticCustomError) as caught:
+        table.words("a")
+    assert (caught.value.context or {})["got"] == "nothing in line 5, column a of t.csv"
 
 
 def test_whole_numbers_are_whole_and_within_bounds() -> None:

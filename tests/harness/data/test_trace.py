@@ -1,6 +1,7 @@
 """Traces in files: what is read, and the one sentence for each kind of nonsense."""
 
 import io
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,8 +12,9 @@ from pyarrow import parquet
 from pydantic_core import PydanticCustomError
 
 from harness.data import columns
+from harness.data.columns import read_columns
 from harness.data.source import data_source
-from harness.data.trace import read_trace
+from harness.data.trace import COLUMNS, read_trace
 
 HEAD = "start_ns,src,dst,size_bytes\n"
 GOOD = HEAD + "0,h0,h1,10\n"
@@ -120,7 +122,7 @@ def test_a_group_has_a_name_that_files_can_have() -> None:
     assert [row.group for row in rows.rows(slice(0, 2))] == ["web", "db"]
 
 
-def parquet_of(**named: object) -> bytes:
+def parquet_of(**named: Any) -> bytes:
     stream = io.BytesIO()
     parquet.write_table(pa.table(named), stream)
     return stream.getvalue()
@@ -145,12 +147,50 @@ def test_a_wrong_row_of_parquet_is_counted_from_one(monkeypatch: pytest.MonkeyPa
     content = parquet_of(start_ns=[0, 5], src=["h0", "h0"], dst=["h1", "h1"], size_bytes=[1, None])
     assert told(content).startswith("nothing in line 2, column size_bytes")
     content = parquet_of(start_ns=[0], src=[["h0"]], dst=["h1"], size_bytes=[1])
-    assert told(content).endswith("expected a name")
+    told_list = "list<element: string> in column src of f.csv, expected a number or a name"
+    assert told(content) == told_list
+    content = parquet_of(start_ns=[0], src=pa.array([b"h0" * 99], pa.binary(198)), dst=["h1"], size_bytes=[1])
+    assert told(content).startswith("fixed_size_binary[198] in column src of f.csv")
+    content = parquet_of(start_ns=[0], src=["h0"], dst=["h1"], size_bytes=[1])
     assert told(content[:-40]).startswith("f.csv (")
     monkeypatch.setattr(columns, "PARQUET_BYTES_MAX", 9)
     assert told(content).endswith("bytes of columns in f.csv, expected at most 9")
     monkeypatch.setattr(columns, "ROWS_MAX", 0)
     assert told(content) == "1 rows in f.csv, expected at most 0"
+
+
+def test_parquet_that_says_utf_8_and_is_none_is_named() -> None:
+    content = parquet_of(start_ns=[0], src=["hXYZ"], dst=["h1"], size_bytes=[1]).replace(
+        b"XYZ", b"\xff\xff\xff"
+    )
+    assert "UTF8" in told(content)
+    assert told(content).endswith("expected Parquet that is whole")
+
+
+def test_the_pages_of_unknown_columns_are_not_read() -> None:
+    content = parquet_of(start_ns=[0], src=["h0"], dst=["h1"], size_bytes=[1], note=["n" * 2000])
+    place = content.index(b"n" * 99)
+    broken = content[:4] + b"\xff" * place + content[4 + place :]
+    for each in (content, broken):
+        assert told(each).startswith("the column 'note' in line 1 of f.csv, expected columns among start_ns")
+
+
+def test_text_that_every_row_of_parquet_repeats_stays_coded() -> None:
+    """Decoded it would be forty times what the file's pages are."""
+    rows = 50_000
+    same = {"start_ns": [0] * rows, "dst": ["h1"] * rows, "size_bytes": [1] * rows}
+    name = "g" * 100
+    before = pa.total_allocated_bytes()
+    table = read_columns(
+        data_source("f.parquet", parquet_of(src=["h0"] * rows, group=[name] * rows, **same)), COLUMNS
+    )
+    assert table.columns["group"][0].as_py() == name
+    assert pa.total_allocated_bytes() - before < rows * len(name) / 2
+    groups = ["a", None, *[name] * (rows - 3), name + "g"]
+    wrong = parquet_of(src=["h0"] * rows, group=groups, **same)
+    assert told(wrong).startswith(
+        f"{'g' * 37}... in line {rows}, column group of f.csv, expected at most 100"
+    )
 
 
 @given(st.text(max_size=200) | st.binary(max_size=200))
