@@ -26,6 +26,8 @@ KEYS: Final = ("link", "rate", "delay")
 _ENDS: Final = re.compile(r"([hs](?:0|[1-9][0-9]{0,8}))-([hs](?:0|[1-9][0-9]{0,8}))")
 _SHAPE: Final = "links: a list of mappings such as {link: h0-s0, rate: 10Gbps, delay: 1us}"
 
+_ENDINGS: Final = (yaml.MappingEndEvent, yaml.DocumentEndEvent, yaml.StreamEndEvent)
+
 Entry = Mapping[str, tuple[str, int]]
 """By key what is written, and its line."""
 
@@ -169,8 +171,8 @@ def _mappings(source: DataSource, events: Sequence[yaml.Event]) -> Iterator[Entr
     count, is_over = 0, False
     for event in events:
         line = _line(event)
-        if is_over and isinstance(event, yaml.MappingEndEvent):
-            break
+        if is_over and isinstance(event, _ENDINGS):
+            continue
         if isinstance(event, yaml.SequenceEndEvent) and entry is None:
             is_over = True
         elif isinstance(event, yaml.MappingStartEvent) and entry is None and not is_over:

@@ -26,6 +26,10 @@ def test_nodes_are_sorted_by_number_and_links_are_not() -> None:
     assert found.links == (("s10", "h2", 1_500_000_000, None), ("h10", "s10", 10**9, 0))
 
 
+def test_a_document_may_say_where_it_begins_and_ends() -> None:
+    assert link_list(f"---\n{GOOD}...\n").links == link_list(GOOD).links
+
+
 def test_what_was_read_can_be_written_again() -> None:
     found = link_list(NETWORK.read_text())
     assert link_list(network_text(found)).links == found.links
@@ -53,6 +57,8 @@ BAD = {
     "  - {}": "other YAML in line 4",
     "  - h2-s0": "other YAML in line 4",
     "rate: 1Gbps": "other YAML in line 4",
+    "---\nlinks: []": "other YAML in line 4 of net.yaml",
+    "...\n---\n3": "other YAML in line 5 of net.yaml",
     "  - {link: h2-s0": "none in line 5 of net.yaml",
 }
 
