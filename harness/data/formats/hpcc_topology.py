@@ -64,6 +64,8 @@ def _switches(source: DataSource, lines: list[Line], nodes: int, count: int) -> 
                 raise wrong(source, number, word, f"{count} different numbers of switches, below {nodes}")
             found.add(node)
         read += len(words)
+        if read > count:
+            raise wrong(source, number, " ".join(words), f"numbers of {count} switches, as announced")
     if read != count:
         raise wrong(source, lines[-1].number if lines else 1, f"{read} switches", f"{count} of them")
     return found, []

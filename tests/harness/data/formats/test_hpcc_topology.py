@@ -62,6 +62,7 @@ BAD = {
     "": "nothing in line 1 of topology.txt, expected the numbers of nodes, switches and links",
     "2 3 1\n": "2 3 1 in line 1",
     "3 1 2\n3\n": "3 in line 2 of topology.txt, expected 1 different numbers of switches, below 3",
+    TOPOLOGY.replace("5 2", "5 1"): "3 4 in line 2 of topology.txt, expected numbers of 1 switches",
     "3 1 2\n2\n0 2 1Gbps 1ns 0\n": "1 links in topology.txt, expected the 2 that line 1 announces",
     LINK + "1 2 1Gbps 1ns\n": "1 2 1Gbps 1ns in line 4 of topology.txt, expected two nodes, rate, delay",
     LINK + "1 3 1Gbps 1ns 0\n": "1 3 in line 4 of topology.txt, expected two different nodes below 3",
