@@ -164,7 +164,7 @@ def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
         return "error"
 
     try:
-        return csv.read_csv(
+        table = csv.read_csv(
             pa.BufferReader(content),
             csv.ReadOptions(use_threads=False, column_names=names, skip_rows=1),
             csv.ParseOptions(ignore_empty_lines=False, invalid_row_handler=on_broken),
@@ -179,6 +179,16 @@ def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
             raise mistake(f"{row.expected_columns}, as in line 1", "correct the line", got) from error
         got = f"{source.name} ({str(error).splitlines()[0]})"
         raise mistake("CSV: a line of names, and rows below it", "correct the file", got) from error
+    return _stripped(table) if b" " in content or b"\t" in content else table
+
+
+def _stripped(table: "pa.Table") -> "pa.Table":
+    """Values without the spaces that people write after commas, as names are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = [pc.utf8_trim(column, " \t") for column in table.columns]
+    return pa.table(values, names=table.column_names)
 
 
 def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":

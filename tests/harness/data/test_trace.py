@@ -46,6 +46,16 @@ def test_columns_may_stand_in_any_order_with_quotes_and_spaces() -> None:
     assert [tuple(row) for row in rows.rows(slice(0, 1))] == [(7, "h0", "h1", 10, None)]
 
 
+def test_spaces_around_values_say_nothing() -> None:
+    rows = trace_rows("start_ns, src, dst, size_bytes, group\n0, h0,\th1 , 5 , web\n 7, h1, h0, 6, web\n")
+    assert [tuple(row) for row in rows.rows(slice(0, 2))] == [
+        (0, "h0", "h1", 5, "web"),
+        (7, "h1", "h0", 6, "web"),
+    ]
+    assert told(GOOD + "0, h0, h1,  \n").startswith("nothing in line 3, column size_bytes of f.csv")
+    assert told(GOOD + "0,  , h1, 5\n").startswith("nothing in line 3, column src of f.csv")
+
+
 def test_hosts_are_sorted_by_number() -> None:
     assert trace_rows(HEAD + "0,h10,h9,1\n0,h2,h10,1\n").hosts == ("h2", "h9", "h10")
 
