@@ -78,8 +78,13 @@ class DcbSlots(LimiterSlots):
         classes = _classes_of(self._card, interface.netdev)
         self._slots = {priority: classes[priority] for priority in priorities}
         self._bank = bank.Bank(bank.PLACE / interface.netdev, self._card.set_rates)
-        for slot in self._slots.values():
-            self._bank.take(slot)
+        try:
+            for slot in self._slots.values():
+                self._bank.take(slot)
+        except BaseException:
+            self._bank.close()
+            self._card.close()
+            raise
 
     def lift(self, priority: int) -> None:
         """Tell the card that the class has no maximum."""

@@ -8,6 +8,7 @@ from rogue_agent.core.clocks import HostNs
 from rogue_agent.drivers.limiters.base import LimiterError, PacedInterface
 from rogue_agent.drivers.limiters.dcb import (
     DcbLimiter,
+    DcbSlots,
     are_apart,
     has_limiters,
     paused_priorities,
@@ -57,6 +58,15 @@ def test_flows_of_one_host_keep_their_rates(table: Table, poller: Poller, cards:
     flows[0].close()
     assert cards["enp1s0"].rates_kbps[0] == 0
     assert cards["enp1s0"].rates_kbps[2] == 2_000_000
+
+
+def test_slots_are_lent_all_or_none(table: Table, poller: Poller, cards: dict[str, FakeCard]) -> None:
+    taken = of_priority(3, table, poller)
+    interface = PacedInterface("enp1s0", "mlx4_core", 1, 10 * GBPS)
+    with pytest.raises(LimiterError, match="limiter 4 of enp1s0 is taken"):
+        DcbSlots(interface, [1, 2, 3])
+    taken.close()
+    DcbSlots(interface, [1, 2, 3]).close()
 
 
 def test_a_rate_that_no_register_holds_is_none(
