@@ -182,8 +182,8 @@ class Supervisor:
         """Hand a request to its data process, which `prepare` starts and `end_role` ends."""
         role = request.role
         if isinstance(request, Prepare) and role not in self._roles and len(self._roles) < ROLES_MAX:
-            if self._keepers is not None:
-                self._keepers.join(request)
+            if not self._has_joined(request):
+                return
             self._launch(role)
         data = self._roles.get(role)
         if data is None:
@@ -197,6 +197,17 @@ class Supervisor:
             limit_ns = self._clock() + request.time_limit_ms * _NS_PER_MS
             data.pending.append((request.wire_type, limit_ns))
             self._hand_over(role, data, line)
+
+    def _has_joined(self, request: Prepare) -> bool:
+        """Put a role among those that take turns; the trouble of a keeper is that role's alone."""
+        try:
+            if self._keepers is not None:
+                self._keepers.join(request)
+        except OSError as error:
+            words = f"prepare: role {request.role!r}: no keeper of its turns: {error.strerror}"
+            self._send(Error(request.role, ErrorKind.VERBS.value, words, request.wire_type, is_gone=True))
+            return False
+        return True
 
     def _refuse(self, request: RoleRequest, problem: str, *, is_gone: bool = False) -> None:
         words = f"{request.wire_type}: role {request.role!r} {problem}; at most {ROLES_MAX} roles at a time"

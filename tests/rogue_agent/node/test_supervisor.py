@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import pytest
 
 from rogue_agent.node.client import AgentClient
 from rogue_agent.node.errors import AgentError, ErrorKind
+from rogue_agent.node.keepers import Keepers
 from rogue_agent.node.messages import (
     PROTOCOL,
     Arrivals,
@@ -286,6 +289,27 @@ sys.stdin.readline()
 print(sys.argv[1], flush=True)
 sys.stdin.read()
 """
+
+
+def test_a_keeper_that_cannot_be_started_is_that_role_s_trouble_alone(tmp_path: Path) -> None:
+    def no_keeper(_request: Prepare) -> "subprocess.Popen[bytes]":
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    here, there = socket.socketpair()
+    with here, there:
+        here.settimeout(60)
+        supervisor = Supervisor(there.fileno(), there.fileno(), launch, tmp_path, keepers=Keepers(no_keeper))
+        thread = threading.Thread(target=supervisor.serve)
+        thread.start()
+        client = AgentClient(here)
+        try:
+            client.open()
+            with pytest.raises(AgentError, match="prepare: role 'a': no keeper of its turns: Resource temp"):
+                client.request(replace(prepare("a"), turns=[1, 2]), Prepared)
+            assert client.request(prepare("b"), Prepared).role == "b", "the other roles go on"
+        finally:
+            here.shutdown(socket.SHUT_WR)
+            thread.join(60)
 
 
 def test_chatter_that_nobody_reads_does_not_stall_a_data_process(
