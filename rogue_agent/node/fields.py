@@ -142,11 +142,13 @@ class Many(Rule):
     rule: Rule
     count_max: int
     count_min: int = 0
+    are_distinct: bool = False
 
     @property
     def expected(self) -> str:
         """The kind of list."""
-        return f"a list of {self.count_min} to {self.count_max} times {self.rule.expected}"
+        distinct = ", all different" if self.are_distinct else ""
+        return f"a list of {self.count_min} to {self.count_max} times {self.rule.expected}{distinct}"
 
     def allows(self, value: object) -> bool:
         """Whether it is such a list."""
@@ -154,4 +156,5 @@ class Many(Rule):
             isinstance(value, list)
             and self.count_min <= len(value) <= self.count_max
             and all(map(self.rule.allows, value))
+            and not (self.are_distinct and any(each in value[:place] for place, each in enumerate(value)))
         )

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Protocol
 
+from rogue_agent.core.errors import SettingsError
 from rogue_agent.node.messages import Prepare
 
 _GRACE_S = 5.0
@@ -32,6 +33,7 @@ class Keeper(Protocol):
 @dataclass
 class _Kept:
     process: Keeper
+    terms: str
     roles: "set[str]" = field(default_factory=set)
 
 
@@ -43,12 +45,16 @@ class Keepers:
         self._kept: dict[str, _Kept] = {}
 
     def join(self, request: Prepare) -> None:
-        """A role comes, which may take turns."""
+        """A role comes, which may take turns; SettingsError unless it agrees with those that are there."""
         if not request.turns:
             return
-        if request.address not in self._kept:
-            self._kept[request.address] = _Kept(self._start(request))
-        self._kept[request.address].roles.add(request.role)
+        kept = self._kept.get(request.address)
+        if kept is None:
+            kept = self._kept[request.address] = _Kept(self._start(request), _terms(request))
+        elif _terms(request) != kept.terms:
+            expected = f"those of the other flows at {request.address}: {kept.terms}"
+            raise SettingsError("turns", _terms(request), expected)
+        kept.roles.add(request.role)
 
     def leave(self, role: str) -> None:
         """A role has ended; the last one of a card ends its keeper."""
@@ -56,6 +62,12 @@ class Keepers:
             kept.roles.discard(role)
             if not kept.roles:
                 _end(self._kept.pop(address).process)
+
+
+def _terms(request: Prepare) -> str:
+    """What a keeper keeps, on which all its flows must agree."""
+    burst = request.limiter_burst_bytes
+    return f"{request.limiter} limiters of priorities {request.turns} with a burst of {burst} bytes"
 
 
 def _end(process: Keeper) -> None:

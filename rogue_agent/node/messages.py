@@ -124,7 +124,7 @@ class Prepare(RoleRequest):
     record_inputs: bool = field(default=False, metadata=_takes(Flag()))
     interface: str | None = field(default=None, metadata=_takes(Optional(_INTERFACE)))
     secret_seed: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
-    turns: list[int] = field(default_factory=list, metadata=_takes(Many(Integer(1, 7), 7)))
+    turns: list[int] = field(default_factory=list, metadata=_takes(Many(Integer(1, 7), 7, are_distinct=True)))
 
 
 @dataclass(frozen=True)

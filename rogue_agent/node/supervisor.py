@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Protocol
 
+from rogue_agent.core.errors import SettingsError
 from rogue_agent.drivers.limiters.bank import free_dead_limiters
 from rogue_agent.node.capabilities import capabilities
 from rogue_agent.node.errors import ErrorKind, MessageError
@@ -203,11 +204,17 @@ class Supervisor:
         try:
             if self._keepers is not None:
                 self._keepers.join(request)
+        except SettingsError as error:
+            self._send_gone(request, ErrorKind.CONFIGURATION, str(error))
+            return False
         except OSError as error:
             words = f"prepare: role {request.role!r}: no keeper of its turns: {error.strerror}"
-            self._send(Error(request.role, ErrorKind.VERBS.value, words, request.wire_type, is_gone=True))
+            self._send_gone(request, ErrorKind.VERBS, words)
             return False
         return True
+
+    def _send_gone(self, request: RoleRequest, kind: ErrorKind, words: str) -> None:
+        self._send(Error(request.role, kind.value, words, request.wire_type, is_gone=True))
 
     def _refuse(self, request: RoleRequest, problem: str, *, is_gone: bool = False) -> None:
         words = f"{request.wire_type}: role {request.role!r} {problem}; at most {ROLES_MAX} roles at a time"

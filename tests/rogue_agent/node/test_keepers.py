@@ -2,8 +2,11 @@
 
 import io
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import pytest
+
+from rogue_agent.core.errors import SettingsError
 from rogue_agent.node.keepers import Keepers
 from rogue_agent.node.messages import Prepare
 
@@ -67,6 +70,20 @@ def test_flows_with_limiters_of_their_own_need_none() -> None:
     keepers.join(asking("a", "10.9.0.1", []))
     keepers.leave("a")
     assert started.processes == []
+
+
+@pytest.mark.parametrize("change", [{"turns": [1, 3]}, {"limiter": "dcb"}, {"limiter_burst_bytes": 9_000}])
+def test_flows_of_a_card_agree_on_what_is_kept(change: dict[str, object]) -> None:
+    started = Started()
+    keepers = Keepers(started.start)
+    first = asking("a", "10.9.0.1", [1, 2])
+    keepers.join(first)
+    with pytest.raises(SettingsError, match=r"turns: got .*expected those of the other flows at 10\.9\.0\.1"):
+        keepers.join(replace(first, role="b", **change))  # type: ignore[arg-type]
+    keepers.join(replace(first, role="c", priority=2))
+    keepers.leave("a")
+    keepers.leave("c")
+    assert started.running() == [], "the one that was refused is not waited for"
 
 
 def test_one_that_hangs_is_killed() -> None:

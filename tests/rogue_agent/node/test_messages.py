@@ -1,7 +1,7 @@
 import pytest
 
 from rogue_agent.node.fields import Rule
-from rogue_agent.node.messages import REPLIES, Message, RoleRequest, Start
+from rogue_agent.node.messages import REPLIES, Message, Prepare, RoleRequest, Start
 from rogue_agent.node.schema import rules_of
 from rogue_agent.node.wire import REPLY_TYPES, REQUEST_TYPES
 
@@ -39,3 +39,10 @@ def test_a_message_is_never_changed_after_it_was_checked() -> None:
     message = Start("mover", 1_000, 5, 6)
     with pytest.raises(AttributeError):
         message.run_ns = 7  # type: ignore[misc]
+
+
+def test_turns_are_taken_at_limiters_apart() -> None:
+    rule, _ = rules_of(Prepare)["turns"]
+    assert rule.allows([1, 2])
+    assert not rule.allows([1, 1])
+    assert "all different" in rule.expected

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from rogue_agent.core.errors import SettingsError
 from rogue_agent.node.client import AgentClient
 from rogue_agent.node.errors import AgentError, ErrorKind
 from rogue_agent.node.keepers import Keepers
@@ -292,8 +293,10 @@ sys.stdin.read()
 
 
 def test_a_keeper_that_cannot_be_started_is_that_role_s_trouble_alone(tmp_path: Path) -> None:
+    trouble: list[Exception] = [OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))]
+
     def no_keeper(_request: Prepare) -> "subprocess.Popen[bytes]":
-        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        raise trouble[-1]
 
     here, there = socket.socketpair()
     with here, there:
@@ -307,6 +310,9 @@ def test_a_keeper_that_cannot_be_started_is_that_role_s_trouble_alone(tmp_path: 
             with pytest.raises(AgentError, match="prepare: role 'a': no keeper of its turns: Resource temp"):
                 client.request(replace(prepare("a"), turns=[1, 2]), Prepared)
             assert client.request(prepare("b"), Prepared).role == "b", "the other roles go on"
+            trouble.append(SettingsError("turns", [1, 3], "others"))
+            with pytest.raises(AgentError, match="turns: got"):
+                client.request(replace(prepare("a"), turns=[1, 3]), Prepared)
         finally:
             here.shutdown(socket.SHUT_WR)
             thread.join(60)
