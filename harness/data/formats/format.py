@@ -13,6 +13,8 @@ from workloads.traffic.trace_rows import TraceRow
 
 HEAD: Final = "start_ns,src,dst,size_bytes"
 NUMBER_LENGTH_MAX: Final = 15
+NAMES_MAX: Final = 5
+"""In a note."""
 
 
 @dataclass(slots=True)
@@ -82,3 +84,11 @@ def class_of(group: str | None, word: str, usual: int) -> int:
     """The class that a group stands for; the usual one for any other group."""
     number = (group or "").removeprefix(word)
     return int(number) if number != group and number.isascii() and number.isdigit() else usual
+
+
+def notes_on_groups(groups: Iterable[str], word: str, usual: int) -> list[str]:
+    """What is lost of the names of groups."""
+    lost = [group for group in groups if class_of(group, word, -1) < 0]
+    more = f" and {len(lost) - NAMES_MAX} more" if len(lost) > NAMES_MAX else ""
+    names = f"{', '.join(lost[:NAMES_MAX])}{more}"
+    return [f"groups that are no {word}N become {word}{usual}: {names}"] if lost else []

@@ -9,6 +9,7 @@ from harness.data.formats.format import (
     class_group,
     class_of,
     lines_of,
+    notes_on_groups,
     trace_text,
     whole,
     wrong,
@@ -82,7 +83,7 @@ def write_flows(source: DataSource) -> Converted:
         group = class_of(row.group, _GROUP, PRIORITY_GROUP)
         ends = f"{row.source[1:]} {row.destination[1:]}"
         lines.append(f"{ends} {group} {PORT} {row.size_bytes} {seconds}.{rest_ns:09d}")
-    return Converted("\n".join(lines) + "\n")
+    return Converted("\n".join(lines) + "\n", notes_on_groups(trace.groups, _GROUP, PRIORITY_GROUP))
 
 
 HPCC_FLOWS: Final = Format(

@@ -11,6 +11,7 @@ from harness.data.formats.format import (
     class_group,
     class_of,
     lines_of,
+    notes_on_groups,
     trace_text,
     whole,
     wrong,
@@ -97,7 +98,7 @@ def write_connections(source: DataSource) -> Converted:
         start = f"id {number} start {row.start_ns * PICOSECONDS} size {row.size_bytes}"
         own = "" if priority == USUAL_PRIORITY else f" prio {priority}"
         lines.append(f"{row.source[1:]}->{row.destination[1:]} {start}{own}")
-    return Converted("\n".join(lines) + "\n")
+    return Converted("\n".join(lines) + "\n", notes_on_groups(trace.groups, _GROUP, USUAL_PRIORITY))
 
 
 HTSIM_CM: Final = Format("connection matrices of htsim", "trace", read_connections, write_connections)

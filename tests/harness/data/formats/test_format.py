@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from harness.data.formats import FORMATS
-from harness.data.formats.format import class_group, class_of, trace_text
+from harness.data.formats.format import class_group, class_of, notes_on_groups, trace_text
 from harness.data.source import data_source
 from workloads.traffic.trace_rows import TraceRow
 
@@ -55,3 +55,9 @@ def test_classes_are_groups_where_there_are_several() -> None:
     assert class_group("pg", 3, {3}) is None
     assert class_group("pg", 3, {3, 4}) == "pg3"
     assert [class_of(group, "pg", 9) for group in ("pg3", "pg", "storage", None, "3")] == [3, 9, 9, 9, 9]
+
+
+def test_a_note_names_some_groups_that_are_no_class() -> None:
+    assert notes_on_groups(["pg3", "pg0"], "pg", 3) == []
+    told = notes_on_groups([f"g{number}" for number in range(7)], "pg", 3)
+    assert told == ["groups that are no pgN become pg3: g0, g1, g2, g3, g4 and 2 more"]

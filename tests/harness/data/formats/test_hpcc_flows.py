@@ -34,13 +34,15 @@ def test_what_stands_below_the_flows_that_are_announced_is_left_out() -> None:
 def test_priority_groups_are_groups_where_they_differ() -> None:
     made = read_flows(data_source("flow.txt", b"2\n2 1 3 100 5 0\n1 2 4 100 6 0.5\n"))
     assert made.text.splitlines()[1:] == ["0,h2,h1,5,pg3", "500000000,h1,h2,6,pg4"]
-    back = write_flows(data_source("flows.csv", made.text.encode())).text
-    assert back == "2\n2 1 3 100 5 0.000000000\n1 2 4 100 6 0.500000000\n"
+    back = write_flows(data_source("flows.csv", made.text.encode()))
+    assert back.notes == []
+    assert back.text == "2\n2 1 3 100 5 0.000000000\n1 2 4 100 6 0.500000000\n"
 
 
 def test_a_flow_is_written_as_hpccs_generator_does() -> None:
     made = write_flows(data_source("f.csv", b"start_us,src,dst,size_bytes,group\n1.5,h3,h20,77,web\n"))
     assert made.text == "1\n3 20 3 100 77 0.000001500\n"
+    assert made.notes == ["groups that are no pgN become pg3: web"]
 
 
 BAD = {

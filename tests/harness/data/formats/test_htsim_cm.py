@@ -57,6 +57,12 @@ def test_a_wrong_line_is_named(text: str) -> None:
     assert told(text).startswith(BAD[text])
 
 
+def test_groups_that_are_no_priorities_are_told() -> None:
+    text = "start_ns,src,dst,size_bytes,group\n0,h0,h1,7,web\n1,h0,h1,7,prio5\n2,h0,h1,7,pg3\n"
+    made = write_connections(data_source("f.csv", text.encode()))
+    assert made.notes == ["groups that are no prioN become prio2000000: web, pg3"]
+
+
 def test_a_size_that_htsim_cannot_read_is_not_written() -> None:
     with pytest.raises(PydanticCustomError, match="as htsim reads"):
         write_connections(data_source("f.csv", b"start_ns,src,dst,size_bytes\n0,h0,h1,2147483648\n"))
