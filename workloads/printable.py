@@ -18,3 +18,8 @@ def printable(text: str) -> str:
 def is_printable(text: str) -> bool:
     """Whether nothing in the text steers a terminal."""
     return _STEERING.search(text) is None
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Return the beginning of a text, fit for a sentence."""
+    return printable(text if len(text) <= most else f"{text[: most - 3]}...")

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from harness.data.source import DataSource
 from workloads.mistakes import mistake
-from workloads.printable import printable
+from workloads.printable import printable, shortened
 from workloads.spelling import meant
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ class DataTable:
     def shown(self, row: int, column: str) -> str:
         """What stands there."""
         value = self.columns[column][row].as_py()
-        text = printable(str(value)) if value not in (None, "") else "nothing"
-        return text if len(text) <= SHOWN_MAX else f"{text[: SHOWN_MAX - 3]}..."
+        return shortened(str(value), SHOWN_MAX) if value not in (None, "") else "nothing"
 
     def numbers(self, column: str, expected: str) -> NDArray[np.float64]:
         """A column of finite numbers."""

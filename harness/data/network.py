@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from harness.data.source import DataSource
 from workloads.mistakes import mistake
-from workloads.printable import printable
+from workloads.printable import printable, shortened
 from workloads.spelling import meant
 from workloads.topologies.link_list import LinkList
 from workloads.topologies.topology import HOSTS_MAX
@@ -65,8 +65,9 @@ def read_network(source: DataSource) -> LinkList:
 
 
 def _wrong(source: DataSource, line: int, key: str, got: str, expected: str) -> PydanticCustomError:
-    shown = printable(got) if len(got) <= 60 else f"{printable(got[:57])}..."
-    return mistake(expected, "correct the file", f"{shown} in line {line}, key {key} of {source.name}")
+    return mistake(
+        expected, "correct the file", f"{shortened(got)} in line {line}, key {key} of {source.name}"
+    )
 
 
 def _link(source: DataSource, entry: Entry) -> _Link:

@@ -32,11 +32,6 @@ class DataSource:
         return DataFile(self.name, self.sha256)
 
     @property
-    def lines(self) -> list[str]:
-        """Its lines, as text."""
-        return self.text.splitlines()
-
-    @property
     def text(self) -> str:
         """Its text; a mistake says where it is none."""
         try:

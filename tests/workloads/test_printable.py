@@ -1,6 +1,6 @@
 import pytest
 
-from workloads.printable import is_printable, printable
+from workloads.printable import is_printable, printable, shortened
 
 
 @pytest.mark.parametrize("text", ["RoGUE, 8-to-1", "µs → Gb/s", "two\nlines\tand a tab", "日本", "👍"])
@@ -16,3 +16,9 @@ def test_what_steers_a_terminal_is_replaced(text: str) -> None:
     assert is_printable(cleaned) and not is_printable(text)
     assert len(cleaned) == len(text)
     cleaned.encode()
+
+
+def test_a_long_text_is_cut() -> None:
+    assert shortened("x" * 60) == "x" * 60
+    assert shortened("x" * 61) == "x" * 57 + "..."
+    assert shortened("ab\x1bcdefg", 6) == "ab\ufffd..."

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from harness.data.source import DataSource
 from workloads.mistakes import mistake
-from workloads.printable import printable
+from workloads.printable import shortened
 from workloads.traffic.trace_rows import TraceRow
 
 HEAD: Final = "start_ns,src,dst,size_bytes"
@@ -53,8 +53,8 @@ def lines_of(source: DataSource) -> list[Line]:
 
 def wrong(source: DataSource, line: int, got: str, expected: str) -> PydanticCustomError:
     """The mistake in a line."""
-    shown = printable(got) if len(got) <= 60 else f"{printable(got[:57])}..."
-    return mistake(expected, "correct the file", f"{shown or 'nothing'} in line {line} of {source.name}")
+    shown = shortened(got) or "nothing"
+    return mistake(expected, "correct the file", f"{shown} in line {line} of {source.name}")
 
 
 def whole(source: DataSource, line: int, word: str, what: str) -> int:
