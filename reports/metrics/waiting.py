@@ -11,7 +11,7 @@ import numpy as np
 from reports.metrics.metric import Lost, Metric
 from reports.quantities import Unit
 from reports.view import CellView, once_per_cell
-from reports.waits import Waits, waits_of
+from reports.waits import Floats, Waits, waits_of
 
 _LOST = Lost("unfinished_share", "not completed")
 
@@ -64,7 +64,15 @@ def critical_moving_share(view: CellView, interval_ns: int) -> float | None:
     if found is None or not taken_ns or math.isinf(taken_ns):
         return None
     path = list(found.critical)
-    return float((found.arrived_ns[path] - found.start_ns[path]).sum() / taken_ns)
+    return _covered_ns(found.start_ns[path], found.arrived_ns[path]) / taken_ns
+
+
+def _covered_ns(start_ns: Floats, end_ns: Floats) -> float:
+    """Return the time in which at least one was under way: who waits for a start overlaps with that."""
+    order = np.argsort(start_ns)
+    start_ns, end_ns = start_ns[order], end_ns[order]
+    so_far_ns = np.concatenate([start_ns[:1], np.maximum.accumulate(end_ns)[:-1]])
+    return float(np.maximum(0, end_ns - np.maximum(start_ns, so_far_ns)).sum())
 
 
 METRICS = (

@@ -38,6 +38,15 @@ def test_a_whole_of_which_something_never_arrived_is_infinite(tmp_path: Path) ->
     assert METRICS["straggler_ns"].of(view, SECOND) is None
 
 
+def test_transfers_of_the_path_that_overlap_count_once(tmp_path: Path) -> None:
+    """h1 begins .5 us after h0 has begun: from 1 to 5 us one of them is under way."""
+    rows = waiting_rows()
+    rows[1]["start_ns"] = 1_500
+    view = tiny_view(tmp_path, {"flows": rows})
+    assert METRICS["critical_transfers"].of(view, SECOND) == 2
+    assert METRICS["critical_moving_share"].of(view, SECOND) == 1
+
+
 def test_what_another_group_leaves_unfinished_is_not_its_matter(tmp_path: Path) -> None:
     other = transfer("background/h0->h1", group="background", status="unfinished", end_ns=None)
     view = tiny_view(tmp_path, {"flows": [*waiting_rows(), other]}, bus_bytes=3_000)
