@@ -6,6 +6,9 @@ from typing import Final
 from reports.metrics import METRICS
 from workloads.manifest import Manifest
 
+NAMES: Final = ("Jain",)
+"""Keep their capital within a sentence, as acronyms do."""
+
 
 @dataclass(frozen=True, slots=True)
 class Headline:
@@ -20,7 +23,8 @@ class Headline:
     def said(self) -> str:
         """Return what the value is of, within a sentence: `probe, median,` is `median probe`."""
         what, _, which = (self.label or METRICS[self.metric].title).partition(", ")
-        return " ".join(filter(None, (which, f"{what[0].lower()}{what[1:]}")))
+        is_word = what[1:2].islower() and not what.startswith(NAMES)
+        return " ".join(filter(None, (which, f"{what[0].lower()}{what[1:]}" if is_word else what)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,16 @@
 import pytest
 from helpers.tiny_run import manifest
 
-from reports.headlines import CUT, DEFAULT, HEADLINES, OF_FAULTS, STANDSTILL, Headlines, headlines_of
+from reports.headlines import (
+    CUT,
+    DEFAULT,
+    HEADLINES,
+    OF_FAULTS,
+    STANDSTILL,
+    Headline,
+    Headlines,
+    headlines_of,
+)
 from reports.metrics import METRICS
 from workloads.faults import FAULTS
 from workloads.manifest import Manifest
@@ -55,3 +64,16 @@ def test_kinds_are_those_of_the_workloads() -> None:
 )
 def test_first_kind_with_headlines_decides(experiment: dict[str, object], headlines: Headlines) -> None:
     assert headlines_of(Manifest.model_validate(manifest([], experiment=experiment))) is headlines
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("Probe, median", "median probe"),
+        ("RTT estimate, median", "median RTT estimate"),
+        ("Jain’s index, worst level", "worst level Jain’s index"),
+        ("The whole", "the whole"),
+    ],
+)
+def test_within_a_sentence_acronyms_and_names_keep_their_capitals(label: str, said: str) -> None:
+    assert Headline("jain", label).said == said
