@@ -57,7 +57,8 @@ class Order:
             for number, arrival in enumerate(flow.arrivals):
                 if arrival.after:
                     self._wait(Transfer(flow.ends, number), arrival.after)
-        self.wants_arrivals = any(moment == "arrival" for _, moment in self._followers)
+        self.wants_arrivals = any(moment != "end" for _, moment in self._followers)
+        """A program is measured by its arrivals, even if its transfers wait for starts alone."""
         self._begin(flows)
 
     def _wait(self, transfer: Transfer, after: Iterable[Predecessor]) -> None:

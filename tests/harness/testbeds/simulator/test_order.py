@@ -126,7 +126,7 @@ def test_a_start_is_by_the_clock_or_when_the_wait_is_over() -> None:
         host_ns, callback = waits.pop(0)
         callback(host_ns)
     assert [agent.released for agent in agents] == [[], [(0, 15)], [(0, 25)]]
-    assert not order.wants_arrivals
+    assert order.wants_arrivals
 
 
 def test_what_a_lost_connection_cannot_carry_holds_up_nobody() -> None:
@@ -160,3 +160,15 @@ def test_a_host_has_one_transfer_at_a_time(tmp_path: Path, transport: str, loop:
         waits_ns = [start_ns - end_ns for (_, end_ns), (start_ns, _) in pairwise(own)]
         assert min(waits_ns) >= 0
         assert (min(waits_ns) == 0) == (loop == "closed")
+
+
+def test_a_program_that_waits_for_starts_alone_has_arrivals_in_its_table(tmp_path: Path) -> None:
+    (tmp_path / "two.goal").write_text(
+        "num_ranks 2\n"
+        "rank 0 {\nl1: send 1000b to 1\nl2: send 1000b to 1\nl2 irequires l1\n}\n"
+        "rank 1 {\nrecv 1000b from 0\nrecv 1000b from 0\n}\n"
+    )
+    cell = cell_of(tmp_path, f"workload={{kind: goal, file: {tmp_path / 'two.goal'}}}")
+    flows = SimulatorTestbed().run(cell, lambda _fraction: None).tables["flows"]
+    assert list(flows["transfer_id"]) == [1, 2]
+    assert None not in list(flows["arrived_ns"])
