@@ -29,10 +29,23 @@ from rogue_agent.core.errors import PeerError
 from rogue_agent.core.messages import Resync, Resynced, decode, encode
 from rogue_agent.node import wire
 from rogue_agent.node.errors import MessageError
+from rogue_agent.node.messages import (
+    PROTOCOL,
+    Arrivals,
+    Connect,
+    Error,
+    Hello,
+    Message,
+    Prepare,
+    Prepared,
+    Results,
+    Start,
+)
 from workloads.manifest import ManifestError, parse_manifest
 from workloads.records import TABLES
 
 ROOT = Path(__file__).parents[2]
+PREPARED = Prepared("r", "rc", "10.9.0.1", 10**10, 1_500, "host", "event", "none", device="rxe0", psn=7)
 
 
 @dataclass(frozen=True)
@@ -104,10 +117,27 @@ def _table(content: bytes, _place: Path) -> object:
     return [parse_table(content, name) for name in ("flows", "latency") if name in TABLES]
 
 
-def _lines() -> list[bytes]:
-    hello = b'{"type":"hello","version":1}'
-    prepare = b'{"type":"prepare","role":"r","time_limit_ms":1000,"kind":"verbs","parameters":{"a":1.5}}'
-    return [hello, prepare, b'{"type":"start","role":"r","time_limit_ms":9,"start_ns":5,"end_ns":6}']
+def _requests() -> list[bytes]:
+    prepare = Prepare(
+        "r", 1_000, "requester", "10.9.0.1", "rogue", 100, {"a": 1.5}, limiter="htb", turns=[1, 2]
+    )
+    messages = [
+        Hello(PROTOCOL, 60_000),
+        prepare,
+        Connect("r", 9, PREPARED),
+        Arrivals("r", 9, [[0, 1], [5, 70]]),
+    ]
+    return [_line(each) for each in (*messages, Start("r", 9, 5, 6))]
+
+
+def _replies() -> list[bytes]:
+    results = Results("r", "ok", 5, 6, spent={"posting_ns": 3}, files={"rtt": "/tmp/r-rtt.csv"})
+    return [_line(each) for each in (PREPARED, results, Error("r", "verbs", "no limiter", "prepare"))]
+
+
+def _line(message: Message) -> bytes:
+    """A line as its reader takes it."""
+    return wire.encode(message).rstrip(b"\n")
 
 
 def _listed() -> list[bytes]:
@@ -151,10 +181,10 @@ INPUTS: dict[str, Input] = {
     "inventories": Input(_listing, _listed(), (HarnessError,)),
     "XML": Input(_cloudlab, [file.read_bytes() for file in (M510, XL170, C6525)], (HarnessError,)),
     "requests": Input(
-        lambda content, _place: wire.decode(content, wire.REQUEST_TYPES), _lines(), (MessageError,)
+        lambda content, _place: wire.decode(content, wire.REQUEST_TYPES), _requests(), (MessageError,)
     ),
     "replies": Input(
-        lambda content, _place: wire.decode(content, wire.REPLY_TYPES), _lines(), (MessageError,)
+        lambda content, _place: wire.decode(content, wire.REPLY_TYPES), _replies(), (MessageError,)
     ),
     "datagrams": Input(
         lambda content, _place: decode(content, SEAL),
