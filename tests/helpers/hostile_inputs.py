@@ -17,7 +17,15 @@ from helpers.experiments import SMALL
 from helpers.fake_agents import DOOL
 from helpers.seals import SEAL
 from helpers.tiny_run import cell, filled, manifest
+from pydantic_core import PydanticCustomError
 
+from harness.data.formats.hpcc_topology import read_topology
+from harness.data.formats.htsim_cm import read_connections
+from harness.data.goal import read_goal
+from harness.data.network import read_network
+from harness.data.sizes import read_sizes
+from harness.data.source import DataSource, data_source
+from harness.data.trace import read_trace
 from harness.errors import HarnessError
 from harness.experiment.load import load_experiment
 from harness.provisioning import inventory
@@ -45,6 +53,9 @@ from workloads.manifest import ManifestError, parse_manifest
 from workloads.records import TABLES
 
 ROOT = Path(__file__).parents[2]
+TRAFFIC = ROOT / "tests" / "data" / "traffic"
+TOLD = (PydanticCustomError,)
+HPCC = b"3 1 2\n2\n0 2 10Gbps 1000ns 0\n1 2 10Gbps 1000ns 0\n"
 PREPARED = Prepared("r", "rc", "10.9.0.1", 10**10, 1_500, "host", "event", "none", device="rxe0", psn=7)
 
 
@@ -140,6 +151,11 @@ def _line(message: Message) -> bytes:
     return wire.encode(message).rstrip(b"\n")
 
 
+def _of_file(read: Callable[[DataSource], object], name: str) -> Callable[[bytes, Path], object]:
+    """A reader of what came in a file of this name."""
+    return lambda content, _place: read(data_source(name, content))
+
+
 def _listed() -> list[bytes]:
     host = {
         "ansible_host": "127.0.0.1", "ansible_port": 22, "ansible_user": "root",
@@ -192,5 +208,19 @@ INPUTS: dict[str, Input] = {
         (PeerError,),
     ),
     "Parquet": Input(_table, _tables(), is_slow=True),
+    "traces": Input(
+        _of_file(read_trace, "a.csv"), [b"start_ns,src,dst,size_bytes\n0,h0,h1,7\n2500,h3,h1,9\n"], TOLD
+    ),
+    "goal": Input(_of_file(read_goal, "a.goal"), [(TRAFFIC / "pair.goal").read_bytes()], TOLD),
+    "flow sizes": Input(_of_file(read_sizes, "a.csv"), [(TRAFFIC / "sizes.csv").read_bytes()], TOLD),
+    "htsim connections": Input(
+        _of_file(read_connections, "a.cm"),
+        [b"Nodes 4\nConnections 1\n3->1 id 1 start 2500000 size 9\n"],
+        TOLD,
+    ),
+    "hpcc topologies": Input(_of_file(read_topology, "a.txt"), [HPCC], TOLD),
+    "networks": Input(
+        _of_file(read_network, "a.yaml"), [read_topology(data_source("a.txt", HPCC)).text.encode()], TOLD
+    ),
     "dool": Input(lambda content, _place: parse_dool(content), [DOOL]),
 }
