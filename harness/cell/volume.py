@@ -11,6 +11,8 @@ SEGMENT_BYTES: Final = 64 * 1024
 """What one sample of the round-trip time stands for."""
 FLOW_BYTES, LATENCY_BYTES, QUEUE_BYTES, RTT_BYTES, THROUGHPUT_BYTES = 100, 10, 2, 20, 25
 """Of a row in Parquet, rounded up: 90, 9, 1, 16 and 21 in experiments/quickstart.yaml with RoGUE."""
+PACKET_BYTES: Final = 10
+"""Likewise: 8.7 of 100 000 packets of an incast with DCQCN."""
 CELL_BYTES: Final = 20_000
 """What is there for every cell: empty tables, its record, its settings."""
 
@@ -26,12 +28,23 @@ def expected_bytes(cell: Cell) -> float:
             FLOW_BYTES * _transfers(cell, flows),
             LATENCY_BYTES * (timing.traffic_ns / experiment.probe.interval_ns if experiment.probe else 0),
             QUEUE_BYTES * queues * experiment.measures("queues"),
+            PACKET_BYTES * _packets(cell, flows, moved_bytes),
             RTT_BYTES * moved_bytes / SEGMENT_BYTES * experiment.measures("rtt"),
             THROUGHPUT_BYTES
             * (timing.traffic_ns / timing.throughput_interval_ns * len(flows))
             * experiment.measures("throughput"),
         )
     )
+
+
+def _packets(cell: Cell, flows: list[Flow], moved_bytes: float) -> float:
+    """Packets at the ports of the longest way, each with an acknowledgement, up to the bound."""
+    asked = cell.experiment.asked("packets")
+    if asked is None:
+        return 0
+    ways = {(flow.source, flow.destination) for flow in flows}
+    hops = max((len(cell.topology.path(*ends)) for ends in ways), default=0)
+    return min(asked.packets_max, 2 * hops * moved_bytes / cell.topology.mtu_bytes)
 
 
 def _transfers(cell: Cell, flows: list[Flow]) -> float:

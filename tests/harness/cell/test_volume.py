@@ -26,3 +26,10 @@ def test_only_what_is_measured_is_stored(tmp_path: Path) -> None:
 def test_finite_flows_have_the_transfers_that_they_ask_for(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "probe=null", "measure=[rtt]")
     assert expected_bytes(cell) == pytest.approx(20_000 + 2 * 100 + 2e6 / 65536 * 20)
+
+
+@pytest.mark.parametrize(("packets_max", "rows"), [(50_000, 2 * 2 * 2e6 / 1024), (500, 500)])
+def test_packets_cross_two_links_and_are_acknowledged(tmp_path: Path, packets_max: int, rows: float) -> None:
+    measure = f"measure=[rtt, {{kind: packets, packets_max: {packets_max}}}]"
+    cell = cell_of(tmp_path, "probe=null", measure)
+    assert expected_bytes(cell) == pytest.approx(20_000 + 2 * 100 + 2e6 / 65536 * 20 + rows * 10)
