@@ -19,8 +19,10 @@ from helpers.seals import SEAL
 from helpers.tiny_run import cell, filled, manifest
 from pydantic_core import PydanticCustomError
 
+from harness.data.formats.hpcc_flows import read_flows
 from harness.data.formats.hpcc_topology import read_topology
 from harness.data.formats.htsim_cm import read_connections
+from harness.data.formats.htsim_topo import read_tree
 from harness.data.goal import read_goal
 from harness.data.network import read_network
 from harness.data.sizes import read_sizes
@@ -53,6 +55,21 @@ from workloads.manifest import ManifestError, parse_manifest
 from workloads.records import TABLES
 
 ROOT = Path(__file__).parents[2]
+HTSIM = b"""\
+Nodes 8
+Tiers 2
+Podsize 8
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 4
+Radix_Up 2
+Downlink_Latency_ns 1000
+Oversubscribed 2
+Tier 1
+Downlink_speed_Gbps 200
+Radix_Down 2
+Downlink_Latency_ns 500
+"""
 TRAFFIC = ROOT / "tests" / "data" / "traffic"
 TOLD = (PydanticCustomError,)
 HPCC = b"3 1 2\n2\n0 2 10Gbps 1000ns 0\n1 2 10Gbps 1000ns 0\n"
@@ -156,6 +173,13 @@ def _of_file(read: Callable[[DataSource], object], name: str) -> Callable[[bytes
     return lambda content, _place: read(data_source(name, content))
 
 
+def _trace_in_parquet() -> bytes:
+    stream = io.BytesIO()
+    columns = {"start_ns": [0, 5], "src": ["h0", "h3"], "dst": ["h1", "h1"], "size_bytes": [7, 9]}
+    pq.write_table(pa.table(columns), stream)
+    return stream.getvalue()
+
+
 def _listed() -> list[bytes]:
     host = {
         "ansible_host": "127.0.0.1", "ansible_port": 22, "ansible_user": "root",
@@ -211,6 +235,11 @@ INPUTS: dict[str, Input] = {
     "traces": Input(
         _of_file(read_trace, "a.csv"), [b"start_ns,src,dst,size_bytes\n0,h0,h1,7\n2500,h3,h1,9\n"], TOLD
     ),
+    "traces in Parquet": Input(_of_file(read_trace, "a.parquet"), [_trace_in_parquet()], TOLD, is_slow=True),
+    "hpcc flows": Input(
+        _of_file(read_flows, "flow.txt"), [b"2\n2 1 3 100 200000000 2\n7 4 3 100 1 2.1\n"], TOLD
+    ),
+    "htsim topologies": Input(_of_file(read_tree, "a.topo"), [HTSIM], TOLD),
     "goal": Input(_of_file(read_goal, "a.goal"), [(TRAFFIC / "pair.goal").read_bytes()], TOLD),
     "flow sizes": Input(_of_file(read_sizes, "a.csv"), [(TRAFFIC / "sizes.csv").read_bytes()], TOLD),
     "htsim connections": Input(
