@@ -7,6 +7,7 @@ from harness.data.formats.format import Converted, Format, lines_of, whole, wron
 from harness.data.network import LINKS_MAX, network_text
 from harness.data.source import DataSource
 from workloads.mistakes import mistake
+from workloads.printable import shortened
 from workloads.topologies.link_list import LinkList
 from workloads.topologies.topology import HOSTS_MAX
 
@@ -58,7 +59,7 @@ def _read(source: DataSource) -> _Tree:
     tree, current = _Tree(), None
     for words, number in lines_of(source):
         key, value = words[0].lower(), words[1] if len(words) > 1 else ""
-        amount = whole(source, number, value, key)
+        amount = whole(source, number, value, shortened(key))
         if key in HEADER and current is None:
             tree.header[key] = amount
         elif key == "tier":

@@ -116,3 +116,9 @@ BAD = {
 @pytest.mark.parametrize("text", BAD)
 def test_a_wrong_file_is_a_sentence(text: str) -> None:
     assert told(text).startswith(BAD[text])
+
+
+def test_a_key_of_any_length_is_told_in_a_sentence() -> None:
+    with pytest.raises(PydanticCustomError) as caught:
+        read_tree(data_source("a.topo", b"k" * 5_000 + b" x\n"))
+    assert len(str(caught.value)) < 500
