@@ -1,12 +1,12 @@
 """Figure: how much waits at each port, over time."""
 
+from itertools import pairwise
 from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from reports.bottleneck import bottleneck_sentence
@@ -21,6 +21,8 @@ PORTS_MAX: Final = 16
 BINS: Final = 120
 LEAST_BYTES: Final = 100
 """What the lightest shade stands for: less than a packet."""
+LEVELS: Final = 6
+"""Shades between the lightest and the darkest."""
 ROW_INCHES: Final = 0.22
 
 
@@ -61,9 +63,8 @@ class QueueMap(ReportFigure):
             height_inches=1.0 + ROW_INCHES * rows,
             legend=False,
         )
-        norm = LogNorm(LEAST_BYTES, max(highest, 2 * LEAST_BYTES))
         for axis, (ports, grid, end_ns) in zip(axes, maps, strict=True):
-            _draw(axis, ports, grid, norm)
+            _draw(axis, ports, grid, highest)
             axis.set_xlabel(f"time (0 to {end_ns / 1e6:.4g} ms)")
             axis.set_ylabel("port")
         return figure
@@ -100,10 +101,22 @@ def _map_of(view: CellView) -> tuple[list[str], Values, float]:
     return ports, grid, end_ns
 
 
-def _draw(axis: Axes, ports: list[str], grid: Values, norm: LogNorm) -> None:
-    """Draw the rows; where nothing waits the paper stays as it is."""
-    palette = sns.light_palette("#0b4f6c", as_cmap=True)
-    axis.pcolormesh(np.ma.masked_less(grid, LEAST_BYTES), norm=norm, cmap=palette, rasterized=True)
+def _draw(axis: Axes, ports: list[str], grid: Values, highest: float) -> None:
+    """Draw the rows, a bar as long as a queue stays at a level; where nothing waits the paper is left alone.
+
+    Bars are vectors: the page takes no picture from elsewhere, not even from within a drawing.
+    """
+    palette = sns.light_palette("#0b4f6c", LEVELS + 1)[1:]
+    levels = np.digitize(grid, np.geomspace(LEAST_BYTES, max(highest, 2 * LEAST_BYTES), LEVELS + 1)[:-1])
+    for place, row in enumerate(levels):
+        edges = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(row)]
+        bars = [(begin, end - begin, row[begin]) for begin, end in pairwise(edges) if row[begin]]
+        axis.broken_barh(
+            [(begin, length) for begin, length, _ in bars],
+            (place, 1),
+            facecolors=[palette[level - 1] for _, _, level in bars],
+            linewidth=0,
+        )
     axis.set_yticks(np.arange(len(ports)) + 0.5, [plain(port, 18) for port in ports])
     axis.set_xticks([])
     axis.set_xlim(0, BINS)

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import numpy as np
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
-from matplotlib.collections import QuadMesh
 
 from reports.figures.queue_map import BINS, QueueMap
 from reports.load import Run
@@ -31,11 +29,17 @@ def test_ports_by_what_they_held_and_time_until_nothing_waits(tmp_path: Path) ->
         figure = QueueMap().draw(results_of(tmp_path, queues))
     (axis,) = figure.axes
     assert [label.get_text() for label in axis.get_yticklabels()] == ["large", "small"]
-    (mesh,) = [each for each in axis.collections if isinstance(each, QuadMesh)]
-    shades = np.ma.getdata(mesh.get_array()).reshape(2, BINS)
-    assert shades[0, -1] == 500_000
-    assert (shades[0, : BINS - 1] == 0).all()
-    assert (shades[1] == 1000).all()
+    bars = [
+        (round(box.y0), round(box.x0), round(box.x1), shade)
+        for each in axis.collections
+        for path, shade in zip(each.get_paths(), map(tuple, each.get_facecolors()), strict=True)
+        for box in [path.get_extents()]
+    ]
+    (large,) = [bar for bar in bars if bar[0] == 0]
+    (small,) = [bar for bar in bars if bar[0] == 1]
+    assert large[1:3] == (BINS - 1, BINS), "it waits once, at the end"
+    assert small[1:3] == (0, BINS), "it waits all the time"
+    assert sum(large[3][:3]) < sum(small[3][:3]), "more is darker"
 
 
 def test_its_caption_names_the_bottleneck(tmp_path: Path) -> None:

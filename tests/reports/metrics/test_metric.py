@@ -34,16 +34,16 @@ class TestEveryMetric:
         assert sum(name in names for _, names in TABLES) == 1
 
     def test_is_a_number_or_none_on_the_samples(
-        self, name: str, results: Results, staggered: Results, pairs: Results
+        self, name: str, results: Results, staggered: Results, pairs: Results, waiting: Results
     ) -> None:
-        values = [cell[name] for run in (results, staggered, pairs) for cell in run.values.values()]
+        values = [cell[name] for run in (results, staggered, pairs, waiting) for cell in run.values.values()]
         assert any(value is not None for value in values)
         assert not any(value is not None and math.isnan(value) for value in values)
 
     def test_says_what_is_lost_where_it_may_be_infinite(
-        self, name: str, results: Results, staggered: Results, pairs: Results
+        self, name: str, results: Results, staggered: Results, pairs: Results, waiting: Results
     ) -> None:
-        values = [cell[name] for run in (results, staggered, pairs) for cell in run.values.values()]
+        values = [cell[name] for run in (results, staggered, pairs, waiting) for cell in run.values.values()]
         if math.inf in values:
             lost = METRICS[name].lost
             assert lost is not None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.cell_keys import TOPOLOGIES_OWN
+from helpers.data_files import NETWORK, link_list
 from helpers.experiments import SMALL, cell_of
 
 from harness.testbeds.simulator.network import SimulatedNetwork, build_network
@@ -122,7 +123,10 @@ def test_flows_between_two_hosts_take_their_own_paths(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", TOPOLOGIES)
 def test_routes_are_the_shortest_paths_that_plans_go_by(kind: str) -> None:
     """The search stands in the simulator and in the workloads; whatever a hash chooses, they agree."""
-    topology = TOPOLOGIES[kind].model_validate({"kind": kind, **TOPOLOGIES_OWN[kind][0]})
+    own = {**TOPOLOGIES_OWN[kind][0]}
+    if kind == "links":
+        own["file"] = link_list(NETWORK.read_text())
+    topology = TOPOLOGIES[kind].model_validate({"kind": kind, **own})
     routes = Routes(seed=1)
     for node in (*topology.host_names(), *topology.switch_names()):
         routes.add_node(kind, node, IDEAL if node in topology.host_names() else None)
