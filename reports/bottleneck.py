@@ -42,14 +42,25 @@ def bottleneck_sentence(view: CellView) -> str:
     """Name the bottleneck, with what speaks for it."""
     found = bottleneck_of(view)
     if found is None:
-        return "nothing waited at any sampled instant, so the hosts’ own links are the limit"
+        return _without(view)
     paused_ns = _paused_ns(view.table("pauses"), found.port)
     share = np.floor(found.share * 100)
     evidence = [f"{share:.0f} % of what waits at switches, {size_text(found.longest_bytes)} at most"]
     evidence += [f"{found.dropped} packets dropped"] if found.dropped else []
     evidence += [f"{found.marked} marked"] if found.marked else []
     evidence += [f"itself paused for {paused_ns / 1e6:.3g} ms"] if paused_ns else []
+    if paused_ns:
+        return f"most waits at {found.port} ({', '.join(evidence)}): what pauses it is the bottleneck"
     return f"{found.port} is the bottleneck ({', '.join(evidence)})"
+
+
+def _without(view: CellView) -> str:
+    """Say what is known where nothing waited when it was looked at."""
+    queues = view.table("queues")
+    longest_bytes = 0 if queues is None else int(queues["max_bytes"].max())
+    if longest_bytes:
+        return f"nothing waited at any sampled instant, and at most {size_text(longest_bytes)} in between"
+    return "nothing waited at any switch, so the hosts’ own links are the limit"
 
 
 def _paused_ns(pauses: pd.DataFrame | None, port: str) -> int:

@@ -41,8 +41,8 @@ def test_the_sentence_says_what_speaks_for_it(tmp_path: Path) -> None:
     other = {**pause, "port": "b->c"}
     view = view_of(tmp_path, [queue("a->b", 1, 3000, marks=4)], [pause, other])
     assert bottleneck_sentence(view) == (
-        "a->b is the bottleneck (100 % of what waits at switches, 3\u202fKB at most, 4 marked,"
-        " itself paused for 1.5 ms)"
+        "most waits at a->b (100 % of what waits at switches, 3\u202fKB at most, 4 marked,"
+        " itself paused for 1.5 ms): what pauses it is the bottleneck"
     )
 
 
