@@ -157,6 +157,9 @@ def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
         raise _without_rows(source)
     _check_names(source, names, known)
     broken: list[csv.InvalidRow] = []
+    # For signals Arrow keeps a pipe, and a fork that has closed its descriptors cannot fork again:
+    # Arrow ends it. Reading takes a second, so nobody needs to interrupt it.
+    pa.enable_signal_handlers(False)
 
     def on_broken(row: csv.InvalidRow) -> str:
         broken.append(row)

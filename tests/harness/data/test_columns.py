@@ -1,5 +1,10 @@
 """Columns of a table; what is wrong in one is told through its readers' tests."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from pydantic_core import PydanticCustomError
 
@@ -7,6 +12,7 @@ from harness.data import columns
 from harness.data.columns import read_columns
 from harness.data.source import data_source
 
+ROOT = Path(__file__).parents[3]
 TABLE = read_columns(data_source("t.csv", b"a,b\n1,x\n2.5,y\n3,x\n"), ("a", "b"))
 
 
@@ -41,3 +47,27 @@ def test_a_place_is_a_line_of_the_file() -> None:
     wrong = TABLE.wrong(1, "b", "something else")
     assert wrong.context is not None
     assert wrong.context["got"] == "y in line 3, column b of t.csv"
+
+
+FORK_TWICE = """
+import os
+from pathlib import Path
+from helpers.data_files import trace_rows
+from rogue_agent.node.forked import close_all_but
+trace_rows("start_ns,src,dst,size_bytes\\n0,h0,h1,5\\n")
+if (child := os.fork()) == 0:
+    close_all_but({0, 1, 2})
+    if (grandchild := os.fork()) == 0:
+        os._exit(0)
+    os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1])))
+raise SystemExit(abs(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+"""
+
+
+def test_who_has_read_a_file_may_fork_and_let_the_fork_fork() -> None:
+    """As the agent does: with Arrow's own pipe for signals the second fork is ended."""
+    path = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-c", FORK_TWICE], env={**os.environ, "PYTHONPATH": path}, check=False
+    )
+    assert done.returncode == 0
