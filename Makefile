@@ -9,10 +9,10 @@ JOBS ?= auto
 INPUTS ?= 1000000
 KILLS ?= 300
 COUNT ?= 300
-ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
-COMPILED := $(shell find simulator/cpp -name '*.h' -o -name '*.cpp')
-FAST_TESTS := tests/test_tidy.py tests/workloads tests/rogue_agent/core
-CODE := rogue workloads rogue_agent simulator harness reports virtual remote playbooks profile.py tests benchmarks scripts
+ENGINE_SOURCES := CMakeLists.txt pyproject.toml rogue/simulator/CMakeLists.txt $(shell find rogue/simulator/cpp -type f)
+COMPILED := $(shell find rogue/simulator/cpp -name '*.h' -o -name '*.cpp')
+FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
+CODE := rogue playbooks profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run-experiment provision report reproduce test test-long test-hostile test-sanitize coverage mutants check \
@@ -51,12 +51,12 @@ test-long: setup ## run everything that takes minutes too; what needs QEMU is sk
 
 test-hostile: setup ## read INPUTS=1000000 hostile inputs, and kill runs and fill disks KILLS=300 times; test-long does it, too
 	@HOSTILE_INPUTS=$(INPUTS) ROGUE_KILLS=$(KILLS) $(BIN)/pytest -n $(JOBS) --durations 0 -m long tests/hostile \
-		tests/rogue_agent/drivers/verbs/test_hostile_datagrams.py
+		tests/agent/drivers/verbs/test_hostile_datagrams.py
 
-coverage: setup ## measure which branches of harness and rogue_agent the tests take (an hour on two cores)
-	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual" --cov --cov-report term:skip-covered tests/harness tests/rogue_agent
+coverage: setup ## measure which branches of harness and rogue.agent the tests take (an hour on two cores)
+	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual" --cov --cov-report term:skip-covered tests/harness tests/agent
 
-mutants: setup ## change COUNT=300 places of rogue_agent.core, one by one, and print those that no test meets
+mutants: setup ## change COUNT=300 places of rogue.agent.core, one by one, and print those that no test meets
 	@$(BIN)/python scripts/mutation_score.py $(COUNT)
 
 test-sanitize: setup ## run the simulator's tests on engines built with AddressSanitizer and UBSan
@@ -69,7 +69,7 @@ check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q
-	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent playbooks/collections
+	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue/agent rogue/__init__.py playbooks/collections
 	@$(BIN)/pytest -q -n $(JOBS) -m "not long and not virtual" $(FAST_TESTS)
 
 format: setup ## rewrite the code in the house format
@@ -83,4 +83,4 @@ bench: setup ## measure the engine's speed
 clean: ## remove what the targets made, except results
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
--include virtual/virtual.mk
+-include rogue/virtual/virtual.mk

@@ -20,11 +20,11 @@ from statistics import median
 from helpers.agent_transfer import PATIENT, Order, TransferEnd, move
 from helpers.running_machines import running
 
-from remote.login import Login
-from remote.shell import connect
-from virtual.image.cache import cache_directory, obtain
-from virtual.machines.accelerator import choose
-from virtual.machines.plan import pair
+from rogue.remote.login import Login
+from rogue.remote.shell import connect
+from rogue.virtual.image.cache import cache_directory, obtain
+from rogue.virtual.machines.accelerator import choose
+from rogue.virtual.machines.plan import pair
 
 SEGMENT_BYTES = 65_536
 NATIVE_BYTES = 1_048_576

@@ -20,7 +20,7 @@ from statistics import median
 
 from engine_networks import WORKLOADS, post
 
-from simulator import NicControl
+from rogue.simulator import NicControl
 
 STEP_NS = 1_000_000
 ROGUE = "W1 with RoGUE"

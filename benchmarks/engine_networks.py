@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from simulator import (
+from rogue.simulator import (
     IDEAL,
     Marking,
     NicControl,

@@ -17,7 +17,7 @@ from statistics import median
 from engine import measure
 from engine_networks import WORKLOADS
 
-from simulator import Simulation
+from rogue.simulator import Simulation
 
 ENGINE = Path(__file__).with_name("engine.py")
 

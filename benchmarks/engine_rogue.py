@@ -11,12 +11,12 @@ import time
 
 from engine_networks import MTU_BYTES, WORKLOADS, Flow
 
-from rogue_agent.core.application import Schedule
-from rogue_agent.core.clocks import HostNs
-from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.transports import settings_for
-from rogue_agent.drivers.simulated import SimulatedFlow
-from simulator import CX3PRO, Simulation
+from rogue.agent.core.application import Schedule
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.transports import settings_for
+from rogue.agent.drivers.simulated import SimulatedFlow
+from rogue.simulator import CX3PRO, Simulation
 
 WORKLOAD = WORKLOADS["W1"]
 BUFFER_BYTES = 9_000_000

@@ -21,12 +21,12 @@ from statistics import median
 
 import numpy as np
 
-from harness.cell.cell import Cell
-from harness.experiment.load import load_experiment
-from harness.plan.cells import plan_cells
-from harness.testbeds.base import CellResult
-from harness.testbeds.kernel import KernelTestbed
-from virtual.kernel.cache import cache_directory, obtain
+from rogue.harness.cell.cell import Cell
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.plan.cells import plan_cells
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.kernel import KernelTestbed
+from rogue.virtual.kernel.cache import cache_directory, obtain
 
 Figures = dict[str, float]
 _MIB = 2**20

@@ -27,7 +27,7 @@ def cpu_seconds(*words: str) -> float:
     taken = []
     for _ in range(REPEATS):
         before = getrusage(RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "harness", *words], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-m", "rogue", *words], check=True, stdout=subprocess.DEVNULL)
         after = getrusage(RUSAGE_CHILDREN)
         taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return statistics.median(taken)

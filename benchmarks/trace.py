@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from harness.data.source import read_source
-from harness.data.trace import read_trace
+from rogue.harness.data.source import read_source
+from rogue.harness.data.trace import read_trace
 
 ROWS: Final = 1_000_000
 HOSTS: Final = 1024

@@ -1,6 +1,6 @@
 """How much of the agent's core its tests hold: small mistakes put into it one by one, and who notices.
 
-`make mutants` changes COUNT places of `rogue_agent.core`, drawn with a fixed seed, runs the tests of the core
+`make mutants` changes COUNT places of `rogue.agent.core`, drawn with a fixed seed, runs the tests of the core
 on each, and prints the changes that no test met.
 """
 
@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-CORE: Final = ROOT / "rogue_agent" / "core"
-TESTS: Final = ROOT / "tests" / "rogue_agent" / "core"
+CORE: Final = ROOT / "rogue" / "agent" / "core"
+TESTS: Final = ROOT / "tests" / "agent" / "core"
 LIMIT_SECONDS: Final = 120
 """Tests that take more processor time than this on a mutant have met it: it hangs."""
 SEED: Final = 1
@@ -168,9 +168,7 @@ def _test(mutant: Mutant, tests: Path) -> int:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    for loaded in [
-        name for name in sys.modules if name.partition(".")[0] in ("rogue_agent", "helpers", "tests")
-    ]:
+    for loaded in [name for name in sys.modules if name.partition(".")[0] in ("rogue", "helpers", "tests")]:
         del sys.modules[loaded]
     sys.meta_path.insert(0, _Substitute(mutant))
     options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]

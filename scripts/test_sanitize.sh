@@ -21,5 +21,5 @@ for library in libasan.so libubsan.so libstdc++.so.6; do
 done
 # Python itself leaks on purpose.
 export PYTHONPATH=$site:$packages LD_PRELOAD=${runtimes# } ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
-"$python" -P -c 'import sys, simulator._core as core; sys.exit(f"not the sanitized engine: {core.__file__}" * (not core.__file__.startswith(sys.argv[1])) or None)' "$site"
+"$python" -P -c 'import sys, rogue.simulator._core as core; sys.exit(f"not the sanitized engine: {core.__file__}" * (not core.__file__.startswith(sys.argv[1])) or None)' "$site"
 exec "$python" -P -m pytest -p no:cacheprovider -m "not long" "${@:-tests/simulator}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.provisioning.manifest_inventory import CARDS
+from rogue.harness.provisioning.manifest_inventory import CARDS
 
 PROFILE = Path(__file__).parents[1] / "profile.py"
 
@@ -120,7 +120,7 @@ def test_a_number_of_hosts_that_makes_no_experiment_is_refused(monkeypatch: pyte
     "words",
     [
         ["pytest", "--collect-only", "-q", "tests/test_profile.py"],
-        ["cProfile", "-o", "{made}", "-m", "harness", "--help"],
+        ["cProfile", "-o", "{made}", "-m", "rogue", "--help"],
         ["profile", "-o", "{made}", "tests/test_profile.py"],
     ],
     ids=lambda words: words[0],

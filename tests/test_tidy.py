@@ -8,28 +8,27 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("workloads", "rogue_agent", "simulator", "harness", "reports", "virtual", "remote")
+PACKAGE = ROOT / "rogue"
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 50
 BANNED_NAMES = {"utils", "misc", "common", "helpers"}
 # The core and the engine get time and randomness from outside; only the command line talks to a person.
 BANNED_MODULES = {
-    "rogue_agent/core": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
-    "workloads": {"time", "datetime", "secrets", "socket", "subprocess", "os", "uuid"},
-    "simulator": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
-    "reports": {"random", "secrets", "socket", "subprocess", "uuid"},
+    "rogue/agent/core": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
+    "rogue/workloads": {"time", "datetime", "secrets", "socket", "subprocess", "os", "uuid"},
+    "rogue/simulator": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
+    "rogue/reports": {"random", "secrets", "socket", "subprocess", "uuid"},
 }
 BANNED_CALLS = {"print", "open", "input"}
-PURE = ("rogue_agent/core", "workloads", "simulator")
+PURE = ("rogue/agent/core", "rogue/workloads", "rogue/simulator")
 
 
 def code_files() -> list[Path]:
-    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
-    return sorted(path for path in files if "__pycache__" not in path.parts)
+    return sorted(PACKAGE.rglob("*.py"))
 
 
 def compiled_files() -> list[Path]:
-    return sorted([*(ROOT / "simulator/cpp").rglob("*.cpp"), *(ROOT / "simulator/cpp").rglob("*.h")])
+    return sorted(path for suffix in ("cpp", "h") for path in (PACKAGE / "simulator").rglob(f"*.{suffix}"))
 
 
 def other_files() -> list[Path]:
@@ -89,7 +88,7 @@ def test_pure_boxes_do_no_io(path: Path) -> None:
 def test_each_module_has_its_test(path: Path) -> None:
     if path.name in {"__init__.py", "__main__.py"}:
         return
-    package = path.parent.relative_to(ROOT)
+    package = path.parent.relative_to(PACKAGE)
     candidates = [
         ROOT / "tests" / package / f"test_{path.stem.strip('_')}.py",
         ROOT / "tests" / package.parent / f"test_{path.parent.name}.py",
@@ -99,12 +98,12 @@ def test_each_module_has_its_test(path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "rogue_agent/core/cc").glob("[a-z]*.py")), ids=relative)
+@pytest.mark.parametrize("path", sorted((ROOT / "rogue/agent/core/cc").glob("[a-z]*.py")), ids=relative)
 def test_a_congestion_control_cites_its_source(path: Path) -> None:
     assert "Source:" in path.read_text(), f"{relative(path)} cites no source"
 
 
-NAMED_PATH = re.compile(rf"`((?:{'|'.join(PACKAGES)}|tests|benchmarks|docs|experiments|scripts)/[\w./-]+)`")
+NAMED_PATH = re.compile(r"`((?:rogue|tests|benchmarks|docs|experiments|scripts)/[\w./-]+)`")
 
 
 @pytest.mark.parametrize("page", sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]), ids=relative)

@@ -17,19 +17,19 @@ from typing import Literal, NamedTuple, cast
 import pytest
 from helpers.seals import SEAL
 
-from rogue_agent.core.actions import ReadyQueuePair, ResetQueuePair
-from rogue_agent.core.application import Schedule
-from rogue_agent.core.clocks import HostNs
-from rogue_agent.core.library import LibraryAction
-from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.reports import Reports
-from rogue_agent.core.settings import TransportSettings
-from rogue_agent.core.transports import settings_for
-from rogue_agent.drivers.simulated import SimulatedFlow
-from rogue_agent.drivers.simulated_library import SimulatedLibrary
-from rogue_agent.drivers.simulated_nic import Fabric
-from rogue_agent.drivers.simulated_path import SimulatedPath, open_path
-from simulator import CX3PRO, Memory, Simulation
+from rogue.agent.core.actions import ReadyQueuePair, ResetQueuePair
+from rogue.agent.core.application import Schedule
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.library import LibraryAction
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.reports import Reports
+from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.transports import settings_for
+from rogue.agent.drivers.simulated import SimulatedFlow
+from rogue.agent.drivers.simulated_library import SimulatedLibrary
+from rogue.agent.drivers.simulated_nic import Fabric
+from rogue.agent.drivers.simulated_path import SimulatedPath, open_path
+from rogue.simulator import CX3PRO, Memory, Simulation
 
 RATE_BPS = 10**10
 SLOW_BPS = 10**6

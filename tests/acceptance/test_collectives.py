@@ -20,7 +20,8 @@ ranks that are sent most hold their senders up; DCTCP shares them, to 5 %.
 Pipeline of p stages, M micro-batches, f and b of computing, and transfers of t < f, b: from the start of the
 first transfer to the last arrival pass (M + p - 2) (f + b) + 2 (p - 1) t.
 
-Source: Patarasuk and Yuan 2009 for the steps, workloads/framing.py for the bytes, RFC 5681 for k of TCP.
+Source: Patarasuk and Yuan 2009 for the steps, rogue/workloads/framing.py for the bytes, RFC 5681 for k of
+TCP.
 """
 
 from math import ceil
@@ -32,9 +33,9 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.max_min import max_min_bps
 
-from harness.testbeds.base import Columns
-from harness.testbeds.simulator import SimulatorTestbed
-from workloads.traffic.collectives.exchange import shares
+from rogue.harness.testbeds.base import Columns
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.workloads.traffic.collectives.exchange import shares
 
 RATE_BPS, DELAY_NS = 10**10, 1000
 TEXT = """\

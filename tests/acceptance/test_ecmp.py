@@ -14,10 +14,10 @@ from statistics import mean
 
 import pytest
 
-from simulator import IDEAL
-from simulator.topology import Topology as SimulatedTopology
-from workloads.streams import source_port
-from workloads.topologies import TOPOLOGIES, Topology
+from rogue.simulator import IDEAL
+from rogue.simulator.topology import Topology as SimulatedTopology
+from rogue.workloads.streams import source_port
+from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 SEEDS = range(1, 21)
 

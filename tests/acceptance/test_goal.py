@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator import SimulatorTestbed
 
 RANKS, SIZE_BYTES = 16, 2**20
 G_NS = 1106 / 1024 * 0.8

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.experiment.load import load_experiment
-from reports.claims.claim import read_claims
-from reports.claims.parameters import is_same_parameter
+from rogue.harness.experiment.load import load_experiment
+from rogue.reports.claims.claim import read_claims
+from rogue.reports.claims.parameters import is_same_parameter
 
 DIRECTORY = Path(__file__).parents[2] / "experiments"
 EXPERIMENTS = {

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator.round_trip import empty_round_trip
-from workloads.topologies import TOPOLOGIES
+from rogue.harness.testbeds.simulator.round_trip import empty_round_trip
+from rogue.workloads.topologies import TOPOLOGIES
 
 TREE = TOPOLOGIES["fat_tree"].model_validate({"k": 6, "rate": "40Gbps", "delay": "2us"})
 

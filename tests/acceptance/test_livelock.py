@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.experiment.load import load_experiment
-from harness.plan.cells import plan_cells
-from harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.plan.cells import plan_cells
+from rogue.harness.testbeds.simulator import SimulatorTestbed
 
 EXPERIMENT = Path(__file__).parents[2] / "experiments" / "sigcomm16-paper" / "livelock.yaml"
 

@@ -13,8 +13,8 @@ from helpers.networks import Host, connect, counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator import IDEAL, Simulation
-from workloads.topologies import TOPOLOGIES, Topology
+from rogue.simulator import IDEAL, Simulation
+from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 Ends = list[tuple[str, str]]
 

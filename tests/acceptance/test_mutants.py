@@ -8,7 +8,7 @@ Fixed before the first run: 10 Gb/s, MTU 1024, `cx3pro`, 1 us links, base-RTT fl
   start        goodput of a lone 16 MB transfer, of what the link can carry: at least .70
   oracle       goodput of all flows with the oracle estimator under the card's lag, N = 8, 2 s: at least .97
                of what the port can carry. The oracle, because `drained` hides the effect.
-The requested instead of the effective rate, and mixed clocks: tests/rogue_agent/drivers/test_simulated.py.
+The requested instead of the effective rate, and mixed clocks: tests/agent/drivers/test_simulated.py.
 
 What they do not show: with the signs swapped the queue ends at 1 MB, two batches per flow, because the window
 stops growing at twice the link's capacity; and without a floor Jain's index of N = 8 stays above .99, because
@@ -23,10 +23,10 @@ import pytest
 from helpers.agent_star import IDEAL_BPS, SECOND_NS, AgentStar, repeated
 from helpers.mutation import mutate
 
-from rogue_agent.core.application import Schedule
-from rogue_agent.core.cc.vegas import Vegas
-from rogue_agent.core.clocks import HostNs
-from rogue_agent.core.hold_off import HoldOff
+from rogue.agent.core.application import Schedule
+from rogue.agent.core.cc.vegas import Vegas
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.hold_off import HoldOff
 
 RUN_NS = 2 * SECOND_NS
 ENDLESS = repeated(128_000_000, RUN_NS)

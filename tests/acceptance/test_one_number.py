@@ -16,10 +16,10 @@ from html.parser import HTMLParser
 import pytest
 from helpers.experiment_run import run_experiment
 
-from reports.claims import read_claims
-from reports.claims.words import mean_text
-from reports.metrics import METRICS
-from reports.metrics.intervals import MeanInterval
+from rogue.reports.claims import read_claims
+from rogue.reports.claims.words import mean_text
+from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.intervals import MeanInterval
 
 SYMBOLS = {
     "Gb/s": 1e9,

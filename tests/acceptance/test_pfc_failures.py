@@ -37,7 +37,7 @@ def test_claims_hold(tmp_path: Path, name: str) -> None:
 def test_a_user_reads_which_port_waits_for_which(tmp_path: Path) -> None:
     """A ring that stands still for 100 ms ends by itself, and not with a hang."""
     settings = ("transports=[roce+pfc]", "workload.repeat_for=400ms", "repetitions=1")
-    command = [sys.executable, "-m", "harness", "run", "pfc-failures/deadlock-ring", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "rogue", "run", "pfc-failures/deadlock-ring", "--out", str(tmp_path)]
     command += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120)
     assert done.returncode != 0

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import SimulatorTestbed, flows
-from rogue_agent.drivers.replay import replay
-from rogue_agent.drivers.simulated import SimulatedFlow
+from rogue.agent.drivers.replay import replay
+from rogue.agent.drivers.simulated import SimulatedFlow
+from rogue.harness.testbeds.simulator import SimulatorTestbed, flows
 
 SEEDS = range(1, 11)
 STAR = "topology: {kind: star, hosts: 10, rate: 10Gbps, delay: 1us, mtu: 1024, nic: cx3pro}"

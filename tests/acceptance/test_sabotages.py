@@ -11,11 +11,11 @@ import pytest
 from helpers.judged_run import Judged, judged
 from helpers.mutation import mutate
 
-from harness.testbeds.simulator.features import FEATURES
-from rogue_agent.core.cc.vegas import Vegas
-from rogue_agent.core.estimators import ESTIMATORS
-from simulator import Marking
-from simulator.reliability import Reliability
+from rogue.agent.core.cc.vegas import Vegas
+from rogue.agent.core.estimators import ESTIMATORS
+from rogue.harness.testbeds.simulator.features import FEATURES
+from rogue.simulator import Marking
+from rogue.simulator.reliability import Reliability
 
 GOOD = ("reproduced", "close")
 PARKING_LOT = (

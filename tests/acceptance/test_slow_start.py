@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator import SimulatorTestbed
 
 ALONE = """\
 name: alone

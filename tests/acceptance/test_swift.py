@@ -14,12 +14,12 @@ from helpers.control_samples import SEGMENTS
 from helpers.experiment_run import ExperimentRun
 from helpers.plugin_files import FOLDER, SWIFT
 
-from harness.plugins.loading import load_plugins, unload_plugins
-from harness.plugins.source import read_plugin
-from harness.results.manifest import read_manifest
-from rogue_agent.core.cc import CONGESTION_CONTROLS, CongestionControl, Sample
-from rogue_agent.core.clocks import HostNs
-from rogue_agent.core.link import LinkFacts
+from rogue.agent.core.cc import CONGESTION_CONTROLS, CongestionControl, Sample
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.link import LinkFacts
+from rogue.harness.plugins.loading import load_plugins, unload_plugins
+from rogue.harness.plugins.source import read_plugin
+from rogue.harness.results.manifest import read_manifest
 
 FIXED_NS = 20_000 + 2 * 3_053
 """Base target and two hops."""

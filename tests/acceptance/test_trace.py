@@ -7,8 +7,8 @@ from helpers.built_kernel import built_testbed
 from helpers.data_files import FLOWS, NETWORK, OTHER_NETWORK, trace_rows
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import SimulatorTestbed
-from workloads.transports import BASES
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.workloads.transports import BASES
 
 TEXT = f"""\
 name: traced

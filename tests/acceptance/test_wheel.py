@@ -101,12 +101,11 @@ def rogue(
 
 def test_it_has_what_is_needed_and_no_source_of_the_engine(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert "rogue_shipped/experiments/quickstart.yaml" in names
-    assert "rogue_shipped/playbooks/provision.yml" in names
-    assert "harness/plugins/starts/control.txt" in names
+    assert "rogue/experiments/quickstart.yaml" in names
+    assert "rogue/playbooks/provision.yml" in names
+    assert "rogue/harness/plugins/starts/control.txt" in names
     assert not [name for name in names if name.endswith((".cpp", ".h", ".pyc", "CMakeLists.txt"))]
-    tops = "rogue workloads rogue_agent simulator harness reports virtual remote rogue_shipped"
-    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == set(tops.split())
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"rogue"}
 
 
 def test_from_a_plan_to_a_report(programs: Path, tmp_path: Path) -> None:
@@ -148,7 +147,7 @@ def test_provisioning_finds_its_playbooks(programs: Path, tmp_path: Path) -> Non
     assert done.returncode == 7, done.stderr
     assert "h0" in done.stderr
     assert "no host key of" in done.stderr
-    (shipped,) = programs.parent.glob("lib/python3*/site-packages/rogue_shipped/playbooks")
+    (shipped,) = programs.parent.glob("lib/python3*/site-packages/rogue/playbooks")
     check = [programs / "ansible-playbook", "--syntax-check", "-i", str(tmp_path / "nodes.yaml")]
     environment = {"PATH": os.defpath, "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
     environment["ANSIBLE_CONFIG"] = str(shipped / "ansible.cfg")

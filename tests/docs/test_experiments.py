@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import write_reference
 
-from harness.experiment.load import load_experiment
+from rogue.harness.experiment.load import load_experiment
 
 TEXT = write_reference.PAGE.read_text()
 YAML_BLOCKS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)

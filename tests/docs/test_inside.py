@@ -8,8 +8,8 @@ from pathlib import Path
 
 from helpers.wireshark import TSHARK
 
-from harness.experiment.choices import MeasureChoice
-from simulator.packets import FATES
+from rogue.harness.experiment.choices import MeasureChoice
+from rogue.simulator.packets import FATES
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/INSIDE.md").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import simulator
+from rogue import simulator
 
 TEXT = (Path(__file__).parents[2] / "docs/LIBRARY.md").read_text()
 PROGRAMS = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", TEXT, re.DOTALL)

@@ -30,9 +30,9 @@ def test_every_command_does_what_the_page_says(tmp_path: Path) -> None:
 
 
 def test_every_call_that_it_names_is_there() -> None:
-    from reports import plugins as shown
-    from rogue_agent.core import plugins as agent
-    from workloads import plugins as traffic
+    from rogue.agent.core import plugins as agent
+    from rogue.reports import plugins as shown
+    from rogue.workloads import plugins as traffic
 
     named = set(re.findall(r"`([a-z_.]+)\.(register_[a-z_]+)\(", TEXT))
     there = {

@@ -8,9 +8,9 @@ import pytest
 import typer
 from helpers.racks import KINDS, judge, names, table
 
-from harness.cli import app
-from harness.experiment.load import load_experiment
-from harness.provisioning.cards import CARDS
+from rogue.harness.cli import app
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.provisioning.cards import CARDS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/RACKS.md").read_text()

@@ -9,8 +9,8 @@ import pytest
 import write_results
 from helpers.sample_run import write_sample_run
 
-from harness.results.tables import encode
-from workloads.records import TABLES
+from rogue.harness.results.tables import encode
+from rogue.workloads.records import TABLES
 
 TEXT = write_results.PAGE.read_text()
 PROGRAMS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from helpers.command_line import Finished, rogue
 
-from harness.cli import app, run_guarded
-from harness.errors import UsageError
-from harness.exit_codes import ExitCode
+from rogue.harness.cli import app, run_guarded
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
 
 HARD = (
     "unknown-key", "wrong-unit", "negative-size", "too-few-hosts", "too-many-hosts", "unknown-transport",
@@ -139,7 +139,7 @@ def test_results_that_cannot_be_written(tmp_path: Path, here: Here) -> None:
 def test_a_reader_that_goes_away_is_no_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "harness", "plan", "quickstart", "--set", "repetitions=200"]
+    command = [sys.executable, "-m", "rogue", "plan", "quickstart", "--set", "repetitions=200"]
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,6 +1,6 @@
 """Columns of text."""
 
-from harness.columns import align
+from rogue.harness.columns import align
 
 
 def test_columns_are_aligned() -> None:

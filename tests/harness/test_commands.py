@@ -13,9 +13,9 @@ from helpers.dask_cluster import dask_cluster
 from helpers.experiments import write_experiment
 from helpers.waiting_run import LABELS, Waiting
 
-from harness.results.manifest import read_manifest
-from harness.results.run_directory import locked
-from workloads.records import CellStatus
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import locked
+from rogue.workloads.records import CellStatus
 
 KERNEL = """\
 name: small

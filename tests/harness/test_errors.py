@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness import errors
-from harness.errors import SHOWN_MAX, ConfigError, HarnessError, Problem, UsageError
-from harness.exit_codes import ExitCode
+from rogue.harness import errors
+from rogue.harness.errors import SHOWN_MAX, ConfigError, HarnessError, Problem, UsageError
+from rogue.harness.exit_codes import ExitCode
 
 
 def problem(number: int) -> Problem:

@@ -1,7 +1,7 @@
 """Exit codes: scripts rely on them."""
 
-from harness.cli import rogue
-from harness.exit_codes import ExitCode
+from rogue.harness.cli import rogue
+from rogue.harness.exit_codes import ExitCode
 
 
 def test_numbers_are_fixed() -> None:

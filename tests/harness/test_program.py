@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.program import call_again
+from rogue.harness.program import call_again
 
 
 @pytest.fixture

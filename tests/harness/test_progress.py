@@ -8,10 +8,10 @@ from helpers.experiments import load_text
 from helpers.fake_testbed import FakeTestbed
 from rich.console import Console
 
-from harness.execution.cell import Task
-from harness.plan.plan import make_plan
-from harness.progress import ProgressDisplay
-from workloads.records import CellStatus
+from rogue.harness.execution.cell import Task
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.progress import ProgressDisplay
+from rogue.workloads.records import CellStatus
 
 
 def show(tmp_path: Path, *, terminal: bool) -> str:

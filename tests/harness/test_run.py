@@ -8,20 +8,20 @@ from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import MENDED, FakeTestbed
 from helpers.inline_slot import InlineSlot
 
-from harness.errors import NothingToRunError, UsageError
-from harness.execution.cell import Task
-from harness.plan.plan import Plan, make_plan
-from harness.results.manifest import read_manifest
-from harness.results.run_directory import check_files
-from harness.run import Run, Workers, cells_left, reopen_run, replan, start_run, work
-from workloads.manifest import CellRecord
-from workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
+from rogue.harness.errors import NothingToRunError, UsageError
+from rogue.harness.execution.cell import Task
+from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import check_files
+from rogue.harness.run import Run, Workers, cells_left, reopen_run, replan, start_run, work
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 
 @pytest.fixture
 def inline_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells in this process: starting one for each would take most of the time."""
-    monkeypatch.setattr("harness.execution.scheduler.Slot", InlineSlot)
+    monkeypatch.setattr("rogue.harness.execution.scheduler.Slot", InlineSlot)
 
 
 class Silent:

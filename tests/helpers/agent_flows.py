@@ -9,10 +9,8 @@ from typing import Literal
 
 from helpers.agent_transfer import agent
 
-from remote.login import Login
-from remote.shell import Shell
-from rogue_agent.node.client import AgentClient
-from rogue_agent.node.messages import (
+from rogue.agent.node.client import AgentClient
+from rogue.agent.node.messages import (
     Alive,
     Clock,
     ClockReading,
@@ -30,6 +28,8 @@ from rogue_agent.node.messages import (
     Start,
     Started,
 )
+from rogue.remote.login import Login
+from rogue.remote.shell import Shell
 
 LIMIT_MS = 300_000
 _EXCHANGES = 5

@@ -10,12 +10,12 @@ from helpers.fake_verbs import fake_pyverbs, fake_sysfs
 from helpers.fake_verbs_network import Fabric
 from helpers.ticking_clock import TickingClock
 
-from rogue_agent.core.clocks import HostNs, NicNs
-from rogue_agent.drivers.poller import Poller
-from rogue_agent.drivers.spool import Spool
-from rogue_agent.node.end import Workplace
-from rogue_agent.node.ends import open_end
-from rogue_agent.node.messages import (
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.spool import Spool
+from rogue.agent.node.end import Workplace
+from rogue.agent.node.ends import open_end
+from rogue.agent.node.messages import (
     Connect,
     Load,
     Message,
@@ -25,7 +25,7 @@ from rogue_agent.node.messages import (
     Results,
     Start,
 )
-from rogue_agent.node.role import Role, RoleState
+from rogue.agent.node.role import Role, RoleState
 
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
 LIMIT_MS = 60_000

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from statistics import median
 from typing import cast
 
-from rogue_agent.core.application import Schedule
-from rogue_agent.core.clocks import HostNs
-from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.transports import settings_for
-from rogue_agent.drivers.simulated import SimulatedFlow
-from simulator import CX3PRO, NicProfile, QueuePair, Simulation
+from rogue.agent.core.application import Schedule
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.transports import settings_for
+from rogue.agent.drivers.simulated import SimulatedFlow
+from rogue.simulator import CX3PRO, NicProfile, QueuePair, Simulation
 
 RATE_BPS = 10**10
 MTU_BYTES = 1024

@@ -7,12 +7,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from remote.login import Login
-from remote.shell import Shell, connect
-from rogue_agent.node.bundle import agent_archive
-from rogue_agent.node.client import AgentClient
-from rogue_agent.node.errors import AgentError
-from rogue_agent.node.messages import (
+from rogue.agent.node.bundle import agent_archive
+from rogue.agent.node.client import AgentClient
+from rogue.agent.node.errors import AgentError
+from rogue.agent.node.messages import (
     Clock,
     ClockReading,
     Connect,
@@ -26,7 +24,9 @@ from rogue_agent.node.messages import (
     Start,
     Started,
 )
-from virtual.errors import VirtualTestbedError
+from rogue.remote.login import Login
+from rogue.remote.shell import Shell, connect
+from rogue.virtual.errors import VirtualTestbedError
 
 AGENT_PATH = "/root/rogue-agent.pyz"
 ROLE = "mover"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from helpers.tiny_run import cell, manifest
 
-from reports.board import StoredOutcome
-from reports.claims import claims_sha256
+from rogue.reports.board import StoredOutcome
+from rogue.reports.claims import claims_sha256
 
 COMMIT = "1234567890abcdef1234567890abcdef12345678"
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from harness.testbeds.kernel import KernelTestbed
-from virtual.errors import VirtualTestbedError
-from virtual.kernel.cache import cache_directory, present
+from rogue.harness.testbeds.kernel import KernelTestbed
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.kernel.cache import cache_directory, present
 
 BUILD = "rogue testbed kernel build"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 from helpers.experiments import cell_of
 
-from harness.results.tables import to_arrow
-from harness.testbeds.base import CellResult
-from harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.results.tables import to_arrow
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.simulator import SimulatorTestbed
 
 RECORDED = """\
 name: recorded

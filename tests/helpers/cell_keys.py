@@ -7,16 +7,16 @@ from helpers.cell_workloads import WORKLOADS_OWN
 from helpers.data_files import NETWORK, OTHER_NETWORK, SIZES
 from pydantic import BaseModel
 
-from harness.cell.driver_options import CHOICES
-from harness.cell.marking import MARK_ABOVE
-from harness.cell.parameters import as_written
-from harness.experiment.choices import MEASURES
-from harness.testbeds.simulator.features import MARKING_PARAMETERS
-from harness.testbeds.simulator.tcp import TCPS
-from rogue_agent.core.transports import TRANSPORTS, parameter_names, settings_for
-from simulator import CONTROLS, FAIR_RATE_PARAMETERS, RELIABILITIES, ControlParameter
-from workloads.transports import NIC_CONTROLS
-from workloads.units import QUANTITY_OF_SUFFIX
+from rogue.agent.core.transports import TRANSPORTS, parameter_names, settings_for
+from rogue.harness.cell.driver_options import CHOICES
+from rogue.harness.cell.marking import MARK_ABOVE
+from rogue.harness.cell.parameters import as_written
+from rogue.harness.experiment.choices import MEASURES
+from rogue.harness.testbeds.simulator.features import MARKING_PARAMETERS
+from rogue.harness.testbeds.simulator.tcp import TCPS
+from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, RELIABILITIES, ControlParameter
+from rogue.workloads.transports import NIC_CONTROLS
+from rogue.workloads.units import QUANTITY_OF_SUFFIX
 
 Values = Mapping[str, object]
 

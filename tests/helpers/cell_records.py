@@ -1,7 +1,7 @@
 """Records of cells for tests."""
 
-from workloads.manifest import CellRecord
-from workloads.records import CellStatus, FailureKind
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import CellStatus, FailureKind
 
 
 def cell_record(identifier: str = "rogue-r1", **changes: object) -> CellRecord:

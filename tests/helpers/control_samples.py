@@ -1,7 +1,7 @@
 """RTT samples for controls that look at nothing else of them."""
 
-from rogue_agent.core.cc import Sample, Segments
-from rogue_agent.core.clocks import HostNs
+from rogue.agent.core.cc import Sample, Segments
+from rogue.agent.core.clocks import HostNs
 
 SEGMENTS = Segments(batch_bytes=65_536, floor_bytes=131_072)
 

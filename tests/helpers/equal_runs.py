@@ -5,7 +5,7 @@ from typing import Any
 
 from helpers.networks import ReferenceSimulation
 
-from simulator import QueuePair, Simulation
+from rogue.simulator import QueuePair, Simulation
 
 TABLES = (
     "throughput_table",

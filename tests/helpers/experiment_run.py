@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.exit_codes import ExitCode
+from rogue.harness.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,7 @@ class ExperimentRun:
 
 def run_experiment(name: str, out: Path, *settings: str) -> ExperimentRun:
     """Run an experiment of the checkout; every cell must finish. Skips with the reason if one cannot run."""
-    command = [sys.executable, "-m", "harness", "run", name, "--out", str(out), "--jobs", str(jobs())]
+    command = [sys.executable, "-m", "rogue", "run", name, "--out", str(out), "--jobs", str(jobs())]
     command += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode == ExitCode.NOTHING_TO_RUN:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.cell.carrier import Carrier
-from harness.cell.cell import Cell
-from harness.experiment.choices import Scalar
-from harness.experiment.load import LoadedExperiment, load_experiment
-from harness.plan.cells import plan_cells
-from workloads.transports import parse_transport
+from rogue.harness.cell.carrier import Carrier
+from rogue.harness.cell.cell import Cell
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.experiment.load import LoadedExperiment, load_experiment
+from rogue.harness.plan.cells import plan_cells
+from rogue.workloads.transports import parse_transport
 
 SMALL = """\
 name: small

@@ -7,21 +7,7 @@ from typing import Self, cast
 
 import paramiko
 
-from harness.provisioning.inventory import (
-    Host,
-    HostVariables,
-    Inventory,
-    SwitchNode,
-    SwitchPort,
-    SwitchVariables,
-)
-from harness.provisioning.port_counters import PortCounters
-from harness.provisioning.ports import PortSettings
-from harness.testbeds.ssh.node import Node
-from remote.errors import NodeError
-from remote.login import Login
-from remote.shell import Shell
-from rogue_agent.node.messages import (
+from rogue.agent.node.messages import (
     PROTOCOL,
     Alive,
     Arrivals,
@@ -47,7 +33,21 @@ from rogue_agent.node.messages import (
     Stop,
     Stopped,
 )
-from rogue_agent.node.wire import REQUEST_TYPES, decode, encode
+from rogue.agent.node.wire import REQUEST_TYPES, decode, encode
+from rogue.harness.provisioning.inventory import (
+    Host,
+    HostVariables,
+    Inventory,
+    SwitchNode,
+    SwitchPort,
+    SwitchVariables,
+)
+from rogue.harness.provisioning.port_counters import PortCounters
+from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.testbeds.ssh.node import Node
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+from rogue.remote.shell import Shell
 
 DIRECTORY = "/var/lib/rogue/agent"
 CAPABILITIES = Capabilities(

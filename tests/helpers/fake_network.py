@@ -11,16 +11,16 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rogue_agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR
-from rogue_agent.core.wire import FRAMINGS
-from rogue_agent.drivers.simulated_nic import (
+from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR
+from rogue.agent.core.wire import FRAMINGS
+from rogue.agent.drivers.simulated_nic import (
     NicDatagrams,
     NicMemory,
     NicQueuePair,
     OnCompletions,
     OnDatagrams,
 )
-from simulator import QueuePairError
+from rogue.simulator import QueuePairError
 
 MTU_BYTES = 1024
 LINE_RATE_BPS = 10**10

@@ -12,14 +12,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from helpers.fake_testbed import FakeTestbed
 
-from harness.cli import main
-from harness.testbeds import TESTBEDS
+from rogue.harness.cli import main
+from rogue.harness.testbeds import TESTBEDS
 
 REPORT = os.environ.get("ROGUE_FAKE_REPORT")
 
 
 def build(run: Path, output: Path | None = None, *_: object) -> Path:
-    """Stand in for `reports.build`."""
+    """Stand in for `rogue.reports.build`."""
     if REPORT == "broken":
         raise ValueError("no ink")
     path = output or run / "report.html"
@@ -30,7 +30,7 @@ def build(run: Path, output: Path | None = None, *_: object) -> Path:
 if __name__ == "__main__":
     TESTBEDS["fake"] = FakeTestbed
     if REPORT != "real":
-        fake = ModuleType("reports.build")
+        fake = ModuleType("rogue.reports.build")
         fake.build = build  # type: ignore[attr-defined]
-        sys.modules["reports.build"] = fake
+        sys.modules["rogue.reports.build"] = fake
     main()

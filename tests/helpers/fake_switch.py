@@ -16,7 +16,7 @@ from typing import Any
 import paramiko
 from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
-from remote.login import Login
+from rogue.remote.login import Login
 
 PASSWORD = "s3cret-of-the-switch"
 PAGE_LINES = 24

@@ -14,11 +14,11 @@ import signal
 import threading
 from pathlib import Path
 
-from harness.cell.cell import Cell
-from harness.cell.mistakes import ParameterMistake
-from harness.testbeds.base import CellResult, Columns, Failure, Progress, Testbed
-from workloads.records import FailureKind
-from workloads.streams import start_jitter_ns
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.mistakes import ParameterMistake
+from rogue.harness.testbeds.base import CellResult, Columns, Failure, Progress, Testbed
+from rogue.workloads.records import FailureKind
+from rogue.workloads.streams import start_jitter_ns
 
 PIPE = "ROGUE_FAKE_PIPE"
 MENDED = "ROGUE_FAKE_MENDED"

@@ -11,7 +11,7 @@ from helpers import fake_verbs_device as device
 from helpers import fake_verbs_network as network
 from helpers import fake_verbs_queues as queues
 
-from rogue_agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 
 EVENT_FILE = "anon_inode:[eventfd]"
 

@@ -20,15 +20,15 @@ from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import FakeTestbed
 from helpers.inline_slot import InlineSlot
 
-from harness.commands.report import note_report_files
-from harness.errors import HarnessError
-from harness.execution.cell import Task
-from harness.plan.plan import Plan, make_plan
-from harness.results.files import write_whole
-from harness.results.manifest import read_manifest
-from harness.results.run_directory import locked
-from harness.run import Workers, cells_left, reopen_run, replan, start_run, work
-from workloads.manifest import MANIFEST, CellRecord
+from rogue.harness.commands.report import note_report_files
+from rogue.harness.errors import HarnessError
+from rogue.harness.execution.cell import Task
+from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.results.files import write_whole
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import locked
+from rogue.harness.run import Workers, cells_left, reopen_run, replan, start_run, work
+from rogue.workloads.manifest import MANIFEST, CellRecord
 
 TRANSPORTS = "transports=[{name: rogue, label: ok}, {name: roce, label: fine}]"
 LOADED = (pd, pa)

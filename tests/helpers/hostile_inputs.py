@@ -19,27 +19,11 @@ from helpers.seals import SEAL
 from helpers.tiny_run import cell, filled, manifest
 from pydantic_core import PydanticCustomError
 
-from harness.data.formats.hpcc_flows import read_flows
-from harness.data.formats.hpcc_topology import read_topology
-from harness.data.formats.htsim_cm import read_connections
-from harness.data.formats.htsim_topo import read_tree
-from harness.data.goal import read_goal
-from harness.data.network import read_network
-from harness.data.sizes import read_sizes
-from harness.data.source import DataSource, data_source
-from harness.data.trace import read_trace
-from harness.errors import HarnessError
-from harness.experiment.load import load_experiment
-from harness.provisioning import inventory
-from harness.provisioning.manifest import read_manifest
-from harness.testbeds.ssh.cpu import parse_dool
-from remote.login import Login
-from reports.load import parse_table
-from rogue_agent.core.errors import PeerError
-from rogue_agent.core.messages import Resync, Resynced, decode, encode
-from rogue_agent.node import wire
-from rogue_agent.node.errors import MessageError
-from rogue_agent.node.messages import (
+from rogue.agent.core.errors import PeerError
+from rogue.agent.core.messages import Resync, Resynced, decode, encode
+from rogue.agent.node import wire
+from rogue.agent.node.errors import MessageError
+from rogue.agent.node.messages import (
     PROTOCOL,
     Arrivals,
     Connect,
@@ -51,8 +35,24 @@ from rogue_agent.node.messages import (
     Results,
     Start,
 )
-from workloads.manifest import ManifestError, parse_manifest
-from workloads.records import TABLES
+from rogue.harness.data.formats.hpcc_flows import read_flows
+from rogue.harness.data.formats.hpcc_topology import read_topology
+from rogue.harness.data.formats.htsim_cm import read_connections
+from rogue.harness.data.formats.htsim_topo import read_tree
+from rogue.harness.data.goal import read_goal
+from rogue.harness.data.network import read_network
+from rogue.harness.data.sizes import read_sizes
+from rogue.harness.data.source import DataSource, data_source
+from rogue.harness.data.trace import read_trace
+from rogue.harness.errors import HarnessError
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.provisioning import inventory
+from rogue.harness.provisioning.manifest import read_manifest
+from rogue.harness.testbeds.ssh.cpu import parse_dool
+from rogue.remote.login import Login
+from rogue.reports.load import parse_table
+from rogue.workloads.manifest import ManifestError, parse_manifest
+from rogue.workloads.records import TABLES
 
 ROOT = Path(__file__).parents[2]
 HTSIM = b"""\

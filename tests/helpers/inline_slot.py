@@ -2,8 +2,8 @@
 
 from concurrent.futures import Future
 
-from harness.execution.cell import Task, execute
-from workloads.manifest import CellRecord
+from rogue.harness.execution.cell import Task, execute
+from rogue.workloads.manifest import CellRecord
 
 
 class InlineSlot:

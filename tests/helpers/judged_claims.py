@@ -1,8 +1,8 @@
 """A claim of which a test changes what it is about, held against a run."""
 
-from reports.claims import Claim, Outcome, evaluate
-from reports.metrics.intervals import MeanInterval
-from reports.results import Results
+from rogue.reports.claims import Claim, Outcome, evaluate
+from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.results import Results
 
 FIELDS: dict[str, object] = {
     "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",

@@ -6,17 +6,17 @@ from typing import NamedTuple
 import pytest
 from helpers.inline_slot import InlineSlot
 
-from harness.execution.cell import Task
-from harness.experiment.load import load_experiment
-from harness.plan.plan import make_plan
-from harness.run import Workers, cells_left, start_run, work
-from harness.testbeds.simulator import SimulatorTestbed
-from reports.claims import evaluate
-from reports.claims.claim import read_claims
-from reports.load import Run
-from reports.results import Results
-from workloads.manifest import CellRecord
-from workloads.records import CellStatus
+from rogue.harness.execution.cell import Task
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.run import Workers, cells_left, start_run, work
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.reports.claims import evaluate
+from rogue.reports.claims.claim import read_claims
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import CellStatus
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -45,7 +45,7 @@ def judged(
     monkeypatch: pytest.MonkeyPatch, directory: Path, experiment: str, *settings: str
 ) -> dict[str, Judged]:
     """Run an experiment with settings; per claim that has a number, what is found."""
-    monkeypatch.setattr("harness.execution.scheduler.Slot", InlineSlot)
+    monkeypatch.setattr("rogue.harness.execution.scheduler.Slot", InlineSlot)
     plan = make_plan(load_experiment(str(EXPERIMENTS / f"{experiment}.yaml"), settings), SimulatorTestbed())
     run = start_run(plan, directory / "results", ["rogue", "run"], None)
     work(run, plan, cells_left(run, plan, False), Workers(1), _Attentive())

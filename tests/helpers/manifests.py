@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from workloads.manifest import CellRecord, Manifest
+from rogue.workloads.manifest import CellRecord, Manifest
 
 PLACE = {
     "git": {"commit": None, "dirty": None}, "versions": {},

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from simulator import IDEAL, Marking, NicProfile, PriorityFlowControl, QueuePair, Simulation, _reference
+from rogue.simulator import IDEAL, Marking, NicProfile, PriorityFlowControl, QueuePair, Simulation, _reference
 
 GBPS = 10**9
 MICROSECOND_PS = 1_000_000

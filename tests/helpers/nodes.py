@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
 
 INVENTORY = """\
 all:

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from harness.plugins.source import PluginSource
+from rogue.harness.plugins.source import PluginSource
 
 FOLDER = Path(__file__).parents[1] / "data" / "plugins"
 SWIFT, RACK, SHOWN = (FOLDER / f"{name}.py" for name in ("swift", "rack", "shown"))
 
 FIXED_TWICE = """\
-from rogue_agent.core.cc.fixed import FixedParameters
-from rogue_agent.core.plugins import register_control
+from rogue.agent.core.cc.fixed import FixedParameters
+from rogue.agent.core.plugins import register_control
 
 register_control("twice", FixedParameters)
 """

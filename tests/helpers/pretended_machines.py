@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from virtual.image.cache import Image
-from virtual.machines import assembly
-from virtual.machines.assembly import Assembly
-from virtual.machines.plan import MachinePlan
-from virtual.machines.qemu import Accelerator
-from virtual.standing import lifecycle
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines import assembly
+from rogue.virtual.machines.assembly import Assembly
+from rogue.virtual.machines.plan import MachinePlan
+from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.standing import lifecycle
 
 _PROGRAM = """
 import signal, sys

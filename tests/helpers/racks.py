@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
-from harness.experiment.load import load_experiment
-from harness.plan.cells import plan_cells
-from harness.testbeds.ssh.support import unsupported
-from harness.testbeds.ssh.testbed import SshTestbed
-from rogue_agent.node.messages import Capabilities
+from rogue.agent.node.messages import Capabilities
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.plan.cells import plan_cells
+from rogue.harness.testbeds.ssh.support import unsupported
+from rogue.harness.testbeds.ssh.testbed import SshTestbed
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments/rogue-paper"
 HOSTS = 33

@@ -9,7 +9,15 @@ from helpers.random_faults import SlowReceiver, Storm
 from helpers.random_features import CONTROLS, MTUS_BYTES
 from helpers.random_networks import KINDS, LOSSES, PROFILES, RELIABILITIES
 
-from simulator import FairRates, Marking, NicControl, PriorityFlowControl, QueuePair, Reliability, Simulation
+from rogue.simulator import (
+    FairRates,
+    Marking,
+    NicControl,
+    PriorityFlowControl,
+    QueuePair,
+    Reliability,
+    Simulation,
+)
 
 RATES_BPS = (10**10, 25 * 10**9, 10**11)
 SIZES_BYTES = (0, 1, 1_000, 20_000, 20_000, 300_000)

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from simulator import Simulation
+from rogue.simulator import Simulation
 
 
 @dataclass(frozen=True)

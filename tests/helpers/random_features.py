@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from simulator import FairRates, Marking, NicControl, PriorityFlowControl
+from rogue.simulator import FairRates, Marking, NicControl, PriorityFlowControl
 
 MTUS_BYTES = (256, 1000, 1024, 4096)
 # So fast that something happens in small networks.

@@ -9,7 +9,7 @@ from helpers.random_faults import Cut, Misrouting, PauseFault, cuts, misroutings
 from helpers.random_features import CONTROLS, MTUS_BYTES, fair_rates, flow_controls, markings
 from hypothesis import strategies as st
 
-from simulator import (
+from rogue.simulator import (
     CX3PRO,
     CX4,
     IDEAL,
@@ -29,8 +29,8 @@ from simulator import (
     Simulation,
     SimulationError,
 )
-from simulator.framing import ROCEV2
-from simulator.switches import SwitchKind
+from rogue.simulator.framing import ROCEV2
+from rogue.simulator.switches import SwitchKind
 
 PROFILES = (
     IDEAL,

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-COMMAND = (sys.executable, "-m", "harness")
+COMMAND = (sys.executable, "-m", "rogue")
 
 
 def call(*words: str, code: int = 0) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from helpers.seals import SEAL
 
-from rogue_agent.core.actions import (
+from rogue.agent.core.actions import (
     NO_TRANSFER,
     ConnectionFailed,
     PostSend,
@@ -23,14 +23,14 @@ from rogue_agent.core.actions import (
     TransferDone,
     Verb,
 )
-from rogue_agent.core.clocks import NicNs
-from rogue_agent.core.completions import SUCCESS
-from rogue_agent.core.connection import Connection
-from rogue_agent.core.lane import LANE_SHIFT
-from rogue_agent.core.library import Deliver, Library
-from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.recovery import Peer, QueuePairNumbers
-from rogue_agent.core.transports import settings_for
+from rogue.agent.core.clocks import NicNs
+from rogue.agent.core.completions import SUCCESS
+from rogue.agent.core.connection import Connection
+from rogue.agent.core.lane import LANE_SHIFT
+from rogue.agent.core.library import Deliver, Library
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.recovery import Peer, QueuePairNumbers
+from rogue.agent.core.transports import settings_for
 
 MTU, SEGMENT = 1024, 4096
 LINK = LinkFacts(10**10, MTU, rate_step_bps=100_000_000)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from remote.login import Login
-from virtual.image.cache import Image
-from virtual.machines.assembly import assemble, logins
-from virtual.machines.plan import MachinePlan
-from virtual.machines.process import MachineProcess
-from virtual.machines.qemu import Accelerator
+from rogue.remote.login import Login
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.assembly import assemble, logins
+from rogue.virtual.machines.plan import MachinePlan
+from rogue.virtual.machines.process import MachineProcess
+from rogue.virtual.machines.qemu import Accelerator
 
 
 class RunningMachines:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workloads.records import SCHEMA_VERSION, TABLES
+from rogue.workloads.records import SCHEMA_VERSION, TABLES
 
 QUESTION = "Does RoGUE keep queues short without PFC?"
 IDEAL_BPS = 10e9 * 1024 / 1106

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import paramiko
 from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
-from remote.login import Login
+from rogue.remote.login import Login
 
 _CHUNK_BYTES = 4096
 

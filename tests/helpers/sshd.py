@@ -14,7 +14,7 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from remote.destination import Destination
+from rogue.remote.destination import Destination
 
 REQUIRED = "sshd" in os.environ.get("REQUIRE", "")
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")

@@ -8,11 +8,11 @@ import pytest
 from helpers.fake_switch import served_switch
 from helpers.switch_inventory import hardware
 
-from harness.provisioning.switches.connection import open_switch
-from harness.provisioning.switches.operations import apply, differences, plan, plan_from_nothing, undo
-from harness.provisioning.switches.registry import PLATFORMS
-from harness.provisioning.switches.settings import HardwareSwitchVariables
-from remote.errors import NodeError, RejectedError
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.operations import apply, differences, plan, plan_from_nothing, undo
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.remote.errors import NodeError, RejectedError
 
 State = Callable[[], Any]
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harness.provisioning.inventory import HardwareSwitch
-from harness.provisioning.switches.settings import HardwareSwitchVariables
-from remote.login import Login
+from rogue.harness.provisioning.inventory import HardwareSwitch
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.remote.login import Login
 
 LOSSLESS: Mapping[str, Any] = {
     "3": {

@@ -1,6 +1,6 @@
 """A clock that no machine's speed can change."""
 
-from rogue_agent.core.clocks import HostNs
+from rogue.agent.core.clocks import HostNs
 
 
 class TickingClock:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 from helpers.sample_run import Columns, write_manifest, write_table
 
-from reports.load import Run
-from reports.transfers import Transfers, transfers_of
-from reports.view import CellView
-from workloads.records import SCHEMA_VERSION, TABLES
+from rogue.reports.load import Run
+from rogue.reports.transfers import Transfers, transfers_of
+from rogue.reports.view import CellView
+from rogue.workloads.records import SCHEMA_VERSION, TABLES
 
 PLACE = {
     "git": {"commit": None, "dirty": None}, "versions": {},

@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory, fake_node
 
-from harness.cell.cell import Cell
-from harness.provisioning.inventory import Host
-from harness.provisioning.ports import PortSettings
-from harness.testbeds.base import CellResult, Testbed
-from harness.testbeds.ends.roles import plan_roles
-from harness.testbeds.kernel.orders import orders_of
-from harness.testbeds.simulator import SimulatorTestbed, network
-from harness.testbeds.ssh import SshTestbed, conduct, node, surroundings, testbed
-from harness.testbeds.ssh import agents as agents_module
-from harness.testbeds.ssh.node import Node
-from rogue_agent.node.messages import Clock
-from simulator import Simulation
+from rogue.agent.node.messages import Clock
+from rogue.harness.cell.cell import Cell
+from rogue.harness.provisioning.inventory import Host
+from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.testbeds.base import CellResult, Testbed
+from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.kernel.orders import orders_of
+from rogue.harness.testbeds.simulator import SimulatorTestbed, network
+from rogue.harness.testbeds.ssh import SshTestbed, conduct, node, surroundings, testbed
+from rogue.harness.testbeds.ssh import agents as agents_module
+from rogue.harness.testbeds.ssh.node import Node
+from rogue.simulator import Simulation
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 NOW_NS = 10**9

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from helpers.sample_run import Sample, write_manifest, write_sample_run, write_table
 
-from reports.load import Run
-from reports.results import Results
+from rogue.reports.load import Run
+from rogue.reports.results import Results
 
 SLOWER = 0.5
 BUSY_CORES = 0.97

@@ -6,34 +6,34 @@ from dataclasses import dataclass, field
 
 from helpers.fake_verbs_network import Fabric
 
-from rogue_agent.core.application import Schedule
-from rogue_agent.core.clocks import HostNs, NicNs
-from rogue_agent.core.connection import Connection
-from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.recovery import Peer, QueuePairNumbers
-from rogue_agent.core.seal import Seal
-from rogue_agent.core.transports import settings_for
-from rogue_agent.drivers.limiters.base import COLUMNS as LIMITER_COLUMNS
-from rogue_agent.drivers.limiters.base import RateLimiter
-from rogue_agent.drivers.meter import COLUMNS as METER_COLUMNS
-from rogue_agent.drivers.meter import ThroughputMeter
-from rogue_agent.drivers.spool import Table
-from rogue_agent.drivers.transfers import COLUMNS as TRANSFER_COLUMNS
-from rogue_agent.drivers.transfers import TransferLog
-from rogue_agent.drivers.verbs.clock import Clocks
-from rogue_agent.drivers.verbs.discovery import PortAddress
-from rogue_agent.drivers.verbs.endpoint import Endpoint, EndpointPlan, Remote, opened
-from rogue_agent.drivers.verbs.flow import (
+from rogue.agent.core.application import Schedule
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.connection import Connection
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.recovery import Peer, QueuePairNumbers
+from rogue.agent.core.seal import Seal
+from rogue.agent.core.transports import settings_for
+from rogue.agent.drivers.limiters.base import COLUMNS as LIMITER_COLUMNS
+from rogue.agent.drivers.limiters.base import RateLimiter
+from rogue.agent.drivers.meter import COLUMNS as METER_COLUMNS
+from rogue.agent.drivers.meter import ThroughputMeter
+from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.transfers import COLUMNS as TRANSFER_COLUMNS
+from rogue.agent.drivers.transfers import TransferLog
+from rogue.agent.drivers.verbs.clock import Clocks
+from rogue.agent.drivers.verbs.discovery import PortAddress
+from rogue.agent.drivers.verbs.endpoint import Endpoint, EndpointPlan, Remote, opened
+from rogue.agent.drivers.verbs.flow import (
     EVENT_COLUMNS,
     RTT_COLUMNS,
     FlowRecords,
     FlowShape,
     VerbsFlow,
 )
-from rogue_agent.drivers.verbs.pyverbs import Pyverbs
-from rogue_agent.drivers.verbs.queue_pair import PathAttributes, RemoteMemory, RemoteQueuePair
-from rogue_agent.drivers.verbs.responder import SENDS, VerbsResponder
-from rogue_agent.drivers.verbs.side_channel import RemoteSide
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.drivers.verbs.queue_pair import PathAttributes, RemoteMemory, RemoteQueuePair
+from rogue.agent.drivers.verbs.responder import SENDS, VerbsResponder
+from rogue.agent.drivers.verbs.side_channel import RemoteSide
 
 PORT = PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 2_500_000_000)
 BUFFER_BYTES = 1_000_000

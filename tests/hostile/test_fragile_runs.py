@@ -11,9 +11,9 @@ from random import Random
 import pytest
 from helpers.fragile_run import End, Trouble, attempt, found_run
 
-from harness.results.manifest import read_manifest
-from harness.results.run_directory import check_files
-from workloads.records import CellStatus
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import check_files
+from rogue.workloads.records import CellStatus
 
 KILLS = int(os.environ.get("ROGUE_KILLS", "300"))
 EXPECTED = {Trouble.KILLED: End.KILLED, Trouble.DISK_FULL: End.TOLD}

@@ -19,8 +19,8 @@ from helpers.hostile_inputs import INPUTS, leads_nowhere
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.provisioning import inventory
-from workloads.printable import printable
+from rogue.harness.provisioning import inventory
+from rogue.workloads.printable import printable
 
 COUNT = int(os.environ.get("HOSTILE_INPUTS", "1000000"))
 """Of all kinds together."""

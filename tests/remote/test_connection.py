@@ -8,10 +8,10 @@ import paramiko
 import pytest
 from helpers.sshd import Laboratory, laboratory, needs_sshd
 
-from remote.connection import Connection
-from remote.errors import NodeError
-from remote.resolution import resolve
-from remote.shell import connect
+from rogue.remote.connection import Connection
+from rogue.remote.errors import NodeError
+from rogue.remote.resolution import resolve
+from rogue.remote.shell import connect
 
 pytestmark = needs_sshd
 LIMIT_S = 30.0

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from remote.destination import Destination, without_config
+from rogue.remote.destination import Destination, without_config
 
 
 def test_known_keys_are_asked_for_before_the_users_own_configuration_is_read() -> None:

@@ -1,8 +1,8 @@
 import pytest
 
-from harness.cli import run_guarded
-from harness.exit_codes import ExitCode
-from remote.errors import NodeError
+from rogue.harness.cli import run_guarded
+from rogue.harness.exit_codes import ExitCode
+from rogue.remote.errors import NodeError
 
 
 def test_a_node_s_failure_is_told_in_its_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from remote.login import Login
+from rogue.remote.login import Login
 
 
 def test_a_login_says_which_host_key_is_expected_and_stays_as_it_is() -> None:

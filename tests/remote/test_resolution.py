@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from remote import resolution
-from remote.destination import Destination
-from remote.errors import NodeError
-from remote.resolution import resolve
+from rogue.remote import resolution
+from rogue.remote.destination import Destination
+from rogue.remote.errors import NodeError
+from rogue.remote.resolution import resolve
 
 CONFIG = """\
 Include {directory}/more

@@ -9,9 +9,9 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import PAGE_LINES, PASSWORD, served_switch
 from helpers.sshd import laboratory, needs_sshd
 
-from remote.errors import NodeError, RejectedError
-from remote.resolution import resolve
-from remote.terminal import Dialect, Secrets, open_terminal
+from rogue.remote.errors import NodeError, RejectedError
+from rogue.remote.resolution import resolve
+from rogue.remote.terminal import Dialect, Secrets, open_terminal
 
 EOS = Dialect("arista_eos", r"[>#]\s*$", r"^% ")
 NOTHING = Secrets()

@@ -15,9 +15,9 @@ from helpers.sample_kinds import (
 )
 from helpers.sample_run import Sample, write_sample_run
 
-from reports import build
-from reports.load import Run
-from reports.results import Results
+from rogue.reports import build
+from rogue.reports.load import Run
+from rogue.reports.results import Results
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from helpers.tiny_run import transfer, transfers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.activity import Level, always_busy, levels_of, spans_of
+from rogue.reports.activity import Level, always_busy, levels_of, spans_of
 
 
 def test_span_is_first_start_to_last_end() -> None:

@@ -8,10 +8,10 @@ import pytest
 from helpers.sample_run import write_manifest
 from helpers.two_testbeds import SLOWER, two_testbeds
 
-from reports.agreement import agree, agreement_text, tally, tolerances_of
-from reports.load import Run
-from reports.results import Results
-from reports.side_by_side import SideBySide, side_by_side
+from rogue.reports.agreement import agree, agreement_text, tally, tolerances_of
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.reports.side_by_side import SideBySide, side_by_side
 
 
 @pytest.mark.parametrize(

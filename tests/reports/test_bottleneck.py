@@ -5,10 +5,10 @@ from pathlib import Path
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
-from reports.bottleneck import bottleneck_of, bottleneck_sentence
-from reports.load import Run
-from reports.results import Results
-from reports.view import CellView
+from rogue.reports.bottleneck import bottleneck_of, bottleneck_sentence
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.reports.view import CellView
 
 
 def queue(port: str, t_ns: int, waiting: int, **more: int) -> dict[str, object]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.browser import DARK, LOGGED, browse, complaints, measured, needs_browser, with_probe
 
-from reports.figures import FIGURES
+from rogue.reports.figures import FIGURES
 
 pytestmark = needs_browser
 

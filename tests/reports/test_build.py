@@ -13,10 +13,10 @@ import pytest
 from helpers.sample_run import Sample, write_sample_run
 from matplotlib.figure import Figure
 
-from reports import ReportError, build, load
-from reports.claims import claims_sha256, read_claims
-from reports.figures import FIGURES
-from workloads.manifest import Manifest
+from rogue.reports import ReportError, build, load
+from rogue.reports.claims import claims_sha256, read_claims
+from rogue.reports.figures import FIGURES
+from rogue.workloads.manifest import Manifest
 
 Lines = dict[str, dict[str, str]]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from reports.captions import caption_of, latex_text
-from reports.figures import FIGURES
-from reports.results import Results
+from rogue.reports.captions import caption_of, latex_text
+from rogue.reports.figures import FIGURES
+from rogue.reports.results import Results
 
 
 def test_says_what_it_shows_conditions_runs_and_origin(results: Results) -> None:

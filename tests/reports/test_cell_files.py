@@ -7,11 +7,11 @@ from helpers.captured import result_of_cell
 from helpers.sample_run import write_manifest, write_table
 from helpers.tiny_run import cell, filled, manifest, transfer
 
-from harness.results.tables import encode
-from reports.cell_files import write_cell_files
-from reports.errors import ReportError
-from reports.load import Run
-from reports.results import Results
+from rogue.harness.results.tables import encode
+from rogue.reports.cell_files import write_cell_files
+from rogue.reports.errors import ReportError
+from rogue.reports.load import Run
+from rogue.reports.results import Results
 
 FACTS = {"framing": "rocev2", "packets_missed": 7}
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from reports.coded import coded
+from rogue.reports.coded import coded
 
 NAMES = ["ok", "error", None, "ok"]
 

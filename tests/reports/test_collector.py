@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from reports.collector import OBJECTS_BETWEEN, seldom_collecting
+from rogue.reports.collector import OBJECTS_BETWEEN, seldom_collecting
 
 
 def test_usual_thresholds_return_after_a_failure_too() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
-from reports.columns import column_scale, columns_of, zero_in_every_run
-from reports.load import Run
-from reports.metrics import METRICS
-from reports.quantities import NARROW_SPACE, Unit, number_text
-from reports.results import Results
+from rogue.reports.columns import column_scale, columns_of, zero_in_every_run
+from rogue.reports.load import Run
+from rogue.reports.metrics import METRICS
+from rogue.reports.quantities import NARROW_SPACE, Unit, number_text
+from rogue.reports.results import Results
 
 
 @pytest.mark.parametrize(

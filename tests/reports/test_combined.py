@@ -7,15 +7,15 @@ import pytest
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
-from reports.combined import (
+from rogue.reports.combined import (
     combined_directory,
     data_checksum,
     make_combined_directory,
     results_directory,
     runs_text,
 )
-from reports.errors import ReportError
-from reports.load import Run
+from rogue.reports.errors import ReportError
+from rogue.reports.load import Run
 
 
 def made(results: Path, name: str, run_id: str, created_utc: str) -> Run:

@@ -6,10 +6,10 @@ import pytest
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
-from reports.compare import HEAD, compare, conclusions, shown, told_apart
-from reports.load import Run
-from reports.metrics.difference import Verdict
-from reports.results import Results
+from rogue.reports.compare import HEAD, compare, conclusions, shown, told_apart
+from rogue.reports.load import Run
+from rogue.reports.metrics.difference import Verdict
+from rogue.reports.results import Results
 
 Values = dict[str, list[float | None]]
 
@@ -40,7 +40,7 @@ FAST: Values = {"aggregate_bps": [9e9, 9.1e9, 9.2e9, 9.3e9], "probe_p50_ns": [60
 
 @pytest.fixture(autouse=True)
 def few_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    from reports import compare as module
+    from rogue.reports import compare as module
 
     monkeypatch.setattr(module, "METRICS", {name: module.METRICS[name] for name in METRIC_NAMES})
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from helpers.two_testbeds import two_testbeds
 
-from reports.differences import Side, reasons
-from reports.metrics import METRICS
+from rogue.reports.differences import Side, reasons
+from rogue.reports.metrics import METRICS
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from urllib.parse import unquote
 import cairosvg
 import pandas as pd
 
-from reports.downloads import LINE_MAX, downloads
-from reports.page import figure_sections
-from reports.results import Results
+from rogue.reports.downloads import LINE_MAX, downloads
+from rogue.reports.page import figure_sections
+from rogue.reports.results import Results
 
 
 def test_links_hold_the_files() -> None:

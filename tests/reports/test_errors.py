@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reports import ReportError, build
+from rogue.reports import ReportError, build
 
 
 def test_no_run_at_all() -> None:

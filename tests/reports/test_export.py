@@ -7,11 +7,11 @@ import pytest
 from helpers.sample_run import write_manifest, write_table
 from helpers.tiny_run import cell, filled, manifest, transfer
 
-from reports.export import export
-from reports.frames import BASE_UNITS
-from reports.load import Run
-from reports.results import Results
-from workloads.records import TABLES
+from rogue.reports.export import export
+from rogue.reports.frames import BASE_UNITS
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.workloads.records import TABLES
 
 
 def tiny(directory: Path) -> Results:

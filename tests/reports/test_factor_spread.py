@@ -7,10 +7,10 @@ import pytest
 from helpers.sample_run import Sample, write_manifest, write_sample_run, write_table
 from helpers.tiny_run import cell, filled, manifest, transfer
 
-from reports.factor_spread import ROWS_OPEN_MAX, spread
-from reports.load import Run
-from reports.quantities import NARROW_SPACE
-from reports.results import Results
+from rogue.reports.factor_spread import ROWS_OPEN_MAX, spread
+from rogue.reports.load import Run
+from rogue.reports.quantities import NARROW_SPACE
+from rogue.reports.results import Results
 
 
 def pings(directory: Path, times_us: dict[str, list[int | None]]) -> Results:

@@ -7,12 +7,12 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.figure_data import figure_data, thinned
-from reports.figures import FIGURES
-from reports.figures.marks import draw_cdf, rule, time_axis
-from reports.metrics import METRICS
-from reports.results import Results
-from reports.style import figure_look
+from rogue.reports.figure_data import figure_data, thinned
+from rogue.reports.figures import FIGURES
+from rogue.reports.figures.marks import draw_cdf, rule, time_axis
+from rogue.reports.metrics import METRICS
+from rogue.reports.results import Results
+from rogue.reports.style import figure_look
 
 
 def one_panel(title: str = "") -> tuple[Figure, Axes]:

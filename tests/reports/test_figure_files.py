@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from reports.figure_files import FORMATS, FigureResult, FilesWanted, skipped_figures, write_figures
-from reports.figures import FIGURES
-from reports.results import Results
-from reports.style import DARK_PARTNERS
-from reports.style_sheet import read_style_sheet
+from rogue.reports.figure_files import FORMATS, FigureResult, FilesWanted, skipped_figures, write_figures
+from rogue.reports.figures import FIGURES
+from rogue.reports.results import Results
+from rogue.reports.style import DARK_PARTNERS
+from rogue.reports.style_sheet import read_style_sheet
 
 REQUIRED = "pdflatex" in os.environ.get("REQUIRE", "")
 PDFLATEX = shutil.which("pdflatex")
@@ -118,7 +118,7 @@ def test_a_figure_that_cannot_be_drawn_says_why(results: Results, tmp_path: Path
 
 def test_a_name_is_no_formula(tmp_path: Path, results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"panel": ["=1+1"], "y": [-1.5]})
-    monkeypatch.setattr("reports.figure_files.figure_data", lambda _: frame)
+    monkeypatch.setattr("rogue.reports.figure_files.figure_data", lambda _: frame)
     write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, ("throughput",), ("csv",)))
     assert (tmp_path / "out" / "throughput.csv").read_text() == "panel,y\n'=1+1,-1.5\n"
 

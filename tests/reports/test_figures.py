@@ -12,15 +12,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from reports.figures import FIGURES
-from reports.figures.marks import POINTS_MAX, draw_cdf, size_axis, time_axis
-from reports.figures.panels import compared_panels, legend_above, page_width, panels, plain
-from reports.figures.throughput import FLOWS_MAX, ThroughputOverTime, drawn_width_ns
-from reports.load import Run
-from reports.results import Results
-from reports.style import figure_look
-from reports.svg import to_svg
-from workloads.records import TABLES
+from rogue.reports.figures import FIGURES
+from rogue.reports.figures.marks import POINTS_MAX, draw_cdf, size_axis, time_axis
+from rogue.reports.figures.panels import compared_panels, legend_above, page_width, panels, plain
+from rogue.reports.figures.throughput import FLOWS_MAX, ThroughputOverTime, drawn_width_ns
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.reports.style import figure_look
+from rogue.reports.svg import to_svg
+from rogue.workloads.records import TABLES
 
 
 @pytest.fixture(scope="module")

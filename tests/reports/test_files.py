@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from reports.errors import ReportError
-from reports.files import write_whole
+from rogue.reports.errors import ReportError
+from rogue.reports.files import write_whole
 
 
 def test_the_new_text_takes_the_place_of_the_old(tmp_path: Path) -> None:

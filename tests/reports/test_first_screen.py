@@ -6,11 +6,11 @@ import pytest
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import SOURCE, cell, manifest, session
 
-from reports.claims import Verdict, evaluate, read_claims
-from reports.first_screen import REASON_LENGTH_MAX, chips, failures, not_run, trust
-from reports.load import Run
-from reports.results import Results
-from reports.template import TEMPLATES
+from rogue.reports.claims import Verdict, evaluate, read_claims
+from rogue.reports.first_screen import REASON_LENGTH_MAX, chips, failures, not_run, trust
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.reports.template import TEMPLATES
 
 
 def read(directory: Path, *cells: dict[str, object], **changes: object) -> Results:

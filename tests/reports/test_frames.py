@@ -6,10 +6,10 @@ import pytest
 from helpers.sample_run import write_manifest, write_table
 from helpers.tiny_run import cell, filled, manifest, transfer
 
-from reports.frames import BASE_UNITS, rows_of_cells, rows_of_metrics, tables_of_cells
-from reports.load import Run
-from reports.quantities import Unit
-from reports.results import Results
+from rogue.reports.frames import BASE_UNITS, rows_of_cells, rows_of_metrics, tables_of_cells
+from rogue.reports.load import Run
+from rogue.reports.quantities import Unit
+from rogue.reports.results import Results
 
 
 @pytest.fixture

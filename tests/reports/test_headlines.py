@@ -3,7 +3,7 @@
 import pytest
 from helpers.tiny_run import manifest
 
-from reports.headlines import (
+from rogue.reports.headlines import (
     CUT,
     DEFAULT,
     HEADLINES,
@@ -13,10 +13,10 @@ from reports.headlines import (
     Headlines,
     headlines_of,
 )
-from reports.metrics import METRICS
-from workloads.faults import FAULTS
-from workloads.manifest import Manifest
-from workloads.traffic import WORKLOADS
+from rogue.reports.metrics import METRICS
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.manifest import Manifest
+from rogue.workloads.traffic import WORKLOADS
 
 ALL = {"default": DEFAULT, "cut": CUT, "standstill": STANDSTILL, **HEADLINES}
 

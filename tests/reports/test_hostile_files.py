@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reports import load
-from reports.errors import ReportError
-from reports.files import checksum, read_regular, write_new, write_whole
-from reports.load import parse_table
-from reports.manifest import read_manifest
+from rogue.reports import load
+from rogue.reports.errors import ReportError
+from rogue.reports.files import checksum, read_regular, write_new, write_whole
+from rogue.reports.load import parse_table
+from rogue.reports.manifest import read_manifest
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import build
-from reports.load import Run
-from reports.results import Results
+from rogue.reports import build
+from rogue.reports.load import Run
+from rogue.reports.results import Results
 
 
 def cells_of(results: Results) -> list[str]:

@@ -13,10 +13,10 @@ import pytest
 from helpers.browser import DARK, LOGGED, browse, complaints, measured, needs_browser, with_probe
 from helpers.tiny_run import cell, manifest
 
-from reports.errors import ReportError
-from reports.index import Entry, State, find_entries, reading, scan, write_index
-from reports.index.page import index_page
-from reports.index.text import shown
+from rogue.reports.errors import ReportError
+from rogue.reports.index import Entry, State, find_entries, reading, scan, write_index
+from rogue.reports.index.page import index_page
+from rogue.reports.index.text import shown
 
 
 def make(results: Path, name: str, number: int, **changes: object) -> Path:

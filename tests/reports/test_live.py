@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.browser import DARK, LOGGED, browse, complaints, measured, needs_browser, with_probe
 
-from reports.live import LivePage, last_page, live_page, seconds_text
+from rogue.reports.live import LivePage, last_page, live_page, seconds_text
 
 LIVE = LivePage(
     title="A <small> one",

@@ -10,8 +10,8 @@ import pytest
 from helpers.sample_run import write_manifest, write_table
 from helpers.tiny_run import SECOND, cell, delivery, filled, manifest, transfer
 
-from reports import load
-from reports.load import Run, parse_table
+from rogue.reports import load
+from rogue.reports.load import Run, parse_table
 
 FILE = "cells/rogue-r1/throughput.parquet"
 ROWS = [delivery("main/h0->h1", SECOND, 5)]

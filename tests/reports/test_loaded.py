@@ -6,8 +6,8 @@ import pytest
 from helpers.sample_run import write_sample_run
 
 import rogue
-from reports.load import Run
-from workloads.records import TABLES
+from rogue.reports.load import Run
+from rogue.workloads.records import TABLES
 
 
 @pytest.fixture

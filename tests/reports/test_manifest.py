@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from reports.errors import ReportError
-from reports.manifest import read_manifest
+from rogue.reports.errors import ReportError
+from rogue.reports.manifest import read_manifest
 
 
 def test_what_is_no_manifest_is_named(tmp_path: Path) -> None:

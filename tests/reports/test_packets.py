@@ -6,10 +6,10 @@ import pytest
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
-from reports.load import Run
-from reports.packets import packets_of_flows
-from reports.results import Results
-from reports.view import CellView
+from rogue.reports.load import Run
+from rogue.reports.packets import packets_of_flows
+from rogue.reports.results import Results
+from rogue.reports.view import CellView
 
 
 def view_of(directory: Path, transport: str, traffic: list[dict[str, object]], **facts: object) -> CellView:

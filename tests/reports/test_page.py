@@ -11,8 +11,8 @@ import pytest
 from helpers.sample_run import QUESTION, Sample, write_sample_run
 from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
 
-from reports import build
-from reports.figures import FIGURES
+from rogue.reports import build
+from rogue.reports.figures import FIGURES
 
 # The sample is one incast: nothing is swept, nothing fails and recovers, no transfer comes at its own time,
 # no host’s processor is watched, no transfers are drawn at random, no two factors vary, no flows are many.

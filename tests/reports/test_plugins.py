@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from reports.figures import FIGURES
-from reports.figures.window import WindowOverTime
-from reports.metrics import METRICS
-from reports.plugins import register_figure, register_metric
-from reports.results import Results
-from reports.tables import metric_tables
-from workloads.registration import ADDED
+from rogue.reports.figures import FIGURES
+from rogue.reports.figures.window import WindowOverTime
+from rogue.reports.metrics import METRICS
+from rogue.reports.plugins import register_figure, register_metric
+from rogue.reports.results import Results
+from rogue.reports.tables import metric_tables
+from rogue.workloads.registration import ADDED
 
 JAIN = METRICS["jain"]
 

@@ -7,10 +7,10 @@ import yaml
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest, session
 
-from reports import provenance
-from reports.manifest import read_manifest
-from reports.results import Results
-from workloads.manifest import Manifest
+from rogue.reports import provenance
+from rogue.reports.manifest import read_manifest
+from rogue.reports.results import Results
+from rogue.workloads.manifest import Manifest
 
 
 def read(directory: Path, *cells: dict[str, object], **changes: object) -> Manifest:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from reports.quantities import (
+from rogue.reports.quantities import (
     NARROW_SPACE,
     NO_VALUE,
     Unit,

@@ -6,10 +6,10 @@ import pytest
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
-from reports.load import Run
-from reports.manifest import read_manifest
-from reports.metrics.intervals import mean_interval
-from reports.results import Results, factor_name, settings_of
+from rogue.reports.load import Run
+from rogue.reports.manifest import read_manifest
+from rogue.reports.metrics.intervals import mean_interval
+from rogue.reports.results import Results, factor_name, settings_of
 
 
 def test_settings_are_transport_and_factor_point(tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 from helpers.two_testbeds import SLOWER, two_testbeds
 
-from reports import build
-from reports.differences import Side
-from reports.metrics import METRICS
-from reports.quantities import NARROW_SPACE
-from reports.results import Results
-from reports.side_by_side import Difference, SideBySide, side_by_side, with_ends, without_shared
+from rogue.reports import build
+from rogue.reports.differences import Side
+from rogue.reports.metrics import METRICS
+from rogue.reports.quantities import NARROW_SPACE
+from rogue.reports.results import Results
+from rogue.reports.side_by_side import Difference, SideBySide, side_by_side, with_ends, without_shared
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reports.style import (
+from rogue.reports.style import (
     DARK_PARTNERS,
     GRID,
     PAPER,
@@ -15,7 +15,7 @@ from reports.style import (
     style_of,
     styles_of,
 )
-from workloads.transports import parse_transport
+from rogue.workloads.transports import parse_transport
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 

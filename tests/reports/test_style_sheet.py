@@ -6,9 +6,9 @@ import matplotlib
 import pytest
 from matplotlib import rcParams
 
-from reports.errors import ReportError
-from reports.style import figure_look
-from reports.style_sheet import ALLOWED, NO_SHEET, read_style_sheet
+from rogue.reports.errors import ReportError
+from rogue.reports.style import figure_look
+from rogue.reports.style_sheet import ALLOWED, NO_SHEET, read_style_sheet
 
 
 def sheet(directory: Path, text: str) -> Path:

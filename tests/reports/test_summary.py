@@ -8,10 +8,10 @@ from helpers.sample_kinds import write_cells
 from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
 
-from reports.load import Run
-from reports.metrics.intervals import MeanInterval
-from reports.results import Results
-from reports.summary import RIVALS_MAX, cards, comparison, order
+from rogue.reports.load import Run
+from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.results import Results
+from rogue.reports.summary import RIVALS_MAX, cards, comparison, order
 
 
 def ascii_spaces(text: str) -> str:

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 
 from matplotlib.figure import Figure
 
-from reports.style import INK, figure_look, style_of
-from reports.svg import css_variable, to_svg
+from rogue.reports.style import INK, figure_look, style_of
+from rogue.reports.svg import css_variable, to_svg
 
 HOSTILE = '</text><script>alert("x")</script> $\\frac{1}{2}$ & <b>'
 

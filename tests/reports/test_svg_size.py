@@ -9,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from reports.style import figure_look
-from reports.svg_size import short_path, shrink
+from rogue.reports.style import figure_look
+from rogue.reports.svg_size import short_path, shrink
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from helpers.sample_run import Sample, write_sample_run
 
-from reports.load import Run
-from reports.results import Results
-from reports.tables import ReportTable, csv_href, metric_tables, table_of_runs
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.reports.tables import ReportTable, csv_href, metric_tables, table_of_runs
 
 
 def read_csv(href: str) -> list[dict[str, str]]:

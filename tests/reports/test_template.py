@@ -3,7 +3,7 @@
 import pytest
 from jinja2 import UndefinedError
 
-from reports.template import environment, style
+from rogue.reports.template import environment, style
 
 
 def test_values_are_escaped_and_must_be_there() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
-from reports.view import CellView, Window, common_interval_ns, once_per_cell
+from rogue.reports.view import CellView, Window, common_interval_ns, once_per_cell
 
 
 def test_window_ends_with_the_first_flow_that_is_done(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ import pytest
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell
 
-from reports.load import Run
-from reports.results import Results
-from reports.summary import cards, comparison
-from reports.tables import metric_tables
-from reports.wording import lost_text, spoken_text, value_text, values_text
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.reports.summary import cards, comparison
+from rogue.reports.tables import metric_tables
+from rogue.reports.wording import lost_text, spoken_text, value_text, values_text
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from mutation_score import CORE, Mutant, is_met, mutants_of
 
-CORE_TESTS = Path(__file__).parents[1] / "rogue_agent" / "core" / "test_link.py"
+CORE_TESTS = Path(__file__).parents[1] / "agent" / "core" / "test_link.py"
 TEXT = '''"""A docstring stays."""
 
 

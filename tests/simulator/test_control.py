@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, Star, counter
 
-from simulator import (
+from rogue.simulator import (
     CONTROLS,
     CX3PRO,
     FAIR_RATE_PARAMETERS,
@@ -17,7 +17,7 @@ from simulator import (
     Simulation,
     SimulationError,
 )
-from simulator._core import Controller
+from rogue.simulator._core import Controller
 
 DCQCN = NicControl("dcqcn")
 MARKING = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)

@@ -1,7 +1,7 @@
 import pytest
 from helpers.networks import MILLISECOND_NS, Star, connect, direct
 
-from simulator import DatagramQueuePair, Simulation, SimulationError
+from rogue.simulator import DatagramQueuePair, Simulation, SimulationError
 
 Received = list[tuple[int, list[tuple[int, int, bytes]]]]
 

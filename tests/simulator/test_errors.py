@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from helpers.networks import Star, connect
 
-from simulator import FairRates, InvariantViolation, NicControl, QueuePairError, SimulationError
-from simulator.reliability import check_parameters
+from rogue.simulator import FairRates, InvariantViolation, NicControl, QueuePairError, SimulationError
+from rogue.simulator.reliability import check_parameters
 
 
 def test_each_error_tells_whose_fault_it_is() -> None:

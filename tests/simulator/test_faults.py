@@ -14,7 +14,7 @@ from helpers.networks import (
     counter,
 )
 
-from simulator import IDEAL, PriorityFlowControl, QueuePair, Simulation, SimulationError
+from rogue.simulator import IDEAL, PriorityFlowControl, QueuePair, Simulation, SimulationError
 
 CONTROL = PriorityFlowControl(xoff_bytes=50_000)
 

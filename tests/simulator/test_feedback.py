@@ -3,7 +3,7 @@
 import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, counter
 
-from simulator import (
+from rogue.simulator import (
     CONTROLS,
     FAIR_RATE_PARAMETERS,
     IDEAL,

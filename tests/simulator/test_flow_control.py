@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Star, connect, counter
 
-from simulator import IDEAL, ROCEV2, PriorityFlowControl, QueuePair, Simulation, SimulationError
-from simulator.flow_control import headroom_bytes
+from rogue.simulator import IDEAL, ROCEV2, PriorityFlowControl, QueuePair, Simulation, SimulationError
+from rogue.simulator.flow_control import headroom_bytes
 
 FRAME = 1024 + 62 + 16 + 4
 WIRE_PS = 1106 * 800  # of a packet, at 10 Gb/s

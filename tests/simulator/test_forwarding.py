@@ -11,7 +11,15 @@ from helpers.networks import (
     counter,
 )
 
-from simulator import IDEAL, Marking, PriorityFlowControl, QueuePair, Reliability, Simulation, SimulationError
+from rogue.simulator import (
+    IDEAL,
+    Marking,
+    PriorityFlowControl,
+    QueuePair,
+    Reliability,
+    Simulation,
+    SimulationError,
+)
 
 SIMULATIONS = (Simulation, ReferenceSimulation)
 

@@ -1,7 +1,7 @@
 import pytest
 from helpers.networks import connect, counter, direct
 
-from simulator import ROCEV2
+from rogue.simulator import ROCEV2
 
 
 @pytest.mark.parametrize(

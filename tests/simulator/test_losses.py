@@ -5,7 +5,7 @@ from itertools import groupby
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, SECOND_NS, counter
 
-from simulator import (
+from rogue.simulator import (
     IDEAL,
     BurstLoss,
     IndependentLoss,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
 
-from simulator import Marking, QueuePair, Reliability, Simulation, SimulationError
+from rogue.simulator import Marking, QueuePair, Reliability, Simulation, SimulationError
 
 FRAME = 1086
 

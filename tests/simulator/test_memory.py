@@ -1,7 +1,7 @@
 import pytest
 from helpers.networks import MILLISECOND_NS, direct
 
-from simulator import Memory, QueuePair, Simulation, SimulationError
+from rogue.simulator import Memory, QueuePair, Simulation, SimulationError
 
 MTU = 1024
 SIZE = 200_000

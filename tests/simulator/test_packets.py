@@ -6,8 +6,15 @@ import pandas as pd
 import pytest
 from helpers.networks import MILLISECOND_NS, Star, connect
 
-from simulator import IndependentLoss, Marking, PriorityFlowControl, Reliability, Simulation, SimulationError
-from simulator.packets import FATES, KINDS
+from rogue.simulator import (
+    IndependentLoss,
+    Marking,
+    PriorityFlowControl,
+    Reliability,
+    Simulation,
+    SimulationError,
+)
+from rogue.simulator.packets import FATES, KINDS
 
 GAP_PS = 800
 """A byte at 10 Gb/s."""

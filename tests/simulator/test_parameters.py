@@ -4,7 +4,7 @@ from collections.abc import Callable
 import pytest
 from helpers.networks import Star, connect
 
-from simulator import Simulation, SimulationError
+from rogue.simulator import Simulation, SimulationError
 
 BAD: dict[str, tuple[Callable[[Simulation], object], str]] = {
     "rate zero": (lambda s: s.add_link("h0", "s1", rate_bps=0, delay_ps=0), "rate_bps .* from 1"),

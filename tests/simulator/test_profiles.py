@@ -1,4 +1,4 @@
-from simulator import PROFILES
+from rogue.simulator import PROFILES
 
 
 def test_the_registry_names_each_profile() -> None:

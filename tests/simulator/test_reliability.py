@@ -3,7 +3,7 @@
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, counter, direct
 
-from simulator import (
+from rogue.simulator import (
     IDEAL,
     RELIABILITIES,
     IpIdLoss,
@@ -15,7 +15,7 @@ from simulator import (
     Simulation,
     SimulationError,
 )
-from simulator._core import Requester
+from rogue.simulator._core import Requester
 
 DATA_WIRE_BYTES, FIRST_BYTES = 1024 + 62 + 20, 16
 TCPS = ("reno", "dctcp", "cubic", "iwarp")

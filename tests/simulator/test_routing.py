@@ -3,7 +3,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.routing import Router
+from rogue.simulator.routing import Router
 
 # Two hosts (0, 1), two edge switches (2, 3), four spines (4 ... 7); each line is one full-duplex link.
 LEAF_SPINE = [(0, 2), (1, 3)] + [(edge, spine) for edge in (2, 3) for spine in (4, 5, 6, 7)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from helpers.networks import MILLISECOND_NS, Host, Star, connect, direct
 
-from simulator import CX3PRO, QueuePair, Simulation, SimulationError, Timer
+from rogue.simulator import CX3PRO, QueuePair, Simulation, SimulationError, Timer
 
 MTU = 1024
 

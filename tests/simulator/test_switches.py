@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, connect, counter
 
-from simulator import IDEAL, ROCEV2, Marking, PriorityFlowControl, Simulation, SimulationError
+from rogue.simulator import IDEAL, ROCEV2, Marking, PriorityFlowControl, Simulation, SimulationError
 
 FRAME = 1024 + 62
 ENGINES = (Simulation, ReferenceSimulation)

@@ -1,8 +1,8 @@
 import pytest
 from helpers.networks import Star, connect
 
-from simulator import IDEAL, Simulation, SimulationError
-from simulator.topology import Topology
+from rogue.simulator import IDEAL, Simulation, SimulationError
+from rogue.simulator.topology import Topology
 
 
 def test_links_are_numbered_in_pairs_and_named_after_their_ends() -> None:

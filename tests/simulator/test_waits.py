@@ -2,7 +2,7 @@
 
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, connect
 
-from simulator import IDEAL, PriorityFlowControl, Simulation, Wait, explained, find_deadlock
+from rogue.simulator import IDEAL, PriorityFlowControl, Simulation, Wait, explained, find_deadlock
 
 
 def test_a_cycle() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS
 
-from simulator import IDEAL, Marking, PriorityFlowControl, QueuePair, Simulation, SimulationError
+from rogue.simulator import IDEAL, Marking, PriorityFlowControl, QueuePair, Simulation, SimulationError
 
 
 def star(weights: Mapping[int, int] | None, flow_control: PriorityFlowControl | None = None) -> Simulation:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from helpers.running_machines import RunningMachines, running
 
-from virtual import prerequisites, standing
-from virtual.errors import PrerequisiteError
-from virtual.image.cache import Image, cache_directory, obtain
-from virtual.machines.accelerator import choose
-from virtual.machines.plan import pair
-from virtual.machines.qemu import Accelerator
+from rogue.virtual import prerequisites, standing
+from rogue.virtual.errors import PrerequisiteError
+from rogue.virtual.image.cache import Image, cache_directory, obtain
+from rogue.virtual.machines.accelerator import choose
+from rogue.virtual.machines.plan import pair
+from rogue.virtual.machines.qemu import Accelerator
 
 
 def tell(text: str) -> None:

@@ -12,10 +12,10 @@ from statistics import median
 import pytest
 from helpers.real_rogue import call
 
-from reports.load import Run
-from reports.results import Results
-from virtual.image.cache import Image
-from virtual.machines.qemu import Accelerator
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.qemu import Accelerator
 
 pytestmark = [pytest.mark.virtual, pytest.mark.long]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from virtual import cache
+from rogue.virtual import cache
 
 
 def silent(_text: str) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from helpers.real_rogue import Running, call
 
-from harness.exit_codes import ExitCode
-from harness.results.manifest import read_manifest
-from remote.shell import Shell, connect
-from virtual import standing
-from virtual.image.cache import Image
-from virtual.machines.qemu import Accelerator
-from virtual.standing import processes
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.results.manifest import read_manifest
+from rogue.remote.shell import Shell, connect
+from rogue.virtual import standing
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.standing import processes
 
 pytestmark = [pytest.mark.virtual, pytest.mark.long]
 

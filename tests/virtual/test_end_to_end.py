@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from helpers.real_rogue import call
 
-from harness.exit_codes import ExitCode
-from harness.results.manifest import read_manifest
-from virtual import standing
-from virtual.image.cache import Image
-from virtual.machines.qemu import Accelerator
-from virtual.standing import processes
-from workloads.manifest import Manifest
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.results.manifest import read_manifest
+from rogue.virtual import standing
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.standing import processes
+from rogue.workloads.manifest import Manifest
 
 pytestmark = pytest.mark.virtual
 

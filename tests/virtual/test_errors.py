@@ -1,4 +1,4 @@
-from virtual.errors import PrerequisiteError, VirtualTestbedError
+from rogue.virtual.errors import PrerequisiteError, VirtualTestbedError
 
 
 def test_a_missing_program_is_reported_like_any_other_trouble_of_the_testbed() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
-from virtual.errors import VirtualTestbedError
-from virtual.network import HOSTS_MAX, BridgePort, VirtualNetwork, network
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.network import HOSTS_MAX, BridgePort, VirtualNetwork, network
 
 STAR = network(["h0", "h1"], ["s0"], [("h0", "s0"), ("h1", "s0")])
 CHAIN = network(

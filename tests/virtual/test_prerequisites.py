@@ -2,9 +2,9 @@ from collections.abc import Callable
 
 import pytest
 
-from virtual import prerequisites
-from virtual.errors import PrerequisiteError
-from virtual.prerequisites import KERNEL, MACHINES
+from rogue.virtual import prerequisites
+from rogue.virtual.errors import PrerequisiteError
+from rogue.virtual.prerequisites import KERNEL, MACHINES
 
 
 def without(*programs: str) -> Callable[[str], str | None]:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from remote.shell import connect
-from virtual import standing
-from virtual.image.cache import Image
-from virtual.machines.qemu import Accelerator
-from virtual.network import network
-from virtual.standing import processes
+from rogue.remote.shell import connect
+from rogue.virtual import standing
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.network import network
+from rogue.virtual.standing import processes
 
 pytestmark = pytest.mark.virtual
 
@@ -41,7 +41,7 @@ def nothing_is_left(state_home: Path, name: str) -> bool:
 
 def start_up(name: str) -> subprocess.Popen[str]:
     """`rogue testbed up` in a process of its own, at the moment when its machines boot."""
-    command = [sys.executable, "-m", "harness", "testbed", "up", "--hosts", "2", "--name", name]
+    command = [sys.executable, "-m", "rogue", "testbed", "up", "--hosts", "2", "--name", name]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr
     while "machines are booting" not in (line := process.stderr.readline()):

@@ -17,13 +17,13 @@ from helpers.agent_transfer import (
 )
 from helpers.running_machines import RunningMachines, running
 
-from remote.errors import NodeError
-from remote.shell import connect
-from rogue_agent.node.messages import Connect, Connected, Prepared, Result, Results
-from virtual.errors import VirtualTestbedError
-from virtual.image.cache import Image
-from virtual.machines.plan import pair
-from virtual.machines.qemu import Accelerator
+from rogue.agent.node.messages import Connect, Connected, Prepared, Result, Results
+from rogue.remote.errors import NodeError
+from rogue.remote.shell import connect
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.plan import pair
+from rogue.virtual.machines.qemu import Accelerator
 
 pytestmark = pytest.mark.virtual
 

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.faults import Flooding, LinkCut, Loss, Misrouting, PauseStorm, SlowReceiver
-from workloads.topologies import TOPOLOGIES
+from rogue.workloads.faults import Flooding, LinkCut, Loss, Misrouting, PauseStorm, SlowReceiver
+from rogue.workloads.topologies import TOPOLOGIES
 
 LOT = TOPOLOGIES["parking_lot"].model_validate({"rate": "10Gbps"})
 STAR = TOPOLOGIES["star"].model_validate({"hosts": 3, "rate": "10Gbps"})

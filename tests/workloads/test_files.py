@@ -4,9 +4,9 @@ import pytest
 from helpers.data_files import FLOWS, trace_rows
 from pydantic import ValidationError
 
-from harness.data.files import files_beside
-from workloads.files import DataFile
-from workloads.traffic.trace import Trace
+from rogue.harness.data.files import files_beside
+from rogue.workloads.files import DataFile
+from rogue.workloads.traffic.trace import Trace
 
 
 def validated(file: object, context: object = None) -> Trace:

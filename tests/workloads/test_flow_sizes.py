@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.flow_sizes import FB_HADOOP, FLOW_SIZES, IRN, WEB_SEARCH, FlowSizes
+from rogue.workloads.flow_sizes import FB_HADOOP, FLOW_SIZES, IRN, WEB_SEARCH, FlowSizes
 
 
 class Fixed(Random):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workloads.framing import NS3, ROCEV2, Framing
+from rogue.workloads.framing import NS3, ROCEV2, Framing
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.ideal import ideal_goodput_bps, ideal_transfer_ns, longest_round_trip_ns
-from workloads.topologies import TOPOLOGIES, Topology
+from rogue.workloads.ideal import ideal_goodput_bps, ideal_transfer_ns, longest_round_trip_ns
+from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 
 def star(**changes: object) -> Topology:

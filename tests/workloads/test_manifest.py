@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import cell, manifest
 
-from workloads.manifest import Manifest, ManifestError, parse_manifest
-from workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
+from rogue.workloads.manifest import Manifest, ManifestError, parse_manifest
+from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 EXAMPLE = Path(__file__).parents[1] / "harness/data/manifest-example.json"
 

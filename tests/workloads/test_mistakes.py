@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.mistakes import MISTAKE, mistake, mistakes_at
-from workloads.specification import Specification
+from rogue.workloads.mistakes import MISTAKE, mistake, mistakes_at
+from rogue.workloads.specification import Specification
 
 
 class Example(Specification):

@@ -3,12 +3,12 @@ from typing import Literal
 
 import pytest
 
-from workloads.flow_sizes import FLOW_SIZES, FlowSizes
-from workloads.plugins import register_flow_sizes, register_topology, register_workload
-from workloads.registration import ADDED
-from workloads.topologies import TOPOLOGIES
-from workloads.topologies.star import Star
-from workloads.traffic.poisson import Poisson
+from rogue.workloads.flow_sizes import FLOW_SIZES, FlowSizes
+from rogue.workloads.plugins import register_flow_sizes, register_topology, register_workload
+from rogue.workloads.registration import ADDED
+from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.topologies.star import Star
+from rogue.workloads.traffic.poisson import Poisson
 
 
 class Sun(Star):

@@ -1,6 +1,6 @@
 import pytest
 
-from workloads.printable import is_printable, printable, shortened
+from rogue.workloads.printable import is_printable, printable, shortened
 
 
 @pytest.mark.parametrize("text", ["RoGUE, 8-to-1", "µs → Gb/s", "two\nlines\tand a tab", "日本", "👍"])

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.probes import PROBES, Write0
+from rogue.workloads.probes import PROBES, Write0
 
 
 @pytest.mark.parametrize("kind", PROBES)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workloads.records import TABLES, Column, FailureKind, Table
+from rogue.workloads.records import TABLES, Column, FailureKind, Table
 
 UNITS = ("_ns", "_ps", "_bytes", "_bps", "_packets", "_cores")
 UNITLESS_NUMBERS = {

@@ -1,6 +1,6 @@
 import pytest
 
-from workloads.registration import ADDED, add, check_class
+from rogue.workloads.registration import ADDED, add, check_class
 
 
 def test_an_entry_is_in_all_its_registries_or_in_none() -> None:

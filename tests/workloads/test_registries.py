@@ -2,11 +2,11 @@
 
 import pytest
 
-from workloads.faults import FAULTS
-from workloads.probes import PROBES
-from workloads.specification import Specification
-from workloads.topologies import TOPOLOGIES
-from workloads.traffic import WORKLOADS
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.probes import PROBES
+from rogue.workloads.specification import Specification
+from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.traffic import WORKLOADS
 
 KINDS: list[tuple[str, type[Specification]]] = [
     *TOPOLOGIES.items(), *WORKLOADS.items(), *PROBES.items(), *FAULTS.items(),

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from workloads.shipped import shipped
+from rogue.workloads.shipped import shipped
 
 
 def test_a_checkout_has_them_beside_its_packages() -> None:
@@ -8,7 +8,8 @@ def test_a_checkout_has_them_beside_its_packages() -> None:
     assert (shipped("playbooks") / "provision.yml").is_file()
 
 
-def test_an_installed_package_has_them_in_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "rogue_shipped" / "experiments").mkdir(parents=True)
-    assert shipped("experiments", tmp_path) == tmp_path / "rogue_shipped" / "experiments"
-    assert shipped("playbooks", tmp_path) == tmp_path / "playbooks"
+def test_an_installed_package_has_them_inside(tmp_path: Path) -> None:
+    package = tmp_path / "rogue"
+    (package / "experiments").mkdir(parents=True)
+    assert shipped("experiments", package) == package / "experiments"
+    assert shipped("playbooks", package) == tmp_path / "playbooks"

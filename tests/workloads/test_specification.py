@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.specification import Size, SizeOrUnbounded, Specification
+from rogue.workloads.specification import Size, SizeOrUnbounded, Specification
 
 
 class Example(Specification):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.streams import SOURCE_PORTS, START_JITTER_NS, random_stream, source_port, start_jitter_ns
+from rogue.workloads.streams import SOURCE_PORTS, START_JITTER_NS, random_stream, source_port, start_jitter_ns
 
 JITTER_OF_SEED_1 = [1430, 9388, 5212, 9120]
 

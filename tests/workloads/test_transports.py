@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workloads.transports import BASES, FEATURES, TransportNameError, parse_transport
+from rogue.workloads.transports import BASES, FEATURES, TransportNameError, parse_transport
 
 
 @pytest.mark.parametrize(

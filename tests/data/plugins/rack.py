@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from workloads.flow_sizes import FlowSizes
-from workloads.plugins import register_flow_sizes, register_topology, register_workload
-from workloads.specification import Rate, Size
-from workloads.streams import start_jitter_ns
-from workloads.topologies import Link, Placement, Topology
-from workloads.traffic import Flow, Workload
+from rogue.workloads.flow_sizes import FlowSizes
+from rogue.workloads.plugins import register_flow_sizes, register_topology, register_workload
+from rogue.workloads.specification import Rate, Size
+from rogue.workloads.streams import start_jitter_ns
+from rogue.workloads.topologies import Link, Placement, Topology
+from rogue.workloads.traffic import Flow, Workload
 
 
 class Racks(Topology):

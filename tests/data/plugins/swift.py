@@ -9,10 +9,10 @@ and pacing is the limiter's at any window, for below two batches the window cann
 import math
 from dataclasses import dataclass, field
 
-from rogue_agent.core.cc import CongestionControl, CongestionControlParameters, Sample, Segments
-from rogue_agent.core.link import LinkFacts
-from rogue_agent.core.parameters import at_least, between
-from rogue_agent.core.plugins import register_control
+from rogue.agent.core.cc import CongestionControl, CongestionControlParameters, Sample, Segments
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.parameters import at_least, between
+from rogue.agent.core.plugins import register_control
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.cell.demand import carried_verbs
-from workloads.transports import parse_transport
+from rogue.harness.cell.demand import carried_verbs
+from rogue.workloads.transports import parse_transport
 
 GROUP = "traffic=[{name: bulk, workload: {kind: incast, senders: 2, size: 1MB, verb: read}}]"
 

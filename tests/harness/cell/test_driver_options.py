@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.cell.driver_options import (
+from rogue.agent.node.messages import Prepare
+from rogue.harness.cell.driver_options import (
     DriverOptions,
     driver_options,
     option_for_nodes,
     option_mistake,
     without_options,
 )
-from harness.cell.parameters import agent_overrides
-from harness.testbeds.simulator import support
-from rogue_agent.node.messages import Prepare
+from rogue.harness.cell.parameters import agent_overrides
+from rogue.harness.testbeds.simulator import support
 
 POLLING = "transports=[{name: rogue, completions: polling, record_inputs: true, segment: 16KiB}]"
 

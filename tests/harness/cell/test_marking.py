@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import carrier, cell_of
 
-from harness.cell.marking import checked_threshold, marked_above_bytes
-from harness.cell.mistakes import ParameterError
+from rogue.harness.cell.marking import checked_threshold, marked_above_bytes
+from rogue.harness.cell.mistakes import ParameterError
 
 
 @pytest.mark.parametrize(("rate", "frames"), [("1Gbps", 20), ("10Gbps", 65), ("40Gbps", 260)])

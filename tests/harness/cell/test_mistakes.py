@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
-from harness.experiment.choices import TrafficGroup
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
+from rogue.harness.experiment.choices import TrafficGroup
 
 WORKLOAD = "workload: {kind: incast, senders: 2, size: 1MB}"
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.cell.mistakes import ParameterError, ParameterMistake
-from harness.cell.parameters import agent_overrides, agent_settings
-from harness.experiment.choices import Scalar
-from rogue_agent.core.cc.vegas import VegasParameters
-from rogue_agent.core.transports import TRANSPORTS
+from rogue.agent.core.cc.vegas import VegasParameters
+from rogue.agent.core.transports import TRANSPORTS
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
+from rogue.harness.cell.parameters import agent_overrides, agent_settings
+from rogue.harness.experiment.choices import Scalar
 
 RATE_BPS = 10_000_000_000
 

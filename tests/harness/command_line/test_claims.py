@@ -6,7 +6,7 @@ import pytest
 from helpers.board_runs import outcome, write_run
 from typer.testing import CliRunner
 
-from harness.cli import app
+from rogue.harness.cli import app
 
 
 def test_claims_takes_directories_and_a_place(tmp_path: Path) -> None:
@@ -19,7 +19,9 @@ def test_claims_takes_directories_and_a_place(tmp_path: Path) -> None:
 
 def test_reproduce_hands_its_options_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     got: list[object] = []
-    monkeypatch.setattr("harness.commands.reproduce.reproduce_paper", lambda *options: got.extend(options))
+    monkeypatch.setattr(
+        "rogue.harness.commands.reproduce.reproduce_paper", lambda *options: got.extend(options)
+    )
     arguments = [
         "reproduce",
         "irn",

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from harness.command_line import completion
-from harness.commands.experiments import DIRECTORY
-from harness.commands.listing import LISTS
-from harness.provisioning.inventory_file import VIRTUAL
-from harness.testbeds import TESTBEDS
-from reports.figures import FIGURES
+from rogue.harness.command_line import completion
+from rogue.harness.commands.experiments import DIRECTORY
+from rogue.harness.commands.listing import LISTS
+from rogue.harness.provisioning.inventory_file import VIRTUAL
+from rogue.harness.testbeds import TESTBEDS
+from rogue.reports.figures import FIGURES
 
 
 def offered(words: str, directory: Path) -> list[str]:
     """By the installed command, as bash asks it; the last word is what was typed so far."""
     typed = words.split(" ")
     asked = {"_ROGUE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1)}
-    program = [sys.executable, "-m", "harness"]
+    program = [sys.executable, "-m", "rogue"]
     done = subprocess.run(
         program, env=os.environ | asked, cwd=directory, capture_output=True, text=True, check=False
     )

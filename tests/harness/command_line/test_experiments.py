@@ -1,7 +1,7 @@
 import pytest
 
-from harness.command_line.experiments import list_
-from harness.errors import UsageError
+from rogue.harness.command_line.experiments import list_
+from rogue.harness.errors import UsageError
 
 
 def test_only_runs_are_listed_from_a_directory_or_by_experiment() -> None:

@@ -8,7 +8,7 @@ import pytest
 from helpers.command_line import rogue, start_rogue
 from helpers.nodes import write_inventory
 
-from harness.provisioning.reach import REACH_LIMIT_S
+from rogue.harness.provisioning.reach import REACH_LIMIT_S
 
 PATIENCE_S = 60
 

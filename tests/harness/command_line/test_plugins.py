@@ -4,8 +4,8 @@ from helpers.command_line import rogue
 
 BAD = """\
 from dataclasses import dataclass
-from rogue_agent.core.cc.fixed import FixedParameters
-from rogue_agent.core.plugins import register_control
+from rogue.agent.core.cc.fixed import FixedParameters
+from rogue.agent.core.plugins import register_control
 
 @dataclass(frozen=True, slots=True)
 class Parameters(FixedParameters):

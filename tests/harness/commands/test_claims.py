@@ -8,9 +8,9 @@ import pytest
 from helpers.board_runs import outcome, write_run
 from helpers.sample_run import Sample, write_sample_run
 
-from harness.commands.claims import find_runs, write_board
-from harness.errors import DamagedRunError, UsageError
-from reports.board.tally import BEGIN, END
+from rogue.harness.commands.claims import find_runs, write_board
+from rogue.harness.errors import DamagedRunError, UsageError
+from rogue.reports.board.tally import BEGIN, END
 
 
 def test_board_is_written_below_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,7 +55,7 @@ def old_run(tmp_path: Path) -> Path:
 def test_an_old_run_is_judged_again_and_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, old_run: Path
 ) -> None:
-    monkeypatch.setattr("harness.commands.claims.note_report_files", lambda run: None)
+    monkeypatch.setattr("rogue.harness.commands.claims.note_report_files", lambda run: None)
     write_board((tmp_path / "results",), None)
     assert f"run 1 of 1: {old_run} is held against the claims" in capsys.readouterr().err
     assert json.loads((old_run / "claims.json").read_text())["schema"] == 1
@@ -69,7 +69,7 @@ def test_a_run_that_may_not_be_written_stays_as_it_is(
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("harness.commands.claims.locked", refuse)
+    monkeypatch.setattr("rogue.harness.commands.claims.locked", refuse)
     write_board((tmp_path / "results",), tmp_path / "claims.html")
     assert not (old_run / "claims.json").exists()
     content = json.loads((tmp_path / "claims.json").read_text())
@@ -103,7 +103,7 @@ def test_verdicts_that_somebody_changed_are_not_believed(
 ) -> None:
     run = write_run(tmp_path / "a", outcome(), files={"claims.json": "0" * 64})
     asked: list[Path] = []
-    monkeypatch.setattr("harness.commands.claims._evaluated", lambda run: asked.append(run) or [])
+    monkeypatch.setattr("rogue.harness.commands.claims._evaluated", lambda run: asked.append(run) or [])
     write_board((tmp_path,), None)
     assert asked == [run]
 

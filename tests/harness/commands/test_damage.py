@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import cell, manifest
 
-from harness.commands.compare import compare_runs
-from harness.commands.damage import refuse_damage
-from harness.commands.export import export_run
-from harness.commands.report import build_report
-from harness.errors import DamagedRunError
-from harness.results.files import checksums
-from harness.results.manifest import write_manifest
-from harness.results.run_directory import check_files
-from workloads.manifest import Manifest
-from workloads.records import CellStatus
+from rogue.harness.commands.compare import compare_runs
+from rogue.harness.commands.damage import refuse_damage
+from rogue.harness.commands.export import export_run
+from rogue.harness.commands.report import build_report
+from rogue.harness.errors import DamagedRunError
+from rogue.harness.results.files import checksums
+from rogue.harness.results.manifest import write_manifest
+from rogue.harness.results.run_directory import check_files
+from rogue.workloads.manifest import Manifest
+from rogue.workloads.records import CellStatus
 
 
 @pytest.fixture

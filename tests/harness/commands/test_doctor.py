@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 from helpers.nodes import host_facts, read_inventory, switch_facts, write_inventory
 
-from harness.commands import doctor as command
-from harness.exit_codes import ExitCode
-from harness.provisioning.clocks import ClockOffset
-from harness.provisioning.findings import Examination, Finding
+from rogue.harness.commands import doctor as command
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.provisioning.clocks import ClockOffset
+from rogue.harness.provisioning.findings import Examination, Finding
 
 
 @pytest.fixture(scope="module")

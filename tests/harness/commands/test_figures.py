@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from helpers.sample_run import Sample, write_sample_run
 
-from harness.commands.figures import FigureOptions, parsed_formats, parsed_width, write_run_figures
-from harness.errors import DamagedRunError, HarnessError
-from harness.exit_codes import ExitCode
+from rogue.harness.commands.figures import FigureOptions, parsed_formats, parsed_width, write_run_figures
+from rogue.harness.errors import DamagedRunError, HarnessError
+from rogue.harness.exit_codes import ExitCode
 
 
 @pytest.fixture(scope="module")

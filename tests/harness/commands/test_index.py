@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import cell, manifest
 
-from harness.commands import index
-from harness.commands.index import update_index, update_index_of
+from rogue.harness.commands import index
+from rogue.harness.commands.index import update_index, update_index_of
 
 
 def make(results: Path) -> Path:

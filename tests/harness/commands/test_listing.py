@@ -1,11 +1,11 @@
 import pytest
 
-from harness.commands.listing import LISTS, places
-from harness.testbeds import TESTBEDS
-from harness.testbeds.base import Testbed
-from harness.testbeds.simulator import SimulatorTestbed
-from workloads.faults import FAULTS
-from workloads.transports import parse_transport
+from rogue.harness.commands.listing import LISTS, places
+from rogue.harness.testbeds import TESTBEDS
+from rogue.harness.testbeds.base import Testbed
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.transports import parse_transport
 
 
 class Nowhere(SimulatorTestbed):

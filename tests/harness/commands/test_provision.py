@@ -6,13 +6,13 @@ import pytest
 from helpers.nodes import read_inventory, write_inventory
 from helpers.switch_inventory import LOGIN, hardware, wanted
 
-from harness.commands import provision as command
-from harness.errors import UsageError
-from harness.exit_codes import ExitCode
-from harness.provisioning.events import PlaybookResult
-from harness.provisioning.playbook import Interrupted
-from harness.provisioning.ports import PortSettings
-from harness.termination import StoppedError
+from rogue.harness.commands import provision as command
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.provisioning.events import PlaybookResult
+from rogue.harness.provisioning.playbook import Interrupted
+from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.termination import StoppedError
 
 
 @pytest.fixture(scope="module")

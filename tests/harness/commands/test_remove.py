@@ -11,12 +11,12 @@ import pytest
 from helpers.command_line import SCRIPT
 from helpers.tiny_run import cell, manifest
 
-from harness.commands import remove
-from harness.commands.index import update_index
-from harness.commands.remove import remove_runs
-from harness.errors import HarnessError, UsageError
-from harness.results.run_directory import locked, partial_report
-from harness.termination import StoppedError
+from rogue.harness.commands import remove
+from rogue.harness.commands.index import update_index
+from rogue.harness.commands.remove import remove_runs
+from rogue.harness.errors import HarnessError, UsageError
+from rogue.harness.results.run_directory import locked, partial_report
+from rogue.harness.termination import StoppedError
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_what_a_stop_leaves_is_no_run_and_goes_next_time(run: Path, monkeypatch:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("harness.commands.remove.shutil.rmtree", stopped)
+        patched.setattr("rogue.harness.commands.remove.shutil.rmtree", stopped)
         with pytest.raises(StoppedError, match="goes with the next `rogue rm`") as caught:
             remove_runs([run], yes=True)
     assert caught.value.exit_code == 130
@@ -149,6 +149,6 @@ def test_a_place_that_does_not_let_go(run: Path, monkeypatch: pytest.MonkeyPatch
     def refused(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("harness.commands.remove.shutil.rmtree", refused)
+    monkeypatch.setattr("rogue.harness.commands.remove.shutil.rmtree", refused)
     with pytest.raises(HarnessError, match="Permission denied; the rest of it is left"):
         remove_runs([run], yes=True)

@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands import reproduce
-from harness.commands.experiments import find_experiment
-from harness.commands.reproduce import Step, is_same, paper_experiments, reproduce_paper, step_of
-from harness.commands.run import RunOptions
-from harness.errors import ConfigError, UsageError
-from harness.exit_codes import ExitCode
-from harness.experiment.load import LoadedExperiment, load_experiment
-from harness.plan.plan import make_plan
-from harness.results.manifest import read_manifest, write_manifest
-from harness.run import start_run
-from harness.testbeds import find_testbed
-from workloads.manifest import Git
+from rogue.harness.commands import reproduce
+from rogue.harness.commands.experiments import find_experiment
+from rogue.harness.commands.reproduce import Step, is_same, paper_experiments, reproduce_paper, step_of
+from rogue.harness.commands.run import RunOptions
+from rogue.harness.errors import ConfigError, UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.experiment.load import LoadedExperiment, load_experiment
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.results.manifest import read_manifest, write_manifest
+from rogue.harness.run import start_run
+from rogue.harness.testbeds import find_testbed
+from rogue.workloads.manifest import Git
 
 NAMES = ["irn-paper/figure-7", "irn-paper/figures-1-6"]
 
@@ -32,7 +32,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[RunOptions]:
     monkeypatch.setattr(reproduce, "run_experiment", run)
     monkeypatch.setattr(reproduce, "write_board", lambda places, out: ExitCode.OK)
     monkeypatch.setattr(reproduce, "git_facts", lambda: Git(commit="c", dirty=False))
-    monkeypatch.setattr("harness.run.git_facts", lambda: Git(commit="c", dirty=False))
+    monkeypatch.setattr("rogue.harness.run.git_facts", lambda: Git(commit="c", dirty=False))
     return options
 
 

@@ -11,9 +11,9 @@ import pytest
 from helpers.command_line import SCRIPT, rogue
 from helpers.tiny_run import cell, manifest
 
-from harness.commands.runs import print_runs
-from harness.errors import UsageError
-from harness.results.run_directory import locked
+from rogue.harness.commands.runs import print_runs
+from rogue.harness.errors import UsageError
+from rogue.harness.results.run_directory import locked
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2Jb"
 

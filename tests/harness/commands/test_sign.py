@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import cell, manifest
 
-from harness.commands.sign import check_signature, sign_run
-from harness.commands.verify import verify_run
-from harness.errors import DamagedRunError, UsageError
-from harness.exit_codes import ExitCode
-from harness.results.manifest import write_manifest
-from workloads.manifest import Manifest
+from rogue.harness.commands.sign import check_signature, sign_run
+from rogue.harness.commands.verify import verify_run
+from rogue.harness.errors import DamagedRunError, UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.results.manifest import write_manifest
+from rogue.workloads.manifest import Manifest
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen here")
 

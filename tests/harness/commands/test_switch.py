@@ -11,12 +11,12 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import served_switch
 from helpers.switch_inventory import hardware, wanted
 
-from harness.commands import switch as command
-from harness.errors import UsageError
-from harness.exit_codes import ExitCode
-from harness.provisioning.inventory import HardwareSwitch
-from harness.provisioning.switches.operations import OpenSwitch
-from remote.errors import NodeError
+from rogue.harness.commands import switch as command
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.provisioning.inventory import HardwareSwitch
+from rogue.harness.provisioning.switches.operations import OpenSwitch
+from rogue.remote.errors import NodeError
 
 Capture = pytest.CaptureFixture[str]
 

@@ -5,12 +5,12 @@ import pytest
 from helpers.nodes import read_inventory, write_inventory
 from helpers.switch_inventory import LOGIN, hardware, wanted
 
-from harness.commands import teardown as command
-from harness.exit_codes import ExitCode
-from harness.provisioning.events import PlaybookResult
-from harness.provisioning.playbook import Interrupted
-from harness.termination import StoppedError
-from remote.errors import NodeError
+from rogue.harness.commands import teardown as command
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.provisioning.events import PlaybookResult
+from rogue.harness.provisioning.playbook import Interrupted
+from rogue.harness.termination import StoppedError
+from rogue.remote.errors import NodeError
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from helpers.pretended_machines import pretend
 
-from harness.commands import testbed
-from harness.commands.testbed import network_asked_for
-from harness.errors import UsageError
-from harness.exit_codes import ExitCode
-from harness.provisioning.inventory_file import inventory_of
-from harness.termination import StoppedError
-from remote.errors import NodeError
-from virtual import standing
-from virtual.machines.qemu import Accelerator
-from virtual.standing import lifecycle, processes
+from rogue.harness.commands import testbed
+from rogue.harness.commands.testbed import network_asked_for
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.termination import StoppedError
+from rogue.remote.errors import NodeError
+from rogue.virtual import standing
+from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.standing import lifecycle, processes
 
 
 @pytest.fixture

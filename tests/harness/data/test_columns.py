@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticCustomError
 
-from harness.data import columns
-from harness.data.columns import read_columns
-from harness.data.source import data_source
+from rogue.harness.data import columns
+from rogue.harness.data.columns import read_columns
+from rogue.harness.data.source import data_source
 
 ROOT = Path(__file__).parents[3]
 TABLE = read_columns(data_source("t.csv", b"a,b\n1,x\n2.5,y\n3,x\n"), ("a", "b"))
@@ -53,7 +53,7 @@ FORK_TWICE = """
 import os
 from pathlib import Path
 from helpers.data_files import trace_rows
-from rogue_agent.node.forked import close_all_but
+from rogue.agent.node.forked import close_all_but
 trace_rows("start_ns,src,dst,size_bytes\\n0,h0,h1,5\\n")
 if (child := os.fork()) == 0:
     close_all_but({0, 1, 2})

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticCustomError
 
-from harness.data.files import READERS, files_beside, kept_files
-from workloads.traffic.trace_rows import TraceRows
+from rogue.harness.data.files import READERS, files_beside, kept_files
+from rogue.workloads.traffic.trace_rows import TraceRows
 
 GOOD = "start_ns,src,dst,size_bytes\n0,h0,h1,10\n"
 

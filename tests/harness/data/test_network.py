@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
-from harness.data import network
-from harness.data.network import network_text, read_network
-from harness.data.source import data_source
+from rogue.harness.data import network
+from rogue.harness.data.network import network_text, read_network
+from rogue.harness.data.source import data_source
 
 GOOD = "links:\n  - {link: h0-s0, rate: 1Gbps}\n  - {link: h1-s0, rate: 1Gbps}\n"
 

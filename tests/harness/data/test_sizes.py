@@ -3,9 +3,9 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
-from harness.data.sizes import read_sizes, sizes_text
-from harness.data.source import data_source
-from workloads.flow_sizes import FLOW_SIZES, FlowSizes
+from rogue.harness.data.sizes import read_sizes, sizes_text
+from rogue.harness.data.source import data_source
+from rogue.workloads.flow_sizes import FLOW_SIZES, FlowSizes
 
 
 def sizes(text: str) -> FlowSizes:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticCustomError
 
-from harness.data import source
-from harness.data.source import data_source, read_source
+from rogue.harness.data import source
+from rogue.harness.data.source import data_source, read_source
 
 
 def told(path: Path) -> str:

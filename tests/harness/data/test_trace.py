@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from pydantic_core import PydanticCustomError
 
-from harness.data import columns
-from harness.data.columns import read_columns
-from harness.data.source import data_source
-from harness.data.trace import COLUMNS, read_trace
+from rogue.harness.data import columns
+from rogue.harness.data.columns import read_columns
+from rogue.harness.data.source import data_source
+from rogue.harness.data.trace import COLUMNS, read_trace
 
 HEAD = "start_ns,src,dst,size_bytes\n"
 GOOD = HEAD + "0,h0,h1,10\n"

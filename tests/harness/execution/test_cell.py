@@ -8,11 +8,11 @@ from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 
-from harness.cell.cell import Cell
-from harness.execution.cell import Task, execute
-from harness.results.manifest import read_cell_record
-from harness.testbeds.base import CellResult, Progress
-from workloads.records import CellStatus, FailureKind
+from rogue.harness.cell.cell import Cell
+from rogue.harness.execution.cell import Task, execute
+from rogue.harness.results.manifest import read_cell_record
+from rogue.harness.testbeds.base import CellResult, Progress
+from rogue.workloads.records import CellStatus, FailureKind
 
 
 class Raising(FakeTestbed):
@@ -81,7 +81,7 @@ def test_a_cell_that_cannot_be_stored_says_so(tmp_path: Path, monkeypatch: pytes
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("harness.results.cell_directory.write_whole", full)
+    monkeypatch.setattr("rogue.harness.results.cell_directory.write_whole", full)
     record = execute(task(tmp_path, "ok"), lambda _fraction: None)
     assert (record.status, record.failure_kind) == (CellStatus.FAILED, FailureKind.OUT_OF_SPACE)
     assert list((tmp_path / "cells").iterdir()) == []

@@ -10,15 +10,15 @@ from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 
-from harness.errors import ClusterLostError, UsageError
-from harness.execution import dask_slot
-from harness.execution.cell import Task, execute
-from harness.execution.dask_slot import DaskSlot, check_code, openness
-from harness.execution.lookout import Lookout
-from harness.execution.parcel import Parcel
-from harness.execution.slot import WorkerDiedError
-from workloads.manifest import CellRecord, Git
-from workloads.records import CellStatus, FailureKind
+from rogue.harness.errors import ClusterLostError, UsageError
+from rogue.harness.execution import dask_slot
+from rogue.harness.execution.cell import Task, execute
+from rogue.harness.execution.dask_slot import DaskSlot, check_code, openness
+from rogue.harness.execution.lookout import Lookout
+from rogue.harness.execution.parcel import Parcel
+from rogue.harness.execution.slot import WorkerDiedError
+from rogue.workloads.manifest import CellRecord, Git
+from rogue.workloads.records import CellStatus, FailureKind
 
 if TYPE_CHECKING:
     from distributed import Client

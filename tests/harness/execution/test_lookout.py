@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.errors import ClusterLostError
-from harness.execution.lookout import LOOK_SECONDS, Lookout
+from rogue.harness.errors import ClusterLostError
+from rogue.harness.execution.lookout import LOOK_SECONDS, Lookout
 
 
 class Cluster:

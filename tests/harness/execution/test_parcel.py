@@ -6,14 +6,14 @@ from helpers.cell_records import cell_record
 from helpers.fake_testbed import FakeTestbed
 from helpers.plugin_files import FOLDER
 
-from harness.execution.cell import Task
-from harness.execution.parcel import Parcel, pack
-from harness.execution.slot import Slot
-from harness.experiment.load import load_experiment
-from harness.plan.cells import plan_cells
-from harness.plugins.loading import unload_plugins
-from workloads.records import CellStatus
-from workloads.traffic import WORKLOADS
+from rogue.harness.execution.cell import Task
+from rogue.harness.execution.parcel import Parcel, pack
+from rogue.harness.execution.slot import Slot
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plugins.loading import unload_plugins
+from rogue.workloads.records import CellStatus
+from rogue.workloads.traffic import WORKLOADS
 
 
 def parcel_task(directory: Path) -> Task:

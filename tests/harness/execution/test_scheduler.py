@@ -9,11 +9,11 @@ from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import PIPE, FakeTestbed
 
-from harness.execution.cell import Task
-from harness.execution.scheduler import run_tasks
-from harness.plan.cells import plan_cells
-from workloads.manifest import CellRecord
-from workloads.records import CellStatus, FailureKind
+from rogue.harness.execution.cell import Task
+from rogue.harness.execution.scheduler import run_tasks
+from rogue.harness.plan.cells import plan_cells
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import CellStatus, FailureKind
 
 
 class Watching:

@@ -14,14 +14,14 @@ from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
 
-from harness.execution.cell import Task
-from harness.execution.slot import Slot, WorkerDiedError
-from workloads.records import CellStatus, FailureKind
+from rogue.harness.execution.cell import Task
+from rogue.harness.execution.slot import Slot, WorkerDiedError
+from rogue.workloads.records import CellStatus, FailureKind
 
 UNCLOSED: Final = """
 import pickle, sys
 from pathlib import Path
-from harness.execution.slot import Slot
+from rogue.harness.execution.slot import Slot
 
 if __name__ == "__main__":
     slot = Slot()

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from harness.experiment.choices import MEASURES, SAMPLED, MeasureChoice, TransportChoice
-from workloads.records import TABLES
+from rogue.harness.experiment.choices import MEASURES, SAMPLED, MeasureChoice, TransportChoice
+from rogue.workloads.records import TABLES
 
 
 @pytest.mark.parametrize(

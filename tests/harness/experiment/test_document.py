@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ConfigError
-from harness.experiment.document import Document, read_document, show, with_setting
-from harness.experiment.yaml_text import SIZE_BYTES_MAX
+from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.document import Document, read_document, show, with_setting
+from rogue.harness.experiment.yaml_text import SIZE_BYTES_MAX
 
 
 def test_data_and_places(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.experiment.yaml_text import YamlError, parse_yaml
+from rogue.harness.experiment.yaml_text import YamlError, parse_yaml
 
 
 def nested_aliases(levels: int, anchors: int) -> str:

@@ -5,8 +5,8 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from harness.experiment.kinds import ByKind
-from workloads.topologies import TOPOLOGIES, Topology
+from rogue.harness.experiment.kinds import ByKind
+from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 
 class Holder(BaseModel):

@@ -11,8 +11,8 @@ from helpers.experiments import SMALL, load_text, write_experiment
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.errors import ConfigError
-from harness.experiment.load import POINTS_MAX, load_experiment
+from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.load import POINTS_MAX, load_experiment
 
 ERRORS = Path(__file__).parent / "errors"
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"

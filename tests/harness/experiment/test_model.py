@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, load_text
 
-from harness.errors import ConfigError
-from harness.experiment.model import Experiment
-from workloads.topologies import TOPOLOGIES
+from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.model import Experiment
+from rogue.workloads.topologies import TOPOLOGIES
 
 GROUPS = """\
 name: groups

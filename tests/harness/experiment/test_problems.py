@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from harness.experiment.document import Document
-from harness.experiment.model import Experiment
-from harness.experiment.problems import find_problems
+from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.model import Experiment
+from rogue.harness.experiment.problems import find_problems
 
 RIGHT: dict[str, object] = {
     "name": "x",

@@ -3,14 +3,14 @@ from typing import Literal
 import pytest
 from pydantic import Field
 
-from harness.experiment.choices import MeasureChoice, TrafficGroup, TransportChoice
-from harness.experiment.model import Experiment
-from harness.experiment.reference import Key, keys_of
-from workloads.faults import FAULTS
-from workloads.probes import PROBES
-from workloads.specification import Specification, Time
-from workloads.topologies import TOPOLOGIES
-from workloads.traffic import WORKLOADS
+from rogue.harness.experiment.choices import MeasureChoice, TrafficGroup, TransportChoice
+from rogue.harness.experiment.model import Experiment
+from rogue.harness.experiment.reference import Key, keys_of
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.probes import PROBES
+from rogue.workloads.specification import Specification, Time
+from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.traffic import WORKLOADS
 
 PARTS = [Experiment, TransportChoice, MeasureChoice, TrafficGroup]
 REGISTRIES = [TOPOLOGIES, WORKLOADS, PROBES, FAULTS]

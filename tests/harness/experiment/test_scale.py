@@ -7,14 +7,14 @@ import yaml
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import FakeTestbed
 
-from harness.commands.experiments import DIRECTORY, experiment_files
-from harness.errors import ConfigError
-from harness.experiment.document import read_document
-from harness.experiment.load import load_experiment
-from harness.experiment.resolved import resolve
-from harness.experiment.settings import apply_settings
-from harness.plan.plan import make_plan
-from harness.run import replan, start_run
+from rogue.harness.commands.experiments import DIRECTORY, experiment_files
+from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.document import read_document
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.experiment.resolved import resolve
+from rogue.harness.experiment.settings import apply_settings
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.run import replan, start_run
 
 QUICK = "repetitions: 5\nfactors: {workload.senders: [1, 2]}\nscales:\n  quick:\n    repetitions: 2\n"
 

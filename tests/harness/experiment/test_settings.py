@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import ConfigError
-from harness.experiment.document import Document
-from harness.experiment.settings import apply_settings, parse_path
-from harness.experiment.yaml_text import format_path
+from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.settings import apply_settings, parse_path
+from rogue.harness.experiment.yaml_text import format_path
 
 
 def document() -> Document:

@@ -7,10 +7,10 @@ from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import FakeTestbed
 from helpers.inline_slot import InlineSlot
 
-from harness.execution.cell import Task
-from harness.plan.plan import make_plan
-from harness.run import Run, Workers, cells_left, start_run, work
-from workloads.manifest import CellRecord
+from rogue.harness.execution.cell import Task
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.run import Run, Workers, cells_left, start_run, work
+from rogue.workloads.manifest import CellRecord
 
 
 class StopsAfterOne:
@@ -27,7 +27,7 @@ class StopsAfterOne:
 @pytest.fixture
 def going(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run with one of two cells finished, of which its manifest does not know."""
-    monkeypatch.setattr("harness.execution.scheduler.Slot", InlineSlot)
+    monkeypatch.setattr("rogue.harness.execution.scheduler.Slot", InlineSlot)
     plan = make_plan(load_text(tmp_path, SMALL), FakeTestbed())
     run = start_run(plan, tmp_path / "results", ["rogue", "run"])
     behind = (run.directory / "manifest.json").read_bytes()

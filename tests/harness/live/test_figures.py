@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from harness.live.figures import Figures
-from harness.run import Run, present_manifest
+from rogue.harness.live.figures import Figures
+from rogue.harness.run import Run, present_manifest
 
 
 def test_a_process_builds_it_and_a_failure_is_a_sentence(going: Run, tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from harness.live.preview import preview
-from harness.run import Run
+from rogue.harness.live.preview import preview
+from rogue.harness.run import Run
 
 
 def test_it_has_what_is_finished_and_touches_nothing(going: Run, tmp_path: Path) -> None:

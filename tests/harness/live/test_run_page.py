@@ -10,12 +10,12 @@ import pytest
 from helpers.cell_records import cell_record, failed_record
 from helpers.manifests import manifest_of
 
-from harness.live import run_page as module
-from harness.live.figures import SoFar
-from harness.live.run_page import RunPage
-from harness.live.standing import Standing
-from harness.results.manifest import write_manifest
-from workloads.records import CellStatus
+from rogue.harness.live import run_page as module
+from rogue.harness.live.figures import SoFar
+from rogue.harness.live.run_page import RunPage
+from rogue.harness.live.standing import Standing
+from rogue.harness.results.manifest import write_manifest
+from rogue.workloads.records import CellStatus
 
 PATIENCE_SECONDS = 60
 REPORT = '<html><head><title>x</title></head><body><main id="main"><p>figures</p></main></body></html>'

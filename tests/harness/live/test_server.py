@@ -7,8 +7,8 @@ from queue import Queue
 
 import pytest
 
-from harness.errors import UsageError
-from harness.live.server import LiveServer
+from rogue.harness.errors import UsageError
+from rogue.harness.live.server import LiveServer
 
 PATIENCE_SECONDS = 60
 

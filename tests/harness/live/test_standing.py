@@ -8,10 +8,10 @@ from helpers.experiments import cell_of
 from helpers.fake_testbed import FakeTestbed
 from helpers.manifests import manifest_of
 
-from harness.execution.cell import Task
-from harness.live.standing import LiveWatcher, Running, Standing
-from workloads.manifest import CellRecord
-from workloads.records import CellStatus
+from rogue.harness.execution.cell import Task
+from rogue.harness.live.standing import LiveWatcher, Running, Standing
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import CellStatus
 
 OK, FAILED = CellStatus.OK, CellStatus.FAILED
 

@@ -7,10 +7,10 @@ import pytest
 from helpers.command_line import rogue
 from helpers.experiments import SMALL, cell_of, write_experiment
 
-from harness.errors import UsageError
-from harness.plan import budget
-from harness.plan.budget import check_budget
-from harness.plan.plan import PlannedCell
+from rogue.harness.errors import UsageError
+from rogue.harness.plan import budget
+from rogue.harness.plan.budget import check_budget
+from rogue.harness.plan.plan import PlannedCell
 
 DAY = 24 * 3600.0
 

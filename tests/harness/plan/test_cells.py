@@ -8,9 +8,9 @@ from helpers.tiny_run import cell as kept_cell
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.errors import ConfigError
-from harness.plan.cells import CELLS_MAX, ID_LENGTH_MAX, plan_cells
-from workloads.manifest import CellRecord
+from rogue.harness.errors import ConfigError
+from rogue.harness.plan.cells import CELLS_MAX, ID_LENGTH_MAX, plan_cells
+from rogue.workloads.manifest import CellRecord
 
 FACTORS = SMALL + "factors: {workload.senders: [1, 2]}\nrepetitions: 2\nseed: 5\n"
 

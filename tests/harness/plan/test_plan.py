@@ -6,10 +6,10 @@ import pytest
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import FakeTestbed
 
-from harness.cell.cell import Cell
-from harness.errors import ConfigError
-from harness.plan.plan import Plan, make_plan
-from harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.cell.cell import Cell
+from rogue.harness.errors import ConfigError
+from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.testbeds.simulator import SimulatorTestbed
 
 
 def plan(tmp_path: Path, transports: str, *settings: str) -> Plan:

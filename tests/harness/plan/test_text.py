@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.experiment.load import load_experiment
-from harness.plan.plan import make_plan
-from harness.plan.text import format_seconds, plan_text
-from harness.testbeds import find_testbed
-from harness.testbeds.simulator.features import FEATURES, KNOWN
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.plan.text import format_seconds, plan_text
+from rogue.harness.testbeds import find_testbed
+from rogue.harness.testbeds.simulator.features import FEATURES, KNOWN
 
 GOLDEN = Path(__file__).parent / "golden"
 

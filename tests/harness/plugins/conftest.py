@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.plugins.loading import unload_plugins
+from rogue.harness.plugins.loading import unload_plugins
 
 
 @pytest.fixture(autouse=True)

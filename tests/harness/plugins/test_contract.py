@@ -7,12 +7,12 @@ from itertools import count
 import pytest
 from helpers.plugin_files import RACK, SHOWN, SWIFT, plugin
 
-from harness.plugins.contract import contract_faults, control_faults
-from harness.plugins.loading import load_plugins
-from harness.plugins.source import read_plugin
-from rogue_agent.core.cc import CONGESTION_CONTROLS, Sample, Segments
-from rogue_agent.core.cc.fixed import Fixed, FixedParameters
-from rogue_agent.core.link import LinkFacts
+from rogue.agent.core.cc import CONGESTION_CONTROLS, Sample, Segments
+from rogue.agent.core.cc.fixed import Fixed, FixedParameters
+from rogue.agent.core.link import LinkFacts
+from rogue.harness.plugins.contract import contract_faults, control_faults
+from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.source import read_plugin
 
 
 @pytest.mark.parametrize("name", CONGESTION_CONTROLS)
@@ -93,8 +93,8 @@ def test_a_parameter_that_nobody_explains_is_a_fault() -> None:
 
 TO_ITSELF = """
 from typing import Literal
-from workloads.plugins import register_workload
-from workloads.traffic import Flow, Workload
+from rogue.workloads.plugins import register_workload
+from rogue.workloads.traffic import Flow, Workload
 
 class Mirror(Workload):
     kind: Literal["mirror"] = "mirror"
@@ -109,8 +109,8 @@ register_workload(Mirror)
 """
 APART = """
 from typing import Literal
-from workloads.plugins import register_topology
-from workloads.topologies import Link, Topology
+from rogue.workloads.plugins import register_topology
+from rogue.workloads.topologies import Link, Topology
 
 class Apart(Topology):
     kind: Literal["apart"] = "apart"

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from helpers.plugin_files import SWIFT
 
-from harness.errors import ConfigError
-from harness.plugins import installed
-from harness.plugins.installed import GROUP, installed_plugins, plugins_at
+from rogue.harness.errors import ConfigError
+from rogue.harness.plugins import installed
+from rogue.harness.plugins.installed import GROUP, installed_plugins, plugins_at
 
 
 @pytest.fixture

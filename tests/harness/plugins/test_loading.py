@@ -3,15 +3,15 @@
 import pytest
 from helpers.plugin_files import FIXED_TWICE, RACK, SHOWN, SWIFT, plugin
 
-from harness.errors import ConfigError
-from harness.plugins.loading import load_plugins, loaded_plugins, unload_plugins
-from harness.plugins.source import read_plugin
-from reports.figures import FIGURES
-from reports.metrics import METRICS, PLUGGED
-from rogue_agent.core.cc import CONGESTION_CONTROLS
-from workloads.flow_sizes import FLOW_SIZES
-from workloads.topologies import TOPOLOGIES
-from workloads.traffic import WORKLOADS
+from rogue.agent.core.cc import CONGESTION_CONTROLS
+from rogue.harness.errors import ConfigError
+from rogue.harness.plugins.loading import load_plugins, loaded_plugins, unload_plugins
+from rogue.harness.plugins.source import read_plugin
+from rogue.reports.figures import FIGURES
+from rogue.reports.metrics import METRICS, PLUGGED
+from rogue.workloads.flow_sizes import FLOW_SIZES
+from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.traffic import WORKLOADS
 
 REGISTRIES = (CONGESTION_CONTROLS, WORKLOADS, TOPOLOGIES, FLOW_SIZES, METRICS, FIGURES)
 
@@ -43,7 +43,7 @@ def test_a_text_runs_once() -> None:
 
 BROKEN = {
     "def f(:": r"my\.py:1: got .*, expected Python",
-    "import rogue_agent\n\n1 / 0": r"my\.py:3: got ZeroDivisionError: division by zero, expected a plug-in",
+    "import rogue.agent\n\n1 / 0": r"my\.py:3: got ZeroDivisionError: division by zero, expected a plug-in",
     "import nothing_of_the_kind": r"my\.py:1: got ModuleNotFoundError: No module named",
     "a = 1": r"my\.py: got a plug-in that adds nothing, expected a call of register_control",
     "raise SystemExit": r"my\.py: got a plug-in that ends the program",
@@ -56,8 +56,8 @@ BROKEN = {
     FIXED_TWICE.replace(
         '"twice", FixedParameters', '"x", 3'
     ): r"my\.py:4: got 3 as a control, expected a subclass",
-    FIXED_TWICE + "import numpy\n": r"my\.py:5: got import numpy, expected rogue_agent.core and the standard",
-    FIXED_TWICE + "from rogue_agent.drivers import spool\n": r"my\.py:5: got import rogue_agent.drivers",
+    FIXED_TWICE + "import numpy\n": r"my\.py:5: got import numpy, expected rogue.agent.core and the standard",
+    FIXED_TWICE + "from rogue.agent.drivers import spool\n": r"my\.py:5: got import rogue.agent.drivers",
     "x = '\\ud800'": r"my\.py: got a plug-in that adds nothing",
     "\0": r"my\.py.*: got ",
 }

@@ -1,8 +1,8 @@
 from helpers.plugin_files import FIXED_TWICE, RACK, plugin
 
-from harness.plugins.loading import load_plugins
-from harness.plugins.packing import packed_plugins
-from harness.plugins.source import read_plugin
+from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.packing import packed_plugins
+from rogue.harness.plugins.source import read_plugin
 
 
 def test_only_what_the_agent_needs_goes_along() -> None:

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from helpers.plugin_files import SWIFT, plugin
 
-from harness.errors import ConfigError
-from harness.plugins.source import SIZE_BYTES_MAX, each_once, read_plugin
+from rogue.harness.errors import ConfigError
+from rogue.harness.plugins.source import SIZE_BYTES_MAX, each_once, read_plugin
 
 
 def test_a_file_is_read_and_known_by_its_text() -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import UsageError
-from harness.plugins.contract import contract_faults
-from harness.plugins.loading import load_plugins
-from harness.plugins.source import read_plugin
-from harness.plugins.start import KINDS, STARTS, write_start
+from rogue.harness.errors import UsageError
+from rogue.harness.plugins.contract import contract_faults
+from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.source import read_plugin
+from rogue.harness.plugins.start import KINDS, STARTS, write_start
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,8 +1,8 @@
 import pytest
 
-from harness.plugins.traffic_contract import faults
-from workloads.topologies import TOPOLOGIES
-from workloads.traffic import WORKLOADS
+from rogue.harness.plugins.traffic_contract import faults
+from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.traffic import WORKLOADS
 
 
 @pytest.mark.parametrize("name", [*WORKLOADS])

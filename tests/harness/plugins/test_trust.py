@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from helpers.plugin_files import FIXED_TWICE
 
-from harness.errors import UsageError
-from harness.plugins.loading import loaded_plugins
-from harness.plugins.trust import NOBODY, Trust, load_trusted, load_what_is_trusted
-from rogue_agent.core.cc import CONGESTION_CONTROLS
-from workloads.manifest import PluginRecord
+from rogue.agent.core.cc import CONGESTION_CONTROLS
+from rogue.harness.errors import UsageError
+from rogue.harness.plugins.loading import loaded_plugins
+from rogue.harness.plugins.trust import NOBODY, Trust, load_trusted, load_what_is_trusted
+from rogue.workloads.manifest import PluginRecord
 
 EVIL = FIXED_TWICE + "from pathlib import Path\nPath(__import__('os').environ['MARK']).touch()\n"
 

@@ -1,7 +1,7 @@
 import pytest
 
-from harness.provisioning.cards import CARDS, card_name, card_profile
-from simulator.profiles import PROFILES
+from rogue.harness.provisioning.cards import CARDS, card_name, card_profile
+from rogue.simulator.profiles import PROFILES
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from helpers.ssh_server import served_node
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.provisioning.clocks import ClockOffset, best_offset, clock_offset, exchange
-from remote.shell import connect
+from rogue.harness.provisioning.clocks import ClockOffset, best_offset, clock_offset, exchange
+from rogue.remote.shell import connect
 
 
 def test_worked_example() -> None:

@@ -3,7 +3,7 @@ import re
 
 from rich.console import Console
 
-from harness.provisioning.display import TaskDisplay
+from rogue.harness.provisioning.display import TaskDisplay
 
 
 def start(task: str) -> dict[str, object]:

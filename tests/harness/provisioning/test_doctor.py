@@ -5,15 +5,15 @@ import pytest
 from helpers.nodes import host_facts, switch_facts, write_inventory
 from rich.console import Console
 
-from harness.provisioning import doctor
-from harness.provisioning.clocks import ClockOffset
-from harness.provisioning.events import PlaybookResult, TaskFailure
-from harness.provisioning.findings import Finding
-from harness.provisioning.inventory import Inventory, load_inventory
-from harness.provisioning.places import AGENT_COMMAND
-from harness.provisioning.playbook import Order
-from harness.provisioning.reach import PYTHON, Reached
-from remote.login import Login
+from rogue.harness.provisioning import doctor
+from rogue.harness.provisioning.clocks import ClockOffset
+from rogue.harness.provisioning.events import PlaybookResult, TaskFailure
+from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.places import AGENT_COMMAND
+from rogue.harness.provisioning.playbook import Order
+from rogue.harness.provisioning.reach import PYTHON, Reached
+from rogue.remote.login import Login
 
 CONSOLE = Console(file=io.StringIO())
 

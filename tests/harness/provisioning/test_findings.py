@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from helpers.nodes import host_facts, switch_facts, write_inventory
 
-from harness.provisioning.clocks import ClockOffset
-from harness.provisioning.findings import Examination, Finding, judge
-from harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.clocks import ClockOffset
+from rogue.harness.provisioning.findings import Examination, Finding, judge
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
 
 FILES = {"/opt/rogue/dool": "aa" * 32}
 Facts = dict[str, Any]

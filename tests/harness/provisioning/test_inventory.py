@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from helpers.nodes import write_inventory
 
-from harness.errors import ConfigError, UsageError
-from harness.provisioning import inventory as module
-from harness.provisioning import inventory_trust
-from harness.provisioning.inventory import interpret, load_inventory
-from remote.login import Login
+from rogue.harness.errors import ConfigError, UsageError
+from rogue.harness.provisioning import inventory as module
+from rogue.harness.provisioning import inventory_trust
+from rogue.harness.provisioning.inventory import interpret, load_inventory
+from rogue.remote.login import Login
 
 
 @pytest.fixture(scope="module")

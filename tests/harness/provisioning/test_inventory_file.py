@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.inventory_file import inventory_of
 
 
 def test_a_path_is_its_own_file() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from helpers.nodes import write_inventory
 
-from harness.errors import ConfigError, UsageError
-from harness.provisioning.inventory import interpret, load_inventory
-from harness.provisioning.inventory_trust import distrusted
-from harness.testbeds import find_testbed
+from rogue.harness.errors import ConfigError, UsageError
+from rogue.harness.provisioning.inventory import interpret, load_inventory
+from rogue.harness.provisioning.inventory_trust import distrusted
+from rogue.harness.testbeds import find_testbed
 
 SCRIPT = """#!/bin/sh
 touch {mark}

@@ -10,14 +10,14 @@ import pytest
 from helpers.sshd import Laboratory, Server, laboratory, needs_sshd
 from rich.console import Console
 
-from harness.provisioning import inventory_trust
-from harness.provisioning.doctor import look
-from harness.provisioning.inventory import Inventory, load_inventory
-from harness.provisioning.provision import provision
-from harness.testbeds.base import TestbedError
-from harness.testbeds.ssh import node as node_module
-from harness.testbeds.ssh.node import open_node
-from rogue_agent.node.bundle import agent_archive
+from rogue.agent.node.bundle import agent_archive
+from rogue.harness.provisioning import inventory_trust
+from rogue.harness.provisioning.doctor import look
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.provision import provision
+from rogue.harness.testbeds.base import TestbedError
+from rogue.harness.testbeds.ssh import node as node_module
+from rogue.harness.testbeds.ssh.node import open_node
 
 pytestmark = needs_sshd
 INVENTORY = """\

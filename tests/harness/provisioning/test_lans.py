@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from helpers.cloudlab import C6525, M510, XL170, manifest_of
 
-from harness.errors import UsageError
-from harness.provisioning.lans import choose_lan, lans_of
-from harness.provisioning.manifest import (
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.lans import choose_lan, lans_of
+from rogue.harness.provisioning.manifest import (
     Manifest,
     ManifestInterface,
     ManifestLink,

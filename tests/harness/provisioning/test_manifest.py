@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from helpers.cloudlab import C6525, M510, XL170
 
-from harness.errors import UsageError
-from harness.provisioning.manifest import SIZE_MAX_BYTES, read_manifest
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.manifest import SIZE_MAX_BYTES, read_manifest
 
 
 def changed(directory: Path, *changes: tuple[str, str]) -> Path:

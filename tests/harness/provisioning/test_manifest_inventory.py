@@ -5,11 +5,11 @@ import pytest
 import yaml
 from helpers.cloudlab import C6525, M510, XL170, manifest_of
 
-from harness.errors import UsageError
-from harness.provisioning.inventory import AllocatedSwitch, load_inventory
-from harness.provisioning.lans import choose_lan
-from harness.provisioning.manifest import read_manifest
-from harness.provisioning.manifest_inventory import Choices, inventory_text
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.inventory import AllocatedSwitch, load_inventory
+from rogue.harness.provisioning.lans import choose_lan
+from rogue.harness.provisioning.manifest import read_manifest
+from rogue.harness.provisioning.manifest_inventory import Choices, inventory_text
 
 ALICE = Choices("alice")
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from harness.provisioning.inventory import HostVariables
-from harness.provisioning.mistakes import find_problems
+from rogue.harness.provisioning.inventory import HostVariables
+from rogue.harness.provisioning.mistakes import find_problems
 
 GOOD = {
     "experiment_address": "10.9.0.1", "experiment_interface": "eth1", "experiment_mtu": 1500,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.provisioning.places import AGENT, DOOL, SPOOL
-from rogue_agent.node import serve
+from rogue.agent.node import serve
+from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
 
 PLAYBOOKS = Path(__file__).parents[3] / "playbooks"
 

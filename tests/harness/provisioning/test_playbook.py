@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.errors import UsageError
-from harness.provisioning import playbook
-from harness.provisioning.events import PlaybookResult
-from harness.provisioning.playbook import Interrupted, Order, run_playbook, ssh_variables
-from harness.provisioning.processes import find_processes
-from remote.destination import Destination
-from remote.errors import NodeError
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning import playbook
+from rogue.harness.provisioning.events import PlaybookResult
+from rogue.harness.provisioning.playbook import Interrupted, Order, run_playbook, ssh_variables
+from rogue.harness.provisioning.processes import find_processes
+from rogue.remote.destination import Destination
+from rogue.remote.errors import NodeError
 
 HERE = "all: {hosts: {here: {ansible_connection: local, ansible_python_interpreter: auto_silent}}}\n"
 GOOD = """\

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.provisioning.ports import PortSettings, burst_bytes, clear_lines, port_lines
+from rogue.harness.provisioning.ports import PortSettings, burst_bytes, clear_lines, port_lines
 
 HUNDRED_MBPS = PortSettings(rate_bps=100_000_000, queue_bytes=1_500_000)
 

@@ -7,16 +7,16 @@ import pytest
 from helpers.nodes import write_inventory
 from rich.console import Console
 
-from harness.provisioning import provision as module
-from harness.provisioning.events import PlaybookResult, TaskFailure
-from harness.provisioning.findings import Finding
-from harness.provisioning.inventory import Inventory, load_inventory
-from harness.provisioning.playbook import Order
-from harness.provisioning.ports import PortSettings, port_lines
-from harness.provisioning.provision import deployed_files, dool_script, provision, teardown
-from harness.provisioning.reach import Reached
-from remote.errors import NodeError
-from rogue_agent.node.bundle import agent_archive
+from rogue.agent.node.bundle import agent_archive
+from rogue.harness.provisioning import provision as module
+from rogue.harness.provisioning.events import PlaybookResult, TaskFailure
+from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.playbook import Order
+from rogue.harness.provisioning.ports import PortSettings, port_lines
+from rogue.harness.provisioning.provision import deployed_files, dool_script, provision, teardown
+from rogue.harness.provisioning.reach import Reached
+from rogue.remote.errors import NodeError
 
 
 class Player:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from helpers.ssh_server import served_node
 
-from harness.provisioning import reach as module
-from harness.provisioning.places import AGENT_COMMAND
-from harness.provisioning.reach import reach
-from remote.login import Login
+from rogue.harness.provisioning import reach as module
+from rogue.harness.provisioning.places import AGENT_COMMAND
+from rogue.harness.provisioning.reach import reach
+from rogue.remote.login import Login
 
 SUDO = """\
 #!/bin/sh

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from helpers.nodes import write_inventory
 
-from harness.provisioning import switch as module
-from harness.provisioning.clocks import ClockOffset
-from harness.provisioning.inventory import Inventory, load_inventory
-from harness.provisioning.port_counters import PortCounters
-from harness.provisioning.ports import PortSettings, clear_lines, port_lines
-from harness.provisioning.switch import SwitchConnection
-from remote.errors import NodeError
-from remote.login import Login
+from rogue.harness.provisioning import switch as module
+from rogue.harness.provisioning.clocks import ClockOffset
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.port_counters import PortCounters
+from rogue.harness.provisioning.ports import PortSettings, clear_lines, port_lines
+from rogue.harness.provisioning.switch import SwitchConnection
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
 
 HUNDRED_MBPS = PortSettings(rate_bps=100_000_000)
 

@@ -4,10 +4,10 @@ import pytest
 from helpers.nodes import write_inventory
 from helpers.switch_inventory import hardware, wanted
 
-from harness.errors import UsageError
-from harness.provisioning.inventory import Inventory, load_inventory
-from harness.provisioning.topology_ports import ports_of
-from workloads.topologies import TOPOLOGIES, Topology
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.topology_ports import ports_of
+from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 
 def star(**settings: object) -> Topology:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from helpers.nodes import host_facts, write_inventory
 
-from harness.provisioning.inventory import Inventory, load_inventory
-from harness.provisioning.transfers import End, measure_transfers, rdma_mtu_bytes, rounds
-from remote.errors import NodeError
-from remote.login import Login
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.transfers import End, measure_transfers, rdma_mtu_bytes, rounds
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
 
 FACTS = {"h0": host_facts("10.9.0.10", "h1"), "h1": host_facts("10.9.0.11", "h0")}
 TABLE = """\

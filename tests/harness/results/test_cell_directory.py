@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from helpers.cell_records import cell_record, failed_record
 
-from harness.results.cell_directory import (
+from rogue.harness.results.cell_directory import (
     discard_all_unfinished,
     discard_unfinished,
     failed_attempts,
     store_cell,
     stored_record,
 )
-from workloads.records import CellStatus
+from rogue.workloads.records import CellStatus
 
 OK = {"status": CellStatus.OK}
 

@@ -7,13 +7,13 @@ from helpers.data_files import FLOWS
 from helpers.experiments import load_text
 from helpers.fake_testbed import FakeTestbed
 
-from harness.data.files import kept_files
-from harness.errors import DamagedRunError
-from harness.plan.plan import make_plan
-from harness.results.data import changed_data, kept_data
-from harness.results.manifest import read_manifest
-from harness.results.run_directory import check_files
-from harness.run import Run, replan, start_run
+from rogue.harness.data.files import kept_files
+from rogue.harness.errors import DamagedRunError
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.results.data import changed_data, kept_data
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import check_files
+from rogue.harness.run import Run, replan, start_run
 
 TEXT = """\
 name: traced

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.results import files
-from harness.results.files import checksum, checksums, write_whole
+from rogue.harness.results import files
+from rogue.harness.results.files import checksum, checksums, write_whole
 
 
 def test_content_and_nothing_else(tmp_path: Path) -> None:

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import cell, manifest
 
-from harness.commands.report import note_report_files, try_to_report
-from harness.errors import UsageError
-from harness.results.cell_directory import discard_all_unfinished, store_cell
-from harness.results.files import TEMPORARY_PREFIX, write_whole
-from harness.results.manifest import read_manifest, write_manifest
-from harness.results.run_directory import check_files
-from harness.run import reopen_run
-from workloads.manifest import CellRecord, parse_manifest
+from rogue.harness.commands.report import note_report_files, try_to_report
+from rogue.harness.errors import UsageError
+from rogue.harness.results.cell_directory import discard_all_unfinished, store_cell
+from rogue.harness.results.files import TEMPORARY_PREFIX, write_whole
+from rogue.harness.results.manifest import read_manifest, write_manifest
+from rogue.harness.results.run_directory import check_files
+from rogue.harness.run import reopen_run
+from rogue.workloads.manifest import CellRecord, parse_manifest
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import UsageError
-from harness.results.manifest import read_manifest, write_manifest
-from workloads.manifest import MANIFEST
+from rogue.harness.errors import UsageError
+from rogue.harness.results.manifest import read_manifest, write_manifest
+from rogue.workloads.manifest import MANIFEST
 
 EXAMPLE = Path(__file__).parents[1] / "data/manifest-example.json"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.results import provenance
-from harness.results.provenance import available_cores, git_facts, host_facts, versions
+from rogue.harness.results import provenance
+from rogue.harness.results.provenance import available_cores, git_facts, host_facts, versions
 
 
 def git(directory: Path, *arguments: str) -> str:
@@ -22,10 +22,10 @@ def git(directory: Path, *arguments: str) -> str:
 
 
 def test_commit_and_whether_it_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "harness/__init__.py"
+    package = tmp_path / "rogue/__init__.py"
     package.parent.mkdir()
     package.write_text("")
-    monkeypatch.setattr(provenance.harness, "__file__", str(package))
+    monkeypatch.setattr(provenance.rogue, "__file__", str(package))
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "first")
@@ -37,7 +37,7 @@ def test_commit_and_whether_it_was_changed(tmp_path: Path, monkeypatch: pytest.M
 def test_an_installed_package_says_of_which_commit_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(provenance.harness, "__file__", str(tmp_path / "harness/__init__.py"))
+    monkeypatch.setattr(provenance.rogue, "__file__", str(tmp_path / "rogue/__init__.py"))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     (tmp_path / "rogue").mkdir()
     stamp = tmp_path / "rogue/commit.json"
@@ -48,7 +48,7 @@ def test_an_installed_package_says_of_which_commit_it_is(
 
 
 def test_without_a_checkout_nothing_is_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(provenance.harness, "__file__", str(tmp_path / "harness/__init__.py"))
+    monkeypatch.setattr(provenance.rogue, "__file__", str(tmp_path / "rogue/__init__.py"))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert (git_facts().commit, git_facts().dirty) == (None, None)
 
@@ -56,10 +56,10 @@ def test_without_a_checkout_nothing_is_made_up(tmp_path: Path, monkeypatch: pyte
 def test_a_copy_inside_another_checkout_is_not_that_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = tmp_path / "site/harness/__init__.py"
+    package = tmp_path / "site/rogue/__init__.py"
     package.parent.mkdir(parents=True)
     package.write_text("")
-    monkeypatch.setattr(provenance.harness, "__file__", str(package))
+    monkeypatch.setattr(provenance.rogue, "__file__", str(package))
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "theirs")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from helpers.cell_records import cell_record, failed_record
 
-from harness.errors import StorageError, UsageError
-from harness.results.cell_directory import store_cell
-from harness.results.run_directory import (
+from rogue.harness.errors import StorageError, UsageError
+from rogue.harness.results.cell_directory import store_cell
+from rogue.harness.results.run_directory import (
     CELLS,
     cell_checksums,
     check_files,
@@ -18,8 +18,8 @@ from harness.results.run_directory import (
     partial_report,
     results_directory,
 )
-from workloads.manifest import MANIFEST
-from workloads.records import CellStatus
+from rogue.workloads.manifest import MANIFEST
+from rogue.workloads.records import CellStatus
 
 NOON = datetime(2026, 11, 20, 12, 0, 0, tzinfo=timezone(timedelta(hours=2)))
 

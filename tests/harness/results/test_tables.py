@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from harness.results.tables import arrow_schema, encode, to_arrow
-from harness.testbeds.base import Columns, TestbedError
-from workloads.records import SCHEMA_VERSION, TABLES, FailureKind
+from rogue.harness.results.tables import arrow_schema, encode, to_arrow
+from rogue.harness.testbeds.base import Columns, TestbedError
+from rogue.workloads.records import SCHEMA_VERSION, TABLES, FailureKind
 
 LATENCY: Columns = {
     "status": ["ok", "unfinished"], "src": ["h9", "h9"], "dst": ["h8", "h8"], "t_ns": np.array([1, 2]),

@@ -8,12 +8,12 @@ from helpers.built_kernel import built_testbed
 from helpers.experiments import cell_of
 from helpers.fake_testbed import FakeTestbed
 
-from harness.errors import UsageError
-from harness.results.tables import to_arrow
-from harness.testbeds import TESTBEDS, find_testbed
-from harness.testbeds.base import Testbed
-from harness.testbeds.kernel import KernelTestbed
-from workloads.transports import BASES
+from rogue.harness.errors import UsageError
+from rogue.harness.results.tables import to_arrow
+from rogue.harness.testbeds import TESTBEDS, find_testbed
+from rogue.harness.testbeds.base import Testbed
+from rogue.harness.testbeds.kernel import KernelTestbed
+from rogue.workloads.transports import BASES
 
 EVERY = [*TESTBEDS.values(), FakeTestbed]
 

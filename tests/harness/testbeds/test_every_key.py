@@ -22,18 +22,18 @@ from helpers.cell_workloads import WORKLOADS_OWN
 from helpers.experiments import cell_of
 from helpers.told import nodes_of, refusal, told_by_kernel, told_by_nodes, told_by_simulator
 
-from harness.cell.cell import Cell
-from harness.cell.driver_options import CHOICES
-from harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
-from harness.experiment.model import Experiment
-from harness.testbeds.kernel import KernelTestbed
-from harness.testbeds.kernel.outcome import NOT_MEASURED
-from harness.testbeds.simulator import SimulatorTestbed
-from workloads.faults import FAULTS
-from workloads.probes import PROBES
-from workloads.topologies import TOPOLOGIES
-from workloads.traffic import WORKLOADS
-from workloads.traffic.pairs import Pair
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.driver_options import CHOICES
+from rogue.harness.experiment.choices import MEASURES, MeasureChoice, TrafficGroup, TransportChoice
+from rogue.harness.experiment.model import Experiment
+from rogue.harness.testbeds.kernel import KernelTestbed
+from rogue.harness.testbeds.kernel.outcome import NOT_MEASURED
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.probes import PROBES
+from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.traffic import WORKLOADS
+from rogue.workloads.traffic.pairs import Pair
 
 NOT_OF_A_CELL = {
     "name",

@@ -1,7 +1,7 @@
 """Rows as columns."""
 
-from harness.testbeds.rows import columns_of
-from workloads.records import EventRow
+from rogue.harness.testbeds.rows import columns_of
+from rogue.workloads.records import EventRow
 
 
 def test_as_columns() -> None:

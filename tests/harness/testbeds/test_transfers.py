@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.cell.carrier import PlannedFlow
-from harness.cell.cell import Cell
-from harness.testbeds.transfers import events_table, flows_table, latency_table
-from rogue_agent.core.application import TransferRecord
-from rogue_agent.core.clocks import HostNs
-from workloads.ideal import ideal_transfer_ns
-from workloads.records import EventRow
+from rogue.agent.core.application import TransferRecord
+from rogue.agent.core.clocks import HostNs
+from rogue.harness.cell.carrier import PlannedFlow
+from rogue.harness.cell.cell import Cell
+from rogue.harness.testbeds.transfers import events_table, flows_table, latency_table
+from rogue.workloads.ideal import ideal_transfer_ns
+from rogue.workloads.records import EventRow
 
 
 def planned(cell: Cell) -> PlannedFlow:

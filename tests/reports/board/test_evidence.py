@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from helpers.board_runs import COMMIT, outcome
 
-from reports.board import BoardClaim, BoardRun, best_evidence
-from reports.board.evidence import evidence_text
-from reports.board.stored import StoredOutcome
-from reports.claims import Verdict, read_claims
+from rogue.reports.board import BoardClaim, BoardRun, best_evidence
+from rogue.reports.board.evidence import evidence_text
+from rogue.reports.board.stored import StoredOutcome
+from rogue.reports.claims import Verdict, read_claims
 
 CLAIMS = [claim for claim in read_claims() if claim.id in {"R-16-p50", "R-16-p10", "R-1"}]
 

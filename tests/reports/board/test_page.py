@@ -8,10 +8,17 @@ from pathlib import Path
 import pytest
 from helpers.board_runs import outcome, write_run
 
-from reports.board import BoardClaim, BoardRun, best_evidence, board_content, board_page, stored_outcomes
-from reports.board.page import report_href
-from reports.claims import read_claims
-from reports.manifest import read_manifest
+from rogue.reports.board import (
+    BoardClaim,
+    BoardRun,
+    best_evidence,
+    board_content,
+    board_page,
+    stored_outcomes,
+)
+from rogue.reports.board.page import report_href
+from rogue.reports.claims import read_claims
+from rogue.reports.manifest import read_manifest
 
 
 class Elements(HTMLParser):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from reports.board.papers import experiments_of, papers_of
-from reports.claims import read_claims
-from reports.claims.shipped import EXPERIMENTS
-from reports.errors import ReportError
+from rogue.reports.board.papers import experiments_of, papers_of
+from rogue.reports.claims import read_claims
+from rogue.reports.claims.shipped import EXPERIMENTS
+from rogue.reports.errors import ReportError
 
 CLAIMS = read_claims()
 SHIPPED = sorted(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from helpers.board_runs import outcome, write_run
 
-from reports.board import evaluated, is_current, stored_outcomes
-from reports.claims import read_claims
+from rogue.reports.board import evaluated, is_current, stored_outcomes
+from rogue.reports.claims import read_claims
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from reports.board import best_evidence, markdown, tally_sentence, tally_table, with_tally
-from reports.board.tally import BEGIN, END, tally_of
-from reports.claims import read_claims
-from reports.errors import ReportError
+from rogue.reports.board import best_evidence, markdown, tally_sentence, tally_table, with_tally
+from rogue.reports.board.tally import BEGIN, END, tally_of
+from rogue.reports.claims import read_claims
+from rogue.reports.errors import ReportError
 
 ROOT = Path(__file__).parents[3]
 TALLY = {"rogue": {"reproduced": 3, "missed": 1}, "irn": {"agrees": 2, "missed": 1}}

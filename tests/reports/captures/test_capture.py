@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from helpers.captured import packets_of_cell
 
-from reports.captures.capture import REFUSALS, recorded, write_capture
-from reports.errors import ReportError
+from rogue.reports.captures.capture import REFUSALS, recorded, write_capture
+from rogue.reports.errors import ReportError
 
 
 def test_what_a_queue_refused_never_left(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Frames of what is no packet of a connection, and what an AETH counts."""
 
-from reports.captures.addresses import addresses_of
-from reports.captures.frames import Frames
-from reports.captures.packet import Packet
+from rogue.reports.captures.addresses import addresses_of
+from rogue.reports.captures.frames import Frames
+from rogue.reports.captures.packet import Packet
 
 ADDRESSES = addresses_of(["h0", "h1", "s0"])
 WRITE = Packet(

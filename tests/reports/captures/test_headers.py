@@ -1,6 +1,6 @@
 """Ethernet, IPv4 and UDP."""
 
-from reports.captures.headers import (
+from rogue.reports.captures.headers import (
     Ecn,
     EtherType,
     Protocol,

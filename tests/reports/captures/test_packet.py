@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.captured import packets_of_cell
 
-from reports.captures.packet import packets_of
+from rogue.reports.captures.packet import packets_of
 
 
 def test_rows_with_what_they_lack_as_nothing(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import io
 import struct
 
-from reports.captures.pcapng import CaptureFile
+from rogue.reports.captures.pcapng import CaptureFile
 
 
 def blocks(content: bytes) -> list[tuple[int, bytes]]:

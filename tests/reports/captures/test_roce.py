@@ -4,9 +4,9 @@ import zlib
 
 import pytest
 
-from reports.captures.headers import Ecn, Route
-from reports.captures.packet import Packet
-from reports.captures.roce import ecn_of, invariant_crc, opcode_of, roce_packet
+from rogue.reports.captures.headers import Ecn, Route
+from rogue.reports.captures.packet import Packet
+from rogue.reports.captures.roce import ecn_of, invariant_crc, opcode_of, roce_packet
 
 CNP = bytes.fromhex(
     "45c2003c718c400040119161 0a001101 0a001201"  # IPv4

@@ -2,9 +2,9 @@
 
 import struct
 
-from reports.captures.headers import Route, checksum
-from reports.captures.packet import Packet
-from reports.captures.tcp import Stream, options_bytes, stream_bytes, tcp_packet
+from rogue.reports.captures.headers import Route, checksum
+from rogue.reports.captures.packet import Packet
+from rogue.reports.captures.tcp import Stream, options_bytes, stream_bytes, tcp_packet
 
 ROUTE = Route(bytes(6), bytes(6), bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2)))
 

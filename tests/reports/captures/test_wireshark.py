@@ -7,8 +7,8 @@ import pytest
 from helpers.captured import packets_of_cell
 from helpers.wireshark import dissected, needs_tshark, wrong_frames
 
-from reports.captures.capture import REFUSALS, write_capture
-from workloads.transports import BASES
+from rogue.reports.captures.capture import REFUSALS, write_capture
+from rogue.workloads.transports import BASES
 
 pytestmark = needs_tshark
 

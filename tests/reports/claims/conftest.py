@@ -4,10 +4,10 @@ import importlib
 
 import pytest
 
-from reports.metrics.intervals import MeanInterval
-from reports.results import Results, Setting
+from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.results import Results, Setting
 
-EVALUATE = importlib.import_module("reports.claims.evaluate")
+EVALUATE = importlib.import_module("rogue.reports.claims.evaluate")
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pytest
 from helpers.page_anchors import anchors
 from pydantic import ValidationError
 
-from reports.claims import Claim, claims_sha256, read_claims
-from reports.claims.claim import ClaimKind, Condition, Direction, Reference
-from reports.metrics import METRICS
-from workloads.transports import parse_transport
+from rogue.reports.claims import Claim, claims_sha256, read_claims
+from rogue.reports.claims.claim import ClaimKind, Condition, Direction, Reference
+from rogue.reports.metrics import METRICS
+from rogue.workloads.transports import parse_transport
 
 DOCS = Path(__file__).parents[3] / "docs"
 CLAIMS = {claim.id: claim for claim in read_claims()}

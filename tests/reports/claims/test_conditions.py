@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from helpers.sample_run import Sample, write_sample_run
 
-from reports.claims.claim import Claim, Condition
-from reports.claims.conditions import mismatch
-from reports.claims.parameters import parameter_value
-from reports.load import Run
-from reports.results import Results
+from rogue.reports.claims.claim import Claim, Condition
+from rogue.reports.claims.conditions import mismatch
+from rogue.reports.claims.parameters import parameter_value
+from rogue.reports.load import Run
+from rogue.reports.results import Results
 
 FIELDS: dict[str, object] = {
     "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",

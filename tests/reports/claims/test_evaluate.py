@@ -8,10 +8,10 @@ from helpers.judged_claims import FIELDS, judge, narrow
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
-from reports.claims import Claim, Verdict, evaluate, read_claims
-from reports.load import Run
-from reports.metrics.intervals import MeanInterval
-from reports.results import Results
+from rogue.reports.claims import Claim, Verdict, evaluate, read_claims
+from rogue.reports.load import Run
+from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.results import Results
 
 pytestmark = pytest.mark.usefixtures("own_conditions")
 

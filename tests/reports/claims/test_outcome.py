@@ -3,9 +3,9 @@
 import pytest
 from helpers.judged_claims import judge, narrow
 
-from reports.claims import Verdict
-from reports.metrics.intervals import MeanInterval
-from reports.results import Results
+from rogue.reports.claims import Verdict
+from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.results import Results
 
 pytestmark = pytest.mark.usefixtures("own_conditions")
 

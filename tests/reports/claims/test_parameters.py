@@ -6,11 +6,11 @@ import pytest
 from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
-from reports.claims.claim import Claim
-from reports.claims.conditions import mismatch
-from reports.claims.parameters import is_same_parameter, parameter_value, transport_parameters
-from reports.load import Run
-from reports.results import Results
+from rogue.reports.claims.claim import Claim
+from rogue.reports.claims.conditions import mismatch
+from rogue.reports.claims.parameters import is_same_parameter, parameter_value, transport_parameters
+from rogue.reports.load import Run
+from rogue.reports.results import Results
 
 EXPERIMENT = {
     "name": "n",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from reports.claims.claim import Reference
-from reports.claims.reference import ratio_to, reference_setting, reference_text
-from reports.results import Results, Setting
+from rogue.reports.claims.claim import Reference
+from rogue.reports.claims.reference import ratio_to, reference_setting, reference_text
+from rogue.reports.results import Results, Setting
 
 
 def setting(results: Results, transport: str, load: float) -> Setting:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from reports.claims import Claim, Evidence, Outcome, Verdict, rows_of
-from reports.metrics.intervals import MeanInterval
+from rogue.reports.claims import Claim, Evidence, Outcome, Verdict, rows_of
+from rogue.reports.metrics.intervals import MeanInterval
 
 CLAIM = Claim.model_validate(
     {

@@ -6,10 +6,10 @@ import pytest
 import yaml
 from helpers.tiny_run import cell, manifest
 
-from reports.claims import read_claims
-from reports.claims.claim import Claim
-from reports.claims.shipped import EXPERIMENTS, experiment_name, not_own_because, shipped_experiment
-from workloads.manifest import Manifest
+from rogue.reports.claims import read_claims
+from rogue.reports.claims.claim import Claim
+from rogue.reports.claims.shipped import EXPERIMENTS, experiment_name, not_own_because, shipped_experiment
+from rogue.workloads.manifest import Manifest
 
 CLAIM = Claim.model_validate(
     {
@@ -108,7 +108,7 @@ def test_without_the_files_the_options_are_believed(
 ) -> None:
     """An installed package has no experiments, an old manifest no data."""
     assert (not_own_because(CLAIM, run(FILE, "paper", None, setting)) is None) is is_own
-    monkeypatch.setattr("reports.claims.shipped.EXPERIMENTS", Path("/nowhere/experiments"))
+    monkeypatch.setattr("rogue.reports.claims.shipped.EXPERIMENTS", Path("/nowhere/experiments"))
     shipped_experiment.cache_clear()
     told = not_own_because(CLAIM, run(FILE, "paper", written(probe=None), setting))
     shipped_experiment.cache_clear()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.claims import VERDICT_MEANINGS, Verdict, counted_verdict
+from rogue.reports.claims import VERDICT_MEANINGS, Verdict, counted_verdict
 
 
 def test_every_verdict_is_explained() -> None:

@@ -3,8 +3,8 @@
 import pytest
 from helpers.judged_claims import judge
 
-from reports.metrics.intervals import MeanInterval
-from reports.results import Results
+from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.results import Results
 
 pytestmark = pytest.mark.usefixtures("own_conditions")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from reports.figures.critical_path import CriticalPath
-from reports.results import Results
+from rogue.reports.figures.critical_path import CriticalPath
+from rogue.reports.results import Results
 
 
 def test_each_receiver_has_a_row_and_the_path_goes_from_row_to_row(waiting: Results) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.figure import Figure
 
-from reports.figures.factor_axis import apply, factor_axis
+from rogue.reports.figures.factor_axis import apply, factor_axis
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reports.figures.marks import INSTANTS, POINTS_MAX, draw_cdf, draw_spread, line_look
-from reports.style import style_of
+from rogue.reports.figures.marks import INSTANTS, POINTS_MAX, draw_cdf, draw_spread, line_look
+from rogue.reports.style import style_of
 
 
 def line_of(values: list[float]) -> tuple[np.ndarray, np.ndarray]:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from reports.figures import FIGURES
-from reports.figures.metrics_shown import SHOWN_BY_NAME, figures_showing
-from reports.metrics import METRICS
-from reports.results import Results
+from rogue.reports.figures import FIGURES
+from rogue.reports.figures.metrics_shown import SHOWN_BY_NAME, figures_showing
+from rogue.reports.metrics import METRICS
+from rogue.reports.results import Results
 
 
 def test_figures_are_those_of_the_registry_and_metrics_exist() -> None:

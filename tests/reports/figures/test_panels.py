@@ -3,7 +3,7 @@
 import pytest
 from matplotlib import rcParams
 
-from reports.figures.panels import (
+from rogue.reports.figures.panels import (
     PAPER_TYPE,
     WIDTH_INCHES,
     columns_that_fit,
@@ -13,7 +13,7 @@ from reports.figures.panels import (
     panels,
     scaled_inches,
 )
-from reports.style import figure_look
+from rogue.reports.style import figure_look
 
 
 def test_on_a_narrow_page_panels_stand_below_each_other_in_smaller_type() -> None:

@@ -7,10 +7,10 @@ import pytest
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
-from reports.figures.points import chosen_points, points_text, quoted_points, swept_factor
-from reports.load import Run
-from reports.results import Results, Setting, settings_by_point
-from reports.summary import comparison
+from rogue.reports.figures.points import chosen_points, points_text, quoted_points, swept_factor
+from rogue.reports.load import Run
+from rogue.reports.results import Results, Setting, settings_by_point
+from rogue.reports.summary import comparison
 
 Point = dict[str, str | int]
 

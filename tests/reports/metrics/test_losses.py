@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
-from reports.metrics import METRICS
-from reports.results import Results
+from rogue.reports.metrics import METRICS
+from rogue.reports.results import Results
 
 A, B, C = "main/h0->h3", "main/h1->h3", "main/h2->h3"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, tiny_view
 
-from reports.metrics import METRICS
+from rogue.reports.metrics import METRICS
 
 US = 1_000
 

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from reports.metrics import METRICS, TABLES
-from reports.quantities import Unit
-from reports.results import Results
-from workloads.records import TABLES as RECORDS
+from rogue.reports.metrics import METRICS, TABLES
+from rogue.reports.quantities import Unit
+from rogue.reports.results import Results
+from rogue.workloads.records import TABLES as RECORDS
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, tiny_view, transfer
 
-from reports.metrics import METRICS
-from reports.metrics.pauses import union_ns
+from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.pauses import union_ns
 
 PAUSES = [
     {"port": "h0->s0", "start_ns": 100, "duration_ns": 50},

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, delivery, queue_view, tiny_view, transfer
 
-from reports.metrics import METRICS
+from rogue.reports.metrics import METRICS
 
 STEP_NS = 1_000_000
 

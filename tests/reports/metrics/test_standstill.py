@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
-from reports.metrics import METRICS
+from rogue.reports.metrics import METRICS
 
 
 def test_flows_that_are_silent_in_the_last_quarter(tmp_path: Path) -> None:

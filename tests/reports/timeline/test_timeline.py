@@ -8,12 +8,12 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 from helpers.trace_format import events_of
 
-from harness.results.tables import encode
-from reports.load import Run
-from reports.results import Results
-from reports.timeline import timeline
-from reports.timeline.timeline import write_timeline
-from reports.view import CellView
+from rogue.harness.results.tables import encode
+from rogue.reports.load import Run
+from rogue.reports.results import Results
+from rogue.reports.timeline import timeline
+from rogue.reports.timeline.timeline import write_timeline
+from rogue.reports.view import CellView
 
 MEASURE = "measure=[throughput, queues, pauses, rtt, packets]"
 

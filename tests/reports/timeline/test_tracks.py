@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 from helpers.trace_format import events_of
 
-from reports.timeline.trace import Trace
-from reports.timeline.tracks import TRACKS
-from workloads.records import TABLES
+from rogue.reports.timeline.trace import Trace
+from rogue.reports.timeline.tracks import TRACKS
+from rogue.workloads.records import TABLES
 
 
 def events(tmp_path: Path, table: str, rows: dict[str, list[object]]) -> list[dict[str, object]]:

@@ -7,8 +7,8 @@ import pytest
 from helpers.agent_flows import LIMIT_MS, Node, node
 from helpers.running_machines import RunningMachines
 
-from rogue_agent.node.errors import AgentError
-from rogue_agent.node.messages import EndRole, RoleEnded
+from rogue.agent.node.errors import AgentError
+from rogue.agent.node.messages import EndRole, RoleEnded
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from helpers.agent_flows import Flow, Node, Rows
 
-from rogue_agent.node.messages import Results
+from rogue.agent.node.messages import Results
 
 pytestmark = pytest.mark.virtual
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 from helpers.agent_flows import Flow, Node
 
-from rogue_agent.drivers.replay import replay
+from rogue.agent.drivers.replay import replay
 
 pytestmark = pytest.mark.virtual
 

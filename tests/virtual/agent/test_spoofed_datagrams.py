@@ -1,6 +1,6 @@
 """A hundred datagrams in the peers' own names, over soft-RoCE, while a cut is survived: nothing is believed.
 
-A hundred thousand of them on fakes: tests/rogue_agent/drivers/verbs/test_hostile_datagrams.py.
+A hundred thousand of them on fakes: tests/agent/drivers/verbs/test_hostile_datagrams.py.
 """
 
 import json
@@ -14,7 +14,7 @@ from helpers import spoofed_datagrams
 from helpers.agent_flows import Flow, Node
 from helpers.seals import STRANGERS_SEAL
 
-from rogue_agent.core.messages import Resync, Resynced, encode
+from rogue.agent.core.messages import Resync, Resynced, encode
 
 pytestmark = pytest.mark.virtual
 

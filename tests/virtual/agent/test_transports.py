@@ -4,7 +4,7 @@ import pytest
 from helpers.agent_flows import Flow, Node
 from helpers.agent_transfer import PATIENT
 
-from rogue_agent.drivers.replay import replay
+from rogue.agent.drivers.replay import replay
 
 pytestmark = pytest.mark.virtual
 

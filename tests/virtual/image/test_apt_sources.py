@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from virtual.errors import VirtualTestbedError
-from virtual.image.apt_sources import parse_sources
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.apt_sources import parse_sources
 
 TARGETS = """\
 Debian|bookworm|http://mirror.example/debian/|bookworm|main

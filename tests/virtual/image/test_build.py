@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from virtual.image import build
-from virtual.image.apt_sources import AptSources
+from rogue.virtual.image import build
+from rogue.virtual.image.apt_sources import AptSources
 
 SOURCES = AptSources(
     "bookworm", ("deb http://mirror.example/debian bookworm main",), 'Acquire::Retries "3";\n'

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from virtual.errors import VirtualTestbedError
-from virtual.image import cache
-from virtual.image.apt_sources import AptSources
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image import cache
+from rogue.virtual.image.apt_sources import AptSources
 
 FILES = ("initrd.img", "packages.json", "root.ext4", "vmlinuz")
 

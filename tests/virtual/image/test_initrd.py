@@ -3,8 +3,8 @@ import tarfile
 
 import pytest
 
-from virtual.errors import VirtualTestbedError
-from virtual.image.initrd import load_order, parse_modules_dep, unpack_boot_files
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.initrd import load_order, parse_modules_dep, unpack_boot_files
 
 MODULES_DEP = """\
 kernel/drivers/virtio/virtio_ring.ko:

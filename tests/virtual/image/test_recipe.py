@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from virtual.image import recipe
+from rogue.virtual.image import recipe
 
 
 def test_the_same_recipe_has_the_same_name() -> None:

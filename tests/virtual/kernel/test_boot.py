@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from virtual.kernel import boot as boot_module
-from virtual.kernel.boot import Kernel, KernelPanicError, KernelTimeoutError, MainFailedError, boot
+from rogue.virtual.kernel import boot as boot_module
+from rogue.virtual.kernel.boot import Kernel, KernelPanicError, KernelTimeoutError, MainFailedError, boot
 
 PROGRAM = """\
 #!/bin/sh

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from virtual.errors import VirtualTestbedError
-from virtual.kernel import build
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.kernel import build
 
 
 def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from virtual.image.apt_sources import AptSources
-from virtual.kernel import cache
-from virtual.kernel.source import SourcePackage
+from rogue.virtual.image.apt_sources import AptSources
+from rogue.virtual.kernel import cache
+from rogue.virtual.kernel.source import SourcePackage
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from virtual.kernel import processor
-from virtual.kernel.processor import own_processor
+from rogue.virtual.kernel import processor
+from rogue.virtual.kernel.processor import own_processor
 
 
 def test_each_has_one_until_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from virtual.kernel import recipe
+from rogue.virtual.kernel import recipe
 
 
 def test_name_changes_with_release_and_source() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from virtual.errors import VirtualTestbedError
-from virtual.kernel import source
-from virtual.kernel.source import SourcePackage, source_package
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.kernel import source
+from rogue.virtual.kernel.source import SourcePackage, source_package
 
 DEPENDS = """\
 linux-source

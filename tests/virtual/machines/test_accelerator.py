@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from virtual.image.cache import Image
-from virtual.machines import accelerator
-from virtual.machines.qemu import Accelerator
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines import accelerator
+from rogue.virtual.machines.qemu import Accelerator
 
 IMAGE = Image(Path("/cache/0123"))
 

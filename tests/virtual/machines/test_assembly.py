@@ -3,10 +3,10 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from virtual.image.cache import Image
-from virtual.machines.assembly import assemble, logins
-from virtual.machines.plan import pair
-from virtual.machines.qemu import Accelerator
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.assembly import assemble, logins
+from rogue.virtual.machines.plan import pair
+from rogue.virtual.machines.qemu import Accelerator
 
 
 @pytest.fixture

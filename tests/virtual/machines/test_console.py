@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from virtual.errors import VirtualTestbedError
-from virtual.machines.console import Console
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.machines.console import Console
 
 LONG_S = 60.0
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from virtual.machines import identity
-from virtual.machines.plan import machines_of, pair
-from virtual.network import network
+from rogue.virtual.machines import identity
+from rogue.virtual.machines.plan import machines_of, pair
+from rogue.virtual.network import network
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from virtual.errors import VirtualTestbedError
-from virtual.machines.process import MachineProcess
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.machines.process import MachineProcess
 
 LONG_S = 60.0
 ROOT = Path(__file__).parents[3]
@@ -42,7 +42,7 @@ def test_a_machine_that_ends_early_is_reported_with_its_last_words(tmp_path: Pat
 STARTER = """
 import sys
 from pathlib import Path
-from virtual.machines.process import MachineProcess
+from rogue.virtual.machines.process import MachineProcess
 machine = MachineProcess("h1", ["tail", "-f", "/dev/null"], Path(sys.argv[1]))
 print(machine.pid, flush=True)
 sys.stdin.read()

@@ -1,4 +1,4 @@
-from virtual.machines.tcp_ports import reserve
+from rogue.virtual.machines.tcp_ports import reserve
 
 
 def test_ports_are_distinct_and_not_privileged() -> None:

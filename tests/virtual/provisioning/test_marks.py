@@ -9,15 +9,15 @@ import pytest
 from helpers.switch_inventory import hardware, wanted
 from rich.console import Console
 
-from harness.provisioning.inventory import Inventory, load_inventory
-from harness.provisioning.ports import PortSettings
-from harness.provisioning.provision import provision
-from harness.provisioning.switch import SwitchConnection
-from harness.provisioning.switches.marks import measure_marks
-from virtual import standing
-from virtual.image.cache import Image
-from virtual.machines.qemu import Accelerator
-from virtual.network import network
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.provision import provision
+from rogue.harness.provisioning.switch import SwitchConnection
+from rogue.harness.provisioning.switches.marks import measure_marks
+from rogue.virtual import standing
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.network import network
 
 pytestmark = [pytest.mark.virtual, pytest.mark.long]
 

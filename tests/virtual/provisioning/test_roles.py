@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.provisioning import provision as provisioning
-from harness.provisioning.doctor import examine
-from harness.provisioning.inventory import Inventory, load_inventory
-from harness.provisioning.ports import PortSettings
-from harness.provisioning.provision import provision, teardown
-from harness.provisioning.switch import SwitchConnection
-from remote.errors import NodeError
-from remote.shell import connect
-from rogue_agent.node.bundle import agent_archive
-from virtual import standing
-from virtual.image.cache import Image
-from virtual.machines.qemu import Accelerator
-from virtual.network import network
-from virtual.standing import processes
+from rogue.agent.node.bundle import agent_archive
+from rogue.harness.provisioning import provision as provisioning
+from rogue.harness.provisioning.doctor import examine
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.provision import provision, teardown
+from rogue.harness.provisioning.switch import SwitchConnection
+from rogue.remote.errors import NodeError
+from rogue.remote.shell import connect
+from rogue.virtual import standing
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.network import network
+from rogue.virtual.standing import processes
 
 pytestmark = [pytest.mark.virtual, pytest.mark.long]
 

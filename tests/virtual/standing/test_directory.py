@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from virtual.errors import VirtualTestbedError
-from virtual.standing.directory import StateDirectory, names, state_directory
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.standing.directory import StateDirectory, names, state_directory
 
 ROOT = Path(__file__).parents[3]
 
@@ -63,7 +63,7 @@ def test_the_lock_leaves_no_file(state: StateDirectory) -> None:
 
 HOLDER = """
 import sys
-from virtual.standing.directory import state_directory
+from rogue.virtual.standing.directory import state_directory
 with state_directory("first").locked(lambda text: print(text, flush=True)):
     print("locked", flush=True)
     sys.stdin.read()

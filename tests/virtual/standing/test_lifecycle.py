@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from helpers.pretended_machines import pretend
 
-from remote.errors import NodeError
-from virtual import standing
-from virtual.errors import VirtualTestbedError
-from virtual.image.cache import Image
-from virtual.machines.qemu import Accelerator
-from virtual.network import network
-from virtual.standing import lifecycle, processes
+from rogue.remote.errors import NodeError
+from rogue.virtual import standing
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.cache import Image
+from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.network import network
+from rogue.virtual.standing import lifecycle, processes
 
 STAR = network(["h0", "h1"], ["s0"], [("h0", "s0"), ("h1", "s0")])
 LARGER = network(["h0", "h1", "h2"], ["s0"], [("h0", "s0"), ("h1", "s0"), ("h2", "s0")])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from virtual.standing import processes
+from rogue.virtual.standing import processes
 
 MACHINE = [sys.executable, "-c", "import signal; signal.pause()"]
 ROOT = Path(__file__).parents[3]
@@ -40,7 +40,7 @@ def test_a_machine_has_a_session_of_its_own_and_no_parent_here(directory: Path) 
 STARTER = """
 import sys
 from pathlib import Path
-from virtual.standing import processes
+from rogue.virtual.standing import processes
 processes.start(Path(sys.argv[1]), "h0", [sys.executable, "-c", "import signal; signal.pause()"])
 """
 

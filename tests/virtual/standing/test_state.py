@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from helpers.pretended_machines import pretend
 
-from remote.errors import NodeError
-from remote.login import Login
-from virtual import standing
-from virtual.machines.qemu import Accelerator
-from virtual.network import network
-from virtual.standing import processes, state
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+from rogue.virtual import standing
+from rogue.virtual.machines.qemu import Accelerator
+from rogue.virtual.network import network
+from rogue.virtual.standing import processes, state
 
 ONE_HOST = network(["h0"], ["s0"], [("h0", "s0")])
 REPLY = "12.50 3.00\nMemTotal:  337000 kB\nMemAvailable:  300000 kB\n"

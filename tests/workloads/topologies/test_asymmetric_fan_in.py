@@ -1,6 +1,6 @@
 """Five slow and two fast sources."""
 
-from workloads.topologies.asymmetric_fan_in import AsymmetricFanIn
+from rogue.workloads.topologies.asymmetric_fan_in import AsymmetricFanIn
 
 NETWORK = AsymmetricFanIn.model_validate({})
 

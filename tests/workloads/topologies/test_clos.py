@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.topologies.clos import Clos
+from rogue.workloads.topologies.clos import Clos
 
 
 def test_the_published_one() -> None:

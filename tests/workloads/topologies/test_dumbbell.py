@@ -1,6 +1,6 @@
 """The dumbbell."""
 
-from workloads.topologies.dumbbell import Dumbbell
+from rogue.workloads.topologies.dumbbell import Dumbbell
 
 DUMBBELL = Dumbbell.model_validate({"hosts_per_side": 3, "rate": "10Gbps", "bottleneck_rate": "4Gbps"})
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.topologies.fat_tree import FatTree
+from rogue.workloads.topologies.fat_tree import FatTree
 
 
 def fat_tree(k: int) -> FatTree:

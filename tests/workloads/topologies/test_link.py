@@ -1,6 +1,6 @@
 """A cable."""
 
-from workloads.topologies.link import Link
+from rogue.workloads.topologies.link import Link
 
 
 def test_the_other_end() -> None:

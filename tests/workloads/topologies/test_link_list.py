@@ -2,7 +2,7 @@
 
 from helpers.data_files import link_list
 
-from workloads.topologies import Link
+from rogue.workloads.topologies import Link
 
 
 def test_a_link_without_a_delay_has_the_topologys() -> None:

@@ -3,8 +3,8 @@
 import pytest
 from helpers.data_files import NETWORK, link_list
 
-from workloads.ideal import ideal_goodput_bps
-from workloads.topologies.links import Links
+from rogue.workloads.ideal import ideal_goodput_bps
+from rogue.workloads.topologies.links import Links
 
 NET = Links.model_validate({"kind": "links", "file": link_list(NETWORK.read_text()), "delay": "2us"})
 

@@ -1,6 +1,6 @@
 """Five pairs over one link, and a sixth flow to the first receiver."""
 
-from workloads.topologies.multi_bottleneck import MultiBottleneck
+from rogue.workloads.topologies.multi_bottleneck import MultiBottleneck
 
 NETWORK = MultiBottleneck.model_validate({})
 

@@ -1,6 +1,6 @@
 """The paper's testbed."""
 
-from workloads.topologies.paper_testbed import PaperTestbed
+from rogue.workloads.topologies.paper_testbed import PaperTestbed
 
 TESTBED = PaperTestbed.model_validate({})
 

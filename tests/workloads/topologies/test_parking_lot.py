@@ -1,6 +1,6 @@
 """The parking lot."""
 
-from workloads.topologies.parking_lot import ParkingLot
+from rogue.workloads.topologies.parking_lot import ParkingLot
 
 LOT = ParkingLot.model_validate({"rate": "10Gbps"})
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.topologies.ring import Ring
+from rogue.workloads.topologies.ring import Ring
 
 
 def ring(switches: int, hosts: int = 1) -> Ring:

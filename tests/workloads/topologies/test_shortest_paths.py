@@ -2,8 +2,8 @@
 
 import pytest
 
-from workloads.topologies.link import Link
-from workloads.topologies.shortest_paths import LinksOf, NoPathError, ShortestPaths
+from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.shortest_paths import LinksOf, NoPathError, ShortestPaths
 
 
 def joined(*ends: tuple[str, str]) -> LinksOf:

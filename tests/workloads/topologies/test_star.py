@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.topologies.link import Link
-from workloads.topologies.star import Star
-from workloads.topologies.topology import Switch
+from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.star import Star
+from rogue.workloads.topologies.topology import Switch
 
 
 def star(**changes: object) -> Star:

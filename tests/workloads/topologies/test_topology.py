@@ -4,7 +4,7 @@ import pytest
 from helpers.data_files import NETWORK, link_list
 from pydantic import ValidationError
 
-from workloads.topologies import TOPOLOGIES, Topology
+from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 SMALLEST: dict[str, dict[str, object]] = {
     "star": {"hosts": 2, "rate": "10Gbps"},

@@ -1,6 +1,6 @@
 """Two racks behind four leaves."""
 
-from workloads.topologies.two_tier import TwoTier
+from rogue.workloads.topologies.two_tier import TwoTier
 
 
 def test_the_published_one() -> None:

@@ -1,7 +1,7 @@
 """A shuffle."""
 
-from workloads.topologies import Placement
-from workloads.traffic.all_to_all import AllToAll
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.all_to_all import AllToAll
 
 HOSTS = Placement(tuple(f"h{index}" for index in range(9)), "h8", 9.26e9, 10_000_000_000)
 

@@ -1,7 +1,7 @@
 """Pairs of hosts across a fabric."""
 
-from workloads.topologies import TOPOLOGIES, Topology
-from workloads.traffic.clos_pairs import ClosPairs
+from rogue.workloads.topologies import TOPOLOGIES, Topology
+from rogue.workloads.traffic.clos_pairs import ClosPairs
 
 
 def ends(topology: Topology, **changes: object) -> list[tuple[str, str]]:

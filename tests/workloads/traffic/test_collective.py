@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.topologies import Placement
-from workloads.traffic.collective import Collective
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.collective import Collective
 
 HOSTS = Placement(tuple(f"h{number}" for number in range(6)), "h5", 9.26e9, 10_000_000_000)
 

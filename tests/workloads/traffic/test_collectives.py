@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from workloads.traffic.collectives import ALGORITHMS, Operation
-from workloads.traffic.collectives.algorithm import split
-from workloads.traffic.collectives.exchange import shares
-from workloads.traffic.steps import Step, Steps
-from workloads.traffic.workload import Flow
+from rogue.workloads.traffic.collectives import ALGORITHMS, Operation
+from rogue.workloads.traffic.collectives.algorithm import split
+from rogue.workloads.traffic.collectives.exchange import shares
+from rogue.workloads.traffic.steps import Step, Steps
+from rogue.workloads.traffic.workload import Flow
 
 HOSTS = [f"h{number}" for number in range(5)]
 

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.topologies import Placement
-from workloads.traffic.doubling import Doubling
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.doubling import Doubling
 
 HOSTS = Placement(tuple(f"h{index}" for index in range(101)), "h100", 37e9, 40_000_000_000)
 

@@ -2,9 +2,9 @@
 
 from helpers.data_files import goal_schedule
 
-from workloads.topologies import Placement
-from workloads.traffic.goal import Goal
-from workloads.traffic.workload import Flow, Predecessor
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.goal import Goal
+from rogue.workloads.traffic.workload import Flow, Predecessor
 
 HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
 TEXT = """\

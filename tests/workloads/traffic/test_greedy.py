@@ -1,7 +1,7 @@
 """What greedy workloads have in common."""
 
-from workloads.topologies import Placement
-from workloads.traffic.permutation import Permutation
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.permutation import Permutation
 
 HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
 

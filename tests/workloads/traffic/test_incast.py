@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.streams import START_JITTER_NS
-from workloads.topologies import Placement
-from workloads.traffic.incast import Incast
+from rogue.workloads.streams import START_JITTER_NS
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.incast import Incast
 
 HOSTS = Placement(tuple(f"h{index}" for index in range(9)), "h8", 9.26e9, 10_000_000_000)
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 from pydantic import ValidationError
 
-from workloads.topologies import Placement
-from workloads.traffic.many_pairs import ManyPairs
-from workloads.traffic.workload import Arrival, Flow, Predecessor
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.many_pairs import ManyPairs
+from rogue.workloads.traffic.workload import Arrival, Flow, Predecessor
 
 HOSTS = Placement(tuple(f"h{index}" for index in range(16)), "h15", 9e9, 10_000_000_000)
 SECOND_NS = 1_000_000_000

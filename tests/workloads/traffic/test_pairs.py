@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from workloads.topologies import Placement
-from workloads.traffic.pairs import Pairs
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.pairs import Pairs
 
 HOSTS = Placement(tuple(f"h{index}" for index in range(4)), "h3", 9.26e9, 10_000_000_000)
 

@@ -1,7 +1,7 @@
 """Everyone sends to one and receives from one."""
 
-from workloads.topologies import Placement
-from workloads.traffic.permutation import Permutation
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.permutation import Permutation
 
 HOSTS = Placement(tuple(f"h{index}" for index in range(20)), "h19", 9.26e9, 10_000_000_000)
 

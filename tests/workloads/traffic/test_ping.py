@@ -1,7 +1,7 @@
 """One verb at a time."""
 
-from workloads.topologies import Placement
-from workloads.traffic.ping import Ping
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.ping import Ping
 
 HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
 

@@ -1,7 +1,7 @@
 """Latency requests between many hosts."""
 
-from workloads.topologies import TOPOLOGIES
-from workloads.traffic.pingmesh import Pingmesh
+from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.traffic.pingmesh import Pingmesh
 
 
 def test_each_host_asks_in_its_rack_and_in_the_other() -> None:

@@ -1,8 +1,8 @@
 """Stages in a row, worked by hand."""
 
-from workloads.topologies import Placement
-from workloads.traffic.pipeline import Pipeline
-from workloads.traffic.workload import Flow, Predecessor
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.pipeline import Pipeline
+from rogue.workloads.traffic.workload import Flow, Predecessor
 
 HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
 

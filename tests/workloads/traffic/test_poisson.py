@@ -7,10 +7,10 @@ from itertools import pairwise
 import pytest
 from pydantic import ValidationError
 
-from workloads.flow_sizes import FLOW_SIZES
-from workloads.topologies import Placement
-from workloads.traffic.poisson import Poisson
-from workloads.traffic.workload import Flow
+from rogue.workloads.flow_sizes import FLOW_SIZES
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.poisson import Poisson
+from rogue.workloads.traffic.workload import Flow
 
 HOSTS = Placement(tuple(f"h{index}" for index in range(54)), "h53", 37e9, 40_000_000_000)
 

@@ -1,7 +1,7 @@
 """One flow alone."""
 
-from workloads.topologies import Placement
-from workloads.traffic.rtt_accuracy import RttAccuracy
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.rtt_accuracy import RttAccuracy
 
 HOSTS = Placement(("h0", "h1", "h2"), "h2", 9.26e9, 10_000_000_000)
 

@@ -1,8 +1,8 @@
 """Flows that come and go."""
 
-from workloads.streams import START_JITTER_NS
-from workloads.topologies import Placement
-from workloads.traffic.staggered import Staggered
+from rogue.workloads.streams import START_JITTER_NS
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.staggered import Staggered
 
 HOSTS = Placement(tuple(f"h{index}" for index in range(6)), "h5", 9.26e9, 10_000_000_000)
 SECOND_NS = 1_000_000_000

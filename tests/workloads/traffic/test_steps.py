@@ -1,7 +1,7 @@
 """Steps worked by hand."""
 
-from workloads.traffic.steps import Step, Steps, all_of
-from workloads.traffic.workload import Arrival, Predecessor
+from rogue.workloads.traffic.steps import Step, Steps, all_of
+from rogue.workloads.traffic.workload import Arrival, Predecessor
 
 
 def test_a_transfer_waits_for_what_came_to_its_source() -> None:

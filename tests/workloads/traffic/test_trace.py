@@ -4,8 +4,8 @@ import pytest
 from helpers.data_files import trace_rows
 from pydantic import ValidationError
 
-from workloads.topologies import Placement
-from workloads.traffic.trace import Trace
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic.trace import Trace
 
 HOSTS = Placement(("h0", "h1", "h2"), "h2", 9e9, 10**10)
 ROWS = trace_rows(

@@ -1,7 +1,7 @@
 """Transfers that wait for others, worked by hand."""
 
-from workloads.traffic.waiting import earliest_end_ns, unknowable, waits
-from workloads.traffic.workload import Arrival, Flow, Predecessor
+from rogue.workloads.traffic.waiting import earliest_end_ns, unknowable, waits
+from rogue.workloads.traffic.workload import Arrival, Flow, Predecessor
 
 
 def flow(ends: str, *arrivals: Arrival) -> Flow:

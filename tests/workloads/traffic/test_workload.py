@@ -3,8 +3,8 @@
 import pytest
 from helpers.data_files import FLOWS, GOAL, goal_schedule, trace_rows
 
-from workloads.topologies import Placement
-from workloads.traffic import WORKLOADS, Arrival, Flow, Verb, Workload
+from rogue.workloads.topologies import Placement
+from rogue.workloads.traffic import WORKLOADS, Arrival, Flow, Verb, Workload
 
 EXAMPLES: dict[str, dict[str, object]] = {
     "incast": {"senders": 3, "size": "1MB"},

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
-from harness.data.formats import FORMATS
-from harness.data.formats.format import class_group, class_of, notes_on_groups, trace_text
-from harness.data.source import data_source
-from workloads.traffic.trace_rows import TraceRow
+from rogue.harness.data.formats import FORMATS
+from rogue.harness.data.formats.format import class_group, class_of, notes_on_groups, trace_text
+from rogue.harness.data.source import data_source
+from rogue.workloads.traffic.trace_rows import TraceRow
 
 OURS = {
     "trace": "start_ns,src,dst,size_bytes,group\n0,h0,h1,1,a\n5,h1,h3,7,b\n5,h0,h2,9,a\n",

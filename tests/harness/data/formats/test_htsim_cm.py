@@ -3,8 +3,8 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
-from harness.data.formats.htsim_cm import read_connections, write_connections
-from harness.data.source import data_source
+from rogue.harness.data.formats.htsim_cm import read_connections, write_connections
+from rogue.harness.data.source import data_source
 
 HEAD = "# all to one\nNodes 4\nConnections 2\n"
 

@@ -4,10 +4,10 @@ import pytest
 from helpers.data_files import link_list
 from pydantic_core import PydanticCustomError
 
-from harness.data.formats.htsim_topo import read_tree
-from harness.data.source import data_source
-from workloads.topologies.fat_tree import FatTree
-from workloads.topologies.links import Links
+from rogue.harness.data.formats.htsim_topo import read_tree
+from rogue.harness.data.source import data_source
+from rogue.workloads.topologies.fat_tree import FatTree
+from rogue.workloads.topologies.links import Links
 
 LEAF_SPINE = """\
 Nodes 8

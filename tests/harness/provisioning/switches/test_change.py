@@ -1,4 +1,4 @@
-from harness.provisioning.switches.change import Change, Line, indented, standing, wanted_changes
+from rogue.harness.provisioning.switches.change import Change, Line, indented, standing, wanted_changes
 
 TEXT = """\
 ! a comment

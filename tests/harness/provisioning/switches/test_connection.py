@@ -6,9 +6,9 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import PASSWORD, served_switch
 from helpers.switch_inventory import LOGIN, hardware, wanted
 
-from harness.provisioning.switches import connection
-from harness.provisioning.switches.connection import open_switch
-from remote.errors import NodeError
+from rogue.harness.provisioning.switches import connection
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.remote.errors import NodeError
 
 
 def test_a_password_comes_from_the_environment_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

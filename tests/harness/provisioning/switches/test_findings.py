@@ -7,10 +7,10 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import served_switch
 from helpers.switch_inventory import hardware, wanted
 
-from harness.provisioning.inventory import HardwareSwitch, Inventory
-from harness.provisioning.switches.connection import open_switch
-from harness.provisioning.switches.findings import switch_findings
-from harness.provisioning.switches.operations import apply
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.findings import switch_findings
+from rogue.harness.provisioning.switches.operations import apply
 
 PAUSES = wanted("eos", ("Ethernet1",), switch_priorities={"3": {"pauses": True}})
 

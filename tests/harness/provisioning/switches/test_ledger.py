@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.provisioning.switches.change import Change
-from harness.provisioning.switches.ledger import Ledger, ledgers
-from remote.errors import NodeError
+from rogue.harness.provisioning.switches.change import Change
+from rogue.harness.provisioning.switches.ledger import Ledger, ledgers
+from rogue.remote.errors import NodeError
 
 PORT = ("interface Ethernet1",)
 

@@ -10,10 +10,10 @@ import pytest
 from helpers.fake_agents import fake_inventory
 from helpers.switch_inventory import hardware, wanted
 
-from harness.provisioning.findings import Finding
-from harness.provisioning.inventory import Host, Inventory
-from harness.provisioning.switches import marks
-from harness.provisioning.switches.marks import (
+from rogue.harness.provisioning.findings import Finding
+from rogue.harness.provisioning.inventory import Host, Inventory
+from rogue.harness.provisioning.switches import marks
+from rogue.harness.provisioning.switches.marks import (
     Arrived,
     Heard,
     arrived_until_now,
@@ -22,8 +22,8 @@ from harness.provisioning.switches.marks import (
     judge,
     measure_marks,
 )
-from remote.errors import NodeError
-from remote.login import Login
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
 
 NETSTAT = """\
 TcpExt: SyncookiesSent SyncookiesRecv

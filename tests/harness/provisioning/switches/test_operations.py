@@ -9,9 +9,9 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import Cli, served_switch
 from helpers.switch_inventory import hardware, wanted
 
-from harness.provisioning.switches.connection import open_switch
-from harness.provisioning.switches.operations import OpenSwitch, apply, differences, undo
-from remote.errors import NodeError, RejectedError
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.operations import OpenSwitch, apply, differences, undo
+from rogue.remote.errors import NodeError, RejectedError
 
 WANTED = wanted("eos")
 QUEUE = ("interface Ethernet1", "uc-tx-queue 3")

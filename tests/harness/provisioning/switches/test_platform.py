@@ -1,8 +1,8 @@
 from helpers.switch_inventory import wanted
 
-from harness.provisioning.switches.change import Change
-from harness.provisioning.switches.platform import Command
-from harness.provisioning.switches.platforms.eos import Eos
+from rogue.harness.provisioning.switches.change import Change
+from rogue.harness.provisioning.switches.platform import Command
+from rogue.harness.provisioning.switches.platforms.eos import Eos
 
 A, B = ("interface Ethernet1",), ("interface Ethernet2",)
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.provisioning.switches.problems import switch_problems
+from rogue.harness.provisioning.switches.problems import switch_problems
 
 PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
 

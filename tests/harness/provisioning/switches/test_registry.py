@@ -6,10 +6,10 @@ from typing import get_args
 import pytest
 from helpers.switch_inventory import wanted
 
-from harness.provisioning.switches.change import wanted_changes
-from harness.provisioning.switches.platform import Platform
-from harness.provisioning.switches.registry import PLATFORMS
-from harness.provisioning.switches.settings import DECLARED, PlatformName
+from rogue.harness.provisioning.switches.change import wanted_changes
+from rogue.harness.provisioning.switches.platform import Platform
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.settings import DECLARED, PlatformName
 
 
 @pytest.fixture(params=sorted(PLATFORMS))

@@ -2,7 +2,7 @@ import pytest
 from helpers.switch_inventory import wanted
 from pydantic import ValidationError
 
-from harness.provisioning.switches.settings import Marking
+from rogue.harness.provisioning.switches.settings import Marking
 
 
 def test_they_are_told_in_words() -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.ends.equipment import pacing_facts
-from harness.testbeds.ends.roles import plan_roles
-from rogue_agent.node.messages import Prepared
+from rogue.agent.node.messages import Prepared
+from rogue.harness.testbeds.ends.equipment import pacing_facts
+from rogue.harness.testbeds.ends.roles import plan_roles
 
 
 def prepared(role: str, limiter: str) -> Prepared:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.cell.carrier import PlannedFlow
-from harness.testbeds.ends.limiter_classes import (
+from rogue.harness.cell.carrier import PlannedFlow
+from rogue.harness.testbeds.ends.limiter_classes import (
     PRIORITIES,
     LimiterClass,
     can_take_turns,
@@ -14,8 +14,8 @@ from harness.testbeds.ends.limiter_classes import (
     limiters_of,
     short_of,
 )
-from harness.testbeds.ends.requests import prepare_request
-from harness.testbeds.ends.roles import limited_flows, plan_roles
+from rogue.harness.testbeds.ends.requests import prepare_request
+from rogue.harness.testbeds.ends.roles import limited_flows, plan_roles
 
 FAST = "topology.rate=10Gbps"
 

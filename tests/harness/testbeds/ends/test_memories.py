@@ -10,18 +10,18 @@ from helpers.agent_roles import LIMIT_MS, Actor, Stage, play
 from helpers.experiments import cell_of
 from helpers.fake_verbs import EVENT_FILE
 
-from harness.testbeds.ends.memories import (
+from rogue.agent.drivers.verbs import completion_queue
+from rogue.agent.node import verbs_peer
+from rogue.agent.node.messages import Connect, Load, Result, Results
+from rogue.harness.testbeds.ends.memories import (
     MEMORY_BYTES_MIN,
     RECEIVES_MAX,
     compared_bytes,
     fill_seed,
     memory_bytes,
 )
-from harness.testbeds.ends.requests import prepare_request
-from harness.testbeds.ends.roles import MEMORY_BYTES_MAX, EndName, NodeFlow, plan_roles
-from rogue_agent.drivers.verbs import completion_queue
-from rogue_agent.node import verbs_peer
-from rogue_agent.node.messages import Connect, Load, Result, Results
+from rogue.harness.testbeds.ends.requests import prepare_request
+from rogue.harness.testbeds.ends.roles import MEMORY_BYTES_MAX, EndName, NodeFlow, plan_roles
 
 VERBS = ["write", "read", "send"]
 

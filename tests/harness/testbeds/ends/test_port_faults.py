@@ -6,8 +6,8 @@ import pytest
 from helpers.cell_keys import FAULTS_OWN
 from helpers.experiments import cell_of
 
-from harness.provisioning.ports import PortSettings
-from harness.testbeds.ends.port_faults import (
+from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.testbeds.ends.port_faults import (
     Outage,
     PortChange,
     fault_ports,
@@ -15,7 +15,7 @@ from harness.testbeds.ends.port_faults import (
     port_change,
     unsupported_fault,
 )
-from workloads.faults import FAULTS, Fault
+from rogue.workloads.faults import FAULTS, Fault
 
 LOSS = "faults=[{kind: loss, target: h2, %s}]"
 PORTS = {f"s0->h{host}": PortSettings(rate_bps=10**8) for host in range(4)}

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.cell.timing import Timing
-from harness.testbeds.ends.requests import load_requests, prepare_request
-from harness.testbeds.ends.roles import EndName, NodeFlow, plan_roles
-from rogue_agent.node.messages import ARRIVALS_MAX, Arrivals, Load
+from rogue.agent.node.messages import ARRIVALS_MAX, Arrivals, Load
+from rogue.harness.cell.timing import Timing
+from rogue.harness.testbeds.ends.requests import load_requests, prepare_request
+from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, plan_roles
 
 
 def planned(tmp_path: Path, *settings: str) -> tuple[list[NodeFlow], Timing]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from helpers.experiments import carrier, cell_of
 
-from harness.testbeds.ends.roles import NodeFlow, is_limited, plan_roles
-from rogue_agent.core.transports import TRANSPORTS
+from rogue.agent.core.transports import TRANSPORTS
+from rogue.harness.testbeds.ends.roles import NodeFlow, is_limited, plan_roles
 
 
 def group(name: str, source: str, more: str) -> str:

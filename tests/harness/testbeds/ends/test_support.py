@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.cell.mistakes import ParameterError
-from harness.testbeds.ends.support import (
+from rogue.harness.cell.mistakes import ParameterError
+from rogue.harness.testbeds.ends.support import (
     check_parameters,
     is_same_for_every_seed,
     simulators_topology,

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.cell.cell import Cell
-from harness.results.tables import encode, to_arrow
-from harness.testbeds.base import TestbedError
-from harness.testbeds.ends.roles import plan_roles
-from harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters
-from rogue_agent.node.messages import Results
-from workloads.records import FailureKind
+from rogue.agent.node.messages import Results
+from rogue.harness.cell.cell import Cell
+from rogue.harness.results.tables import encode, to_arrow
+from rogue.harness.testbeds.base import TestbedError
+from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters
+from rogue.workloads.records import FailureKind
 
 T = 10**12
 TRANSFERS = b"""\

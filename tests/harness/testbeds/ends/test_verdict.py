@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.cell.cell import Cell
-from harness.testbeds.ends.roles import NodeFlow, plan_roles
-from harness.testbeds.ends.tables import ENDS
-from harness.testbeds.ends.verdict import failure_of
-from rogue_agent.node.messages import Results
-from workloads.records import FailureKind
+from rogue.agent.node.messages import Results
+from rogue.harness.cell.cell import Cell
+from rogue.harness.testbeds.ends.roles import NodeFlow, plan_roles
+from rogue.harness.testbeds.ends.tables import ENDS
+from rogue.harness.testbeds.ends.verdict import failure_of
+from rogue.workloads.records import FailureKind
 
 
 @pytest.fixture

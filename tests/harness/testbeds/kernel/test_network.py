@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.kernel.network import (
+from rogue.harness.testbeds.kernel.network import (
     addresses,
     burst_bytes,
     limiter_burst_bytes,

@@ -10,15 +10,15 @@ from helpers.experiments import cell_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.cell.cell import Cell
-from harness.results.tables import encode
-from harness.testbeds.base import Failure, TestbedError
-from harness.testbeds.ends.roles import plan_roles
-from harness.testbeds.kernel.orders import DISCIPLINES
-from harness.testbeds.kernel.outcome import result_of
-from rogue_agent.node.messages import Prepared, Results
-from rogue_agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
-from workloads.records import FailureKind
+from rogue.agent.node.messages import Prepared, Results
+from rogue.agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
+from rogue.harness.cell.cell import Cell
+from rogue.harness.results.tables import encode
+from rogue.harness.testbeds.base import Failure, TestbedError
+from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.kernel.orders import DISCIPLINES
+from rogue.harness.testbeds.kernel.outcome import result_of
+from rogue.workloads.records import FailureKind
 
 TRANSFERS = """\
 transfer_id,size_bytes,start_ns,end_ns,status,error,retransmitted_bytes,is_sent

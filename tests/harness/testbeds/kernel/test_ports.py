@@ -4,8 +4,8 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.ends.port_faults import Outage
-from harness.testbeds.kernel.ports import cell_ports, outages
+from rogue.harness.testbeds.ends.port_faults import Outage
+from rogue.harness.testbeds.kernel.ports import cell_ports, outages
 
 
 def test_ports_mark_above_k_for_dctcp_alone(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ import pytest
 from helpers.built_kernel import built_testbed
 from helpers.experiments import cell_of
 
-from harness.testbeds.base import CellResult, TestbedError
-from harness.testbeds.kernel import KernelTestbed, testbed
-from harness.testbeds.kernel.testbed import memory_mib as memory_mib_of
-from rogue_agent.node.orders import REACHED
-from virtual.errors import VirtualTestbedError
-from virtual.kernel.boot import CONSOLE, Kernel, KernelPanicError, KernelTimeoutError
-from workloads.records import FailureKind
+from rogue.agent.node.orders import REACHED
+from rogue.harness.testbeds.base import CellResult, TestbedError
+from rogue.harness.testbeds.kernel import KernelTestbed, testbed
+from rogue.harness.testbeds.kernel.testbed import memory_mib as memory_mib_of
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.kernel.boot import CONSOLE, Kernel, KernelPanicError, KernelTimeoutError
+from rogue.workloads.records import FailureKind
 
 INCAST = """\
 name: kernel-incast
@@ -141,7 +141,7 @@ def test_a_worker_has_a_kernel_of_its_own(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_missing_program_is_named_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "virtual.prerequisites.find_program", lambda program: None if program == "bc" else "/"
+        "rogue.virtual.prerequisites.find_program", lambda program: None if program == "bc" else "/"
     )
     assert KernelTestbed().obstacles() == [
         "building the kernel needs programs that are not installed; "

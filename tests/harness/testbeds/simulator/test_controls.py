@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from helpers.experiments import carrier, cell_of
 
-from harness.cell.mistakes import ParameterError
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.controls import (
+from rogue.harness.cell.mistakes import ParameterError
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.controls import (
     agent_parameters,
     control_facts,
     control_name,
@@ -15,8 +15,8 @@ from harness.testbeds.simulator.controls import (
     parameter_mistake,
     switch_fair_rates,
 )
-from harness.testbeds.simulator.network import build_network
-from simulator import CONTROLS, FairRates, NicControl
+from rogue.harness.testbeds.simulator.network import build_network
+from rogue.simulator import CONTROLS, FairRates, NicControl
 
 GROUPS = """\
 name: x

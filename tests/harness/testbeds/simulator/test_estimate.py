@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
 
 GREEDY = "workload.repeat_for=5ms"
 FAT_TREE = "topology={kind: fat_tree, k: 4, rate: 10Gbps, switch: voq, buffer: 240KB}"

@@ -6,12 +6,12 @@ import pytest
 from helpers.cell_keys import FAULTS_OWN
 from helpers.experiments import cell_of
 
-from harness.testbeds.base import CellResult, TestbedError
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.faults import Effect, effect, link_loss, unsupported_fault
-from simulator import BurstLoss, IndependentLoss, IpIdLoss, Loss
-from workloads.faults import FAULTS, Fault
-from workloads.topologies import TOPOLOGIES
+from rogue.harness.testbeds.base import CellResult, TestbedError
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.faults import Effect, effect, link_loss, unsupported_fault
+from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Loss
+from rogue.workloads.faults import FAULTS, Fault
+from rogue.workloads.topologies import TOPOLOGIES
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
 LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"

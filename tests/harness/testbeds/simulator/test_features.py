@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from helpers.experiments import carrier, cell_of
 
-from harness.testbeds.base import CellResult
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.controls import nic_control
-from harness.testbeds.simulator.features import (
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.controls import nic_control
+from rogue.harness.testbeds.simulator.features import (
     DCQCN_MARKING,
     FEATURES,
     agent_transport,
@@ -18,9 +18,9 @@ from harness.testbeds.simulator.features import (
     marking,
     unsupported_feature,
 )
-from simulator import CONTROLS, Marking
-from workloads.transports import FEATURES as NAMED
-from workloads.transports import NIC_CONTROLS, parse_transport
+from rogue.simulator import CONTROLS, Marking
+from rogue.workloads.transports import FEATURES as NAMED
+from rogue.workloads.transports import NIC_CONTROLS, parse_transport
 
 INCAST = """\
 name: pauses

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from helpers.experiments import cell_of
 
-from harness.testbeds.base import CellResult
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.network import build_network
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.network import build_network
 
 ALONE = ("workload.senders=1", "workload.repeat_for=40ms")
 

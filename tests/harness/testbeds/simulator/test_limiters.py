@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.cell.cell import Cell
-from harness.testbeds.simulator.limiters import lacking_limiters
-from harness.testbeds.simulator.support import unsupported
+from rogue.harness.cell.cell import Cell
+from rogue.harness.testbeds.simulator.limiters import lacking_limiters
+from rogue.harness.testbeds.simulator.support import unsupported
 
 EXPERIMENT = """
 name: limiters

@@ -8,14 +8,14 @@ from helpers.cell_keys import TOPOLOGIES_OWN
 from helpers.data_files import NETWORK, link_list
 from helpers.experiments import SMALL, cell_of
 
-from harness.testbeds.simulator.network import SimulatedNetwork, build_network
-from rogue_agent.core.link import LinkFacts
-from simulator import FRAMINGS as ENGINE_FRAMINGS
-from simulator import IDEAL
-from simulator.topology import Topology as Routes
-from workloads.framing import FRAMINGS
-from workloads.topologies import TOPOLOGIES
-from workloads.topologies.shortest_paths import ShortestPaths
+from rogue.agent.core.link import LinkFacts
+from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
+from rogue.simulator import FRAMINGS as ENGINE_FRAMINGS
+from rogue.simulator import IDEAL
+from rogue.simulator.topology import Topology as Routes
+from rogue.workloads.framing import FRAMINGS
+from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.topologies.shortest_paths import ShortestPaths
 
 
 def network(tmp_path: Path, *settings: str, text: str = SMALL) -> SimulatedNetwork:

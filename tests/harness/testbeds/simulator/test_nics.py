@@ -2,9 +2,9 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator.limiters import lacking_limiters
-from harness.testbeds.simulator.nics import profile_of
-from simulator import CX3PRO, CX4
+from rogue.harness.testbeds.simulator.limiters import lacking_limiters
+from rogue.harness.testbeds.simulator.nics import profile_of
+from rogue.simulator import CX3PRO, CX4
 
 
 def test_a_nic_is_as_its_profile_says_but_for_the_limiters_that_are_stated(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import cast
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.order import Order
-from rogue_agent.core.clocks import HostNs
-from simulator import Simulation
-from workloads.traffic import Arrival, Flow, Predecessor
+from rogue.agent.core.clocks import HostNs
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.order import Order
+from rogue.simulator import Simulation
+from rogue.workloads.traffic import Arrival, Flow, Predecessor
 
 PAIRS = "workload={{kind: many_pairs, hosts: 3, load: 0.9, arrive_for: 20ms, small_every: 2, loop: {loop}}}"
 

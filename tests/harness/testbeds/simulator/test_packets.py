@@ -6,9 +6,9 @@ import pytest
 from helpers.captured import RECORDED, packets_of_cell
 from helpers.experiments import cell_of
 
-from harness.errors import ConfigError
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.network import build_network
+from rogue.harness.errors import ConfigError
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.network import build_network
 
 SENDERS = ("h0", "h1", "h2")
 

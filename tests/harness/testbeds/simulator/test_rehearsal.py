@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, cell_of, load_text
 
-from harness.cell.cell import Cell
-from harness.plan.plan import make_plan
-from harness.testbeds.simulator import SimulatorTestbed, rehearsal
-from harness.testbeds.simulator.flows import NicFlow, connect_flow
-from harness.testbeds.simulator.network import build_links, build_network
-from harness.testbeds.simulator.rehearsal import is_same_for_every_seed, unbuildable
-from harness.testbeds.simulator.support import unsupported
-from simulator import Simulation, SimulationError
+from rogue.harness.cell.cell import Cell
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.testbeds.simulator import SimulatorTestbed, rehearsal
+from rogue.harness.testbeds.simulator.flows import NicFlow, connect_flow
+from rogue.harness.testbeds.simulator.network import build_links, build_network
+from rogue.harness.testbeds.simulator.rehearsal import is_same_for_every_seed, unbuildable
+from rogue.harness.testbeds.simulator.support import unsupported
+from rogue.simulator import Simulation, SimulationError
 
 PFC = "transports=[roce+pfc]"
 RING = "topology={kind: ring, switch_count: 4, rate: 10Gbps}"

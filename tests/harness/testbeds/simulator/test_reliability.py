@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 from helpers.experiments import carrier, cell_of
 
-from harness.testbeds.simulator.controls import parameter_mistake
-from harness.testbeds.simulator.network import build_network
-from harness.testbeds.simulator.reliability import (
+from rogue.harness.testbeds.simulator.controls import parameter_mistake
+from rogue.harness.testbeds.simulator.network import build_network
+from rogue.harness.testbeds.simulator.reliability import (
     FITTINGS,
     nic_reliability,
     reliability_facts,
     reliability_parameters,
 )
-from simulator import RELIABILITIES, Reliability
-from workloads.transports import parse_transport
+from rogue.simulator import RELIABILITIES, Reliability
+from rogue.workloads.transports import parse_transport
 
 ROUND_TRIP_NS = 5_928  # of cell_of's star, see test_round_trip.py
 LONG_NS = ROUND_TRIP_NS + 7_200_000  # 9 MB at 10 Gb/s

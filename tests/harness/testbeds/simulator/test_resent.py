@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.network import build_network
-from harness.testbeds.simulator.resent import ResentBytes
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.network import build_network
+from rogue.harness.testbeds.simulator.resent import ResentBytes
 
 LOSSY = "faults=[{kind: loss, target: h1, one_in: 20, from: 1ms}]"
 

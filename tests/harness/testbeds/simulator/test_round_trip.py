@@ -4,7 +4,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
+from rogue.harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
 
 IRN = """\
 name: x

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.stall import PATIENCE_NS
-from workloads.records import FailureKind
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.stall import PATIENCE_NS
+from rogue.workloads.records import FailureKind
 
 RING = """\
 name: ring

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.simulator import features, support
-from harness.testbeds.simulator.support import not_measured, unsupported
-from simulator import PROFILES
-from workloads.traffic import Arrival, Flow, Predecessor
-from workloads.traffic.incast import Incast
+from rogue.harness.testbeds.simulator import features, support
+from rogue.harness.testbeds.simulator.support import not_measured, unsupported
+from rogue.simulator import PROFILES
+from rogue.workloads.traffic import Arrival, Flow, Predecessor
+from rogue.workloads.traffic.incast import Incast
 
 NO_WORKLOAD = """\
 name: x

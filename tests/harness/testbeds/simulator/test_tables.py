@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from helpers.experiments import SMALL, cell_of
 
-from harness.results.tables import to_arrow
-from harness.testbeds.base import CellResult
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.tables import Samples, mean_estimate_bps
-from rogue_agent.core.cc import CONGESTION_CONTROLS
-from simulator import PROFILES
+from rogue.agent.core.cc import CONGESTION_CONTROLS
+from rogue.harness.results.tables import to_arrow
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.tables import Samples, mean_estimate_bps
+from rogue.simulator import PROFILES
 
 SINGLE = """\
 name: single

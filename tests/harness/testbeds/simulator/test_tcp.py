@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from harness.testbeds.base import CellResult
-from harness.testbeds.simulator import SimulatorTestbed
-from harness.testbeds.simulator.controls import parameter_mistake
-from harness.testbeds.simulator.features import marking
-from harness.testbeds.simulator.support import unsupported
-from harness.testbeds.simulator.tcp import TCPS
-from workloads.transports import BASES
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.simulator.controls import parameter_mistake
+from rogue.harness.testbeds.simulator.features import marking
+from rogue.harness.testbeds.simulator.support import unsupported
+from rogue.harness.testbeds.simulator.tcp import TCPS
+from rogue.workloads.transports import BASES
 
 INCAST = """\
 name: streams

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, cell_of
 
-from harness.results.tables import encode
-from harness.testbeds.base import CellResult, TestbedError
-from harness.testbeds.simulator import SimulatorTestbed
-from simulator import PROFILES
-from workloads.records import FailureKind
+from rogue.harness.results.tables import encode
+from rogue.harness.testbeds.base import CellResult, TestbedError
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.simulator import PROFILES
+from rogue.workloads.records import FailureKind
 
 
 def run(tmp_path: Path, *settings: str, index: int = 0) -> CellResult:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from harness.cell.mistakes import ParameterError
-from harness.testbeds.simulator.values import check_together, values_of
-from simulator import ControlParameter, SimulationError
+from rogue.harness.cell.mistakes import ParameterError
+from rogue.harness.testbeds.simulator.values import check_together, values_of
+from rogue.simulator import ControlParameter, SimulationError
 
 TABLE = (
     ControlParameter("gap_ns", 5, 1, 1_000, "a time"),

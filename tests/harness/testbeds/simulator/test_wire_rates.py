@@ -9,15 +9,15 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell as entry_of
 from helpers.tiny_run import manifest
 
-from harness.experiment.resolved import resolve
-from harness.plan.cells import plan_cells
-from harness.results.tables import encode
-from harness.testbeds.simulator import SimulatorTestbed
-from reports.load import Run
-from reports.metrics import METRICS
-from reports.quantities import Unit
-from reports.results import Results
-from workloads.transports import BASES
+from rogue.harness.experiment.resolved import resolve
+from rogue.harness.plan.cells import plan_cells
+from rogue.harness.results.tables import encode
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.reports.load import Run
+from rogue.reports.metrics import METRICS
+from rogue.reports.quantities import Unit
+from rogue.reports.results import Results
+from rogue.workloads.transports import BASES
 
 RATE_BPS = 10_000_000_000
 # At the edges of a window the packet of one edge may be counted in full: one of 1700 in 2 ms.

@@ -8,11 +8,11 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory, fake_node
 
-from harness.provisioning.inventory import Host
-from harness.testbeds.base import CellResult
-from harness.testbeds.ssh import SshTestbed, conduct, surroundings, testbed
-from harness.testbeds.ssh import agents as agents_module
-from harness.testbeds.ssh.node import Node
+from rogue.harness.provisioning.inventory import Host
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.ssh import SshTestbed, conduct, surroundings, testbed
+from rogue.harness.testbeds.ssh import agents as agents_module
+from rogue.harness.testbeds.ssh.node import Node
 
 Run = Callable[..., CellResult]
 

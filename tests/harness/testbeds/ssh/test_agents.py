@@ -3,8 +3,8 @@
 import pytest
 from helpers.fake_agents import FakeAgent, fake_inventory
 
-from harness.testbeds.ssh.agents import close_nodes, open_nodes
-from rogue_agent.node.messages import Clock, Hello, Message, Stop
+from rogue.agent.node.messages import Clock, Hello, Message, Stop
+from rogue.harness.testbeds.ssh.agents import close_nodes, open_nodes
 
 
 def count(agent: FakeAgent, kind: type[Message]) -> int:

@@ -6,11 +6,11 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 from helpers.switch_inventory import hardware, wanted
 
-from harness.provisioning.inventory import Inventory
-from harness.testbeds.ssh.card_features import is_of_cards, lacking_features
-from harness.testbeds.ssh.support import unsupported
-from rogue_agent.node.messages import Capabilities
-from workloads.transports import parse_transport
+from rogue.agent.node.messages import Capabilities
+from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.testbeds.ssh.card_features import is_of_cards, lacking_features
+from rogue.harness.testbeds.ssh.support import unsupported
+from rogue.workloads.transports import parse_transport
 
 MARKS = {"3": {"marks": {"from_bytes": 30_000, "to_bytes": 30_000}}}
 PAUSES = {"3": {"pauses": True}}

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from helpers.fake_agents import FakeAgent, fake_inventory, gone
 
-from harness.testbeds.base import CellResult, Failure
-from harness.testbeds.ssh.agents import close_nodes
-from rogue_agent.node.messages import Message, Result, Results, Stop
-from workloads.records import FailureKind
+from rogue.agent.node.messages import Message, Result, Results, Stop
+from rogue.harness.testbeds.base import CellResult, Failure
+from rogue.harness.testbeds.ssh.agents import close_nodes
+from rogue.workloads.records import FailureKind
 
 Run = Callable[..., CellResult]
 

@@ -7,11 +7,7 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import FakeAgent, fake_node
 
-from harness.testbeds.base import TestbedError
-from harness.testbeds.ends.roles import plan_roles
-from harness.testbeds.ssh import conduct
-from harness.testbeds.ssh.conduct import Conductor, joined
-from rogue_agent.node.messages import (
+from rogue.agent.node.messages import (
     Alive,
     Clock,
     Connect,
@@ -24,7 +20,11 @@ from rogue_agent.node.messages import (
     Start,
     Started,
 )
-from workloads.records import FailureKind
+from rogue.harness.testbeds.base import TestbedError
+from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.ssh import conduct
+from rogue.harness.testbeds.ssh.conduct import Conductor, joined
+from rogue.workloads.records import FailureKind
 
 HOSTS = ("h0", "h1", "h2", "h3")
 

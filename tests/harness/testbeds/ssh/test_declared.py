@@ -6,8 +6,8 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import fake_inventory
 from helpers.switch_inventory import hardware, wanted
 
-from harness.provisioning.inventory import Inventory
-from harness.testbeds.ssh.declared import lacking, switch_facts, unmarked
+from rogue.harness.provisioning.inventory import Inventory
+from rogue.harness.testbeds.ssh.declared import lacking, switch_facts, unmarked
 
 MARKS = {"0": {"marks": {"from_bytes": 30_000, "to_bytes": 30_000}}}
 PAUSES = {"3": {"pauses": True}}

@@ -7,9 +7,9 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
-from harness.testbeds.ssh.limiters import KINDS, interface_of, lacking_limiters, limiter_kind
-from harness.testbeds.ssh.support import unsupported
-from rogue_agent.node.messages import Capabilities
+from rogue.agent.node.messages import Capabilities
+from rogue.harness.testbeds.ssh.limiters import KINDS, interface_of, lacking_limiters, limiter_kind
+from rogue.harness.testbeds.ssh.support import unsupported
 
 SLOW = "topology.rate=100Mbps"
 BARE = replace(CAPABILITIES, limiters=["software"])

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from helpers.fake_agents import FakeAgent, FakeChannel, fake_host, fake_node, gone
 
-from harness.testbeds.base import TestbedError
-from harness.testbeds.ssh import node as node_module
-from harness.testbeds.ssh.node import Node
-from remote.login import Login
-from rogue_agent.node.messages import Alive, Heartbeat, Hello, Stop
-from workloads.records import FailureKind
+from rogue.agent.node.messages import Alive, Heartbeat, Hello, Stop
+from rogue.harness.testbeds.base import TestbedError
+from rogue.harness.testbeds.ssh import node as node_module
+from rogue.harness.testbeds.ssh.node import Node
+from rogue.remote.login import Login
+from rogue.workloads.records import FailureKind
 
 
 def heartbeat(node: Node) -> Alive:

@@ -7,10 +7,10 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
-from harness.testbeds.ssh import support
-from harness.testbeds.ssh.support import not_measured, unsupported, used_hosts
-from rogue_agent.core.transports import TRANSPORTS
-from rogue_agent.node import messages
+from rogue.agent.core.transports import TRANSPORTS
+from rogue.agent.node import messages
+from rogue.harness.testbeds.ssh import support
+from rogue.harness.testbeds.ssh.support import not_measured, unsupported, used_hosts
 
 NODES = {f"h{index}": CAPABILITIES for index in range(4)}
 SLOW = "topology.rate=100Mbps"

@@ -9,10 +9,10 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import FakeAgent, FakeShell, FakeSwitch, fake_inventory, fake_node
 
-from harness.testbeds.base import CellResult
-from harness.testbeds.ssh.surroundings import Surroundings
-from remote.errors import NodeError
-from workloads.records import FailureKind
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.ssh.surroundings import Surroundings
+from rogue.remote.errors import NodeError
+from rogue.workloads.records import FailureKind
 
 Run = Callable[..., CellResult]
 

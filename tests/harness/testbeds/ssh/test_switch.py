@@ -6,8 +6,8 @@ from pathlib import Path
 from helpers.experiments import cell_of
 from helpers.fake_agents import fake_inventory
 
-from harness.cell.cell import Cell
-from harness.testbeds.ssh.switch import cell_ports, unsupported_fault
+from rogue.harness.cell.cell import Cell
+from rogue.harness.testbeds.ssh.switch import cell_ports, unsupported_fault
 
 SLOW = ("topology.rate=100Mbps", "topology.buffer=1MB")
 LOSS = "faults=[{kind: loss, target: h2, %s}]"

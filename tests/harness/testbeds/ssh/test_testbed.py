@@ -10,12 +10,12 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import DOOL, FakeAgent, fake_inventory, gone
 
-from harness.provisioning.findings import Finding
-from harness.results.tables import encode
-from harness.testbeds.base import CellResult
-from harness.testbeds.ssh import SshTestbed, testbed
-from rogue_agent.node.messages import EndRole, Heartbeat, Prepare, Stop
-from workloads.records import FailureKind
+from rogue.agent.node.messages import EndRole, Heartbeat, Prepare, Stop
+from rogue.harness.provisioning.findings import Finding
+from rogue.harness.results.tables import encode
+from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.ssh import SshTestbed, testbed
+from rogue.workloads.records import FailureKind
 
 Run = Callable[..., CellResult]
 

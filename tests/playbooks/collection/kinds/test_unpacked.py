@@ -8,8 +8,8 @@ from ansible_collections.rogue.testbed.plugins.module_utils.kinds.unpacked impor
 from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
 from helpers.fake_node import FakeNode
 
-from rogue_agent.node.bundle import agent_archive
-from rogue_agent.node.messages import PROTOCOL
+from rogue.agent.node.bundle import agent_archive
+from rogue.agent.node.messages import PROTOCOL
 
 KIND = Unpacked()
 PLACE = "/opt/rogue/rogue-agent"
@@ -42,7 +42,7 @@ def test_every_module_is_compiled_for_this_python(node: FakeNode) -> None:
 
 @pytest.mark.parametrize("what", ["archive", "file", "missing"])
 def test_what_has_changed_since_is_unpacked_anew(node: FakeNode, what: str) -> None:
-    file = node.path(PLACE) / "rogue_agent" / "core" / "connection.py"
+    file = node.path(PLACE) / "rogue" / "agent" / "core" / "connection.py"
     if what == "archive":
         node.path(ARCHIVE).write_bytes(agent_archive() + b"#")
     elif what == "file":
@@ -80,6 +80,6 @@ def _origins(node: FakeNode) -> set[str]:
     command = [sys.executable, "-v", "-I", "-S", str(node.path(ARCHIVE)), "serve"]
     done = subprocess.run(command, input=HELLO, capture_output=True, check=True)
     assert done.stdout.startswith(b'{"type":"capabilities"')
-    lines = [line for line in done.stderr.decode().splitlines() if "rogue_agent" in line]
+    lines = [line for line in done.stderr.decode().splitlines() if "rogue.agent" in line]
     found = {"unpacked" for line in lines if line.startswith("# code object from") and ".pyc" in line}
     return found | {"archive" for line in lines if line.startswith("import ") and "zipimporter" in line}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator import CX3PRO, ROCEV2, SimulationError
-from simulator._core import Engine
+from rogue.simulator import CX3PRO, ROCEV2, SimulationError
+from rogue.simulator._core import Engine
 
 
 def engine_with_two_hosts() -> Engine:

@@ -1,6 +1,6 @@
 """RoCC's half in the NIC by itself: whom it obeys, and how it rises."""
 
-from simulator._core import Controller
+from rogue.simulator._core import Controller
 
 GBPS = 10**9
 LINE_BPS = 40 * GBPS

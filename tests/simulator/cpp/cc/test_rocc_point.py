@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator import SimulationError
-from simulator._core import RoccPoint
+from rogue.simulator import SimulationError
+from rogue.simulator._core import RoccPoint
 
 GBPS = 10**9
 LINE_BPS = 40 * GBPS

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from simulator import SimulationError
-from simulator._core import Controller
+from rogue.simulator import SimulationError
+from rogue.simulator._core import Controller
 
 GBPS = 10**9
 LINE_BPS = 10 * GBPS

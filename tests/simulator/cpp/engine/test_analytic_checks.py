@@ -7,8 +7,8 @@ from statistics import mean
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect, counter
 
-from simulator import IDEAL, ROCEV2, Simulation
-from simulator.framing import NS3
+from rogue.simulator import IDEAL, ROCEV2, Simulation
+from rogue.simulator.framing import NS3
 
 MTU = 1024
 SECOND_NS = 10**9

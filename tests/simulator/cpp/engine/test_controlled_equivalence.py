@@ -10,7 +10,7 @@ from helpers.benchmark_networks import engine_networks
 from helpers.equal_runs import assert_equal_runs
 from helpers.networks import MILLISECOND_NS, counter
 
-from simulator import NicControl, PriorityFlowControl, Simulation
+from rogue.simulator import NicControl, PriorityFlowControl, Simulation
 
 WORKLOADS = engine_networks.WORKLOADS
 

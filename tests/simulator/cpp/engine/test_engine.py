@@ -6,7 +6,7 @@ import sys
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect
 
-from simulator import IDEAL, ROCEV2, Simulation, SimulationError, _core
+from rogue.simulator import IDEAL, ROCEV2, Simulation, SimulationError, _core
 
 
 def test_more_links_than_sixteen_bits_count() -> None:

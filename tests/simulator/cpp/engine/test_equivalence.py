@@ -14,7 +14,7 @@ from helpers.random_networks import RandomNetwork, networks
 from helpers.random_pauses import networks_whose_pauses_go_wrong
 from hypothesis import HealthCheck, given, settings
 
-from simulator import CONTROLS, CX3PRO, FairRates, Marking, NicControl, PriorityFlowControl, Simulation
+from rogue.simulator import CONTROLS, CX3PRO, FairRates, Marking, NicControl, PriorityFlowControl, Simulation
 
 SECOND_NS = 10**9
 WORKLOADS = engine_networks.WORKLOADS

@@ -5,7 +5,7 @@ from helpers.random_features import flow_controls
 from helpers.random_networks import RandomNetwork, networks
 from hypothesis import HealthCheck, assume, given, settings
 
-from simulator import Simulation
+from rogue.simulator import Simulation
 
 # The slowest flow sends 8 * 64 KiB at 100 Mb/s, after that everything is acknowledged or has failed; but
 # a control may ask for less than that.

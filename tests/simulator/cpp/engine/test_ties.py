@@ -3,7 +3,7 @@
 import pytest
 from helpers.networks import MILLISECOND_NS, Star, connect
 
-from simulator import QueuePair
+from rogue.simulator import QueuePair
 
 ROUNDS = 400
 FIVE_SIGMA = 50

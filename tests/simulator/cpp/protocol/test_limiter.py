@@ -8,7 +8,7 @@ import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect
 from numpy.typing import NDArray
 
-from simulator import (
+from rogue.simulator import (
     CX3PRO,
     IDEAL,
     NicControl,

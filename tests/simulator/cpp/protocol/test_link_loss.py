@@ -3,7 +3,7 @@
 import pytest
 from helpers.networks import MILLISECOND_NS, Star, connect, counter, direct
 
-from simulator import Simulation, SimulationError
+from rogue.simulator import Simulation, SimulationError
 
 MTU = 1024
 

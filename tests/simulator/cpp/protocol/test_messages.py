@@ -3,7 +3,7 @@
 import pytest
 from helpers.networks import MILLISECOND_NS, Host, counter, direct
 
-from simulator import QueuePair, Simulation
+from rogue.simulator import QueuePair, Simulation
 
 MTU = 1024
 Received = list[tuple[int, int, int, int, int | None]]

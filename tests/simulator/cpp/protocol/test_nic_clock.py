@@ -3,7 +3,7 @@ from itertools import pairwise
 
 from helpers.networks import MILLISECOND_NS, Star, connect
 
-from simulator import CX3PRO, IDEAL, NicProfile
+from rogue.simulator import CX3PRO, IDEAL, NicProfile
 
 WITHOUT_PCI = replace(CX3PRO, pci_rc_ns=0, pci_late_ns=0)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from helpers.networks import GBPS, MILLISECOND_NS, connect
 
-from simulator import IDEAL, NicProfile, Simulation
+from rogue.simulator import IDEAL, NicProfile, Simulation
 
 MTU = 1024
 CAPPED = replace(IDEAL, unacknowledged_packets_max=129)

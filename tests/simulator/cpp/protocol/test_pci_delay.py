@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from helpers.networks import MILLISECOND_NS, ReferenceSimulation, Star, connect
 
-from simulator import CX3PRO, IDEAL, NicProfile, Simulation
+from rogue.simulator import CX3PRO, IDEAL, NicProfile, Simulation
 
 CX3PRO_WITH_PCI = replace(CX3PRO, pci_rc_ns=2_000, pci_late_ns=2_000, pci_late_probability=0.125)
 PCI = replace(IDEAL, pci_rc_ns=2_000, pci_uc_ns=6_000, pci_late_ns=2_000, pci_late_probability=0.125)

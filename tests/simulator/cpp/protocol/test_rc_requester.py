@@ -9,7 +9,7 @@ more, and that is packet 11, which arrives at 11.6304 us.
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, connect, counter, direct
 
-from simulator import IDEAL, QueuePair, QueuePairError, Simulation, SimulationError
+from rogue.simulator import IDEAL, QueuePair, QueuePairError, Simulation, SimulationError
 
 MTU = 1024
 TIMEOUT_8_PS = 4_096_000 << 8

@@ -3,7 +3,7 @@
 import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Host, Star, connect, counter, direct
 
-from simulator import QueuePair, Simulation, SimulationError
+from rogue.simulator import QueuePair, Simulation, SimulationError
 
 MTU = 1024
 REQUEST_PS = 98 * 800

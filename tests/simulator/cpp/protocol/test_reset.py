@@ -3,7 +3,7 @@
 import pytest
 from helpers.networks import MILLISECOND_NS, Host, direct
 
-from simulator import QueuePair, QueuePairError, Simulation, SimulationError
+from rogue.simulator import QueuePair, QueuePairError, Simulation, SimulationError
 
 MTU = 1024
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Host, Star, counter, direct
 
-from simulator import CX3PRO, QueuePair, QueuePairError, Simulation
+from rogue.simulator import CX3PRO, QueuePair, QueuePairError, Simulation
 
 MTU = 1024
 Received = list[tuple[int, int, int, int, int | None]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, connect, direct
 
-from simulator import IDEAL, BurstLoss, IndependentLoss, NicProfile, Simulation
+from rogue.simulator import IDEAL, BurstLoss, IndependentLoss, NicProfile, Simulation
 
 MTU = 1024
 WITHHOLDING = replace(IDEAL, withholds_next_verb=True)

@@ -1,6 +1,6 @@
 """Go-back-N and its kinds: when a gap is told, what duplicates lead to, how far the sender goes back."""
 
-from simulator._core import Requester, Responder
+from rogue.simulator._core import Requester, Responder
 
 US = 1_000_000
 

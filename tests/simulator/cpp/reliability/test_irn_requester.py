@@ -5,8 +5,8 @@ from collections import deque
 
 import pytest
 
-from simulator import SimulationError
-from simulator._core import Requester, Responder
+from rogue.simulator import SimulationError
+from rogue.simulator._core import Requester, Responder
 
 US = 1_000_000
 LOW_PS, HIGH_PS = 100 * US, 320 * US

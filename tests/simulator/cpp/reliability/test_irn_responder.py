@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator._core import Responder
+from rogue.simulator._core import Responder
 
 Ack = tuple[str, int, int | None]
 

@@ -3,7 +3,7 @@
 import pytest
 from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, Star
 
-from simulator import QueuePair, Reliability, Simulation
+from rogue.simulator import QueuePair, Reliability, Simulation
 
 ENGINES = pytest.mark.parametrize("engine", [Simulation, ReferenceSimulation])
 ACK_PS = 2 * 1_000_000 + 2 * 68_800

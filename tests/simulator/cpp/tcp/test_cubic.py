@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator._core import TcpWindow
+from rogue.simulator._core import TcpWindow
 
 SEGMENT_BYTES = 1460
 SECOND_PS = 10**12

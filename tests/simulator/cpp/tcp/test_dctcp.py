@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator import SimulationError
-from simulator._core import TcpWindow
+from rogue.simulator import SimulationError
+from rogue.simulator._core import TcpWindow
 
 SEGMENT_BYTES = 1460
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulator._core import Requester, Responder
+from rogue.simulator._core import Requester, Responder
 
 SEGMENT_BYTES = 1460
 MICROSECOND_PS = 1_000_000

@@ -3,7 +3,7 @@
 import pytest
 from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, counter, direct
 
-from simulator import (
+from rogue.simulator import (
     IDEAL,
     Marking,
     NicControl,

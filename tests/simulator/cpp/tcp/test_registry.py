@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator import SimulationError
-from simulator._core import Requester, Responder, TcpWindow, reliabilities
+from rogue.simulator import SimulationError
+from rogue.simulator._core import Requester, Responder, TcpWindow, reliabilities
 
 SEGMENT_BYTES = 1460
 TCPS = {name: parameters for name, _, _, parameters, controls_window in reliabilities() if controls_window}

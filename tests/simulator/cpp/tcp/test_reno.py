@@ -1,6 +1,6 @@
 """The window of Reno: growth and reductions worked by hand, in segments of 1460 bytes."""
 
-from simulator._core import TcpWindow
+from rogue.simulator._core import TcpWindow
 
 SEGMENT_BYTES = 1460
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator._core import Requester
+from rogue.simulator._core import Requester
 
 SEGMENT_BYTES = 1460
 MICROSECOND_PS = 1_000_000

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator._core import Responder
+from rogue.simulator._core import Responder
 
 SEGMENT_BYTES = 1460
 MILLISECOND_PS = 10**9

@@ -12,7 +12,7 @@ from helpers.switch_contract import (
 )
 from helpers.switch_inventory import wanted
 
-from harness.provisioning.switches.platforms.cumulus import Cumulus
+from rogue.harness.provisioning.switches.platforms.cumulus import Cumulus
 
 WANTED = wanted("cumulus", ("swp1", "swp2"))
 GOLDEN = """\

@@ -7,9 +7,9 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import served_switch
 from helpers.switch_inventory import hardware, wanted
 
-from harness.provisioning.switches.connection import open_switch
-from harness.provisioning.switches.operations import apply, differences, plan, plan_from_nothing, undo
-from harness.provisioning.switches.platforms.eos import Eos
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.operations import apply, differences, plan, plan_from_nothing, undo
+from rogue.harness.provisioning.switches.platforms.eos import Eos
 
 WANTED = wanted("eos")
 MARKS = (

@@ -14,10 +14,10 @@ from helpers.switch_contract import (
 )
 from helpers.switch_inventory import LOSSLESS, hardware, wanted
 
-from harness.provisioning.switches.connection import open_switch
-from harness.provisioning.switches.operations import apply, differences
-from harness.provisioning.switches.platforms.mlxsw import Mlxsw
-from remote.errors import NodeError
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.operations import apply, differences
+from rogue.harness.provisioning.switches.platforms.mlxsw import Mlxsw
+from rogue.remote.errors import NodeError
 
 PRIORITIES = {"3": {**LOSSLESS["3"], "headroom_bytes": 200_000}}
 WANTED = wanted("mlxsw", ("swp1", "swp2"), switch_priorities=PRIORITIES)

@@ -12,7 +12,7 @@ from helpers.switch_contract import (
 )
 from helpers.switch_inventory import wanted
 
-from harness.provisioning.switches.platforms.onyx import Onyx
+from rogue.harness.provisioning.switches.platforms.onyx import Onyx
 
 MARKS = {"from_bytes": 150_000, "to_bytes": 1_500_000}
 WANTED = wanted(

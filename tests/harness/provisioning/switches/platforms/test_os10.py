@@ -12,7 +12,7 @@ from helpers.switch_contract import (
 )
 from helpers.switch_inventory import wanted
 
-from harness.provisioning.switches.platforms.os10 import Os10
+from rogue.harness.provisioning.switches.platforms.os10 import Os10
 
 WANTED = wanted("os10", ("ethernet1/1/1",))
 GOLDEN = """\

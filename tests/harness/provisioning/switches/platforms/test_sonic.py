@@ -14,7 +14,7 @@ from helpers.switch_contract import (
 )
 from helpers.switch_inventory import LOSSLESS, wanted
 
-from harness.provisioning.switches.platforms.sonic import Sonic
+from rogue.harness.provisioning.switches.platforms.sonic import Sonic
 
 WANTED = wanted(
     "sonic", ("Ethernet0", "Ethernet4"), switch_priorities={"3": {**LOSSLESS["3"], "headroom_bytes": 35_776}}

@@ -3,9 +3,9 @@
 import pytest
 from helpers.switch_inventory import LOSSLESS, wanted
 
-from harness.provisioning.switches.platforms.sonic import wanted_tables
-from harness.provisioning.switches.platforms.sonic_model import check_tables
-from remote.errors import NodeError
+from rogue.harness.provisioning.switches.platforms.sonic import wanted_tables
+from rogue.harness.provisioning.switches.platforms.sonic_model import check_tables
+from rogue.remote.errors import NodeError
 
 COLOURS = ("green", "yellow", "red")
 GOOD = {f"{colour}_{end}_threshold": "5" for colour in COLOURS for end in ("min", "max")}

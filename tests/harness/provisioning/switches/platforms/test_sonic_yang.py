@@ -20,7 +20,7 @@ import jinja2
 import pytest
 from helpers.switch_inventory import LOSSLESS, wanted
 
-from harness.provisioning.switches.platforms.sonic import Tables, wanted_tables
+from rogue.harness.provisioning.switches.platforms.sonic import Tables, wanted_tables
 
 MODELS = os.environ.get("SONIC_YANG")
 pytestmark = pytest.mark.skipif(

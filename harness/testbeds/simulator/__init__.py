@@ -1,5 +1,0 @@
-"""The testbed that everyone has: the agent over a simulated NIC, in this process."""
-
-from harness.testbeds.simulator.testbed import SimulatorTestbed
-
-__all__ = ["SimulatorTestbed"]

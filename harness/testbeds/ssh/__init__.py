@@ -1,5 +1,0 @@
-"""The testbeds that are machines: the agent on nodes that an inventory names, reached by SSH."""
-
-from harness.testbeds.ssh.testbed import SshTestbed
-
-__all__ = ["SshTestbed"]

@@ -1,0 +1,22 @@
+"""`python3 rogue-agent.pyz serve`: the agent on a node; `flood` sends packets that a switch may mark."""
+
+import sys
+
+from rogue.agent.node.flood import flood
+from rogue.agent.node.serve import supervise
+
+_USAGE = "usage: rogue-agent.pyz serve\n       rogue-agent.pyz flood ADDRESS --dscp 0..63 --mtu BYTES\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the subcommand; return the exit code."""
+    if arguments == ["serve"]:
+        return supervise()
+    if arguments[:1] == ["flood"]:
+        return flood(arguments[1:])
+    sys.stderr.write(_USAGE)
+    return 2
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""TCP sockets with a congestion control of their own, and what the kernel knows about them."""
+
+import socket
+import struct
+from typing import NamedTuple
+
+from rogue.agent.baselines.errors import BaselineUnavailable
+
+_CONNECT_TIMEOUT_S = 30.0
+_INFO_BYTES = 232
+_WORDS = struct.Struct("=8x24I")
+_BYTES = struct.Struct("=QQ")
+_BYTES_OFFSET = 200
+
+
+class TcpInfo(NamedTuple):
+    """Part of the kernel's `tcp_info`; bytes are payload."""
+
+    cwnd_packets: int
+    rtt_ns: int
+    retransmitted_packets: int
+    sent_bytes: int
+    retransmitted_bytes: int
+
+
+GAUGES = ("cwnd_packets", "rtt_ns")
+"""What goes up and down; the others are counters of one connection."""
+
+
+def listen(
+    address: str, congestion_control: str, interface: str | None = None, tos: int = 0
+) -> socket.socket:
+    """Return a socket that listens on a free port; what it accepts has its congestion control.
+
+    interface: the only one that it listens on. tos: of what it sends, acknowledgements above all.
+    """
+    listener = _made(congestion_control, tos)
+    try:
+        _hold_to(listener, interface)
+        listener.bind((address, 0))
+        listener.listen(1)
+    except OSError as error:
+        listener.close()
+        raise BaselineUnavailable(f"TCP cannot listen on {address}: {error.strerror}") from error
+    listener.setblocking(False)
+    return listener
+
+
+def connect(
+    own: str, peer: tuple[str, int], congestion_control: str, tos: int, interface: str | None = None
+) -> socket.socket:
+    """Return a connection from our experiment address to the peer's.
+
+    tos: byte of the IP header, without ECN, which the kernel adds. interface: the only one that it leaves and
+    comes back through; the routes decide if there is none.
+    """
+    made = _made(congestion_control, tos)
+    made.settimeout(_CONNECT_TIMEOUT_S)
+    try:
+        _hold_to(made, interface)
+        made.bind((own, 0))
+        made.connect(peer)
+    except OSError as error:
+        made.close()
+        reason = error.strerror or str(error)
+        raise BaselineUnavailable(f"TCP from {own} to {peer[0]} port {peer[1]}: {reason}") from error
+    made.setblocking(False)
+    return made
+
+
+def _made(congestion_control: str, tos: int) -> socket.socket:
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
+    try:
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion_control.encode())
+    except OSError as error:
+        made.close()
+        raise BaselineUnavailable(
+            f"this kernel has no TCP congestion control {congestion_control}: {error.strerror}"
+        ) from error
+    return made
+
+
+def _hold_to(made: socket.socket, interface: str | None) -> None:
+    """Pass over other ways to the peer, such as that through memory to another address of this kernel."""
+    if interface is not None:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
+
+
+def info_of(connection: socket.socket) -> TcpInfo:
+    """Ask the kernel about a connection."""
+    raw = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_BYTES).ljust(_INFO_BYTES, b"\0")
+    words = _WORDS.unpack_from(raw)
+    sent_bytes, retransmitted_bytes = _BYTES.unpack_from(raw, _BYTES_OFFSET)
+    return TcpInfo(
+        cwnd_packets=words[18],
+        rtt_ns=words[15] * 1000,
+        retransmitted_packets=words[23],
+        sent_bytes=sent_bytes,
+        retransmitted_bytes=retransmitted_bytes,
+    )

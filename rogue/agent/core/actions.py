@@ -1,0 +1,111 @@
+"""What a Connection or a Library asks its driver to do, in the order in which it must be done."""
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from rogue.agent.core.clocks import HostNs
+
+Verb: TypeAlias = Literal["write", "read", "send"]
+"""What moves the bytes: RDMA WRITE, RDMA READ, or SEND."""
+
+NO_TRANSFER = -1
+
+
+class PostSend(NamedTuple):
+    """Post one verb to the active queue pair; the driver then calls `on_posted`, or `on_post_refused`.
+
+    `offset_bytes` is the verb's place in its transfer; `transfer_id` is NO_TRANSFER for what the agent itself
+    sends. A signalled verb is the last one of a batch. A WRITE or SEND may carry an immediate value `imm`.
+    """
+
+    wr_id: int
+    transfer_id: int
+    offset_bytes: int
+    length_bytes: int
+    signaled: bool
+    verb: Verb = "write"
+    imm: int | None = None
+
+
+class SetRate(NamedTuple):
+    """Program the active queue pair's limiter; before anything else, the driver calls `on_rate_set`."""
+
+    rate_bps: int
+
+
+class TransferDone(NamedTuple):
+    """A transfer ended; said exactly once per transfer.
+
+    `acked_bytes` were acknowledged in order from the transfer's start; all of them when `is_ok`. `is_sent`:
+    at least its first verb was handed to the NIC.
+    """
+
+    transfer_id: int
+    is_ok: bool
+    acked_bytes: int
+    is_sent: bool = True
+
+
+class QueuePairFailed(NamedTuple):
+    """The active queue pair is lost; said once per loss.
+
+    `wr_id` and `status` (an `ibv_wc_status`) are those of the first failing completion, None if the loss
+    became known in another way.
+    """
+
+    wr_id: int | None
+    status: int | None
+
+
+class SwitchToShadow(NamedTuple):
+    """Verbs and rates from here on are for this queue pair, which is ready.
+
+    `again_bytes` is the payload that had been posted, did not complete, and goes out once more.
+    """
+
+    qp_num: int
+    again_bytes: int
+
+
+class ResetQueuePair(NamedTuple):
+    """Bring our end to RESET before anything else; no completion of it matters any more."""
+
+    qp_num: int
+
+
+class ReadyQueuePair(NamedTuple):
+    """Bring our end, which is in RESET, to RTS with these packet numbers."""
+
+    qp_num: int
+    sq_psn: int
+    rq_psn: int
+
+
+class SendPeer(NamedTuple):
+    """Send a datagram to the other end's library; it may be lost, repeated or overtaken."""
+
+    payload: bytes
+
+
+class ConnectionFailed(NamedTuple):
+    """The connection is lost for good, said once, before its transfers are reported as failed."""
+
+    reason: str
+
+
+class Trace(NamedTuple):
+    """An RTT sample and what the congestion control made of it; only with tracing on.
+
+    `limiter_bps` is the rate that follows from the sample, `reason` the value of a `SampleVerdict`, `metrics`
+    those of the congestion control after the sample.
+    """
+
+    t_ns: HostNs
+    wr_id: int
+    rtt_ns: float
+    limiter_bps: int
+    reason: str
+    metrics: dict[str, float]
+
+
+RecoveryAction: TypeAlias = SwitchToShadow | ResetQueuePair | ReadyQueuePair | SendPeer | ConnectionFailed
+Action: TypeAlias = PostSend | SetRate | TransferDone | QueuePairFailed | Trace | RecoveryAction

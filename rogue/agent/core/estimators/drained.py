@@ -1,0 +1,67 @@
+"""The default estimator: RoGUE's two formulas, anchored by a batch that was posted to an empty queue pair."""
+
+from rogue.agent.core.batch import Batch
+from rogue.agent.core.clocks import NicNs
+from rogue.agent.core.estimators.base import RttEstimator
+from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
+
+
+class Drained(RttEstimator):
+    """Follows the NIC's transmission from an anchor, with the rate the limiter really applies.
+
+    An anchored batch starts leaving when it is posted, because nothing was before it in the queue. While
+    the rate stays constant, the batch behind it starts one packet gap after the last packet before it, or
+    when it was posted if that was later. So with t_left the instant at which the last byte of a batch left
+    the NIC,
+
+        t_first = max(t_enqueued, t_left_before + last_packet_before * (1/R - 1/C))
+        t_left  = t_first + (batch - last_packet) / R + last_packet / C
+        RTT     = t_completed - t_left
+
+    where sizes are wire bits, R is the limiter's effective rate and C the line rate at which a packet
+    itself leaves. For a backlogged queue pair this is the paper's recursion over t_completed - RTT of the
+    batch before.
+
+    The paper's recursion keeps any error for ever. Here it ends with each change of the limiter, which
+    forgets the anchor, and with each batch posted to an empty queue pair. An estimate below zero is an error
+    for certain, and counts as zero. Nothing else is clipped: verbs do not tell the path's propagation time,
+    and the smallest anchored sample is no substitute where anchors are rare, for one that met a busy moment
+    would then hide every better one after it. The congestion control has its own floor.
+
+    Not seen: a limiter that still owes a gap to the packet before an anchored batch. The gap is shorter
+    than the RTT just waited for, unless the rate is far below that of one packet per RTT.
+
+    Source: RoGUE, section 3.3 and figure 4.  Test: test_drained.py::test_worked_example.
+    Deviation: anchoring and packet gaps are ours; the paper does not say how the recursion starts anew.
+    """
+
+    __slots__ = ("_gap_ns", "_left_ns", "_line_bits_per_ns", "_origin_ns")
+
+    needs_anchor = True
+
+    def __init__(self, line_rate_bps: int, instruments: Instruments = NO_INSTRUMENTS) -> None:
+        self._line_bits_per_ns = line_rate_bps / 1e9
+        self._origin_ns: NicNs | None = None
+        self._left_ns = 0.0
+        self._gap_ns = 0.0
+
+    def on_rate_change(self) -> None:
+        """Forget the anchor."""
+        self._origin_ns = None
+
+    def sample(self, batch: Batch, completed_ns: NicNs) -> float | None:
+        """Return the batch's RTT, None while there is no anchor; all times count from the anchor's post."""
+        if batch.is_anchored:
+            self._origin_ns = batch.enqueued_ns
+            first_ns = 0.0
+        elif self._origin_ns is None:
+            return None
+        else:
+            first_ns = max(float(batch.enqueued_ns - self._origin_ns), self._left_ns + self._gap_ns)
+        last_packet_bits = 8 * batch.last_packet_wire_bytes
+        last_packet_ns = last_packet_bits / self._line_bits_per_ns
+        bits_per_ns = batch.rate_bps / 1e9
+        left_ns = first_ns + (8 * batch.wire_bytes - last_packet_bits) / bits_per_ns + last_packet_ns
+        self._left_ns = left_ns
+        self._gap_ns = last_packet_bits / bits_per_ns - last_packet_ns
+        return max(0.0, completed_ns - self._origin_ns - left_ns)

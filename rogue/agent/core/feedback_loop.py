@@ -1,0 +1,169 @@
+"""The feedback loop of a connection: completed batches become RTT samples, and these a window and a rate."""
+
+from enum import Enum, unique
+
+from rogue.agent.core.batch import NO_EPOCH, Batch
+from rogue.agent.core.cc import Sample, Segments
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.estimators import build_estimator
+from rogue.agent.core.hold_off import HoldOff
+from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.limiter import Limiter
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.window import Window
+
+
+@unique
+class SampleVerdict(Enum):
+    """Why an RTT sample counted, or did not."""
+
+    ACCEPTED = "accepted"
+    HOLD_OFF = "hold_off"
+    RATE_CHANGED = "rate_changed"
+
+
+class FeedbackLoop:
+    """Congestion control, RTT estimator, limiter and hold-off of one direction of a connection.
+
+    `link` is the port that sends the bytes: the peer's for READs. `rate_bps` is the rate in force there:
+    what the limiter really applies, or the line rate where there is no limiter.
+    """
+
+    __slots__ = (
+        "_acked_bytes",
+        "_coming_bps",
+        "_estimator",
+        "_hold_off",
+        "_is_rate_pending",
+        "_limiter",
+        "cc",
+        "link",
+        "rate_bps",
+    )
+
+    def __init__(
+        self, settings: TransportSettings, link: LinkFacts, instruments: Instruments = NO_INSTRUMENTS
+    ) -> None:
+        self.link = link
+        segments = Segments(settings.segment_bytes, Window.BATCHES_MIN * settings.segment_bytes)
+        self.cc = settings.cc_parameters.build(link, segments)
+        self.rate_bps = link.line_rate_bps
+        self._estimator = build_estimator(settings, link, instruments)
+        self._limiter = Limiter(link, settings.rate_change_max_bps) if link.has_limiter else None
+        needs_anchor = self._estimator is not None and self._estimator.needs_anchor
+        self._hold_off = HoldOff(settings.hold_off_bytes, needs_anchor=needs_anchor)
+        self._is_rate_pending = False
+        self._coming_bps = self.rate_bps
+        self._acked_bytes = 0
+
+    @property
+    def has_estimator(self) -> bool:
+        """Whether completions are turned into samples at all."""
+        return self._estimator is not None
+
+    @property
+    def uses_limiter(self) -> bool:
+        """Whether a limiter is ever programmed."""
+        return self._limiter is not None and self.cc.target_rate_bps is not None
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether anything may be posted: the limiter, if there are too few, is ours."""
+        return not self._hold_off.is_paused
+
+    def next_rate(self) -> int | None:
+        """Return the rate to program now, None to leave the limiter alone; a rate starts a hold-off."""
+        target_bps = self.cc.target_rate_bps
+        if self._limiter is None or target_bps is None or self._hold_off.is_paused:
+            return None
+        rate_bps = self._limiter.request(target_bps, self.rate_bps)
+        if rate_bps is not None:
+            self._is_rate_pending = True
+            self._coming_bps = self._limiter.rounded_up(rate_bps)
+            self._start_epoch()
+        return rate_bps
+
+    def coming_rate_bps(self) -> int:
+        """Return what the limiter will apply once it has been told what follows from the last sample."""
+        target_bps = self.cc.target_rate_bps
+        is_told = self._is_rate_pending or self._hold_off.is_paused
+        if self._limiter is None or target_bps is None or is_told:
+            return self._coming_bps
+        rate_bps = self._limiter.preview(target_bps, self.rate_bps)
+        return self.rate_bps if rate_bps is None else self._limiter.rounded_up(rate_bps)
+
+    def on_rate_set(self, effective_bps: int) -> None:
+        """The limiter now applies this rate; a change that nobody asked for starts a hold-off as well.
+
+        A limiter that rounds up may name a rate above the line's, which the line does not carry.
+        """
+        rate_bps = min(effective_bps, self.link.line_rate_bps)
+        if not self._is_rate_pending and rate_bps != self.rate_bps:
+            self._start_epoch()
+        self._is_rate_pending = False
+        self.rate_bps = self._coming_bps = rate_bps
+
+    def rounded_up(self, rate_bps: int) -> int:
+        """Return what the limiter makes of a rate, where nobody reports the effective one."""
+        return rate_bps if self._limiter is None else self._limiter.rounded_up(rate_bps)
+
+    def restart(self) -> None:
+        """The queue pair is another one: initial window, first rate, no history but the base RTT.
+
+        Deviation: RoGUE does not say what becomes of the window; a loss that cost a queue pair must not be
+        followed by the old rate.
+        """
+        self.cc.on_timeout()
+        if self._limiter is not None:
+            self._limiter.restart()
+        if self._estimator is not None:
+            self._estimator.on_rate_change()
+
+    def on_turn(self, *, has_limiter: bool) -> None:
+        """A limiter was lent to us, at whatever rate, or is wanted back."""
+        if not has_limiter:
+            self._hold_off.pause()
+            return
+        self._hold_off.resume()
+        if self._limiter is not None:
+            self._limiter.restart()
+        if self._estimator is not None:
+            self._estimator.on_rate_change()
+
+    def admits(self, *, is_idle: bool) -> bool:
+        """Whether a batch may be posted now as far as sampling is concerned."""
+        return self._hold_off.admits(is_idle=is_idle)
+
+    def on_post(self, batch: Batch, *, is_idle: bool) -> None:
+        """A batch goes out; `is_idle`: to an empty queue pair."""
+        batch.epoch = self._hold_off.on_post(batch.payload_bytes)
+        batch.is_anchored = is_idle and batch.epoch != NO_EPOCH
+
+    def on_posted(self, batch: Batch, nic_ns: NicNs) -> None:
+        """The batch's first verb was posted just after this instant."""
+        batch.enqueued_ns = nic_ns
+        batch.rate_bps = self.rate_bps
+
+    def on_acknowledged(self, payload_bytes: int) -> None:
+        """A batch arrived, whether or not there will be a sample of it."""
+        self._acked_bytes += payload_bytes
+
+    def sample(
+        self, batch: Batch, completed_ns: NicNs, now: HostNs, inflight_bytes: int
+    ) -> tuple[float | None, SampleVerdict]:
+        """Estimate the RTT of a completed batch; let the congestion control have it if it counts."""
+        assert self._estimator is not None, "sample() without an estimator"
+        rtt_ns = self._estimator.sample(batch, completed_ns)
+        if batch.epoch == NO_EPOCH or rtt_ns is None:
+            return rtt_ns, SampleVerdict.HOLD_OFF
+        if batch.epoch != self._hold_off.epoch:
+            return rtt_ns, SampleVerdict.RATE_CHANGED
+        self.cc.on_sample(Sample(rtt_ns, now, self._acked_bytes, inflight_bytes))
+        self._acked_bytes = 0
+        return rtt_ns, SampleVerdict.ACCEPTED
+
+    def _start_epoch(self) -> None:
+        self._hold_off.restart()
+        if self._estimator is not None:
+            self._estimator.on_rate_change()

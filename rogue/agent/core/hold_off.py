@@ -1,0 +1,80 @@
+"""When RTT samples count: not while a new limiter value may not act yet.
+
+Source: RoGUE, section 3.3 ("holds off taking any RTT samples for the upcoming H = 160KB of data
+transmitted").
+Deviation: software sees bytes posted, not bytes transmitted. The hold-off therefore ends only with a batch
+that is posted after H further bytes were posted; where the estimator needs an anchor, the queue pair runs
+empty before that batch.
+"""
+
+from enum import Enum, unique
+
+from rogue.agent.core.batch import NO_EPOCH
+
+
+@unique
+class Phase(Enum):
+    """What a batch posted now is good for."""
+
+    HOLDING = "batches flow, their samples do not count"
+    DRAINING = "nothing is posted until the queue pair is empty"
+    SAMPLING = "batches flow, their samples count"
+    PAUSED = "nothing is posted until there is a limiter again"
+
+
+class HoldOff:
+    """Gate in front of each post; `epoch` numbers the limiter's settings.
+
+    A sample counts if its batch was posted while sampling, in the epoch that still lasts when it completes.
+    Test: test_hold_off.py::test_worked_example.
+    """
+
+    __slots__ = ("_hold_off_bytes", "_needs_anchor", "_remaining_bytes", "epoch", "phase")
+
+    def __init__(self, hold_off_bytes: int, *, needs_anchor: bool) -> None:
+        self._hold_off_bytes = hold_off_bytes
+        self._needs_anchor = needs_anchor
+        self._remaining_bytes = 0
+        self.epoch = 0
+        self.phase = Phase.SAMPLING
+
+    def restart(self) -> None:
+        """The limiter was written: start a new epoch, and hold off."""
+        self.epoch += 1
+        self._remaining_bytes = self._hold_off_bytes
+        if self.phase is not Phase.PAUSED:
+            self.phase = Phase.HOLDING
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing may be posted, for want of a limiter."""
+        return self.phase is Phase.PAUSED
+
+    def pause(self) -> None:
+        """Nothing more may be posted."""
+        self.phase = Phase.PAUSED
+
+    def resume(self) -> None:
+        """Posting goes on, and begins with a hold-off."""
+        self.phase = Phase.HOLDING
+        self.restart()
+
+    def admits(self, *, is_idle: bool) -> bool:
+        """Move on as far as the bytes posted allow, and say whether a batch may be posted now.
+
+        `is_idle`: nothing is posted and uncompleted.
+        """
+        if self.phase is Phase.SAMPLING:
+            return True
+        if self.phase is Phase.HOLDING and self._remaining_bytes <= 0:
+            self.phase = Phase.DRAINING if self._needs_anchor else Phase.SAMPLING
+        if self.phase is Phase.DRAINING and is_idle:
+            self.phase = Phase.SAMPLING
+        return self.phase in (Phase.HOLDING, Phase.SAMPLING)
+
+    def on_post(self, payload_bytes: int) -> int:
+        """Count a batch; return the epoch that its sample belongs to, NO_EPOCH if it does not count."""
+        if self.phase is Phase.SAMPLING:
+            return self.epoch
+        self._remaining_bytes -= payload_bytes
+        return NO_EPOCH

@@ -1,0 +1,77 @@
+"""What a RoGUE library says to the other in the 32 bits of an immediate value.
+
+The two highest ranges of values are the library's, the rest is the application's:
+
+    0xE, 28 bits    the peer's rate for READ responses, in kbit/s as in `ibv_modify_qp_rate_limit`; 0 lifts it
+    0xF, 18 bits, 10 bits    over UC: processing time and number of a batch. The sender's time is 0. In an
+                             acknowledgement it is the library's processing time in units of 4 ns; the
+                             largest value stands for anything longer
+
+Deviation: RoGUE does not give an encoding, and its acknowledgement does not say which batch it is for.
+"""
+
+from typing import NamedTuple
+
+from rogue.agent.core.errors import PeerError
+
+IMMEDIATE_MAX = 0xFFFF_FFFF
+APPLICATION_MAX = 0xDFFF_FFFF
+"""Largest immediate value that an application may use."""
+
+RATE_TAG, BATCH_TAG = 0xE, 0xF
+BATCH_NUMBERS = 1 << 10
+"""Numbers of batches repeat after this many; fewer can be out at once."""
+
+_TAG_SHIFT = 28
+_VALUE_MASK = (1 << _TAG_SHIFT) - 1
+_KBPS = 1000
+_TIME_UNIT_NS = 4
+_TIME_MAX = (1 << 18) - 1
+
+
+def tag_of(imm: int) -> int:
+    """Return the highest four bits of an immediate value; raises PeerError if it has more than 32."""
+    if not 0 <= imm <= IMMEDIATE_MAX:
+        raise PeerError(f"an immediate value of {imm}, which is not 32 bits")
+    return imm >> _TAG_SHIFT
+
+
+def rate_immediate(rate_bps: int) -> int:
+    """Encode a READ rate, rounded up to kbit/s.
+
+    Test: test_immediates.py::test_rate_worked_example.
+    """
+    kbps = -(-rate_bps // _KBPS)
+    assert 0 <= kbps <= _VALUE_MASK, f"a rate of {rate_bps} bit/s does not fit an immediate value"
+    return RATE_TAG << _TAG_SHIFT | kbps
+
+
+def rate_of(imm: int) -> int:
+    """Decode a READ rate, in bit/s."""
+    if tag_of(imm) != RATE_TAG:
+        raise PeerError(f"an immediate value of {imm:#x}, which is no rate")
+    return (imm & _VALUE_MASK) * _KBPS
+
+
+class BatchAcknowledgement(NamedTuple):
+    """What the library of the receiving end says about a batch; None for a time too long to be told."""
+
+    number: int
+    processing_ns: int | None
+
+
+def batch_immediate(number: int, processing_ns: int = 0) -> int:
+    """Encode a batch's number; in an acknowledgement also the time from its arrival until we posted this.
+
+    Test: test_immediates.py::test_batch_worked_example.
+    """
+    time = min(max(0, processing_ns) // _TIME_UNIT_NS, _TIME_MAX)
+    return BATCH_TAG << _TAG_SHIFT | time << 10 | number % BATCH_NUMBERS
+
+
+def batch_of(imm: int) -> BatchAcknowledgement:
+    """Decode what `batch_immediate` encoded."""
+    if tag_of(imm) != BATCH_TAG:
+        raise PeerError(f"an immediate value of {imm:#x}, which is about no batch")
+    time = (imm & _VALUE_MASK) >> 10
+    return BatchAcknowledgement(imm % BATCH_NUMBERS, None if time == _TIME_MAX else time * _TIME_UNIT_NS)

@@ -1,0 +1,201 @@
+"""A lane: one direction of a connection, with its own transfers, window and congestion control.
+
+WRITEs and SENDs share one lane, READs have another: their bytes travel in opposite directions, and so does
+their congestion. Source: RoGUE, section 3.4.
+"""
+
+from collections import deque
+from typing import ClassVar
+
+from rogue.agent.core.actions import Action, Trace
+from rogue.agent.core.batch import Batch
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.errors import NicError
+from rogue.agent.core.feedback_loop import FeedbackLoop, SampleVerdict
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.reports import Reports
+from rogue.agent.core.segmentation import Segmenter, Transfer
+from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.window import Window
+
+LANE_SHIFT = 56
+"""A verb's number says from this bit on which lane it belongs to; below, each lane counts from 1."""
+
+
+class Lane:
+    """Batches of one direction from their assembly to their completion.
+
+    Verbs of a lane complete in posting order. When the queue pair under them is lost, `rewind` puts all that
+    did not complete back to the front of the queue. `receipts` counts the acknowledged verbs that took a
+    receive from the peer.
+    """
+
+    deadline_ns: HostNs | None = None
+    """When the lane wants to be called although nothing happens; only lanes over UC do."""
+
+    segmenter_class: ClassVar[type[Segmenter]] = Segmenter
+
+    def __init__(
+        self, number: int, qp_num: int, settings: TransportSettings, feedback: FeedbackLoop, *, tracing: bool
+    ) -> None:
+        first_wr_id = (number << LANE_SHIFT) + 1
+        verbs_max = settings.send_queue_verbs
+        link: LinkFacts = feedback.link
+        self._qp_num = qp_num
+        self._segmenter = self.segmenter_class(
+            link, settings.segment_bytes, verbs_max // Window.BATCHES_MIN, first_wr_id
+        )
+        window_verbs = verbs_max - self.segmenter_class.extra_verbs
+        self._window = Window(link.mtu_bytes, settings.segment_bytes, window_verbs)
+        self._again: deque[Batch] = deque()
+        self._unposted: deque[Batch] = deque()
+        self._posted_wr_id = self._completed_wr_id = first_wr_id - 1
+        self._retired_wr_id = -1
+        self._has_samples = feedback.has_estimator
+        self._tracing = tracing
+        self.feedback = feedback
+        self.reports = Reports()
+        self.receipts = 0
+
+    def losses(self) -> dict[str, int]:
+        """What was found lost, by kind; only lanes over UC find out anything."""
+        return {}
+
+    @property
+    def inflight_bytes(self) -> int:
+        """Payload bytes of batches that were given to the driver and have not completed."""
+        return self._window.inflight_bytes
+
+    @property
+    def is_outstanding(self) -> bool:
+        """Whether a posted verb has neither completed nor failed."""
+        return self._completed_wr_id != self._posted_wr_id
+
+    def push(self, transfer: Transfer) -> None:
+        """Queue a transfer."""
+        self.reports.add(transfer.transfer_id)
+        self._segmenter.push(transfer)
+
+    def post_batches(self, actions: list[Action]) -> None:
+        """Hand out batches while sampling and the window admit them."""
+        again, segmenter, window, feedback = self._again, self._segmenter, self._window, self.feedback
+        while (batch := again[0] if again else segmenter.peek()) is not None:
+            is_idle = not window.batches
+            if not (feedback.admits(is_idle=is_idle) and window.has_room(batch, feedback.cc.cwnd_packets)):
+                return
+            if again:
+                again.popleft()
+            else:
+                segmenter.take()
+            feedback.on_post(batch, is_idle=is_idle)
+            if not is_idle:
+                window.batches[-1].is_followed = True
+            window.push(batch)
+            self._unposted.append(batch)
+            actions += batch.sends
+
+    def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
+        """A verb was posted just after this instant."""
+        if wr_id != self._posted_wr_id + 1 or not self._unposted:
+            raise NicError(self._qp_num, f"verb {wr_id} posted after verb {self._posted_wr_id}")
+        self._posted_wr_id = wr_id
+        batch = self._unposted[0]
+        if wr_id == batch.sends[0].wr_id:
+            self.feedback.on_posted(batch, nic_ns)
+        if wr_id == batch.wr_id:
+            self._unposted.popleft()
+
+    def on_message_posted(self, wr_id: int, nic_ns: NicNs) -> None:
+        """A message to the peer's library was posted; lanes that wait for acknowledgements care."""
+
+    def check_refused(self, wr_id: int) -> None:
+        """A verb that was posted cannot be refused any more."""
+        if wr_id <= self._posted_wr_id:
+            raise NicError(self._qp_num, f"verb {wr_id} refused after it was posted")
+
+    def release(self, wr_id: int, actions: list[Action]) -> Batch | None:
+        """Take the oldest batch out of the window, and report the transfers that end in it.
+
+        None for a late word about a verb that is retired.
+        """
+        window = self._window
+        if wr_id <= self._retired_wr_id:
+            return None
+        if not window.batches or wr_id != window.batches[0].wr_id or wr_id > self._posted_wr_id:
+            raise NicError(
+                self._qp_num, f"completion of verb {wr_id}, which is not the oldest signalled verb"
+            )
+        self._completed_wr_id = wr_id
+        batch = window.pop()
+        self.receipts += batch.receipts
+        for transfer_id, size_bytes in batch.ended_transfers:
+            self.reports.complete(transfer_id, size_bytes, actions)
+        return batch
+
+    def complete(self, now: HostNs, wr_id: int, completed_ns: NicNs, actions: list[Action]) -> bool:
+        """A signalled verb completed; return whether the congestion control has accepted a sample."""
+        batch = self.release(wr_id, actions)
+        if batch is None or not self._has_samples:
+            return False
+        self.feedback.on_acknowledged(batch.payload_bytes)
+        return self._sample(now, batch, completed_ns, actions)
+
+    def is_retired(self, wr_id: int) -> bool:
+        """Whether a verb was on a queue pair that has been given up: what becomes of it means nothing."""
+        return wr_id <= self._retired_wr_id
+
+    def on_failed(self, wr_id: int, status: str) -> None:
+        """A verb failed or was flushed."""
+        if not self._completed_wr_id < wr_id <= self._posted_wr_id:
+            raise NicError(self._qp_num, f"{status} of verb {wr_id}, which is not outstanding")
+        self._completed_wr_id = wr_id
+
+    def _take_out(self) -> list[Batch]:
+        """Drop what was handed out and is not known to have completed; return it."""
+        return self._window.take_all()
+
+    def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
+        """Let the feedback loop see a completed batch; return whether its sample counted."""
+        rtt_ns, verdict = self.feedback.sample(batch, completed_ns, now, self.inflight_bytes)
+        if self._tracing and rtt_ns is not None:
+            actions.append(self._trace(now, batch, rtt_ns, verdict))
+        return verdict is SampleVerdict.ACCEPTED
+
+    def _trace(self, now: HostNs, batch: Batch, rtt_ns: float, verdict: SampleVerdict) -> Trace:
+        feedback = self.feedback
+        return Trace(
+            now, batch.wr_id, rtt_ns, feedback.coming_rate_bps(), verdict.value, feedback.cc.metrics()
+        )
+
+    def withdraw(self) -> None:
+        """Nothing that was handed out, but not posted, will be posted."""
+        self._unposted.clear()
+
+    def rewind(self) -> int:
+        """The queue pair is lost: what did not complete is posted again, whole, in order, under new numbers.
+
+        Returns its payload bytes.
+        Source: RoGUE, section 3.5: the NIC does not tell how much of a verb has arrived.
+        """
+        again_bytes = self._window.inflight_bytes
+        batches = self._window.take_all()
+        for batch in batches:
+            batch.is_followed = False
+        self.reports.suspect(send.transfer_id for batch in batches for send in batch.sends)
+        self._unposted.clear()
+        self._again.extendleft(reversed(batches))
+        last_wr_id = self._segmenter.renumber(self._again)
+        self._retired_wr_id = self._posted_wr_id = self._completed_wr_id = last_wr_id
+        self.feedback.restart()
+        return again_bytes
+
+    def clear(self, actions: list[Action]) -> None:
+        """Drop everything, and report each transfer with the bytes known to have arrived in order."""
+        out = [send for batch in self._take_out() for send in batch.sends]
+        again = [send for batch in self._again for send in batch.sends]
+        sent = {send.transfer_id for send in out if send.wr_id <= self._posted_wr_id}
+        sent.update(send.transfer_id for send in again)
+        self._again.clear()
+        self._unposted.clear()
+        dropped = [(send.transfer_id, send.offset_bytes) for send in out + again]
+        self.reports.fail(dropped + self._segmenter.clear(), sent, actions)

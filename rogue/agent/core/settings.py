@@ -1,0 +1,65 @@
+"""Everything that distinguishes one transport from another, as plain frozen data."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rogue.agent.core.cc.base import CongestionControlParameters
+from rogue.agent.core.errors import ContradictionError
+from rogue.agent.core.parameters import Parameters, at_least, between
+
+
+@dataclass(frozen=True, slots=True)
+class TransportSettings(Parameters):
+    """Settings of one connection.
+
+    transport: the registry name it was made from.
+    service: "rc" for a reliable connection, "uc" for an unreliable one.
+    cc: the congestion control's registry name.
+    cc_parameters: the congestion control's own parameters.
+    estimator: the RTT estimator's registry name; None: the congestion control sees no sample.
+    rtt_noise_ns: an ablation: each sample gets a uniform random time of up to this added.
+    segment_bytes: length of a verb cut from a larger transfer, and the bytes that one signal covers.
+    hold_off_bytes: bytes posted after a write of the limiter before samples count again.
+    rate_change_max_bps: how far one write may move the limiter.
+    send_queue_verbs: verbs that a lane may have in the send queue; two batches must fit.
+    retry_count, timeout_exponent: the queue pair's attributes; the NIC waits 4.096 us * 2^timeout_exponent
+    for an ACK.
+    has_shadow: whether a connection has a second queue pair, to which it turns when the first one fails.
+    resync_wait_ns, resync_wait_max_ns, resync_limit_ns: how long the peer's reply about a lost queue pair is
+    waited for the first time, at most, and altogether.
+    flush_timeout_ns: how long completions may be missing after a queue pair failed.
+    acknowledgement_wait_ns, acknowledgement_wait_max_ns: over UC, how long an acknowledgement of the peer's
+    library is waited for at least, and at most after repeated failures.
+    """
+
+    transport: str
+    service: Literal["rc", "uc"]
+    cc: str
+    cc_parameters: CongestionControlParameters
+    estimator: str | None
+    segment_bytes: int = field(metadata=between(256, 2**31))
+    retry_count: int = field(metadata=between(0, 7))
+    rtt_noise_ns: int = field(default=0, metadata=at_least(0))
+    hold_off_bytes: int = field(default=160_000, metadata=at_least(0))
+    rate_change_max_bps: int = field(default=1_000_000_000, metadata=at_least(1))
+    send_queue_verbs: int = field(default=512, metadata=between(2, 32_768))
+    timeout_exponent: int = field(default=14, metadata=between(0, 31))
+    has_shadow: bool = False
+    resync_wait_ns: int = field(default=10_000_000, metadata=at_least(1))
+    resync_wait_max_ns: int = field(default=1_000_000_000, metadata=at_least(1))
+    resync_limit_ns: int = field(default=30_000_000_000, metadata=at_least(1))
+    flush_timeout_ns: int = field(default=1_000_000_000, metadata=at_least(1))
+    acknowledgement_wait_ns: int = field(default=1_000_000, metadata=at_least(1))
+    acknowledgement_wait_max_ns: int = field(default=64_000_000, metadata=at_least(1))
+
+    def check(self) -> None:
+        """What is waited for the first time is no longer than the most that is waited."""
+        for name in ("resync_wait", "acknowledgement_wait"):
+            first_ns, most_ns = getattr(self, f"{name}_ns"), getattr(self, f"{name}_max_ns")
+            if first_ns > most_ns:
+                raise ContradictionError(f"{name}_ns", first_ns, f"{name}_max_ns", most_ns)
+
+    @property
+    def has_batch_acknowledgements(self) -> bool:
+        """Whether the peer's library acknowledges each batch: only so does UC tell an RTT."""
+        return self.service == "uc" and self.estimator is not None

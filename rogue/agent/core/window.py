@@ -1,0 +1,70 @@
+"""Which batches are out, and whether one more may be posted."""
+
+from collections import deque
+
+from rogue.agent.core.batch import Batch
+
+
+class Window:
+    """FIFO of posted, uncompleted batches under RoGUE's window rule.
+
+    The next batch may be posted while posted bytes plus its own stay within max(cwnd * MTU, 2 segments), or
+    while fewer than two batches are out, so that the NIC never starves behind a small window. A batch
+    enters whole or not at all. Where the window is smaller than two segments it is slack and the limiter
+    alone controls; nothing switches.
+
+    `verbs_max` bounds the verbs posted at once: the depth of the send queue.
+
+    Source: RoGUE, sections 3.1 and 3.3.  Test: test_window.py::test_window_rule_worked_examples.
+    """
+
+    BATCHES_MIN = 2
+
+    __slots__ = ("_least_bytes", "_mtu_bytes", "_verbs_max", "batches", "inflight_bytes", "inflight_verbs")
+
+    def __init__(self, mtu_bytes: int, segment_bytes: int, verbs_max: int) -> None:
+        self._mtu_bytes = mtu_bytes
+        self._least_bytes = self.BATCHES_MIN * segment_bytes
+        self._verbs_max = verbs_max
+        self.batches: deque[Batch] = deque()
+        self.inflight_bytes = 0
+        self.inflight_verbs = 0
+
+    def has_room(self, batch: Batch, cwnd_packets: float) -> bool:
+        """Whether the batch may be posted now."""
+        if self.inflight_verbs + len(batch.sends) > self._verbs_max:
+            return False
+        limit_bytes = max(cwnd_packets * self._mtu_bytes, self._least_bytes)
+        return (
+            self.inflight_bytes + batch.payload_bytes <= limit_bytes or len(self.batches) < self.BATCHES_MIN
+        )
+
+    def push(self, batch: Batch) -> None:
+        """Count a batch as posted."""
+        self.batches.append(batch)
+        self.inflight_bytes += batch.payload_bytes
+        self.inflight_verbs += len(batch.sends)
+
+    def pop(self) -> Batch:
+        """Release the oldest batch."""
+        batch = self.batches.popleft()
+        self.inflight_bytes -= batch.payload_bytes
+        self.inflight_verbs -= len(batch.sends)
+        return batch
+
+    def pop_through(self, number: int) -> list[Batch]:
+        """Release the batch of this number and all before it, oldest first; none if it is not here."""
+        if not any(batch.number == number for batch in self.batches):
+            return []
+        popped = [self.pop()]
+        while popped[-1].number != number:
+            popped.append(self.pop())
+        return popped
+
+    def take_all(self) -> list[Batch]:
+        """Release all batches, oldest first."""
+        batches = list(self.batches)
+        self.batches.clear()
+        self.inflight_bytes = 0
+        self.inflight_verbs = 0
+        return batches

@@ -1,0 +1,22 @@
+"""Rate limiters that software can program, by the names that `prepare` has for them."""
+
+from collections.abc import Callable, Sequence
+
+from rogue.agent.drivers.limiters.base import LimiterSlots, PacedInterface, RateLimiter
+from rogue.agent.drivers.limiters.dcb import DcbLimiter, DcbSlots
+from rogue.agent.drivers.limiters.htb import HtbLimiter, HtbSlots
+from rogue.agent.drivers.limiters.software import SoftwareLimiter
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.spool import Table
+
+LIMITERS: dict[str, Callable[[Table, Poller, PacedInterface], RateLimiter]] = {
+    "htb": HtbLimiter,
+    "dcb": DcbLimiter,
+    "software": SoftwareLimiter,
+}
+
+SLOTS: dict[str, Callable[[PacedInterface, Sequence[int]], LimiterSlots]] = {
+    "htb": HtbSlots,
+    "dcb": DcbSlots,
+}
+"""Those that flows can take turns at: what one holds back was handed over, and nothing of it moves along."""

@@ -1,0 +1,152 @@
+"""Limiters of a card: one maximum rate per traffic class, set over the kernel's DCB netlink.
+
+This is how RoGUE's authors limited a ConnectX-3 Pro. Source: RoGUE, section 4.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.drivers.limiters import bank
+from rogue.agent.drivers.limiters.base import LimiterError, LimiterSlots, PacedInterface, RateLimiter
+from rogue.agent.drivers.limiters.dcbnl import DcbNetlink
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.spool import Table
+
+_STEP_BPS = 100_000_000
+_COARSE_STEP_BPS = 1_000_000_000
+_FINE_STEPS_BPS_MAX = 25_500_000_000
+"""mlx5 counts up to 255 units of 100 Mb/s, and above that in units of 1 Gb/s. mlx4 has the small ones only.
+
+Source: Linux, drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (mlx5e_dcbnl_ieee_setmaxrate) and
+mlx4/en_dcb_nl.c (mlx4_en_dcbnl_ieee_setmaxrate).
+"""
+_RATE_BPS_MAX = 255_000_000_000
+"""More does not fit into a card's register of eight bits; it is no limit then."""
+_BPS_PER_KBPS = 1_000
+_PRIORITIES = 8
+
+
+class DcbLimiter(RateLimiter):
+    """The traffic class that an interface has for a priority, in the bank that all processes share.
+
+    A rate acts when the call returns: the driver waits for its card. There is no limit from the beginning,
+    whatever a process that was killed has left.
+    """
+
+    kind = "dcb"
+
+    def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
+        super().__init__(table)
+        self._poller = poller
+        self._line_rate_bps = interface.line_rate_bps
+        self.step_bps = step_bps(interface.driver, interface.line_rate_bps)
+        self._card = DcbNetlink(interface.netdev)
+        self._classes = _classes_of(self._card, interface.netdev)
+        self._slot = self._classes[interface.priority]
+        self._is_lent = interface.is_lent
+        self._bank = bank.Bank(bank.PLACE / interface.netdev, self._card.set_rates)
+        if not self._is_lent:
+            self._bank.take(self._slot)
+
+    def use(self, priority: int) -> None:
+        """Pace the class of this priority from now on."""
+        self._slot = self._classes[priority]
+        self._bank.borrow(self._slot)
+
+    def set_rate(self, rate_bps: int, now: HostNs) -> int:
+        """Set the traffic class's maximum, in whole steps."""
+        effective_bps = -(-rate_bps // self.step_bps) * self.step_bps
+        if effective_bps > _RATE_BPS_MAX:
+            effective_bps = 0
+        self._bank.set_rate(self._slot, effective_bps // _BPS_PER_KBPS)
+        self._record(now, rate_bps, effective_bps, self._poller.now() - now)
+        return effective_bps or self._line_rate_bps
+
+    def close(self) -> None:
+        """Lift the limit; of one that was lent its owner does so."""
+        if not self._is_lent:
+            self._bank.give_back(self._slot)
+        self._bank.close()
+        self._card.close()
+
+
+class DcbSlots(LimiterSlots):
+    """Slots of the bank, each locked as a flow's own would be."""
+
+    def __init__(self, interface: PacedInterface, priorities: Sequence[int]) -> None:
+        self._card = DcbNetlink(interface.netdev)
+        classes = _classes_of(self._card, interface.netdev)
+        self._slots = {priority: classes[priority] for priority in priorities}
+        self._bank = bank.Bank(bank.PLACE / interface.netdev, self._card.set_rates)
+        try:
+            for slot in self._slots.values():
+                self._bank.take(slot)
+        except BaseException:
+            self._bank.close()
+            self._card.close()
+            raise
+
+    def lift(self, priority: int) -> None:
+        """Tell the card that the class has no maximum."""
+        self._bank.set_rate(self._slots[priority], 0)
+
+    def close(self) -> None:
+        """Leave all slots."""
+        for slot in self._slots.values():
+            self._bank.give_back(slot)
+        self._bank.close()
+        self._card.close()
+
+
+def step_bps(driver: str, line_rate_bps: int) -> int:
+    """What a card's rates are whole multiples of.
+
+    The core knows one step for all rates of a limiter, so where a card has two it is the larger one.
+    """
+    is_coarse = driver.startswith("mlx5") and line_rate_bps > _FINE_STEPS_BPS_MAX
+    return _COARSE_STEP_BPS if is_coarse else _STEP_BPS
+
+
+def has_limiters(netdev: str) -> bool:
+    """Whether an interface's driver has maximum rates, and a class for each service level.
+
+    A card that trusts the DSCP puts all our packets into one class, whatever their service level is.
+    """
+    try:
+        card = DcbNetlink(netdev)
+        try:
+            has_classes = are_apart(card.traffic_classes()) and not card.trusts_dscp()
+            return has_classes and bool(card.rates_kbps())
+        finally:
+            card.close()
+    except (LimiterError, OSError):
+        return False
+
+
+def paused_priorities(netdev: str) -> list[int]:
+    """Priorities for which an interface's card pauses; none if it cannot be asked."""
+    try:
+        card = DcbNetlink(netdev)
+        try:
+            return card.paused()
+        finally:
+            card.close()
+    except (LimiterError, OSError):
+        return []
+
+
+def are_apart(classes: Mapping[int, int]) -> bool:
+    """Whether every priority has a traffic class, and a limit, of its own."""
+    return len(classes) == len(set(classes.values())) == _PRIORITIES
+
+
+def _classes_of(card: DcbNetlink, netdev: str) -> dict[int, int]:
+    classes = card.traffic_classes()
+    if not are_apart(classes):
+        shared = " ".join(f"{priority}:{number}" for priority, number in classes.items()) or "nothing"
+        apart = " ".join(f"{priority}:{priority}" for priority in range(_PRIORITIES))
+        raise LimiterError(
+            f"dcb: traffic classes of priorities on {netdev}: got {shared}, expected one each; "
+            f"set them: dcb ets set dev {netdev} prio-tc {apart}"
+        )
+    return classes

@@ -1,0 +1,42 @@
+"""A limiter where the node has none: verbs are posted later."""
+
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.drivers.limiters.base import PacedInterface, RateLimiter
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.spool import Table
+
+_NS_PER_S = 1_000_000_000
+_BITS_PER_BYTE = 8
+
+
+class SoftwareLimiter(RateLimiter):
+    """Holds each verb back so that its last byte leaves when a limiter of this rate would have let it leave.
+
+    A verb's packets then leave at line rate: the granularity is one verb, and one turn of the event loop.
+    Seen from the core it is like any limiter: a verb's time begins when it is handed over, and the rate in
+    force tells how long it takes to leave. Test: test_software.py::test_release_worked_example.
+    """
+
+    kind = "software"
+    step_bps = 0
+
+    def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
+        super().__init__(table)
+        self._line_rate_bps = self._rate_bps = interface.line_rate_bps
+        self._left_ns = 0
+        poller.be_punctual()
+
+    def set_rate(self, rate_bps: int, now: HostNs) -> int:
+        """Apply the rate from the next verb on."""
+        self._rate_bps = min(rate_bps or self._line_rate_bps, self._line_rate_bps)
+        self._record(now, rate_bps, self._rate_bps, 0)
+        return self._rate_bps
+
+    def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
+        """When to post, so that the last byte leaves in time."""
+        bits = wire_bytes * _BITS_PER_BYTE * _NS_PER_S
+        self._left_ns = max(now, self._left_ns) + bits // self._rate_bps
+        return HostNs(max(now, self._left_ns - bits // self._line_rate_bps))
+
+    def close(self) -> None:
+        """Nothing to give back."""

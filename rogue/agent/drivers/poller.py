@@ -1,0 +1,76 @@
+"""Sleeps until a descriptor has news or a deadline has come."""
+
+import select
+from collections.abc import Callable
+
+from rogue.agent.core.clocks import HostNs
+
+_NS_PER_MS = 1_000_000
+
+
+class Poller:
+    """Calls whoever watches a descriptor, once per turn."""
+
+    def __init__(self, clock: Callable[[], HostNs]) -> None:
+        self._clock = clock
+        self._poll = select.poll()
+        self._watchers: dict[int, Callable[[HostNs], None]] = {}
+        self._spinners: list[Callable[[HostNs], None]] = []
+        self.is_punctual = False
+        self.waiting_ns = 0
+
+    def now(self) -> HostNs:
+        """The time, as those who watch are told it."""
+        return self._clock()
+
+    def be_punctual(self) -> None:
+        """Meet deadlines to the microsecond from now on, at the price of turns that do not sleep."""
+        self.is_punctual = True
+
+    def spin(self, on_turn: Callable[[HostNs], None]) -> None:
+        """Never sleep from now on, and call `on_turn` with the time each turn."""
+        self._spinners.append(on_turn)
+
+    def watch(self, descriptor: int, on_ready: Callable[[HostNs], None], events: int = select.POLLIN) -> None:
+        """Call `on_ready` with the time each turn that finds the descriptor ready."""
+        self._watchers[descriptor] = on_ready
+        self._poll.register(descriptor, events)
+
+    def is_watched(self, descriptor: int) -> bool:
+        """Whether anybody watches it."""
+        return descriptor in self._watchers
+
+    def leave(self, descriptor: int) -> None:
+        """Watch this descriptor no more."""
+        del self._watchers[descriptor]
+        self._poll.unregister(descriptor)
+
+    def leave_all_but(self, descriptor: int) -> None:
+        """Watch this one only, and sleep again."""
+        self._spinners.clear()
+        for other in [each for each in self._watchers if each != descriptor]:
+            self.leave(other)
+
+    def turn(self, deadline_ns: HostNs | None) -> None:
+        """Sleep until something is ready, at most to the deadline, rounded up to milliseconds; then call.
+
+        One that is punctual rounds down: it wakes up early, and is turned again until the deadline has come.
+        """
+        before = self._clock()
+        left_ns = None if deadline_ns is None else max(0, deadline_ns - before)
+        ready = self._ready(0 if self._spinners else left_ns)
+        now = self._clock()
+        self.waiting_ns += now - before
+        for descriptor in ready:
+            watcher = self._watchers.get(descriptor)
+            if watcher is not None:
+                watcher(now)
+        for spinner in self._spinners:
+            spinner(self._clock())
+
+    def _ready(self, left_ns: int | None) -> list[int]:
+        """Sleep so long, or until there is news if that is None; descriptors that are ready."""
+        timeout_ms = None
+        if left_ns is not None:
+            timeout_ms = left_ns // _NS_PER_MS if self.is_punctual else -(-left_ns // _NS_PER_MS)
+        return [descriptor for descriptor, _ in self._poll.poll(timeout_ms)]

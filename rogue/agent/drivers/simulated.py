@@ -1,0 +1,322 @@
+"""One flow of a simulation: a connection and its application over simulated queue pairs."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TextIO, cast
+
+from rogue.agent.core.actions import (
+    PostSend,
+    QueuePairFailed,
+    ReadyQueuePair,
+    Trace,
+    TransferDone,
+)
+from rogue.agent.core.application import Application, Schedule, TransferRecord
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.completions import Completion, status_name
+from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.errors import PostRefused
+from rogue.agent.core.estimators import ESTIMATORS
+from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.recovery import Peer
+from rogue.agent.core.settings import TransportSettings
+from rogue.agent.drivers.replay import RecordedConnection
+from rogue.agent.drivers.simulated_arrivals import Arrivals
+from rogue.agent.drivers.simulated_library import SimulatedLibrary
+from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime, WorkCompletion
+from rogue.agent.drivers.simulated_path import SimulatedPath
+from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, drain, rtt_sample
+from rogue.agent.drivers.turn import Turn
+from rogue.simulator import QueuePair, QueuePairError
+
+IBV_QPS_ERR = 6
+
+
+class FlowEvent(NamedTuple):
+    """Something on the way from a failure to recovery; `event` is a word of the `events` table."""
+
+    t_ns: HostNs
+    event: str
+    detail: str
+
+
+class SimulatedFlow(RecoveringFlow):
+    """One flow of a simulation: follows its schedule over a path, and keeps what it saw.
+
+    The connection is given what `ibv_wc` and a clock query carry, and nothing that only a simulator can
+    know; `instruments` are for labelled ablations, and the engine's oracle joins them for an estimator that
+    asks for it by name. `on_end` hears the number of each transfer that has ended, `on_arrival` of each that
+    is at its receiver, who sees it there (over RC; over UC it might never be). The NIC calls in from the top
+    of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
+    """
+
+    def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
+        self,
+        simulation: SimulatedTime,
+        path: SimulatedPath | QueuePair,
+        *,
+        settings: TransportSettings,
+        link: LinkFacts,
+        schedule: Schedule,
+        record_rtt: bool,
+        peer_link: LinkFacts | None = None,
+        instruments: Instruments = NO_INSTRUMENTS,
+        record_inputs: TextIO | None = None,
+        on_end: Callable[[int, HostNs], None] | None = None,
+        on_arrival: Callable[[int, HostNs], None] | None = None,
+    ) -> None:
+        if not isinstance(path, SimulatedPath):
+            end = cast("NicQueuePair", path)
+            path = SimulatedPath((end, end))
+            self.library = None
+        else:
+            has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
+            self.library = SimulatedLibrary(simulation, path, has_receives=has_receives)
+        self._simulation = simulation
+        self._on_end = on_end
+        self._path = path
+        self._ends = {end.qp_num: end for end, _ in path.pairs}
+        self._queue_pair = path.main[0]
+        self._is_plain = not path.has_memory
+        self._application = Application(schedule)
+        self._arrivals = None if on_arrival is None else Arrivals(self.transfers, on_arrival)
+        peer = None if self.library is None else path.peer(peer_link or link)
+        if settings.estimator is not None and ESTIMATORS[settings.estimator].is_oracle:
+            instruments = instruments._replace(left_ns=self._left_ns)
+        self._connection = _connection(
+            settings, link, self._queue_pair.qp_num, record_rtt, peer, instruments, record_inputs
+        )
+        self._is_reader = schedule.verb == "read"
+        self._turn = self._share_limiters(settings)
+        self._timer = simulation.timer(self._on_timer)
+        self._armed_ns: HostNs | None = None
+        self._resent_bytes = 0
+        self.rtt_samples: list[RttSample] = []
+        self.failures: list[tuple[HostNs, int | None, str]] = []
+        self.events: list[FlowEvent] = []
+        self._attach(settings)
+
+    def _attach(self, settings: TransportSettings) -> None:
+        for end in self._ends.values():
+            on_qp_event = self._on_qp_event_of(end.qp_num)
+            if settings.has_batch_acknowledgements:
+                end.attach(self._on_completions, on_qp_event, self._on_receives)
+            else:
+                end.attach(self._on_completions, on_qp_event)
+        if self._path.side_channel is not None:
+            self._path.side_channel[0].attach(self._on_datagrams)
+
+    def _share_limiters(self, settings: TransportSettings) -> Turn | None:
+        """Say what this flow needs of the limiters at both ends; return its place in line for ours."""
+        near, far = self._path.limiters
+        near_ends, far_ends = zip(*self._path.pairs, strict=True)
+        is_paced = self._connection.uses_limiter
+        if far is not None and self._is_reader and is_paced:
+            far.dedicate(far_ends)
+        elif far is not None and (self._is_reader or settings.has_batch_acknowledgements):
+            far.leave_unlimited(far_ends)
+        if near is None:
+            return None
+        if is_paced and not self._is_reader:
+            return near.turn(near_ends, self._connection, self._application, self._go_on)
+        near.leave_unlimited(near_ends)
+        return None
+
+    @property
+    def transfers(self) -> list[TransferRecord]:
+        """All transfers started so far, in order."""
+        return self._application.records
+
+    @property
+    def retransmitted_bytes(self) -> int:
+        """Bytes that NIC and software have sent again so far."""
+        return self.again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
+
+    def start(self) -> None:
+        """Arrange for the first transfer at its time."""
+        self._schedule_next(None)
+
+    def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
+        """Let a transfer start that was held; say whether it ever can."""
+        can_start = self._application.release(number, not_before_ns)
+        if can_start:
+            self._schedule_next(now)
+            self._go_on(now)
+        return can_start
+
+    def finish(self, now_ns: int) -> None:
+        """End the run; what still runs stays unfinished, with the bytes sent again so far."""
+        running = [record for record in self.transfers if record.end_ns is None]
+        self._application.finish(HostNs(now_ns))
+        for record in running:
+            record.retransmitted_bytes = self._newly_resent_bytes()
+
+    def post_send(self, action: PostSend) -> NicNs:
+        """Post a verb; the NIC's clock is read just before."""
+        try:
+            if action.imm is None and self._is_plain and action.verb == "write":
+                posted = self._queue_pair.post_write(action.wr_id, action.length_bytes, action.signaled)
+            else:
+                posted = self._post(action)
+        except QueuePairError as error:
+            raise PostRefused from error
+        if self._arrivals is not None and not self._is_reader:
+            end_bytes = action.offset_bytes + action.length_bytes
+            self._arrivals.on_posted(self._queue_pair, action.length_bytes, action.transfer_id, end_bytes)
+        return NicNs(posted)
+
+    def _left_ns(self, wr_id: int) -> float:
+        return self._queue_pair.left_ns(wr_id)
+
+    def _post(self, action: PostSend) -> int:
+        """Post any verb, with its place in the memories at both ends."""
+        wr_id, _, offset_bytes, length_bytes, signaled, verb, imm = action
+        end = self._queue_pair
+        if verb == "send":
+            return end.post_send(wr_id, length_bytes, signaled, imm=imm)
+        if verb == "read":
+            return end.post_read(
+                wr_id, length_bytes, signaled, local_offset=offset_bytes, remote_offset=offset_bytes
+            )
+        return end.post_write(
+            wr_id, length_bytes, signaled, imm=imm, local_offset=offset_bytes, remote_offset=offset_bytes
+        )
+
+    def set_rate(self, rate_bps: int) -> int:
+        """Program the limiter; return its effective rate.
+
+        The requests of READs go unlimited where limiters are shared: they are few, and 98 bytes long.
+        """
+        if self._is_reader and self._path.limiters[0] is not None:
+            return rate_bps
+        return self._queue_pair.set_rate(rate_bps)
+
+    def arm_timer(self, deadline_ns: HostNs | None) -> None:
+        """Set the connection's timer, or clear it; cheap when nothing changes."""
+        if deadline_ns != self._armed_ns:
+            self._armed_ns = deadline_ns
+            if deadline_ns is None:
+                self._timer.cancel()
+            else:
+                self._timer.set(deadline_ns)
+
+    def transfer_done(self, action: TransferDone, now: HostNs) -> None:
+        """Close the transfer's record, and start the next transfer when it is due."""
+        error = None if action.is_ok else self._error
+        record = self._application.on_transfer_done(action.transfer_id, now, error, is_sent=action.is_sent)
+        record.retransmitted_bytes = self._newly_resent_bytes()
+        if not self._application.is_open_loop:
+            self._schedule_next(now)
+        if self._arrivals is not None and action.is_ok:
+            self._arrivals.on_done(action.transfer_id, now)
+        if self._on_end is not None:
+            for transfer_id in (action.transfer_id, *(n + 1 for n in self._application.abandoned())):
+                self._on_end(transfer_id, now)
+
+    def _newly_resent_bytes(self) -> int:
+        """Bytes sent again since the last call; overlapping transfers share them."""
+        before = self._resent_bytes
+        self._resent_bytes = self.retransmitted_bytes
+        return self._resent_bytes - before
+
+    @property
+    def _active_qp_num(self) -> int:
+        return self._queue_pair.qp_num
+
+    def _reason(self, status: int | None) -> str:
+        return UNEXPLAINED if status is None else status_name(status)
+
+    def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
+        self.failures.append((now, action.status, str(self._error)))
+
+    def _turn_to(self, qp_num: int) -> None:
+        self._queue_pair = self._ends[qp_num]
+
+    def _reset(self, qp_num: int) -> None:
+        self._ends[qp_num].reset()
+
+    def _make_ready(self, action: ReadyQueuePair) -> None:
+        self._ends[action.qp_num].ready(sq_psn=action.sq_psn, rq_psn=action.rq_psn)
+        if self._arrivals is not None:
+            self._arrivals.on_ready(self._ends[action.qp_num])
+
+    def _send_peer(self, payload: bytes) -> None:
+        assert self._path.side_channel is not None, "a request, although there is no side channel"
+        requester, library = self._path.side_channel
+        requester.post_send(0, library, payload)
+
+    def _note(self, now: HostNs, event: str, detail: str) -> None:
+        self.events.append(FlowEvent(now, event, detail))
+
+    def trace(self, action: Trace) -> None:
+        """Keep an RTT sample."""
+        self.rtt_samples.append(rtt_sample(action))
+
+    def _schedule_next(self, now: HostNs | None) -> None:
+        """Begin the next transfer at its time; without a delay when that is now."""
+        application = self._application
+        while application.next_start_ns is not None:
+            if application.next_start_ns != now:
+                self._simulation.schedule(application.next_start_ns, self._on_start)
+                return
+            self._connection.submit(application.begin(now))
+
+    def _go_on(self, now: HostNs) -> None:
+        """Carry out what the connection asks for."""
+        drain(self._connection, self, now)
+        if self._turn is not None:
+            self._turn.update(now)
+
+    def _on_start(self, host_ns: int) -> None:
+        now = HostNs(host_ns)
+        self._schedule_next(now)
+        self._go_on(now)
+
+    def _on_completions(self, host_ns: int, completions: list[tuple[int, int, int, int, int | None]]) -> None:
+        now = HostNs(host_ns)
+        self._connection.on_completions(now, cast("list[Completion]", completions))
+        self._go_on(now)
+
+    def _on_receives(self, host_ns: int, completions: list[WorkCompletion]) -> None:
+        now = HostNs(host_ns)
+        entries = cast("list[Completion]", completions)
+        self._believe(lambda: self._connection.on_receives(now, entries))
+        self._go_on(now)
+
+    def _on_datagrams(self, host_ns: int, datagrams: Sequence[tuple[int, int, bytes]]) -> None:
+        for _, _, payload in datagrams:
+            self._believe(partial(self._connection.on_peer_message, payload))
+        self._go_on(HostNs(host_ns))
+
+    def _on_qp_event_of(self, qp_num: int) -> Callable[[int, int], None]:
+        def on_qp_event(host_ns: int, qp_state: int) -> None:
+            now = HostNs(host_ns)
+            if qp_state == IBV_QPS_ERR:
+                self._connection.on_qp_event(now, qp_num, QpEvent.ERROR)
+                self._go_on(now)
+
+        return on_qp_event
+
+    def _on_timer(self, host_ns: int) -> None:
+        now = HostNs(host_ns)
+        self._armed_ns = None
+        self._connection.on_timer(now)
+        self._go_on(now)
+
+
+def _connection(  # noqa: PLR0913 - as a Connection, and where to record it
+    settings: TransportSettings,
+    link: LinkFacts,
+    qp_num: int,
+    tracing: bool,
+    peer: Peer | None,
+    instruments: Instruments,
+    record_inputs: TextIO | None,
+) -> Connection:
+    """Make a connection that writes down its life if asked to."""
+    if record_inputs is None:
+        return Connection(settings, link, qp_num, tracing=tracing, peer=peer, instruments=instruments)
+    return RecordedConnection(
+        settings, link, qp_num, log=record_inputs, tracing=tracing, peer=peer, instruments=instruments
+    )

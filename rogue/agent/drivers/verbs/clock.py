@@ -1,0 +1,60 @@
+"""Where timestamps come from: the host's clock, or the NIC's own.
+
+pyverbs can arm and wait only for plain completion queues, and only extended ones carry timestamps. In event
+mode the time of a completion is therefore the host clock read right after the poll that found it, and the
+time of a post the same clock read just before. In polling mode both are the NIC's, where it has a clock.
+Either way they are of one clock, as the RTT estimator needs.
+"""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.drivers.verbs.errors import VerbsError
+
+_NS_PER_MS = 1_000_000
+
+
+def host_ns() -> HostNs:
+    """Read the clock that timers run on."""
+    return HostNs(time.monotonic_ns())
+
+
+def nic_ns() -> NicNs:
+    """Read the host's clock in place of the NIC's."""
+    return NicNs(time.monotonic_ns())
+
+
+class Clocks(NamedTuple):
+    """What a flow reads: `host` for timers, `stamp` for posts, which is of one clock with completions."""
+
+    host: Callable[[], HostNs]
+    stamp: Callable[[], NicNs]
+
+
+class NicClock:
+    """The NIC's free-running counter, in nanoseconds.
+
+    `context` offers `query_rt_values_ex` and `query_device_ex`, as pyverbs does; `raw_clock` is the mask of
+    the former. Raises VerbsError where the NIC has no such counter.
+    """
+
+    def __init__(self, context: object, raw_clock: int, error: type[Exception]) -> None:
+        self._read: Callable[[int], tuple[int, int]] = context.query_rt_values_ex  # type: ignore[attr-defined]
+        self._raw_clock = raw_clock
+        try:
+            self._khz = int(context.query_device_ex().hca_core_clock)  # type: ignore[attr-defined]
+            self._read(raw_clock)
+        except error as problem:
+            raise VerbsError("ibv_query_rt_values_ex", str(problem)) from problem
+        if self._khz <= 0:
+            raise VerbsError("ibv_query_device_ex", "the NIC does not tell its clock's frequency")
+
+    def now(self) -> NicNs:
+        """Read the counter."""
+        return self.of_cycles(self._read(self._raw_clock)[1])
+
+    def of_cycles(self, cycles: int) -> NicNs:
+        """Nanoseconds of a raw reading or timestamp. Test: test_clock.py::test_cycles_worked_example."""
+        return NicNs(cycles * _NS_PER_MS // self._khz)

@@ -1,0 +1,127 @@
+"""Finds the RDMA device, port and GID of an experiment address, from what the kernel shows in sysfs."""
+
+import ipaddress
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rogue.agent.drivers.verbs.errors import VerbsUnavailable
+
+SYSFS = Path("/sys/class/infiniband")
+_GID_TYPE = "RoCE v2"
+_GIDS_SHOWN = 8
+_ATTRIBUTE_BYTES = 4096
+_UNUSED_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
+
+
+@dataclass(frozen=True)
+class PortAddress:
+    """One port of a device and the entry of its GID table that stands for the experiment address."""
+
+    device: str
+    port: int
+    gid_index: int
+    gid: str
+    rate_bps: int
+    netdev: str = ""
+    driver: str = ""
+    state: str = ""
+    hca_type: str = ""
+    """The device's model as drivers of cards name it, such as MT4103; a device in software has none."""
+
+
+def find_port(address: str, sysfs: Path = SYSFS, known: Sequence[PortAddress] = ()) -> PortAddress:
+    """Return the first RoCE v2 GID that is `address`; IPv4 addresses stand in the table as ::ffff:a.b.c.d.
+
+    known: what has been found before, where nothing changes any more; otherwise all tables are read.
+    """
+    wanted = gid_of(address)
+    for found in known or roce_ports(sysfs):
+        if found.gid == wanted:
+            return found
+    others = [f"{port.parts[-3]}/{port.name}: {gid}" for port in _ports(sysfs) for _, gid in _gids(port)]
+    listing = "; ".join(others[:_GIDS_SHOWN]) or "no RDMA device with an address"
+    raise VerbsUnavailable(f"no {_GID_TYPE} GID for experiment address {address}; this node has {listing}")
+
+
+def roce_ports(sysfs: Path = SYSFS, *, is_fresh: bool = False) -> list[PortAddress]:
+    """All RoCE v2 GIDs of this node, in the order of devices, ports and tables.
+
+    is_fresh: no address has been taken away since the devices came, so that tables have no gaps.
+    """
+    return [
+        PortAddress(
+            device=port.parts[-3],
+            port=int(port.name),
+            gid_index=index,
+            gid=gid,
+            rate_bps=_rate_bps(port),
+            netdev=_read(port / "gid_attrs" / "ndevs" / str(index)),
+            driver=_driver(port.parents[1]),
+            state=_read(port / "state").partition(": ")[2],
+            hca_type=_read(port.parents[1] / "hca_type"),
+        )
+        for port in _ports(sysfs)
+        for index, gid in _gids(port, is_fresh=is_fresh)
+        if _read(port / "gid_attrs" / "types" / str(index)) == _GID_TYPE
+    ]
+
+
+def _driver(device: Path) -> str:
+    """Name of the kernel's driver of a device; a device in software has no hardware below, and no name."""
+    try:
+        return (device / "device" / "driver").readlink().name
+    except OSError:
+        return "software"
+
+
+def gid_of(address: str) -> str:
+    """Write an IP address as a GID, the only form pyverbs takes: eight groups of four digits."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        raise VerbsUnavailable(f"the experiment address {address!r} is not an IP address") from None
+    if isinstance(parsed, ipaddress.IPv4Address):
+        parsed = ipaddress.IPv6Address(f"::ffff:{parsed}")
+    return parsed.exploded
+
+
+def _ports(sysfs: Path) -> list[Path]:
+    return sorted(sysfs.glob("*/ports/*"))
+
+
+def _gids(port: Path, *, is_fresh: bool = False) -> Iterator[tuple[int, str]]:
+    """Used entries of a port's GID table, in the order of their index; a fresh table ends with its last."""
+    for path in sorted((port / "gids").iterdir(), key=lambda path: int(path.name)):
+        gid = _read(path)
+        if gid and gid != _UNUSED_GID:
+            yield int(path.name), gid
+        elif is_fresh:
+            return
+
+
+def _rate_bps(port: Path) -> int:
+    """The port's speed as the kernel states it, such as `40 Gb/sec (4X QDR)`; 0 if it does not."""
+    words = _read(port / "rate").split()
+    try:
+        return int(float(words[0]) * 1e9) if words[1] == "Gb/sec" else 0
+    except (IndexError, ValueError):
+        return 0
+
+
+def _read(path: Path) -> str:
+    """Content of a sysfs attribute; empty where the kernel refuses, as it does for unused table entries.
+
+    In as few system calls as can be: a device has a thousand entries.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return ""
+    try:
+        return os.read(descriptor, _ATTRIBUTE_BYTES).decode().strip()
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,333 @@
+"""A flow on real verbs: the application's schedule above the connection, the queue pairs below it."""
+
+from collections import deque
+from dataclasses import dataclass
+from functools import partial
+
+from rogue.agent.core.actions import (
+    PostSend,
+    QueuePairFailed,
+    ReadyQueuePair,
+    Trace,
+    TransferDone,
+)
+from rogue.agent.core.application import Application, Schedule
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.completions import SUCCESS, Completion, status_name
+from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.errors import PostRefused
+from rogue.agent.core.wire import framing_named
+from rogue.agent.drivers.limiters.base import RateLimiter
+from rogue.agent.drivers.meter import ThroughputMeter
+from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, drain, rtt_sample
+from rogue.agent.drivers.transfers import TransferLog
+from rogue.agent.drivers.turn import Lender, Turn
+from rogue.agent.drivers.verbs.clock import Clocks
+from rogue.agent.drivers.verbs.endpoint import Endpoint
+from rogue.agent.drivers.verbs.queue_pair import RemoteMemory
+
+RTT_COLUMNS = (
+    "t_ns",
+    "wr_id",
+    "rtt_ns",
+    "base_rtt_ns",
+    "cwnd_packets",
+    "limiter_bps",
+    "accepted",
+    "reason",
+)
+EVENT_COLUMNS = ("t_ns", "event", "detail")
+_WIRE = framing_named("rocev2")
+_COUNTED = 0
+"""Immediate value of a WRITE that has none of its own, so that the receiver can count it."""
+
+
+@dataclass(frozen=True)
+class FlowRecords:
+    """Where a flow writes what it sees; RTT samples only if there is a table for them."""
+
+    transfers: TransferLog
+    events: Table
+    rtt: Table | None
+    meter: ThroughputMeter
+
+
+@dataclass(frozen=True)
+class FlowShape:
+    """How a flow uses the two memories.
+
+    A transfer larger than `memory_bytes` starts again at their beginning, after as many whole verbs as fit.
+    has_counted_writes: every WRITE carries an immediate, because nobody else tells what arrives over UC.
+    mtu_bytes: what a window of packets is worth.
+    """
+
+    memory_bytes: int
+    verb_bytes: int
+    mtu_bytes: int
+    has_counted_writes: bool
+
+
+class VerbsFlow(RecoveringFlow):
+    """Offers `step.Port` over one endpoint; whoever runs the event loop calls the `on_` methods."""
+
+    def __init__(  # noqa: PLR0913 - what is above, below and beside a flow
+        self,
+        connection: Connection,
+        endpoint: Endpoint,
+        memory: RemoteMemory,
+        shape: FlowShape,
+        limiter: RateLimiter | None,
+        records: FlowRecords,
+        clocks: Clocks,
+    ) -> None:
+        self._connection = connection
+        self._endpoint = endpoint
+        self._queue_pair = endpoint.queue_pair
+        self._local = endpoint.buffer.address, endpoint.buffer.lkey
+        self._remote = memory.address, memory.rkey
+        self._shape = shape
+        self._lap_bytes = max(1, shape.memory_bytes // shape.verb_bytes * shape.verb_bytes)
+        self._limiter = limiter
+        self._records = records
+        self._clock, self._stamp = clocks
+        self._application: Application | None = None
+        self._turn: Turn | None = None
+        self._is_over = False
+        self._timer_ns: HostNs | None = None
+        self._unsignaled_bytes = 0
+        self._posted: deque[tuple[int, int]] = deque()
+        self._held: deque[tuple[HostNs, PostSend]] = deque()
+        self.posted_verbs = 0
+        self.posted_batches = 0
+        self.posting_ns = 0
+
+    def follow(self, schedule: Schedule) -> None:
+        """Take the schedule; its first transfer is due at its start."""
+        self._application = Application(schedule)
+
+    def take_turns(self, lender: Lender) -> Turn:
+        """Use a limiter that is lent, by its priority, and post nothing without one."""
+        limiter = self._limiter
+        assert limiter is not None, "takes turns, but has no limiter to be lent"
+        self._turn = Turn(
+            lender, self._connection, self._is_running, self._use, self._go_on, lambda: limiter.is_settled
+        )
+        return self._turn
+
+    @property
+    def has_limiter(self) -> bool:
+        """Whether a limiter that was lent is still ours."""
+        return self._turn is not None and self._turn.has_limiter
+
+    def update_turn(self, now: HostNs) -> None:
+        """Tell the lender if something has changed; said once per turn of the event loop at least."""
+        if self._turn is not None:
+            self._turn.update(now)
+
+    def _is_running(self) -> bool:
+        return self._application is not None and self._application.is_running
+
+    def _use(self, priority: int) -> None:
+        """Move to the limiter of a priority, with every queue pair; nothing is outstanding."""
+        assert self._limiter is not None, "takes turns, but has no limiter to be lent"
+        self._endpoint.move(priority)
+        self._limiter.use(priority)
+
+    def _go_on(self, now: HostNs) -> None:
+        drain(self._connection, self, now)
+        self.update_turn(now)
+
+    @property
+    def ended(self) -> dict[str, int]:
+        """Transfers that have ended, by status."""
+        return self._records.transfers.ended
+
+    @property
+    def losses(self) -> dict[str, int]:
+        """What the connection found lost, by kind."""
+        return self._connection.losses()
+
+    @property
+    def first_error(self) -> str | None:
+        """Why the first transfer failed that did."""
+        return self._records.transfers.first_error
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the schedule holds nothing more and no transfer runs."""
+        application = self._application
+        if application is None or application.next_start_ns is not None:
+            return False
+        return len(application.records) == self._records.transfers.count
+
+    @property
+    def deadline_ns(self) -> HostNs | None:
+        """When `on_time` must be called at the latest: for a timer, the next transfer or a verb held back."""
+        if self._is_over:
+            return None
+        next_ns = None if self._application is None else self._application.next_start_ns
+        held_ns = self._held[0][0] if self._held else None
+        instants = (self._timer_ns, next_ns, held_ns)
+        return min((instant for instant in instants if instant is not None), default=None)
+
+    def on_time(self, now: HostNs) -> None:
+        """Post what was held back, start the transfers that are due, let the connection look at its timer."""
+        self._release(now)
+        self._begin(now)
+        if self._timer_ns is not None and now >= self._timer_ns:
+            self._connection.on_timer(now)
+        self._go_on(now)
+
+    def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
+        """Take the entries of one poll; after the end nobody wants them."""
+        if self._is_over:
+            return
+        sends, receives, datagrams = self._endpoint.sort(completions)
+        if sends:
+            self._count(now, sends)
+            self._connection.on_completions(now, sends)
+        for entries in receives.values():
+            self._believe(partial(self._connection.on_receives, now, entries))
+        for payload in datagrams:
+            self._believe(partial(self._connection.on_peer_message, payload))
+        self._go_on(now)
+
+    def finish(self, now: HostNs) -> None:
+        """End the run; a transfer that still runs is recorded as unfinished, and posts nothing more."""
+        self._is_over = True
+        self._held.clear()
+        if self._turn is not None:
+            self._turn.end(now)
+        if self._application is None:
+            return
+        running = [record for record in self._application.records if record.end_ns is None]
+        self._application.finish(now)
+        for record in running:
+            self._records.transfers.write(record)
+        self._records.meter.close(now)
+
+    def post_send(self, action: PostSend) -> NicNs:
+        """Post the verb, or hold it back as long as a limiter in software wants."""
+        now, stamp_ns = self._clock(), self._stamp()
+        if self._limiter is not None:
+            release_ns = self._limiter.release_ns(now, self._wire_bytes(action))
+            if self._held or release_ns > now:
+                self._held.append((release_ns, action))
+                return stamp_ns
+        self._post(action, now)
+        return stamp_ns
+
+    def _post(self, action: PostSend, before_ns: HostNs) -> None:
+        """Post the verb between the same places of both memories."""
+        place = action.offset_bytes
+        if place + action.length_bytes > self._shape.memory_bytes:
+            place %= self._lap_bytes
+        if self._shape.has_counted_writes and action.imm is None and action.verb == "write":
+            action = action._replace(imm=_COUNTED)
+        (local, lkey), (remote, rkey) = self._local, self._remote
+        try:
+            self._queue_pair.post(action, (local + place, lkey), (remote + place, rkey))
+        except PostRefused as error:
+            self._error = str(error)
+            raise
+        self.posting_ns += self._clock() - before_ns
+        self.posted_verbs += 1
+        self._unsignaled_bytes += action.length_bytes
+        if action.signaled:
+            self.posted_batches += 1
+            self._posted.append((action.wr_id, self._unsignaled_bytes))
+            self._unsignaled_bytes = 0
+
+    def _wire_bytes(self, action: PostSend) -> int:
+        has_immediate = action.imm is not None
+        mtu_bytes = self._shape.mtu_bytes
+        return _WIRE.verb_wire_bytes(
+            action.verb, action.length_bytes, mtu_bytes, has_immediate=has_immediate
+        )[0]
+
+    def _release(self, now: HostNs, *, is_all: bool = False) -> None:
+        """Post what was held back long enough; a refusal comes too late to be one, and is an error."""
+        while self._held and (is_all or now >= self._held[0][0]):
+            _, action = self._held.popleft()
+            try:
+                self._post(action, self._clock())
+            except PostRefused:
+                self._connection.on_qp_event(now, self._queue_pair.qp_num, QpEvent.ERROR)
+
+    def set_rate(self, rate_bps: int) -> int:
+        """Program the limiter of this flow's priority; return the rate that it will really apply."""
+        assert self._limiter is not None, f"asked for {rate_bps} bit/s, although there is no limiter"
+        now = self._clock()
+        effective_bps = self._limiter.set_rate(rate_bps, now)
+        self._records.meter.limit(now, effective_bps)
+        return effective_bps
+
+    def arm_timer(self, deadline_ns: HostNs | None) -> None:
+        """Remember the connection's deadline for the event loop."""
+        self._timer_ns = deadline_ns
+
+    def transfer_done(self, action: TransferDone, now: HostNs) -> None:
+        """Pass the end of a transfer on to the application, and start the next one if it is due."""
+        assert self._application is not None, "a transfer ended, but none was submitted"
+        error = None if action.is_ok else self._error
+        record = self._application.on_transfer_done(action.transfer_id, now, error, is_sent=action.is_sent)
+        self._records.transfers.write(record)
+        if not self._application.is_open_loop:
+            self._begin(now)
+
+    @property
+    def _active_qp_num(self) -> int:
+        return self._queue_pair.qp_num
+
+    def _reason(self, status: int | None) -> str:
+        """What the NIC said, or pyverbs where it refused a verb."""
+        return self._error or UNEXPLAINED if status is None else status_name(status)
+
+    def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
+        self._release(now, is_all=True)  # to be flushed with the others
+
+    def _turn_to(self, qp_num: int) -> None:
+        self._queue_pair = self._endpoint.pair_of(qp_num)
+        self._posted.clear()
+        self._held.clear()
+        self._unsignaled_bytes = 0
+
+    def _reset(self, qp_num: int) -> None:
+        self._endpoint.reset(qp_num)
+
+    def _make_ready(self, action: ReadyQueuePair) -> None:
+        self._endpoint.ready(action.qp_num, action.sq_psn, action.rq_psn)
+
+    def _send_peer(self, payload: bytes) -> None:
+        assert self._endpoint.side is not None, "a request, although there is no side channel"
+        self._endpoint.side.send(payload)
+
+    def trace(self, action: Trace) -> None:
+        """Write one RTT sample as a row."""
+        sample = rtt_sample(action)
+        _, _, _, _, cwnd_packets, _, is_accepted, _ = sample
+        if is_accepted and action.rtt_ns > 0:
+            throughput_bps = cwnd_packets * self._shape.mtu_bytes * 8e9 / action.rtt_ns
+            self._records.meter.estimate(action.t_ns, throughput_bps)
+        if self._records.rtt is not None:
+            self._records.rtt.row(*sample)
+
+    def _begin(self, now: HostNs) -> None:
+        application = self._application
+        while application is not None and application.next_start_ns is not None:
+            if now < application.next_start_ns:
+                return
+            self._connection.submit(application.begin(now))
+
+    def _count(self, now: HostNs, sends: list[Completion]) -> None:
+        """Add up the payload of the batches that completed."""
+        posted, delivered_bytes = self._posted, 0
+        for wr_id, status, *_ in sends:
+            if status == SUCCESS and posted and posted[0][0] == wr_id:
+                delivered_bytes += posted.popleft()[1]
+        if delivered_bytes:
+            self._records.meter.add(now, delivered_bytes)
+
+    def _note(self, now: HostNs, event: str, detail: str) -> None:
+        self._records.events.row(now, event, detail)

@@ -1,0 +1,56 @@
+"""The modules of pyverbs, loaded when first needed, under names that hold for all its releases.
+
+pyverbs is the distribution's package python3-pyverbs. Nothing else imports it.
+"""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+
+from rogue.agent.drivers.verbs.errors import VerbsUnavailable
+
+_ENUM_MODULES = ("pyverbs.libibverbs_enums", "pyverbs.enums")  # rdma-core 50 and later, before
+
+
+@dataclass(frozen=True)
+class Pyverbs:
+    """pyverbs, module by module; `enums` only as `enums.<enumeration>.<NAME>`, which every release has."""
+
+    addr: ModuleType
+    cq: ModuleType
+    device: ModuleType
+    enums: ModuleType
+    mr: ModuleType
+    pd: ModuleType
+    qp: ModuleType
+    wr: ModuleType
+    error: type[Exception]
+
+
+def load(import_module: Callable[[str], ModuleType] = importlib.import_module) -> Pyverbs:
+    """Import pyverbs, or say which package is missing."""
+    try:
+        return Pyverbs(
+            addr=import_module("pyverbs.addr"),
+            cq=import_module("pyverbs.cq"),
+            device=import_module("pyverbs.device"),
+            enums=_enums(import_module),
+            mr=import_module("pyverbs.mr"),
+            pd=import_module("pyverbs.pd"),
+            qp=import_module("pyverbs.qp"),
+            wr=import_module("pyverbs.wr"),
+            error=import_module("pyverbs.pyverbs_error").PyverbsError,
+        )
+    except ImportError as error:
+        raise VerbsUnavailable(
+            f"pyverbs cannot be imported ({error}): install the distribution's package python3-pyverbs"
+        ) from None
+
+
+def _enums(import_module: Callable[[str], ModuleType]) -> ModuleType:
+    new, old = _ENUM_MODULES
+    try:
+        return import_module(new)
+    except ImportError:
+        return import_module(old)

@@ -1,0 +1,63 @@
+"""Receives of a queue pair, posted again as they are used up."""
+
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+from rogue.agent.drivers.verbs.queue_pair import QueuePair
+
+RECEIVE = 1 << 62
+"""Set in the numbers of receives, so that one completion queue serves both directions."""
+
+_OWNER_SHIFT, _LIFE_SHIFT = 56, 24
+_SLOT_MASK = (1 << _LIFE_SHIFT) - 1
+_LIFE_MASK = (1 << (_OWNER_SHIFT - _LIFE_SHIFT)) - 1
+_OWNER_MASK = (1 << (62 - _OWNER_SHIFT)) - 1
+
+
+def owner_of(wr_id: int) -> int:
+    """Which ring a receive belongs to."""
+    return wr_id >> _OWNER_SHIFT & _OWNER_MASK
+
+
+class ReceiveRing:
+    """`slots` receives of `slot_bytes` each, one behind the other in memory.
+
+    A ring lives from `renew` to the next: a receive of an earlier life says nothing about the queue pair as
+    it is now, which has been reset in between.
+    """
+
+    def __init__(  # noqa: PLR0913 - a place in memory, and who owns it
+        self,
+        pyverbs: Pyverbs,
+        queue_pair: QueuePair,
+        owner: int,
+        slots: int,
+        slot_bytes: int,
+        memory: tuple[int, int],
+    ) -> None:
+        self._queue_pair = queue_pair
+        self._owner = owner
+        self._life = 0
+        address, lkey = memory
+        wr = pyverbs.wr
+        self._elements = [wr.SGE(address + slot * slot_bytes, slot_bytes, lkey) for slot in range(slots)]
+        self._requests = [wr.RecvWR(0, 1, [element]) for element in self._elements]
+
+    @property
+    def qp_num(self) -> int:
+        """Queue pair that the receives are posted to."""
+        return self._queue_pair.qp_num
+
+    def renew(self) -> None:
+        """Post all receives, to a queue pair that has none."""
+        self._life = self._life + 1 & _LIFE_MASK
+        base = RECEIVE | self._owner << _OWNER_SHIFT | self._life << _LIFE_SHIFT
+        for slot, request in enumerate(self._requests):
+            request.wr_id = base | slot
+            self._queue_pair.post_receive(request)
+
+    def is_of_this_life(self, wr_id: int) -> bool:
+        """Whether a receive was posted since the last `renew`."""
+        return wr_id >> _LIFE_SHIFT & _LIFE_MASK == self._life
+
+    def post_again(self, wr_id: int) -> None:
+        """Put a receive that was used up back to the queue."""
+        self._queue_pair.post_receive(self._requests[wr_id & _SLOT_MASK])

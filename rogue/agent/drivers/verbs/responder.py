@@ -1,0 +1,105 @@
+"""The passive end of a connection on real verbs: the receiver-side library above its queue pairs."""
+
+from collections.abc import Callable
+from functools import partial
+
+from rogue.agent.core.actions import NO_TRANSFER, PostSend, ReadyQueuePair, ResetQueuePair, SendPeer
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.completions import Completion
+from rogue.agent.core.errors import PostRefused
+from rogue.agent.core.immediates import APPLICATION_MAX, BATCH_TAG, tag_of
+from rogue.agent.core.library import AcknowledgeBatch, Library, LibraryAction, SetResponseRate
+from rogue.agent.core.seal import Seal
+from rogue.agent.drivers.limiters.base import RateLimiter
+from rogue.agent.drivers.meter import ThroughputMeter
+from rogue.agent.drivers.peer_listener import PeerListener
+from rogue.agent.drivers.spool import Table
+from rogue.agent.drivers.verbs.endpoint import Endpoint
+from rogue.agent.drivers.verbs.queue_pair import RemoteMemory
+
+SENDS = 128
+_SIGNAL_EVERY = 32
+"""An unsignalled verb keeps its place in the send queue until a later signalled one has completed."""
+
+
+class VerbsResponder(PeerListener):
+    """Serves one requester: acknowledges its batches, paces responses to its READs, resets what it has lost.
+
+    Messages of the peer that make no sense are dropped; `mistakes` counts them.
+    """
+
+    def __init__(  # noqa: PLR0913 - what is below and beside a responder
+        self,
+        endpoint: Endpoint,
+        memory: RemoteMemory,
+        limiter: RateLimiter | None,
+        events: Table,
+        meter: ThroughputMeter,
+        clock: Callable[[], NicNs],
+        seal: Seal | None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._local = endpoint.buffer.address, endpoint.buffer.lkey
+        self._remote = memory.address, memory.rkey
+        self._limiter = limiter
+        self._events = events
+        self._meter = meter
+        self._clock = clock
+        self._library = Library(*(pair.qp_num for pair in endpoint.pairs), seal=seal)
+        self._datagrams: list[bytes] = []
+        self._acknowledgements = 0
+        self.delivered_messages = 0
+
+    def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
+        """Take the entries of one poll; datagrams wait until what arrived with them has been seen."""
+        _, receives, datagrams = self._endpoint.sort(completions)
+        self._datagrams += datagrams
+        for qp_num, entries in receives.items():
+            self._meter.add(now, sum(byte_len for _, _, _, byte_len, imm in entries if _is_payload(imm)))
+            nic_now = self._clock()
+            self._believe(partial(self._library.on_receives, qp_num, entries, nic_now))
+            self._obey(now)
+
+    def on_empty(self, now: HostNs) -> None:
+        """Nothing is left in the completion queue: take the datagrams."""
+        datagrams, self._datagrams = self._datagrams, []
+        for payload in datagrams:
+            self._believe(partial(self._library.on_peer_message, payload))
+            self._obey(now)
+
+    def _obey(self, now: HostNs) -> None:
+        for action in self._library.actions():
+            self._carry_out(action, now)
+
+    def _carry_out(self, action: LibraryAction, now: HostNs) -> None:
+        if isinstance(action, AcknowledgeBatch):
+            self._acknowledge(action)
+        elif isinstance(action, SetResponseRate):
+            if self._limiter is not None:
+                self._meter.limit(now, self._limiter.set_rate(action.rate_bps, now))
+        elif isinstance(action, ResetQueuePair):
+            self._endpoint.reset(action.qp_num)
+            self._events.row(now, "reset", f"queue pair {action.qp_num}")
+        elif isinstance(action, ReadyQueuePair):
+            self._endpoint.ready(action.qp_num, action.sq_psn, action.rq_psn)
+            self._events.row(now, "resynchronised", f"queue pair {action.qp_num}")
+        elif isinstance(action, SendPeer):
+            assert self._endpoint.side is not None, "a reply, although there is no side channel"
+            self._endpoint.side.send(action.payload)
+        else:
+            self.delivered_messages += 1
+
+    def _acknowledge(self, action: AcknowledgeBatch) -> None:
+        """Post an immediate; one that the queue pair does not take is lost, as any may be over UC."""
+        self._acknowledgements += 1
+        is_signaled = self._acknowledgements % _SIGNAL_EVERY == 0
+        send = PostSend(self._acknowledgements, NO_TRANSFER, 0, 0, is_signaled, "write", action.imm)
+        try:
+            self._endpoint.pair_of(action.qp_num).post(send, self._local, self._remote)
+        except PostRefused:
+            self.mistakes += 1
+
+
+def _is_payload(imm: int | None) -> bool:
+    """Whether a receive brought bytes of the application: anything but a rate."""
+    return imm is None or imm <= APPLICATION_MAX or tag_of(imm) == BATCH_TAG

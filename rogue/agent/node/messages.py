@@ -1,0 +1,376 @@
+"""The messages of the conversation and what each of their fields takes.
+
+A request names the `role` it is for; each role is one data process of the agent. Requests for one role
+have their replies in order, each the one that REPLIES names beside it, or `error`.
+
+Instants are those of the node's monotonic clock, which `clock` tells; `after the start` is said where not.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from rogue.agent.node.errors import ErrorKind
+from rogue.agent.node.fields import Flag, Integer, Many, Optional, Parameters, Rule, Text
+from rogue.agent.node.schema import Nested
+
+PROTOCOL = 5
+WORDS_LENGTH_MAX = 8_192
+ARRIVALS_MAX = 2_000
+KERNEL_TCPS = ("dctcp", "cubic", "reno")
+"""Transports that are a TCP of the node's kernel, by the name of its congestion control."""
+_U24, _U32, _U64 = (1 << 24) - 1, (1 << 32) - 1, (1 << 64) - 1
+_HOUR_MS = 3_600_000
+_NAME = Text(r"[a-zA-Z0-9][a-zA-Z0-9._:+-]*", 64)
+_WORDS = Text(r".*", WORDS_LENGTH_MAX)
+_ROLE = Text(r"[a-z][a-z0-9-]*", 32)
+_TYPE = Text(r"[a-z_]+", 32)
+_GID = Text(r"[0-9a-f]{4}(:[0-9a-f]{4}){7}", 39)
+_ADDRESS = Text(r"[0-9a-fA-F.:]+", 45)
+_INTERFACE = Text(r"[a-zA-Z0-9][a-zA-Z0-9._-]*", 15)
+_BYTES = Integer(0, 1 << 50)
+_BUFFER_BYTES = Integer(1, 1 << 40)
+_MTU_BYTES = Integer(256, 4_096)
+SAMPLE_INTERVAL_NS_MIN = 1_000_000
+_SAMPLE_INTERVAL_NS = Integer(SAMPLE_INTERVAL_NS_MIN, 10**12)
+_BURST_BYTES = Integer(1_600, 1 << 30)
+_RATE_BPS = Integer(1, 10**15)
+_COUNT = Integer(0, (1 << 63) - 1)
+_NS = Integer(0, (1 << 63) - 1)
+_NS_OR_NONE = Optional(Integer(1, (1 << 63) - 1))
+_QP_OR_NONE = Optional(Integer(0, _U24))
+
+
+def _takes(rule: Rule) -> dict[str, Rule]:
+    return {"rule": rule}
+
+
+@dataclass(frozen=True)
+class Message:
+    """One line of the conversation; its type stands in front of its fields."""
+
+    wire_type: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class RoleRequest(Message):
+    """A request for one data process, which must reply within the time limit."""
+
+    role: str = field(metadata=_takes(_ROLE))
+    time_limit_ms: int = field(metadata=_takes(Integer(1, _HOUR_MS)))
+
+
+@dataclass(frozen=True)
+class RoleReply(Message):
+    """What a data process says in return."""
+
+    role: str = field(metadata=_takes(_ROLE))
+
+
+@dataclass(frozen=True)
+class Hello(Message):
+    """Open the conversation; the versions of the protocol must agree.
+
+    silence_limit_ms: the agent ends itself when it has heard nothing for so long; null for never.
+    """
+
+    wire_type: ClassVar[str] = "hello"
+    protocol: int = field(metadata=_takes(Integer(1, 1_000)))
+    silence_limit_ms: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 24 * _HOUR_MS))))
+
+
+@dataclass(frozen=True)
+class Clock(Message):
+    """Ask for the node's monotonic clock."""
+
+    wire_type: ClassVar[str] = "clock"
+
+
+@dataclass(frozen=True)
+class Prepare(RoleRequest):
+    """Start a data process for one end of one flow, up to what a peer connects to.
+
+    end: the requester follows the schedule; the responder serves it. fill_seed: what the memory is filled
+    with before; null leaves it zero. line_rate_bps: what the transport's constants are chosen for; null takes
+    the port's own rate. mtu_bytes: null takes the largest that both ports do. priority: service level.
+    dscp: of every packet; null for the priority's class selector, by which limiters of Linux tell packets
+    apart. limiter_burst_bytes: the most that the limiter lets leave at once; null for what suits hosts whose
+    timers are late. interface: what TCP sends and receives through, where several hosts are one kernel; null
+    leaves it to the routes. secret_seed: what nonces, keys and packet numbers are drawn from where nobody can
+    listen; null for the system's own randomness. turns: priorities whose limiters the requesters at this
+    address share by turns, which the agent keeps; the end begins with `priority`, and moves.
+    """
+
+    wire_type: ClassVar[str] = "prepare"
+    end: Literal["requester", "responder"] = field(metadata=_takes(Text("requester|responder", 9)))
+    address: str = field(metadata=_takes(_ADDRESS))
+    transport: str = field(metadata=_takes(_NAME))
+    buffer_bytes: int = field(metadata=_takes(_BUFFER_BYTES))
+    parameters: dict[str, object] = field(default_factory=dict, metadata=_takes(Parameters(100)))
+    verb: Literal["write", "read", "send"] = field(
+        default="write", metadata=_takes(Text("write|read|send", 5))
+    )
+    fill_seed: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
+    line_rate_bps: int | None = field(default=None, metadata=_takes(Optional(_RATE_BPS)))
+    mtu_bytes: int | None = field(default=None, metadata=_takes(Optional(_MTU_BYTES)))
+    priority: int = field(default=0, metadata=_takes(Integer(0, 7)))
+    dscp: int | None = field(default=None, metadata=_takes(Optional(Integer(0, 63))))
+    limiter: str = field(default="none", metadata=_takes(Text("none|htb|dcb|software", 8)))
+    limiter_burst_bytes: int | None = field(default=None, metadata=_takes(Optional(_BURST_BYTES)))
+    completions: Literal["event", "polling"] = field(
+        default="event", metadata=_takes(Text("event|polling", 7))
+    )
+    sample_interval_ns: int = field(default=100_000_000, metadata=_takes(_SAMPLE_INTERVAL_NS))
+    record_rtt: bool = field(default=True, metadata=_takes(Flag()))
+    record_inputs: bool = field(default=False, metadata=_takes(Flag()))
+    interface: str | None = field(default=None, metadata=_takes(Optional(_INTERFACE)))
+    secret_seed: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
+    turns: list[int] = field(default_factory=list, metadata=_takes(Many(Integer(1, 7), 7, are_distinct=True)))
+
+
+@dataclass(frozen=True)
+class Prepared(RoleReply):
+    """What the peer needs to connect, and what the driver found and will use: recorded with every result.
+
+    Whatever the service has no use for is null. `limiter_step_bps` is what rates are rounded up to, 0 for
+    exact.
+    """
+
+    wire_type: ClassVar[str] = "prepared"
+    service: Literal["rc", "uc", "tcp"] = field(metadata=_takes(Text("rc|uc|tcp", 3)))
+    address: str = field(metadata=_takes(_ADDRESS))
+    line_rate_bps: int = field(metadata=_takes(Integer(0, 10**15)))
+    mtu_bytes: int = field(metadata=_takes(Integer(256, 65_536)))
+    clock: str = field(metadata=_takes(Text("host|nic", 4)))
+    completions: str = field(metadata=_takes(Text("event|polling", 7)))
+    limiter: str = field(metadata=_takes(_NAME))
+    limiter_step_bps: int = field(default=0, metadata=_takes(_COUNT))
+    netdev: str | None = field(default=None, metadata=_takes(Optional(_NAME)))
+    device: str | None = field(default=None, metadata=_takes(Optional(_NAME)))
+    port: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 255))))
+    port_rate_bps: int | None = field(default=None, metadata=_takes(Optional(Integer(0, 10**15))))
+    gid_index: int | None = field(default=None, metadata=_takes(Optional(Integer(0, 65_535))))
+    gid: str | None = field(default=None, metadata=_takes(Optional(_GID)))
+    qp_num: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
+    psn: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
+    shadow_qp_num: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
+    shadow_psn: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
+    side_qp_num: int | None = field(default=None, metadata=_takes(_QP_OR_NONE))
+    side_qkey: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U32))))
+    nonce: str | None = field(default=None, metadata=_takes(Optional(Text("[0-9a-f]{32}", 32))))
+    rkey: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U32))))
+    buffer_address: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
+    buffer_bytes: int | None = field(default=None, metadata=_takes(Optional(_BUFFER_BYTES)))
+    tcp_port: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 65_535))))
+    tcp_token: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
+
+
+@dataclass(frozen=True)
+class Connect(RoleRequest):
+    """Connect to the other end, which is told as it introduced itself; the responder comes first."""
+
+    wire_type: ClassVar[str] = "connect"
+    peer: Prepared = field(metadata=_takes(Nested(Prepared)))
+
+
+@dataclass(frozen=True)
+class Load(RoleRequest):
+    """Give a requester its schedule: equal transfers, back to back or one each interval.
+
+    repeat_for_ns: no transfer starts later than this after the start. interval_ns: transfers start at this
+    distance whether or not others still run; with size 0 that is a latency probe. verb_bytes: the application
+    has verbs of its own size.
+    """
+
+    wire_type: ClassVar[str] = "load"
+    size_bytes: int = field(metadata=_takes(_BYTES))
+    count: int | None = field(default=1, metadata=_takes(Optional(Integer(1, 1 << 40))))
+    repeat_for_ns: int | None = field(default=None, metadata=_takes(_NS_OR_NONE))
+    interval_ns: int | None = field(default=None, metadata=_takes(_NS_OR_NONE))
+    verb_bytes: int | None = field(default=None, metadata=_takes(Optional(Integer(1, 1 << 31))))
+
+
+@dataclass(frozen=True)
+class Arrivals(RoleRequest):
+    """Append transfers to a requester's schedule: pairs of an instant after the start, in ns, and a size."""
+
+    wire_type: ClassVar[str] = "arrivals"
+    arrivals: list[list[int]] = field(metadata=_takes(Many(Many(_BYTES, 2, 2), ARRIVALS_MAX)))
+
+
+@dataclass(frozen=True)
+class Start(RoleRequest):
+    """Start at this instant; `run_ns` later what still runs is cut off.
+
+    A responder's counters and intervals begin then, too.
+    """
+
+    wire_type: ClassVar[str] = "start"
+    start_ns: int = field(metadata=_takes(_NS))
+    run_ns: int = field(metadata=_takes(Integer(1, 24 * _HOUR_MS * 1_000_000)))
+
+
+@dataclass(frozen=True)
+class Heartbeat(RoleRequest):
+    """Ask how a role is doing; there is a reply at any time."""
+
+    wire_type: ClassVar[str] = "heartbeat"
+
+
+@dataclass(frozen=True)
+class Result(RoleRequest):
+    """Ask what became of the flow; a requester replies once it has finished.
+
+    checksum_bytes: how much of the memory is summed up, from its start; null for all of it.
+    """
+
+    wire_type: ClassVar[str] = "result"
+    checksum: bool = field(default=False, metadata=_takes(Flag()))
+    checksum_bytes: int | None = field(default=None, metadata=_takes(Optional(_BUFFER_BYTES)))
+
+
+@dataclass(frozen=True)
+class EndRole(RoleRequest):
+    """End one data process; its files stay."""
+
+    wire_type: ClassVar[str] = "end_role"
+
+
+@dataclass(frozen=True)
+class Stop(Message):
+    """End every data process and the agent, and remove all files."""
+
+    wire_type: ClassVar[str] = "stop"
+
+
+@dataclass(frozen=True)
+class Capabilities(Message):
+    """What this node is and has: `ports` one by one GID, `limiters` such as htb:eth1.
+
+    directory: where this conversation's files and logs are, each named after its role.
+    """
+
+    wire_type: ClassVar[str] = "capabilities"
+    protocol: int = field(metadata=_takes(Integer(1, 1_000)))
+    host: str = field(metadata=_takes(_WORDS))
+    kernel: str = field(metadata=_takes(_WORDS))
+    python: str = field(metadata=_takes(_WORDS))
+    pyverbs: str | None = field(metadata=_takes(Optional(_WORDS)))
+    cores: int = field(metadata=_takes(Integer(1, 1 << 20)))
+    memory_bytes: int = field(metadata=_takes(_BYTES))
+    congestion_controls: list[str] = field(metadata=_takes(Many(_NAME, 64)))
+    ports: list[dict[str, object]] = field(metadata=_takes(Many(Parameters(16), 64)))
+    limiters: list[str] = field(metadata=_takes(Many(_NAME, 64)))
+    directory: str | None = field(default=None, metadata=_takes(Optional(_WORDS)))
+
+
+@dataclass(frozen=True)
+class ClockReading(Message):
+    """The node's monotonic clock when the request was read."""
+
+    wire_type: ClassVar[str] = "clock_reading"
+    now_ns: int = field(metadata=_takes(_NS))
+
+
+@dataclass(frozen=True)
+class Connected(RoleReply):
+    """This end is ready."""
+
+    wire_type: ClassVar[str] = "connected"
+
+
+@dataclass(frozen=True)
+class Loaded(RoleReply):
+    """The schedule is understood; `transfers` in it, null for as many as time allows."""
+
+    wire_type: ClassVar[str] = "loaded"
+    transfers: int | None = field(metadata=_takes(Optional(_COUNT)))
+
+
+@dataclass(frozen=True)
+class Started(RoleReply):
+    """The instant is noted."""
+
+    wire_type: ClassVar[str] = "started"
+
+
+@dataclass(frozen=True)
+class Alive(RoleReply):
+    """How far a role has come; `error` in state failed."""
+
+    wire_type: ClassVar[str] = "alive"
+    state: str = field(metadata=_takes(_NAME))
+    now_ns: int = field(metadata=_takes(_NS))
+    transfers_ended: int = field(metadata=_takes(_COUNT))
+    moved_bytes: int = field(metadata=_takes(_COUNT))
+    error: str | None = field(metadata=_takes(Optional(_WORDS)))
+
+
+@dataclass(frozen=True)
+class Results(RoleReply):
+    """What became of a role's flow; a responder has status `idle`.
+
+    moved_bytes: payload whose arrival this end knows of. `spent`: where the time went, in nanoseconds.
+    `files`: tables on the node, comma-separated under a line of column names, and logs.
+    """
+
+    wire_type: ClassVar[str] = "results"
+    status: str = field(metadata=_takes(Text("ok|error|unfinished|idle", 10)))
+    start_ns: int = field(metadata=_takes(_NS))
+    end_ns: int = field(metadata=_takes(_NS))
+    error: str | None = field(default=None, metadata=_takes(Optional(_WORDS)))
+    transfers_ok: int = field(default=0, metadata=_takes(_COUNT))
+    transfers_error: int = field(default=0, metadata=_takes(_COUNT))
+    transfers_unfinished: int = field(default=0, metadata=_takes(_COUNT))
+    moved_bytes: int = field(default=0, metadata=_takes(_COUNT))
+    retransmitted_bytes: int | None = field(default=None, metadata=_takes(Optional(_COUNT)))
+    verbs: int = field(default=0, metadata=_takes(_COUNT))
+    batches: int = field(default=0, metadata=_takes(_COUNT))
+    sha256: str | None = field(default=None, metadata=_takes(Optional(Text("[0-9a-f]{64}", 64))))
+    spent: dict[str, object] = field(default_factory=dict, metadata=_takes(Parameters(32)))
+    facts: dict[str, object] = field(default_factory=dict, metadata=_takes(Parameters(64)))
+    files: dict[str, object] = field(default_factory=dict, metadata=_takes(Parameters(32)))
+
+
+@dataclass(frozen=True)
+class RoleEnded(RoleReply):
+    """The data process is gone."""
+
+    wire_type: ClassVar[str] = "role_ended"
+
+
+@dataclass(frozen=True)
+class Stopped(Message):
+    """The agent's last line."""
+
+    wire_type: ClassVar[str] = "stopped"
+
+
+@dataclass(frozen=True)
+class Error(Message):
+    """A request could not be carried out; without a role it concerns the conversation, which then ends.
+
+    to: the type of the request that this is the reply to, null if it is said unasked. is_gone: the role's
+    data process is no more.
+    """
+
+    wire_type: ClassVar[str] = "error"
+    role: str | None = field(metadata=_takes(Optional(_ROLE)))
+    kind: str = field(metadata=_takes(Text("|".join(kind.value for kind in ErrorKind), 16)))
+    message: str = field(metadata=_takes(_WORDS))
+    to: str | None = field(default=None, metadata=_takes(Optional(_TYPE)))
+    is_gone: bool = field(default=False, metadata=_takes(Flag()))
+
+
+REPLIES: dict[type[Message], type[Message]] = {
+    Hello: Capabilities,
+    Clock: ClockReading,
+    Prepare: Prepared,
+    Connect: Connected,
+    Load: Loaded,
+    Arrivals: Loaded,
+    Start: Started,
+    Heartbeat: Alive,
+    Result: Results,
+    EndRole: RoleEnded,
+    Stop: Stopped,
+}

@@ -1,0 +1,292 @@
+"""Ends over TCP: the requester sends, the responder listens and receives."""
+
+import os
+import select
+import socket
+from functools import partial
+
+from rogue.agent.baselines.stream import (
+    HEADER_BYTES,
+    TOKEN_BITS,
+    decode_header,
+    number_of,
+)
+from rogue.agent.baselines.tcp_receiver import TcpReceiver
+from rogue.agent.baselines.tcp_sender import TcpSender
+from rogue.agent.baselines.tcp_socket import GAUGES, TcpInfo, connect, info_of, listen
+from rogue.agent.core.application import Schedule
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.errors import SettingsError
+from rogue.agent.drivers import meter, transfers
+from rogue.agent.drivers.memory import Memory
+from rogue.agent.drivers.transfers import TransferLog
+from rogue.agent.drivers.verbs.counters import COLUMNS as COUNTER_COLUMNS
+from rogue.agent.drivers.verbs.queue_pair import tos
+from rogue.agent.node.end import End, Report, Workplace
+from rogue.agent.node.errors import MessageError
+from rogue.agent.node.messages import Prepare, Prepared
+from rogue.agent.node.verbs_peer import drawer
+
+_CANDIDATES_MAX = 64
+
+
+class TcpEnd(End):
+    """What both ends share: memory in a file without a name, and the connection once there is one."""
+
+    def __init__(self, request: Prepare, workplace: Workplace) -> None:
+        if request.parameters or request.verb != "write":
+            raise SettingsError(
+                "parameters", request.parameters or request.verb, "none: TCP has no parameters and no verbs"
+            )
+        self._request = request
+        self._workplace = workplace
+        self._file = os.memfd_create(request.role)
+        os.ftruncate(self._file, request.buffer_bytes)
+        self._memory = Memory(request.buffer_bytes, self._file)
+        if request.fill_seed is not None:
+            self._memory.fill(request.fill_seed)
+        self._connection: socket.socket | None = None
+        self._last_info: TcpInfo | None = None
+
+    def introduce(self, role: str) -> Prepared:
+        """Say where we are, and where we listen."""
+        return Prepared(
+            role,
+            service="tcp",
+            address=self._request.address,
+            line_rate_bps=self._request.line_rate_bps or 0,
+            mtu_bytes=1500,
+            clock="host",
+            completions="event",
+            limiter="none",
+            buffer_bytes=self._request.buffer_bytes,
+            tcp_port=self._listening_port(),
+            tcp_token=self._token,
+        )
+
+    _token: int | None = None
+
+    def _listening_port(self) -> int | None:
+        return None
+
+    def checksum(self, size_bytes: int | None) -> str:
+        """SHA-256 of the memory."""
+        return self._memory.sha256(size_bytes)
+
+    def finish(self, now: HostNs) -> None:
+        """Note what the kernel counted."""
+        if self._connection is None:
+            return
+        self._last_info = info_of(self._connection)
+        table = self._workplace.spool.table("counters", COUNTER_COLUMNS)
+        for name, value in self._last_info._asdict().items():
+            if name not in GAUGES:
+                table.row(f"tcp_{name}", 0, value)
+
+    def _facts(self) -> dict[str, object]:
+        facts: dict[str, object] = {"congestion_control": self._request.transport}
+        return facts if self._last_info is None else {**facts, **self._last_info._asdict()}
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self._connection is not None:
+            self._connection.close()
+        os.close(self._file)
+
+
+class TcpSenderEnd(TcpEnd):
+    """Follows a schedule."""
+
+    is_requester = True
+    _sender: TcpSender | None = None
+    _is_waiting_for_room = False
+
+    def connect(self, peer: Prepared) -> None:
+        """Connect to where the peer listens."""
+        if peer.tcp_port is None:
+            raise SettingsError("peer.tcp_port", None, "the port of a responder over TCP")
+        if peer.tcp_token is None:
+            raise SettingsError("peer.tcp_token", None, "the token of a responder over TCP")
+        request, workplace = self._request, self._workplace
+        self._connection = connect(
+            request.address,
+            (peer.address, peer.tcp_port),
+            request.transport,
+            tos(request.priority, request.dscp),
+            request.interface,
+        )
+        self._log = TransferLog(workplace.spool.table("transfers", transfers.COLUMNS))
+        self._sender = TcpSender(
+            self._connection, self._file, request.buffer_bytes, self._log, peer.tcp_token
+        )
+        workplace.poller.watch(self._connection.fileno(), self._on_ready)
+
+    def begin(self, start_ns: HostNs, schedule: Schedule | None) -> None:
+        """Follow the schedule."""
+        assert self._sender is not None and schedule is not None, "a requester is connected"
+        self._sender.follow(schedule)
+
+    @property
+    def deadline_ns(self) -> HostNs | None:
+        """When the next transfer is due."""
+        return None if self._sender is None else self._sender.deadline_ns
+
+    def on_time(self, now: HostNs) -> None:
+        """Start what is due, and look for room in the socket while something waits for it."""
+        if self._sender is None or self._connection is None:
+            return
+        self._sender.on_time(now)
+        if self._sender.wants_to_send != self._is_waiting_for_room:
+            self._is_waiting_for_room = self._sender.wants_to_send
+            events = select.POLLIN | (select.POLLOUT if self._is_waiting_for_room else 0)
+            self._workplace.poller.watch(self._connection.fileno(), self._on_ready, events)
+
+    def _on_ready(self, now: HostNs) -> None:
+        assert self._sender is not None and self._connection is not None, "watched once it is there"
+        if not self._sender.on_readable(now):
+            self._workplace.poller.leave(self._connection.fileno())
+            return
+        if self._sender.wants_to_send:
+            self._sender.on_writable(now, self._workplace.clock)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the schedule is done."""
+        return self._sender is not None and self._sender.is_finished
+
+    def finish(self, now: HostNs) -> None:
+        """Cut off what still runs."""
+        if self._sender is not None:
+            self._sender.finish(now)
+        super().finish(now)
+
+    def report(self) -> Report:
+        """Counts of the sender."""
+        if self._sender is None:
+            return Report(0)
+        resent_bytes = None if self._last_info is None else self._last_info.retransmitted_bytes
+        return Report(
+            self._sender.moved_bytes,
+            dict(self._log.ended),
+            self._log.first_error,
+            retransmitted_bytes=resent_bytes,
+            spent={"sending_ns": self._sender.sending_ns},
+            facts=self._facts(),
+        )
+
+
+class TcpReceiverEnd(TcpEnd):
+    """Listens, and receives from the peer that it was told about, and nobody else.
+
+    Whoever connects from the peer's address is a candidate until its first bytes are there. They must carry
+    the token: an address is everybody's on that computer.
+    """
+
+    is_requester = False
+    _receiver: TcpReceiver | None = None
+    _peer_address = ""
+
+    def __init__(self, request: Prepare, workplace: Workplace) -> None:
+        super().__init__(request, workplace)
+        self._token: int = drawer(request)(TOKEN_BITS)
+        self._candidates: dict[int, socket.socket] = {}
+        self._listener = listen(request.address, request.transport, request.interface, tos(0, request.dscp))
+        self._meter = meter.ThroughputMeter(
+            workplace.spool.table("throughput", meter.COLUMNS), request.sample_interval_ns
+        )
+
+    def _listening_port(self) -> int:
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    def connect(self, peer: Prepared) -> None:
+        """Accept the peer from now on."""
+        if peer.service != "tcp":
+            raise MessageError(f"connect.peer.service: got {peer.service}, expected tcp")
+        self._peer_address = peer.address
+        self._workplace.poller.watch(self._listener.fileno(), self._accept)
+
+    def _accept(self, _now: HostNs) -> None:
+        connection, (address, _) = self._listener.accept()
+        is_late = self._connection is not None or len(self._candidates) == _CANDIDATES_MAX
+        if address != self._peer_address or is_late:
+            connection.close()
+            return
+        connection.setblocking(False)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, HEADER_BYTES)
+        self._candidates[connection.fileno()] = connection
+        self._workplace.poller.watch(connection.fileno(), partial(self._examine, connection))
+
+    def _examine(self, connection: socket.socket, now: HostNs) -> None:
+        """Take the first bytes of a candidate for proof, or turn it away."""
+        self._workplace.poller.leave(connection.fileno())
+        del self._candidates[connection.fileno()]
+        if not _proves(connection, self._token):
+            connection.close()
+            return
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+        self._connection = connection
+        memory = memoryview(self._memory.mapped)
+        self._receiver = TcpReceiver(connection, memory, self._meter, self._token)
+        self._workplace.poller.watch(connection.fileno(), self._on_readable)
+        self._turn_candidates_away()
+        self._on_readable(now)
+
+    def _turn_candidates_away(self) -> None:
+        for descriptor, candidate in self._candidates.items():
+            self._workplace.poller.leave(descriptor)
+            candidate.close()
+        self._candidates.clear()
+
+    def _on_readable(self, now: HostNs) -> None:
+        assert self._receiver is not None and self._connection is not None, "watched once it is there"
+        if not self._receiver.on_readable(now, self._workplace.clock):
+            self._workplace.poller.leave(self._connection.fileno())
+
+    def begin(self, start_ns: HostNs, schedule: Schedule | None) -> None:
+        """Count from now on."""
+        assert schedule is None, "a responder follows no schedule"
+        self._meter.start(start_ns)
+
+    @property
+    def deadline_ns(self) -> None:
+        """A responder waits for nothing but news."""
+        return None
+
+    def on_time(self, now: HostNs) -> None:
+        """Nothing is ever due."""
+
+    @property
+    def is_finished(self) -> bool:
+        """A receiver serves until its time is over."""
+        return False
+
+    def finish(self, now: HostNs) -> None:
+        """End the intervals."""
+        self._meter.close(now)
+        super().finish(now)
+
+    def report(self) -> Report:
+        """What has arrived."""
+        if self._receiver is None:
+            return Report(0)
+        return Report(
+            self._meter.total_bytes,
+            spent={"receiving_ns": self._receiver.receiving_ns},
+            facts={"transfers": self._receiver.transfers, **self._facts()},
+        )
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._listener.close()
+        self._turn_candidates_away()
+        super().close()
+
+
+def _proves(connection: socket.socket, token: int) -> bool:
+    """Whether the first transfer's number, which stays in the stream, follows from the token."""
+    try:
+        first = connection.recv(HEADER_BYTES, socket.MSG_PEEK)
+    except OSError:
+        return False
+    return len(first) == HEADER_BYTES and decode_header(first).number == number_of(token, 1)

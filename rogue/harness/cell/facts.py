@@ -1,0 +1,19 @@
+"""What is worth knowing about a cell whoever runs it, and stands in no table."""
+
+from rogue.harness.cell.bottleneck import bottleneck_facts, cell_payload_fraction
+from rogue.harness.cell.cell import Cell
+
+
+def cell_facts(cell: Cell) -> dict[str, str | float | None]:
+    """Its packets and its bottleneck, what counts for nothing in the results, and what was replaced."""
+    bus_bytes = [each for group in cell.groups if (each := group.asked.workload.bus_bytes) is not None]
+    return {
+        "framing": cell.topology.framing,
+        "mtu_bytes": cell.topology.mtu_bytes,
+        "payload_fraction": float(cell_payload_fraction(cell)),
+        **bottleneck_facts(cell),
+        "warm_up_ns": max(group.asked.workload.warm_up_ns for group in cell.groups),
+        "bus_bytes": bus_bytes[0] if len(bus_bytes) == 1 else None,
+        "replaced_verbs": cell.replaced_verbs,
+        "throughput_interval_ns": cell.timing.throughput_interval_ns,
+    }

@@ -1,0 +1,142 @@
+"""How long a cell lasts in the time of its network, and how often it is sampled."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from rogue.harness.cell.demand import Demand
+from rogue.harness.experiment.model import Experiment
+from rogue.workloads.ideal import ideal_goodput_bps, ideal_transfer_ns
+from rogue.workloads.topologies import PathShape, Topology
+from rogue.workloads.traffic import Flow, Verb
+from rogue.workloads.traffic.waiting import earliest_end_ns, waits
+
+SECOND_NS: Final = 1_000_000_000
+TIME_LIMIT_FACTOR: Final = 10
+TIME_LIMIT_NS_MIN: Final = SECOND_NS
+
+THROUGHPUT_INTERVALS_NS: Final = ((5 * SECOND_NS, SECOND_NS), (2 * SECOND_NS, 100_000_000), (0, 10_000_000))
+QUEUE_INTERVALS_NS: Final = ((SECOND_NS, 1_000_000), (SECOND_NS // 10, 100_000), (0, 10_000))
+"""From this duration on, this interval."""
+QUEUE_SAMPLES_MAX: Final = 5_000_000
+"""More than this only where it was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Times of one cell, in nanoseconds of the network: simulated ones on the simulator."""
+
+    traffic_ns: int
+    """How long the traffic lasts, or should last."""
+    limit_ns: int
+    """When the cell ends at the latest."""
+    is_open_ended: bool
+    """The traffic repeats until `limit_ns`: what is unfinished then is no failure."""
+    throughput_interval_ns: int
+    queue_interval_ns: int
+
+
+def timing_of(experiment: Experiment, demands: tuple[Demand, ...]) -> Timing:
+    """Choose the times of a cell."""
+    durations = [group.workload.duration_ns for group in experiment.groups]
+    repeating = [duration for duration in durations if duration is not None]
+    finite_ns = _finite_traffic_ns(experiment.topology, demands)
+    traffic_ns = max(1, finite_ns, *repeating)
+    is_open_ended = len(repeating) == len(durations)
+    limit_ns = traffic_ns if is_open_ended else max(TIME_LIMIT_FACTOR * traffic_ns, TIME_LIMIT_NS_MIN)
+    return Timing(
+        traffic_ns=traffic_ns,
+        limit_ns=limit_ns if is_open_ended else experiment.time_limit_ns or limit_ns,
+        is_open_ended=is_open_ended,
+        throughput_interval_ns=experiment.interval_ns("throughput")
+        or _chosen(THROUGHPUT_INTERVALS_NS, traffic_ns),
+        queue_interval_ns=experiment.interval_ns("queues")
+        or _queue_interval_ns(experiment.topology, limit_ns, traffic_ns),
+    )
+
+
+def switch_ports(topology: Topology) -> int:
+    """How many ports the switches have together."""
+    return sum(len(topology.links_of[switch.name]) for switch in topology.switches())
+
+
+def _queue_interval_ns(topology: Topology, limit_ns: int, traffic_ns: int) -> int:
+    """By the duration; coarser where many ports would make too many samples."""
+    interval_ns = _chosen(QUEUE_INTERVALS_NS, traffic_ns)
+    while limit_ns // interval_ns * switch_ports(topology) > QUEUE_SAMPLES_MAX:
+        interval_ns *= 10
+    return interval_ns
+
+
+def _chosen(intervals: tuple[tuple[int, int], ...], traffic_ns: int) -> int:
+    return next(interval_ns for from_ns, interval_ns in intervals if traffic_ns >= from_ns)
+
+
+@lru_cache(maxsize=8)
+def _finite_traffic_ns(topology: Topology, demands: tuple[Demand, ...]) -> int:
+    """How long the transfers that do not repeat take if the busiest receiver never idles.
+
+    Nor can it be over before the last transfer arrives, nor before one flow's transfers have followed each
+    other, nor before those that wait have had what they wait for.
+    """
+    flows = [flow for demand in demands for flow in demand.flows]
+    last_arrival_ns = max((_last_start_ns(flow) for flow in flows if flow.count is not None), default=0)
+    waiting_ns = max((_waiting_ns(topology, demand.flows) for demand in demands), default=0)
+    following_ns = _following_ns(topology, flows)
+    return max(last_arrival_ns, waiting_ns, following_ns, int(_receiving_ns(topology, flows)))
+
+
+def _waiting_ns(topology: Topology, flows: Sequence[Flow]) -> int:
+    """How long transfers that wait for each other take if nothing else holds them up."""
+    if not waits(flows):
+        return 0
+
+    @cache
+    def ideal_ns(shape: PathShape, ends: tuple[str, str], verb: Verb, size_bytes: int) -> int:
+        return ideal_transfer_ns(topology, *ends, verb, size_bytes)
+
+    examples: dict[PathShape, tuple[str, str]] = {}
+
+    def took_ns(flow: Flow, size_bytes: int) -> int:
+        shape = topology.path_shape(flow.source, flow.destination)
+        ends = examples.setdefault(shape, (flow.source, flow.destination))
+        return ideal_ns(shape, ends, flow.verb, size_bytes)
+
+    return earliest_end_ns(flows, took_ns) or 0
+
+
+def _last_start_ns(flow: Flow) -> int:
+    """When the last transfer starts by the clock; nobody knows when one does that follows another."""
+    return flow.arrivals[-1].start_ns if flow.arrivals else flow.start_ns
+
+
+def _following_ns(topology: Topology, flows: Sequence[Flow]) -> int:
+    """The longest that a flow's transfers take one after the other.
+
+    Of flows over paths that are alike, the one with the largest transfers decides.
+    """
+    largest: dict[tuple[PathShape, Verb, int], Flow] = {}
+    for flow in flows:
+        if flow.count is not None and not flow.arrivals:
+            alike = topology.path_shape(flow.source, flow.destination), flow.verb, flow.count
+            if alike not in largest or largest[alike].size_bytes < flow.size_bytes:
+                largest[alike] = flow
+    following_ns = (
+        count * ideal_transfer_ns(topology, flow.source, flow.destination, verb, flow.size_bytes)
+        for (_, verb, count), flow in largest.items()
+    )
+    return max(following_ns, default=0)
+
+
+def _receiving_ns(topology: Topology, flows: Sequence[Flow]) -> float:
+    """How long the busiest receiver takes for everything."""
+    goodputs_bps: dict[PathShape, float] = {}
+    receiving_ns: dict[str, float] = defaultdict(float)
+    for flow in flows:
+        shape = topology.path_shape(flow.source, flow.destination)
+        if shape not in goodputs_bps:
+            goodputs_bps[shape] = ideal_goodput_bps(topology, flow.source, flow.destination)
+        receiving_ns[flow.destination] += flow.finite_bytes * 8 * SECOND_NS / goodputs_bps[shape]
+    return max(receiving_ns.values(), default=0.0)

@@ -1,0 +1,130 @@
+"""The command line: reads arguments, calls a command, turns errors into messages and exit codes."""
+
+import io
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Annotated, Final
+
+import typer
+
+from rogue.harness.command_line import (
+    claims,
+    experiments,
+    importing,
+    inventory,
+    nodes,
+    plugins,
+    runs,
+    switch,
+    testbed,
+)
+from rogue.harness.errors import HarnessError
+from rogue.harness.exit_codes import ExitCode
+from rogue.remote.errors import NodeError
+from rogue.workloads.printable import printable
+
+app: Final = typer.Typer(
+    name="rogue",
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"rogue {version('rogue-testbed')}")
+        raise typer.Exit
+
+
+@app.callback()
+def rogue(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Check claims about RDMA congestion control: one experiment file, any testbed.
+
+    \b
+    A first run, its plan, and what came of it:
+      rogue plan experiments/quickstart.yaml
+      rogue run experiments/quickstart.yaml
+      rogue report results/quickstart/20261120T101500Z-3f9a1c
+
+    \b
+    Exit codes: 0 done; 1 a cell failed; 2 wrong command or experiment, nothing written;
+    3 results without a report; 4 nothing can run on this testbed; 5 damaged run;
+    6 results cannot be written; 7 machines of a testbed fail; 70 a bug of ours; 130 Ctrl-C;
+    143 ended by the system.
+    """
+
+
+for _command in (
+    experiments.run,
+    experiments.plan,
+    runs.report,
+    runs.compare,
+    runs.export,
+    runs.figures,
+    runs.verify,
+    runs.sign,
+    experiments.list_,
+    nodes.provision,
+    nodes.doctor,
+    nodes.teardown,
+    runs.rm,
+    runs.watch,
+    claims.claims,
+    claims.reproduce,
+    plugins.new,
+    plugins.check_plugin,
+    importing.import_,
+):
+    app.command(_command.__name__.rstrip("_").replace("_", "-"))(_command)
+app.add_typer(testbed.app, name="testbed")
+app.add_typer(inventory.app, name="inventory")
+app.add_typer(switch.app, name="switch")
+
+
+def main() -> None:
+    """Entry point of `rogue`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run_guarded(lambda: app(sys.argv[1:], prog_name="rogue", standalone_mode=False)))
+
+
+def run_guarded(command: Callable[[], object]) -> ExitCode:
+    """Call a command; whatever it raises becomes a message on standard error and an exit code."""
+    try:
+        code = command()
+    except SystemExit:  # typer exits by itself in one case: whoever read our output has gone
+        return ExitCode.OK
+    except (Exception, KeyboardInterrupt) as error:
+        message, failed = _explain(error)
+        typer.echo(f"rogue: {printable(message)}", err=True)
+        return failed
+    return ExitCode(code) if isinstance(code, int) else ExitCode.OK
+
+
+def _explain(error: BaseException) -> tuple[str, ExitCode]:
+    match error:
+        case HarnessError():
+            explained = str(error), error.exit_code
+        case NodeError():
+            explained = str(error), ExitCode.TESTBED
+        case typer.TyperException():
+            explained = f"{error.format_message()} `rogue --help` shows how.", ExitCode.USAGE
+        case KeyboardInterrupt():
+            explained = "stopped before anything ran.", ExitCode.INTERRUPTED
+        case OSError():
+            explained = f"{error.filename or 'the run'}: {error.strerror or error}.", ExitCode.STORAGE
+        case _:
+            traceback.print_exception(error)
+            explained = "this is a bug of rogue; please report the lines above.", ExitCode.BUG
+    return explained

@@ -1,0 +1,75 @@
+"""`rogue claims` and `rogue reproduce`: their arguments and their help."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rogue.harness.exit_codes import ExitCode
+
+Results = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="RESULTS...", help="Directories with runs; by default results.", show_default=False
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The page; claims.json is written beside it. By default claims.html below RESULTS.",
+    ),
+]
+Readme = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Put the tally between its marks in this file, too.")
+]
+AcceptsDamage = Annotated[
+    bool, typer.Option("--accept-damage", help="Go on although files are not as their runs wrote them.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change every experiment, e.g. scale=quick; repeatable."),
+]
+
+
+def claims(
+    results: Results = None, out: Out = None, readme: Readme = None, accepts_damage: AcceptsDamage = False
+) -> ExitCode:
+    """Hold all runs against all claims, and write a page with the best evidence for each.
+
+    Best is what says most, whatever it says: real hardware, then the experiment that was written for the
+    claim, then the number of seeds, then a commit without changes, then the newest run.
+
+    \b
+      rogue claims
+      rogue claims results elsewhere/results --out claims.html
+    """
+    from rogue.harness.commands.claims import write_board
+
+    return write_board(tuple(results or ()), out, readme, accepts_damage=accepts_damage)
+
+
+def reproduce(
+    paper: Annotated[
+        str,
+        typer.Argument(metavar="PAPER", help="rogue, irn, rocc, rdma-at-scale, ecn-or-delay, dctcp or all."),
+    ],
+    settings: Settings = None,
+    out: Annotated[Path | None, typer.Option(help="Directory of the runs.", show_default="results")] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core."),
+    ] = None,
+) -> ExitCode:
+    """Run the shipped experiments of a paper, or of all, and write the claims board.
+
+    What is complete at this commit with these settings is not run again, and what was stopped goes on:
+    after Ctrl-C the same command continues.
+
+    \b
+      rogue reproduce rogue
+      rogue reproduce all --set scale=quick
+    """
+    from rogue.harness.commands.reproduce import reproduce_paper
+
+    return reproduce_paper(paper, tuple(settings or ()), out, jobs)

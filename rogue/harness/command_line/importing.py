@@ -1,0 +1,31 @@
+"""`rogue import`: its arguments and its help."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rogue.harness.exit_codes import ExitCode
+
+
+def import_(
+    name: Annotated[str, typer.Argument(metavar="FORMAT", help="`rogue list formats` has them.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of that format.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Where it goes; by default it is printed.", dir_okay=False
+        ),
+    ] = None,
+    is_back: Annotated[bool, typer.Option("--back", help="FILE is ours, and becomes one of FORMAT.")] = False,
+) -> ExitCode:
+    """Make a trace or a network of a file of another simulator.
+
+    \b
+      rogue import hpcc-flows flow.txt --out flows.csv
+      rogue import htsim-topo leaf_spine.topo --out network.yaml
+      rogue import htsim-cm flows.csv --back --out flows.cm
+    """
+    from rogue.harness.commands.importing import import_file
+
+    return import_file(name, file, out, is_back=is_back)

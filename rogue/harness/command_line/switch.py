@@ -1,0 +1,83 @@
+"""The command line of `rogue switch`: hardware switches of an inventory."""
+
+from typing import Annotated, Final
+
+import typer
+
+from rogue.harness.command_line.nodes import InventoryArgument
+from rogue.harness.exit_codes import ExitCode
+
+app: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def switch() -> None:
+    """What hardware switches mark and pause: plan it, set it, read it back, undo it.
+
+    The inventory's group `hardware_switches` says what is wanted. Keys and jump hosts are those of your SSH
+    configuration; where a switch wants a password, it is taken from ROGUE_SWITCH_PASSWORD (and from
+    ROGUE_SWITCH_ENABLE for its privileged mode), and never written down.
+
+    \b
+      rogue switch plan nodes.yaml      # the exact commands; changes nothing
+      rogue switch apply nodes.yaml     # also a part of `rogue provision`
+      rogue switch check nodes.yaml
+      rogue switch undo nodes.yaml      # also a part of `rogue teardown`
+    """
+
+
+@app.command()
+def plan(
+    inventory: InventoryArgument,
+    is_offline: Annotated[
+        bool, typer.Option("--offline", help="Do not log in: as for a switch without any settings.")
+    ] = False,
+) -> ExitCode:
+    """Print exactly what the switches would be told; change nothing.
+
+    \b
+      rogue switch plan nodes.yaml
+      rogue switch plan nodes.yaml --offline
+    """
+    from rogue.harness.commands.switch import plan_switches
+
+    return plan_switches(inventory, is_offline=is_offline)
+
+
+@app.command()
+def apply(inventory: InventoryArgument) -> ExitCode:
+    """Set the switches as the inventory says, and read that back.
+
+    What was there before is written down on this computer first. Where a switch rejects a command, what
+    came before it is put back.
+
+    \b
+    Exit codes: 0 done; 2 wrong command or inventory; 7 a switch failed, or says something else afterwards.
+    """
+    from rogue.harness.commands.switch import apply_switches
+
+    return apply_switches(inventory)
+
+
+@app.command()
+def check(inventory: InventoryArgument) -> ExitCode:
+    """Compare what the inventory says with what the switches say; each difference is a sentence.
+
+    \b
+    Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
+    """
+    from rogue.harness.commands.switch import check_switches
+
+    return check_switches(inventory)
+
+
+@app.command()
+def undo(inventory: InventoryArgument) -> ExitCode:
+    """Put the switches back as they were before `rogue switch apply`.
+
+    \b
+    Exit codes: 0 done, or nothing to do; 2 wrong command or inventory; 7 something could not be put back.
+    """
+    from rogue.harness.commands.switch import undo_switches
+
+    return undo_switches(inventory)

@@ -1,0 +1,146 @@
+"""`rogue claims`: every claim with its best evidence over many runs."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from rogue.harness.columns import align
+from rogue.harness.commands.damage import is_as_noted, refuse_damage, refuse_unread
+from rogue.harness.commands.report import note_report_files
+from rogue.harness.errors import HarnessError, StorageError, UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.results.files import write_whole
+from rogue.harness.results.run_directory import locked
+from rogue.workloads.manifest import MANIFEST
+
+if TYPE_CHECKING:
+    from rogue.reports.board import BoardClaim, BoardRun, StoredOutcome
+
+DEFAULT_RESULTS: Final = Path("results")
+PAGE: Final = "claims.html"
+CONTENT: Final = "claims.json"
+
+
+def write_board(
+    results: Sequence[Path], out: Path | None, readme: Path | None = None, *, accepts_damage: bool = False
+) -> ExitCode:
+    """Write the page and its data, print the tally; the last line on standard output is the page.
+
+    DamagedRunError if a run is not as it was written, unless that is accepted.
+    """
+    from rogue.reports.board import best_evidence, board_content, board_page
+    from rogue.reports.claims import read_claims
+
+    places = tuple(results) or (DEFAULT_RESULTS,)
+    page = out or _default_page(places[0])
+    if (page.parent / MANIFEST).exists():
+        got = f"{page}, which is in the directory of a run"
+        raise UsageError(f"claims --out: got {got}, expected a place outside of runs; name another.")
+    runs = find_runs(places)
+    if not runs:
+        named = ", ".join(map(str, places))
+        raise UsageError(f"claims: got {named} without any run, expected some; `rogue run` makes them.")
+    runs = refuse_unread(runs, is_accepted=accepts_damage)
+    refuse_damage(runs, is_accepted=accepts_damage)
+    board = best_evidence(read_claims(), list(_judged(runs)))
+    content = board_content(board)
+    _write(page, board_page(board, page.parent))
+    _write(page.with_name(CONTENT), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    if readme is not None:
+        _put_tally(readme, board)
+    _print(board)
+    typer.echo(page)
+    return ExitCode.OK
+
+
+def _default_page(place: Path) -> Path:
+    return (place.resolve().parent if (place / MANIFEST).exists() else place) / PAGE
+
+
+def find_runs(places: Sequence[Path]) -> list[Path]:
+    """Return the run directories at and below some places, each once, in the order of their names."""
+    found: dict[Path, Path] = {}
+    for place in places:
+        if not place.is_dir():
+            raise UsageError(f"claims: got {place}, expected a directory with runs; `rogue run` makes them.")
+        for directory, below, files in os.walk(place):
+            below.sort()
+            if MANIFEST in files:
+                below.clear()
+                found.setdefault(Path(directory).resolve(), Path(directory))
+    return list(found.values())
+
+
+def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcome]]]":
+    """Read what each run says to the claims; one that is old or unread is held against them again."""
+    from rogue.reports.board import BoardRun, stored_outcomes
+    from rogue.reports.errors import ReportError
+    from rogue.reports.manifest import read_manifest
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("runs", total=len(runs))
+        for number, run in enumerate(runs, start=1):
+            try:
+                facts = BoardRun.of(run, read_manifest(run))
+                outcomes = stored_outcomes(run) if is_as_noted(run, CONTENT) else None
+                if outcomes is None:
+                    if not console.is_terminal:
+                        typer.echo(f"run {number} of {len(runs)}: {run} is held against the claims", err=True)
+                    outcomes = _evaluated(run)
+                yield facts, outcomes
+            except ReportError as error:
+                typer.echo(f"rogue: left out: {error}", err=True)
+            progress.advance(task)
+
+
+def _evaluated(run: Path) -> "list[StoredOutcome]":
+    """Hold a run against the claims; keep that in the run if it may be written and nobody else does."""
+    from rogue.reports.board import evaluated
+
+    text, outcomes = evaluated(run)
+    try:
+        with locked(run):
+            write_whole(run / CONTENT, text.encode())
+            note_report_files(run)
+    except (OSError, HarnessError):
+        pass  # a run of somebody else: its verdicts are shown, and it stays as it is
+    return outcomes
+
+
+def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
+    from rogue.reports.board.papers import papers_of
+    from rogue.reports.board.tally import markdown, tally_of, with_tally
+    from rogue.reports.errors import ReportError
+
+    written = markdown(tally_of(board), papers_of(each.claim for each in board))
+    try:
+        _write(readme, with_tally(readme.read_text(encoding="utf-8"), written))
+    except (OSError, ReportError) as error:
+        raise UsageError(f"claims --readme: {readme}: {error}") from error
+
+
+def _print(board: "Sequence[BoardClaim]") -> None:
+    from rogue.reports.board.papers import papers_of
+    from rogue.reports.board.tally import tally_of, tally_sentence, tally_table
+
+    tally = tally_of(board)
+    for line in align(tally_table(tally, papers_of(each.claim for each in board))):
+        typer.echo(line)
+    typer.echo(tally_sentence(tally))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(f"{path}: got {reason!r}, expected a file to write; name another.") from error

@@ -1,0 +1,36 @@
+"""`rogue compare`."""
+
+from pathlib import Path
+
+import typer
+
+from rogue.harness.columns import align
+from rogue.harness.commands.damage import refuse_damage
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.results.manifest import read_manifest
+
+
+def compare_runs(first: Path, second: Path, *, everything: bool, accepts_damage: bool = False) -> ExitCode:
+    """Print how two runs differ, and whether that is more than chance."""
+    for run in (first, second):
+        read_manifest(run)
+    refuse_damage([first, second], is_accepted=accepts_damage)
+    from rogue.reports.compare import HEAD, compare, conclusions, shown, told_apart
+    from rogue.reports.load import Run
+    from rogue.reports.results import Results
+
+    results = Results(Run(first)), Results(Run(second))
+    compared = compare(*results)
+    if not compared:
+        expected = "two runs with a transport and factor point in common that finished in both"
+        raise UsageError(f"compare: got {first} and {second}, expected {expected}.")
+    lines = [f"A: {first}", f"B: {second}", *told_apart(*results), ""]
+    rows = [each.row for each in shown(compared, results[0], everything=everything)]
+    lines += [*align([HEAD, *rows]), "", *conclusions(compared)]
+    if len(rows) < len(compared):
+        lines.append(f"{len(compared) - len(rows)} comparisons are not shown; --all shows them.")
+    typer.echo("\n".join(lines))
+    for problem in (problem for each in results for problem in each.run.problems):
+        typer.echo(f"rogue: {problem}", err=True)
+    return ExitCode.OK

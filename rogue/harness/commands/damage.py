@@ -1,0 +1,67 @@
+"""Whether a run is as it was written, before anything is said about it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from rogue.harness.errors import DamagedRunError, HarnessError
+from rogue.harness.program import call_again
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import CELLS, UNLISTED, check_files, is_locked
+from rogue.harness.run import present_manifest
+from rogue.reports.files import checksum
+from rogue.workloads.printable import printable
+
+MADE_AGAIN: Final = ("claims.json", "report.html", "report-error.txt")
+SHOWN_MAX: Final = 10
+
+
+def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
+    """End with `verify`'s code if a file is not as its run wrote it; say so at least, if that is accepted.
+
+    A run that somebody works on is left out. A run that was killed has cells that its manifest does not list.
+    """
+    for run in runs:
+        if is_locked(run):
+            continue
+        manifest = read_manifest(run)
+        files = present_manifest(run).files if manifest.status == "running" else manifest.files
+        differences = [each for each in check_files(run, files) if _is_damage(each)]
+        if not differences:
+            continue
+        shown = [f"  {each}" for each in differences[:SHOWN_MAX]]
+        if len(differences) > SHOWN_MAX:
+            shown.append(f"  ... and {len(differences) - SHOWN_MAX} more; {call_again('verify', run)}")
+        text = "\n".join([f"{run}: {len(differences)} files are not as the run wrote them:", *shown])
+        if not is_accepted:
+            raise DamagedRunError(f"{text}\n  to go on with what can be read: --accept-damage")
+        typer.echo(f"rogue: {printable(text)}", err=True)
+
+
+def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
+    """Return the runs whose manifests can be read; the others end the command, unless that is accepted."""
+    read = []
+    for run in runs:
+        try:
+            read_manifest(run)
+        except HarnessError as error:
+            if not is_accepted:
+                raise DamagedRunError(f"{error}\n  to go on without it: --accept-damage") from error
+            typer.echo(f"rogue: left out: {printable(str(error))}", err=True)
+        else:
+            read.append(run)
+    return read
+
+
+def is_as_noted(run: Path, name: str) -> bool:
+    """Whether a file of a run is as its manifest says, or is not there, or not in the manifest."""
+    noted, file = read_manifest(run).files.get(name), run / name
+    return noted is None or not file.is_file() or checksum(file) == noted
+
+
+def _is_damage(difference: str) -> bool:
+    """Unless a report makes the file again, or somebody has put a file of his own beside the cells."""
+    is_own = difference.endswith(UNLISTED) and not difference.startswith(f"{CELLS}/")
+    return not is_own and not difference.startswith(MADE_AGAIN)

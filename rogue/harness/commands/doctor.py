@@ -1,0 +1,88 @@
+"""`rogue doctor`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from rogue.harness.columns import align
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plugins.installed import plugins_at
+from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.program import call_again
+from rogue.harness.provisioning.doctor import look
+from rogue.harness.provisioning.findings import Examination, Facts, Finding, card_words, judge
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.log import log_file
+from rogue.harness.provisioning.provision import deployed_files
+from rogue.harness.provisioning.switches.findings import switch_findings
+from rogue.harness.provisioning.switches.marks import measure_marks
+from rogue.harness.provisioning.transfers import measure_transfers
+from rogue.harness.termination import StoppedError
+
+
+def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ()) -> ExitCode:
+    """Print what the nodes are and every finding; exit code 7 if one refuses.
+
+    The agent is to have these plug-ins.
+    """
+    inventory = load_inventory(inventory_of(argument), is_named=True)
+    load_plugins(plugins_at(plugins))
+    try:
+        found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; nothing was changed.", stop) from stop
+    findings = [*judge(inventory, deployed_files(), found), *switch_findings(inventory)]
+    if not any(finding.refuses for finding in findings):
+        findings += _measured(inventory, found)
+    typer.echo("\n".join([*_nodes(inventory, found), *map(str, findings)]))
+    refusals = sum(finding.refuses for finding in findings)
+    if refusals:
+        typer.echo(f"measuring is refused; findings that refuse: {refusals}")
+        if any(finding.is_healed_by_provisioning for finding in findings):
+            typer.echo(f"to provision: {call_again('provision', argument)}", err=True)
+        return ExitCode.TESTBED
+    typer.echo(f"{len(inventory.logins)} nodes can measure")
+    return ExitCode.OK
+
+
+def _measured(inventory: Inventory, found: Examination) -> list[Finding]:
+    """Only where nothing else is in the way: a transfer that fails would say less."""
+    try:
+        return [*measure_transfers(inventory, found.facts), *measure_marks(inventory, found.facts)]
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; nothing was changed.", stop) from stop
+
+
+def _nodes(inventory: Inventory, found: Examination) -> list[str]:
+    rows = [("node", "system", "Python", "RDMA", "clock beside ours", "round trips")]
+    for login in inventory.logins:
+        facts, clock = found.facts.get(login.node), found.clocks.get(login.node)
+        if facts is None:
+            continue
+        devices = [
+            f"{_device(port)} port {port['port']} GID {port['gid_index']}"
+            for port in facts["rdma_ports"]
+            if port["is_asked_for"]
+        ]
+        times = [time for time in facts["round_trips_ms"].values() if time is not None]
+        rows.append(
+            (
+                login.node,
+                f"{facts['distribution']}, Linux {facts['kernel']}",
+                facts["python"],
+                ", ".join(devices) or "-",
+                "-"
+                if clock is None
+                else f"{1e3 * clock.offset_s:+.1f} ms ± {1e3 * clock.uncertainty_s:.1f} ms",
+                f"{min(times):.1f} to {max(times):.1f} ms" if times else "-",
+            )
+        )
+    return align(rows)
+
+
+def _device(port: Facts) -> str:
+    words = card_words(port)
+    return f"{port['device']} ({words})" if words else str(port["device"])

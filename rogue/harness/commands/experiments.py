@@ -1,0 +1,54 @@
+"""Experiments by file or by name."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.load import LoadedExperiment, load_experiment
+from rogue.harness.plugins.installed import plugins_at
+from rogue.workloads.shipped import shipped
+from rogue.workloads.spelling import meant
+
+DIRECTORY: Final = shipped("experiments")
+"""Experiments that come with this package."""
+SUFFIX: Final = ".yaml"
+
+
+def find_experiment(named: str) -> str:
+    """The file meant: one that exists, else the experiment of that name that comes with this checkout.
+
+    Wherever one is, `irn-paper/figure-7`, `irn-paper/figure-7.yaml` and `experiments/irn-paper/figure-7.yaml`
+    mean the same one.
+    """
+    if "\0" in named or Path(named).exists():
+        return named
+    inside = named.removeprefix(f"{DIRECTORY.name}/").removesuffix(SUFFIX)
+    own = DIRECTORY / f"{inside}{SUFFIX}"
+    if ".." in own.parts or not own.is_relative_to(DIRECTORY) or not own.is_file():
+        return named
+    working_directory = Path.cwd()
+    return str(own.relative_to(working_directory) if own.is_relative_to(working_directory) else own)
+
+
+def load_named(named: str, settings: tuple[str, ...], plugins: Sequence[Path] = ()) -> LoadedExperiment:
+    """Find, read and check an experiment, after loading plug-ins: installed ones, these files, its own."""
+    sources = plugins_at(plugins)
+    try:
+        return load_experiment(find_experiment(named), settings, sources)
+    except ConfigError as error:
+        close = meant(named.removesuffix(SUFFIX), experiment_names(), otherwise="")
+        if not close or not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        raise ConfigError([replace(error.problems[0], advice=close)]) from error
+
+
+def experiment_names() -> list[str]:
+    """What the experiments that come with this checkout are called here."""
+    return [file.relative_to(DIRECTORY).with_suffix("").as_posix() for file in experiment_files()]
+
+
+def experiment_files() -> list[Path]:
+    """Every experiment that comes with this checkout."""
+    return sorted(DIRECTORY.rglob(f"*{SUFFIX}"))

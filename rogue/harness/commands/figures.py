@@ -1,0 +1,161 @@
+"""`rogue figures`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_lowercase, digits
+from typing import TYPE_CHECKING, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from rogue.harness.commands.damage import refuse_damage
+from rogue.harness.commands.report import tell_untrusted
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plugins.trust import NOBODY, Trust, load_what_is_trusted
+from rogue.harness.results.manifest import read_manifest
+from rogue.workloads.spelling import meant
+
+if TYPE_CHECKING:
+    from rogue.reports.figure_files import FigureResult, FilesWanted
+    from rogue.reports.results import Results
+
+INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+"""Units of a width; a point is TeX's, of which \\columnwidth is told."""
+WIDTH_INCHES: Final = (1.5, 30.0)
+PAGE_HEIGHT_INCHES: Final = 9.2
+"""What a page of a paper has for a figure and its caption."""
+TYPE_POINTS_MIN: Final = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class FigureOptions:
+    """What `rogue figures` was asked for, as it was written."""
+
+    run: Path
+    only: tuple[str, ...]
+    formats: str
+    width: str
+    style: Path | None
+    out: Path | None
+    trust: Trust = NOBODY
+    accepts_damage: bool = False
+
+
+def write_run_figures(options: FigureOptions) -> ExitCode:
+    """Write a run's figures as files into a directory beside it; the run itself stays as it is."""
+    manifest = read_manifest(options.run)
+    refuse_damage([options.run], is_accepted=options.accepts_damage)
+    tell_untrusted(load_what_is_trusted(manifest.plugins, options.trust))
+    width_inches = parsed_width(options.width)
+    formats = parsed_formats(options.formats)
+    directory = options.out or options.run.resolve().with_name(f"{manifest.run_id}-figures")
+    if directory.exists():
+        raise UsageError(
+            f"figures: {directory} is there already, expected a new directory; name one with --out."
+        )
+    from rogue.reports.errors import ReportError
+    from rogue.reports.figure_files import FilesWanted
+    from rogue.reports.figures import FIGURES
+    from rogue.reports.load import Run
+    from rogue.reports.results import Results
+    from rogue.reports.style_sheet import NO_SHEET, read_style_sheet
+
+    names = _known_names(options.only, list(FIGURES))
+    try:
+        sheet = read_style_sheet(options.style) if options.style else NO_SHEET
+        results = Results(Run(options.run))
+    except ReportError as error:
+        raise UsageError(str(error)) from error
+    names = _drawable(results, names, asked_for=bool(options.only))
+    written = _write(results, FilesWanted(width_inches, tuple(names), formats, sheet), directory)
+    for problem in results.run.problems:
+        typer.echo(f"rogue: {problem}", err=True)
+    typer.echo(f"{len(written)} files of {len(names)} figures.", err=True)
+    typer.echo(directory)
+    return ExitCode.OK
+
+
+def parsed_width(text: str) -> float:
+    """Return a width in inches."""
+    number, unit = (text.strip().rstrip(ascii_lowercase), text.strip().lstrip(f"{digits}. "))
+    low, high = WIDTH_INCHES
+    try:
+        width = float(number) * INCHES[unit]
+    except (ValueError, KeyError):
+        raise UsageError(
+            f"--width: got {text!r}, expected a number and one of {', '.join(INCHES)}; a column of a paper is"
+            " 3.3in or 84mm, for example."
+        ) from None
+    if not low <= width <= high:
+        raise UsageError(f"--width: got {text}, expected {low:g}in to {high:g}in; choose a width between.")
+    return width
+
+
+def parsed_formats(text: str) -> tuple[str, ...]:
+    """Return the formats of a list such as `pdf,svg`, each once."""
+    from rogue.reports.figure_files import FORMATS
+
+    asked = [part.strip().lower() for part in text.split(",")]
+    wrong = [part for part in asked if part not in FORMATS]
+    if wrong:
+        raise UsageError(
+            f"--format: got {wrong[0]!r}, expected some of {','.join(FORMATS)}; write them with commas."
+        )
+    return tuple(dict.fromkeys(asked))
+
+
+def _known_names(only: Sequence[str], known: list[str]) -> list[str]:
+    """Return the names that were asked for, in the report's order; all without any."""
+    for name in only:
+        if name not in known:
+            advice = meant(name, known, "`rogue list figures` says what each is")
+            raise UsageError(f"--only: got {name!r}, expected one of {', '.join(known)}; {advice}.")
+    return [name for name in known if name in only] if only else known
+
+
+def _drawable(results: "Results", names: list[str], *, asked_for: bool) -> list[str]:
+    """Return the figures that the run can draw; one that was asked for by name must be among them."""
+    from rogue.reports.figure_files import skipped_figures
+
+    skipped = skipped_figures(results, names)
+    drawable = [name for name in names if name not in skipped]
+    if skipped and (asked_for or not drawable):
+        reasons = "\n".join(f"  {name}: {reason}" for name, reason in skipped.items())
+        which = "these figures" if len(skipped) > 1 else "this figure"
+        raise UsageError(f"figures: the run cannot draw {which}; leave it out:\n{reasons}")
+    for name, reason in skipped.items():
+        typer.echo(f"{name}: not drawn. {reason}", err=True)
+    return drawable
+
+
+def _write(results: "Results", wanted: "FilesWanted", directory: Path) -> list[str]:
+    """Write the files, and show on standard error how far that is."""
+    from rogue.reports.figure_files import write_figures
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+        task = progress.add_task("figures", total=len(wanted.names))
+        done: list[str] = []
+
+        def on_done(result: "FigureResult") -> None:
+            done.append(result.name)
+            progress.advance(task)
+            line = f"[{len(done)}/{len(wanted.names)}] {_said(result)}"
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+        return write_figures(results, wanted, directory, on_done)
+
+
+def _said(result: "FigureResult") -> str:
+    """Say how large a figure is, and what a paper would not like about it."""
+    width, height = result.width_inches, result.height_inches
+    text = f"{result.name}: {width:.2f} x {height:.2f} in, text from {result.type_points:.1f} pt"
+    if result.type_points < TYPE_POINTS_MIN - 0.05:
+        text += "; below 6 pt, raise the sizes in the style sheet"
+    if height > PAGE_HEIGHT_INCHES:
+        text += "; higher than a page, a larger --width puts panels beside each other"
+    return text

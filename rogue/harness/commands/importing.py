@@ -1,0 +1,57 @@
+"""`rogue import`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import typer
+from pydantic_core import PydanticCustomError
+
+from rogue.harness.data.formats import FORMATS
+from rogue.harness.data.formats.format import Converted
+from rogue.harness.data.network import read_network
+from rogue.harness.data.source import DataSource, data_source, read_source
+from rogue.harness.data.trace import read_trace
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.reports.files import write_whole
+from rogue.workloads.spelling import meant
+
+OURS: Final[dict[str, Callable[[DataSource], object]]] = {"trace": read_trace, "network": read_network}
+
+
+def import_file(name: str, file: Path, out: Path | None, *, is_back: bool) -> ExitCode:
+    """Convert a file; print it, or write it and say what was left out."""
+    if name not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(f"import: got {name!r}, expected one of {known}; {meant(name, FORMATS)}.")
+    form = FORMATS[name]
+    convert = form.write if is_back else form.read
+    if convert is None:
+        both = ", ".join(each for each, other in FORMATS.items() if other.write)
+        raise UsageError(
+            f"--back: got {name}, expected one of {both}; {name} cannot say all that a file of ours does."
+        )
+    try:
+        made = convert(read_source(file, str(file)))
+        if not is_back:
+            OURS[form.becomes](data_source(f"what {file} becomes", made.text.encode()))
+    except PydanticCustomError as error:
+        raise UsageError(_sentence(error)) from error
+    _put(made, out)
+    return ExitCode.OK
+
+
+def _sentence(error: PydanticCustomError) -> str:
+    context = error.context or {}
+    return f"import: got {context.get('got')}, expected {context.get('expected')}; {context.get('advice')}."
+
+
+def _put(made: Converted, out: Path | None) -> None:
+    if out is None:
+        typer.echo(made.text, nl=False)
+    else:
+        write_whole(out, made.text)
+        typer.echo(out)
+    for note in made.notes:
+        typer.echo(f"rogue: {note}.", err=True)

@@ -1,0 +1,90 @@
+"""`rogue inventory`."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import typer
+
+from rogue.harness.columns import align
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.provisioning.inventory import HardwareSwitch, load_inventory
+from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.lans import Lan, choose_lan
+from rogue.harness.provisioning.manifest import Manifest, read_manifest
+from rogue.harness.provisioning.manifest_inventory import Choices, allocated_switches, inventory_text
+
+
+def print_inventory_of_manifest(path: Path, lan_name: str | None, choices: Choices) -> ExitCode:
+    """Print the inventory; what is left out, and left to do, goes to standard error."""
+    manifest = read_manifest(path)
+    lan = choose_lan(manifest, lan_name)
+    typer.echo(inventory_text(manifest, lan, choices), nl=False)
+    hosts = {interface.node for interface in lan.interfaces}
+    nodes = [node for node in manifest.nodes if node.name in hosts]
+    for line in _remarks(manifest, lan):
+        typer.echo(line, err=True)
+    scans = "\n".join(_scans({node.logins[choices.user] for node in nodes}))
+    typer.echo(
+        "The nodes' host keys are verified: add them with\n"
+        f"{scans}\n"
+        "and compare them with what the nodes' consoles show. Then: rogue inventory check, rogue provision.",
+        err=True,
+    )
+    return ExitCode.OK
+
+
+def _scans(servers: Collection[tuple[str, int]]) -> Iterator[str]:
+    """Commands that ask for the host keys of servers, each a name and a TCP port."""
+    for port in sorted({port for _, port in servers}):
+        names = " ".join(sorted(name for name, own in servers if own == port))
+        yield f"  ssh-keyscan -p {port} {names} >> ~/.ssh/known_hosts"
+
+
+def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
+    """What a person should know of the LAN."""
+    own = {interface.node for interface in lan.interfaces}
+    yield f"LAN {lan.name}: {len(own)} hosts"
+    for switch in allocated_switches(manifest, lan):
+        yield (
+            f"allocated switch {switch['name']} ({switch['hardware']}): it marks nothing and pauses nobody "
+            "until you set it up; this project does not"
+        )
+    others = [node.name for node in manifest.nodes if not node.is_switch and node.name not in own]
+    if others:
+        yield f"left out, as they have no address there: {', '.join(others)}"
+
+
+def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
+    login, variables = switch.login, switch.variables
+    place = "nobody logs in" if login is None else f"{login.user}@{login.address}:{login.port}"
+    ports = ", ".join(port.name for port in variables.switch_ports)
+    return (switch.name, place, ports, "", "", variables.switch_platform)
+
+
+def check_inventory(argument: str) -> ExitCode:
+    """Print the nodes of an inventory in order; a mistake in it is an error with its place."""
+    inventory = load_inventory(inventory_of(argument))
+    rows: list[tuple[str, ...]] = [("node", "SSH", "experiment network", "interface", "MTU", "verbs")]
+    for host in inventory.hosts:
+        login, variables = host.login, host.variables
+        rows.append(
+            (
+                host.name,
+                f"{login.user}@{login.address}:{login.port}",
+                str(variables.experiment_address),
+                variables.experiment_interface or f"the one with {variables.experiment_mac}",
+                str(variables.experiment_mtu),
+                variables.rdma_device_kind,
+            )
+        )
+    if inventory.switch is not None:
+        login, ports = inventory.switch.login, inventory.switch.variables.ports
+        names = ", ".join(port.name for port in ports)
+        rows.append((login.node, f"{login.user}@{login.address}:{login.port}", names, "", "", ""))
+    rows += [_hardware_row(hardware) for hardware in inventory.hardware_switches]
+    typer.echo("\n".join(align(rows)))
+    for hardware in inventory.hardware_switches:
+        typer.echo(f"{hardware.name}: {hardware.variables}")
+    for switch in inventory.allocated_switches:
+        typer.echo(f"allocated switch {switch.name} ({switch.hardware}): this project does not set it up")
+    return ExitCode.OK

@@ -1,0 +1,24 @@
+"""`rogue testbed kernel`."""
+
+import typer
+
+from rogue.harness.exit_codes import ExitCode
+from rogue.virtual import prerequisites
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.kernel.cache import cache_directory, obtain
+
+
+def build() -> ExitCode:
+    """Have the kernel built if it is not there, and print where it is."""
+    try:
+        prerequisites.ensure(prerequisites.KERNEL, _tell)
+        kernel = obtain(cache_directory(), _tell)
+    except VirtualTestbedError as error:
+        typer.echo(f"rogue: {error}", err=True)
+        return ExitCode.TESTBED
+    typer.echo(kernel.directory)
+    return ExitCode.OK
+
+
+def _tell(text: str) -> None:
+    typer.echo(text, err=True)

@@ -1,0 +1,155 @@
+"""`rogue list`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from rogue.agent.core.cc import CONGESTION_CONTROLS
+from rogue.agent.core.estimators import ESTIMATORS
+from rogue.harness.columns import align
+from rogue.harness.commands.experiments import DIRECTORY, experiment_files, load_named
+from rogue.harness.data.formats import FORMATS
+from rogue.harness.errors import ConfigError, UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.experiment.load import load_experiment
+from rogue.harness.experiment.reference import REQUIRED, keys_of
+from rogue.harness.plan.cells import plan_cells
+from rogue.harness.plugins.installed import plugins_at
+from rogue.harness.plugins.loading import load_plugins, loaded_plugins
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.flow_sizes import FLOW_SIZES
+from rogue.workloads.probes import PROBES
+from rogue.workloads.specification import Specification
+from rogue.workloads.spelling import meant
+from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.traffic import WORKLOADS
+from rogue.workloads.transports import BASES, FEATURES, TransportName
+
+if TYPE_CHECKING:
+    from rogue.harness.testbeds.base import Testbed
+
+NODES: Final = "nodes"
+"""Virtual machines, CloudLab's or a rack's."""
+PROBE: Final = "quickstart"
+"""The experiment whose transport is exchanged to see what a testbed says."""
+
+
+def print_list(what: str, plugins: Sequence[Path] = ()) -> ExitCode:
+    """Print one of the lists, with what plug-ins add: installed ones, and these files."""
+    if what not in LISTS:
+        known = [*LISTS, "runs"]
+        got = f"list: got {what!r}, expected one of {', '.join(known)}"
+        raise UsageError(f"{got}; {meant(what, known)}.")
+    load_plugins(plugins_at(plugins))
+    typer.echo("\n".join(LISTS[what]()))
+    return ExitCode.OK
+
+
+def _transports() -> list[str]:
+    rows: list[Sequence[str]] = [
+        (name, base.service, places([TransportName(name)]), base.meaning) for name, base in BASES.items()
+    ]
+    for feature, meaning in FEATURES.items():
+        with_it = [
+            TransportName(name, (feature,)) for name, base in BASES.items() if feature in base.features
+        ]
+        rows.append((f"+{feature}", "", places(with_it), meaning))
+    return align(rows)
+
+
+def places(names: Sequence[TransportName]) -> str:
+    """Where at least one of these transports runs, as the testbeds themselves say."""
+    from rogue.harness.testbeds import TESTBEDS
+    from rogue.harness.testbeds.ssh.support import may_carry
+
+    found = [place for place, kind in TESTBEDS.items() if any(_runs(kind(), name) for name in names)]
+    if any(may_carry(name) for name in names):
+        found.append(NODES)
+    return ", ".join(found) or "nowhere yet"
+
+
+def _runs(testbed: "Testbed", transport: TransportName) -> bool:
+    loaded = load_named(PROBE, (f"transports=[{transport}]",))
+    return testbed.unsupported(plan_cells(loaded)[0]) is None
+
+
+def _experiments() -> list[str]:
+    rows = []
+    for file in experiment_files():
+        try:
+            title = load_experiment(str(file)).experiment.title or ""
+        except ConfigError as error:
+            title = f"cannot be read: {error.problems[0]}"
+        rows.append((file.relative_to(DIRECTORY).with_suffix("").as_posix(), title))
+    return align(rows)
+
+
+def _figures() -> list[str]:
+    from rogue.reports.figures import FIGURES
+
+    return align([(name, f"{figure.title}{_origin('figure', name)}") for name, figure in FIGURES.items()])
+
+
+def _formats() -> list[str]:
+    return align([(name, form.becomes, form.meaning) for name, form in FORMATS.items()])
+
+
+def _measures() -> list[str]:
+    from rogue.reports.metrics import METRICS
+
+    return align([(name, f"{metric.title}{_origin('measure', name)}") for name, metric in METRICS.items()])
+
+
+def _classes(kind: str, registry: Mapping[str, type]) -> list[str]:
+    return align([(name, f"{_meaning(entry)}{_origin(kind, name)}") for name, entry in registry.items()])
+
+
+def _sizes() -> list[str]:
+    rows = [(name, f"{sizes.meaning}{_origin('distribution', name)}") for name, sizes in FLOW_SIZES.items()]
+    return align(rows)
+
+
+def _meaning(entry: type) -> str:
+    return (entry.__doc__ or "").partition("\n")[0]
+
+
+def _origin(kind: str, name: str) -> str:
+    """Where an entry is from, if not from here."""
+    for plugin in loaded_plugins():
+        if f"{kind} {name}" in plugin.adds:
+            return f" (plug-in {plugin.source.file})"
+    return ""
+
+
+def _kinds(what: str, registry: Mapping[str, type[Specification]]) -> list[str]:
+    """Every kind with its parameters."""
+    lines = []
+    for name, kind in registry.items():
+        lines.append(f"{name}: {_meaning(kind)}{_origin(what, name)}")
+        lines += [f"  {line}" for line in align(_parameters(kind))]
+    return lines
+
+
+def _parameters(kind: type[Specification]) -> list[tuple[str, str, str]]:
+    return [
+        (key.name, key.default if key.default == REQUIRED else f"default {key.default}", key.meaning)
+        for key in keys_of(kind)
+    ]
+
+
+LISTS: Mapping[str, Callable[[], list[str]]] = {
+    "transports": _transports,
+    "controls": lambda: _classes("control", CONGESTION_CONTROLS),
+    "estimators": lambda: _classes("estimator", ESTIMATORS),
+    "workloads": lambda: _kinds("workload", WORKLOADS),
+    "sizes": _sizes,
+    "topologies": lambda: _kinds("topology", TOPOLOGIES),
+    "faults": lambda: _kinds("fault", FAULTS),
+    "probes": lambda: _kinds("probe", PROBES),
+    "experiments": _experiments,
+    "measures": _measures,
+    "formats": _formats,
+    "figures": _figures,
+}

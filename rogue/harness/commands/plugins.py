@@ -1,0 +1,32 @@
+"""`rogue new` and `rogue check-plugin`."""
+
+from pathlib import Path
+
+import typer
+
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plugins.contract import contract_faults
+from rogue.harness.plugins.installed import plugins_at
+from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.source import read_plugin
+from rogue.harness.plugins.start import write_start
+
+
+def new_plugin(kind: str, name: str, directory: Path) -> ExitCode:
+    """Write a start and its test; print the files."""
+    for file in write_start(kind, name, directory):
+        typer.echo(file)
+    return ExitCode.OK
+
+
+def check_plugin(file: Path) -> ExitCode:
+    """Load a plug-in and try what it registers; print what it adds, and every fault."""
+    asked = read_plugin(str(file), "check-plugin")
+    (plugin,) = (each for each in load_plugins(plugins_at([file])) if each.source.sha256 == asked.sha256)
+    faults = contract_faults(plugin)
+    for fault in faults:
+        typer.echo(f"{file}: {fault}")
+    if faults:
+        return ExitCode.CELLS_FAILED
+    typer.echo(f"{file}: {', '.join(plugin.adds)}: as every other one")
+    return ExitCode.OK

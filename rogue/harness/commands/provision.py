@@ -1,0 +1,66 @@
+"""`rogue provision`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from rogue.harness.commands.experiments import load_named
+from rogue.harness.commands.switch import hardware_of, set_up, show_plan
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plugins.installed import plugins_at
+from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.program import call_again
+from rogue.harness.provisioning.events import PlaybookResult
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.log import log_file
+from rogue.harness.provisioning.playbook import Interrupted
+from rogue.harness.provisioning.ports import PortSettings
+from rogue.harness.provisioning.provision import provision
+from rogue.harness.provisioning.topology_ports import ports_of
+from rogue.harness.termination import StoppedError
+
+
+def provision_nodes(
+    argument: str, experiment: str | None, log: Path | None, plugins: Sequence[Path] = (), *, is_check: bool
+) -> ExitCode:
+    """Provision every node, with an agent that has these plug-ins; say what was changed."""
+    inventory = load_inventory(inventory_of(argument), is_named=True)
+    load_plugins(plugins_at(plugins))
+    ports = _ports(inventory, experiment)
+    try:
+        played = provision(
+            inventory, ports, log_file(log, "provision"), Console(stderr=True), is_check=is_check
+        )
+    except Interrupted as stop:
+        raise StoppedError(_stopped(argument, stop.played), stop) from stop
+    typer.echo(_summary(inventory, played, is_check))
+    for switch in hardware_of(inventory):
+        show_plan(switch) if is_check else set_up(switch)
+    return ExitCode.OK
+
+
+def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSettings]:
+    if experiment is None:
+        return {}
+    if inventory.switch is None:
+        got = "got no switch, expected one whose ports an experiment can set"
+        raise UsageError(f"inventory {inventory.path}: {got}; leave --experiment out.")
+    return ports_of(load_named(experiment, ()).experiment.topology, inventory)
+
+
+def _summary(inventory: Inventory, played: PlaybookResult, is_check: bool) -> str:
+    verb = "would be changed" if is_check else "changed"
+    lines = [f"{verb}: {played.changed}, on {len(played.changes)} of {len(inventory.logins)} nodes"]
+    if is_check:
+        lines += [f"  {node}: {what}" for node, changes in sorted(played.changes.items()) for what in changes]
+    return "\n".join(lines)
+
+
+def _stopped(argument: str, played: PlaybookResult) -> str:
+    again, back = call_again("provision", argument), call_again("teardown", argument)
+    place = f"in task {played.tasks_done}" if played.tasks_done else "before the first task"
+    return f"stopped {place}; to go on: {again}; to put everything back: {back}"

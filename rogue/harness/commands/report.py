@@ -1,0 +1,135 @@
+"""`rogue report`."""
+
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from rogue.harness.commands.damage import refuse_damage
+from rogue.harness.commands.index import update_index_of
+from rogue.harness.counting import CountDisplay
+from rogue.harness.errors import BusyRunError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plugins.trust import NOBODY, Trust, load_what_is_trusted
+from rogue.harness.program import call_again
+from rogue.harness.results.files import write_whole
+from rogue.harness.results.manifest import read_manifest, write_manifest
+from rogue.harness.results.run_directory import locked, partial_report
+from rogue.reports.files import checksum
+from rogue.workloads.manifest import Manifest, PluginRecord
+from rogue.workloads.printable import printable
+from rogue.workloads.records import CellStatus
+
+TRACEBACK: Final = "report-error.txt"
+REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
+"""All that a report adds to a run. A report over several stands in a directory of its own."""
+
+SHOWN_KINDS: Final = ("measure", "figure")
+"""What a plug-in adds to reports."""
+
+Going = Mapping[Path, Manifest]
+"""Runs that another process works on, with what they have so far; nothing is written into them."""
+
+
+def build_report(
+    runs: Sequence[Path], out: Path | None = None, trust: Trust = NOBODY, *, accepts_damage: bool = False
+) -> ExitCode:
+    """Build the report of one or several runs, and print where it is."""
+    records = [record for run in runs for record in read_manifest(run).plugins]
+    refuse_damage(runs, is_accepted=accepts_damage)
+    tell_untrusted(load_what_is_trusted(records, trust))
+    with ExitStack() as locks:
+        going = _lock(runs, locks)
+        if going and out is None and len(runs) == 1:
+            out = partial_report(runs[0])
+        path = try_to_report(runs, out, going)
+    if path is None:
+        return ExitCode.REPORT_FAILED
+    for run, manifest in going.items():
+        _tell_of(run, manifest)
+    typer.echo(path)
+    return ExitCode.OK
+
+
+def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
+    """Lock each run once; return those that are going. A whole run that is locked is being reported on."""
+    going: dict[Path, Manifest] = {}
+    taken: set[Path] = set()
+    for run in runs:
+        if run.resolve() in taken:
+            continue
+        try:
+            locks.enter_context(locked(run.resolve()))
+            taken.add(run.resolve())
+        except BusyRunError:
+            from rogue.harness.run import present_manifest
+
+            going[run] = present_manifest(run)
+            if going[run].status == "complete":
+                raise
+    return going
+
+
+def tell_untrusted(records: Sequence[PluginRecord]) -> None:
+    """Say what of plug-ins is not shown. Reports and figures do without what else plug-ins add."""
+    for record in records:
+        shown = [each for each in record.adds if each.split()[0] in SHOWN_KINDS]
+        if shown:
+            text = f"left out, for the plug-in {record.file} is code that nobody named: {', '.join(shown)}"
+            advice = "add --plugin with the same file, or --trust-plugins"
+            typer.echo(f"rogue: {printable(text)}; {advice}.", err=True)
+
+
+def _tell_of(run: Path, manifest: Manifest) -> None:
+    finished = sum(cell.status is CellStatus.OK for cell in manifest.cells)
+    text = (
+        f"{run}: another process works on this run; the report has {finished} of {len(manifest.cells)} cells"
+    )
+    typer.echo(f"rogue: {text}. To follow it: {call_again('watch', run)}", err=True)
+
+
+def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | None = None) -> Path | None:
+    """Build a report; a failure costs a message and leaves the traceback in the first run, never a result.
+
+    The caller holds the locks of all runs that are not going.
+    """
+    still = [run for run in runs if run not in (going or {})]
+    try:
+        from rogue.reports.build import build
+
+        with CountDisplay(sys.stderr) as counted:
+            path = build(runs[0] if len(runs) == 1 else runs, out, going, counted)
+    except Exception as error:
+        _tell_failure(runs, still, error)
+        path = None
+    else:
+        for run in still[:1]:
+            (run / TRACEBACK).unlink(missing_ok=True)
+    for run in still:
+        note_report_files(run)
+        partial_report(run).unlink(missing_ok=True)
+    update_index_of(runs)
+    return path
+
+
+def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: Exception) -> None:
+    where = ""
+    for run in still[:1]:
+        write_whole(run / TRACEBACK, "".join(traceback.format_exception(error)).encode("utf-8", "replace"))
+        where = f"; see {run / TRACEBACK}"
+    again = call_again("report", *runs)
+    text = f"the results are stored, but the report failed ({type(error).__name__}: {error}){where}"
+    typer.echo(f"rogue: {text}; to try again: {again}", err=True)
+
+
+def note_report_files(run: Path) -> None:
+    """Put the files that a report adds to a run into its manifest."""
+    manifest = read_manifest(run)
+    others = {path: digest for path, digest in manifest.files.items() if path not in REPORT_FILES}
+    added = {name: checksum(run / name) for name in REPORT_FILES if (run / name).is_file()}
+    manifest.files = {**others, **added}
+    write_manifest(run, manifest)

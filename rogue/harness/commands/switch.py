@@ -1,0 +1,119 @@
+"""`rogue switch plan | apply | check | undo`."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import typer
+
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory, load_inventory
+from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.switches.connection import open_switch
+from rogue.harness.provisioning.switches.operations import (
+    apply,
+    differences,
+    plan,
+    plan_from_nothing,
+    undo,
+)
+from rogue.harness.provisioning.switches.platform import Command
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.remote.errors import NodeError
+
+
+def plan_switches(argument: str, *, is_offline: bool) -> ExitCode:
+    """Print what every switch would be told."""
+    for switch in _switches(argument):
+        show_plan(switch, is_offline=is_offline)
+    return ExitCode.OK
+
+
+def apply_switches(argument: str) -> ExitCode:
+    """Set every switch, and print what it was told."""
+    for switch in _switches(argument):
+        set_up(switch)
+    return ExitCode.OK
+
+
+def undo_switches(argument: str) -> ExitCode:
+    """Put every switch back, and print what it was told."""
+    return _all(_switches(argument), put_back)
+
+
+def check_switches(argument: str) -> ExitCode:
+    """Read every switch, and print where it is not as the inventory says."""
+    return _all(_switches(argument), _check)
+
+
+def hardware_of(inventory: Inventory) -> list[HardwareSwitch]:
+    """Switches that this project sets up."""
+    return [switch for switch in inventory.hardware_switches if switch.login is not None]
+
+
+def set_up(switch: HardwareSwitch) -> None:
+    """Set one; NodeError if that fails."""
+    with open_switch(switch) as opened:
+        commands = apply(opened, switch.variables)
+    _print(switch, "was told" if commands else "was as wanted already", commands)
+
+
+def put_back(switch: HardwareSwitch) -> None:
+    """Put one back; NodeError if that fails."""
+    with open_switch(switch) as opened:
+        commands = undo(opened)
+    _print(switch, "was told" if commands else "has nothing to put back", commands)
+
+
+def _check(switch: HardwareSwitch) -> None:
+    with open_switch(switch) as opened:
+        found = differences(opened, switch.variables)
+    if found:
+        raise NodeError("\n".join(found))
+    _print(switch, f"is as wanted: {switch.variables}", [])
+
+
+def show_plan(switch: HardwareSwitch, *, is_offline: bool = False) -> None:
+    """Print what one would be told."""
+    commands = _planned(switch, is_offline)
+    _print(switch, "would be told" if commands else "is as wanted; nothing to tell", commands)
+
+
+def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
+    if is_offline:
+        return plan_from_nothing(PLATFORMS[switch.variables.switch_platform], switch.variables)
+    with open_switch(switch) as opened:
+        return plan(opened, switch.variables)
+
+
+def _switches(argument: str) -> list[HardwareSwitch]:
+    inventory = load_inventory(inventory_of(argument), is_named=True)
+    if switches := hardware_of(inventory):
+        return switches
+    raise UsageError(
+        f"inventory {inventory.path}: got no hardware switch to log in to, expected one in the group "
+        "hardware_switches, whose platform is not `declared`; docs/SWITCHES.md shows one."
+    )
+
+
+def _all(switches: Sequence[HardwareSwitch], work: Callable[[HardwareSwitch], None]) -> ExitCode:
+    """One after the other, whatever becomes of those before; NodeError has all that failed."""
+    failures = []
+    for switch in switches:
+        try:
+            work(switch)
+        except NodeError as error:
+            failures.append(str(error))
+    if failures:
+        raise NodeError("\n".join(failures))
+    return ExitCode.OK
+
+
+def _print(switch: HardwareSwitch, what: str, commands: Sequence[Command]) -> None:
+    typer.echo(f"{switch.name} ({switch.variables.switch_platform}) {what}{':' if commands else ''}")
+    for line in _indented(commands):
+        typer.echo(line)
+
+
+def _indented(commands: Sequence[Command]) -> Iterator[str]:
+    for command in commands:
+        yield from (f"  {line}" for line in str(command).splitlines())

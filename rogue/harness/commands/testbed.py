@@ -1,0 +1,146 @@
+"""`rogue testbed`."""
+
+from collections.abc import Callable
+from typing import Final
+
+import typer
+from pydantic import ValidationError
+
+from rogue.harness.columns import align
+from rogue.harness.commands.experiments import load_named
+from rogue.harness.errors import UsageError
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.program import call_again
+from rogue.harness.provisioning.inventory_file import VIRTUAL
+from rogue.harness.termination import StoppedError, termination_as_interrupt
+from rogue.virtual import prerequisites, standing
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.cache import cache_directory, obtain
+from rogue.virtual.machines.accelerator import choose
+from rogue.virtual.network import VirtualNetwork, network
+from rogue.workloads.spelling import meant
+from rogue.workloads.topologies import TOPOLOGIES, Topology
+
+_HOSTS: Final = 4
+_ANY_RATE: Final = "100Mbps"  # a topology has one; cables do without
+_MIB: Final = 2**20
+
+
+def network_asked_for(experiment: str, topology: str, hosts: int | None) -> VirtualNetwork:
+    """The network of an experiment's topology, or of a kind of topology with so many hosts."""
+    if not experiment:
+        return network_of(_topology(topology or "star", hosts))
+    if topology or hosts is not None:
+        raise UsageError(
+            "testbed up: got an experiment and --topology or --hosts, expected one of both; leave one out."
+        )
+    return network_of(load_named(experiment, ()).experiment.topology)
+
+
+def network_of(topology: Topology) -> VirtualNetwork:
+    """Translate: same names, same cables; rates, delays and buffers are the switch's business."""
+    cables = [(link.a, link.b) for link in topology.links()]
+    try:
+        return network(topology.host_names(), topology.switch_names(), cables)
+    except VirtualTestbedError as error:
+        raise UsageError(f"{error}.") from error
+
+
+def _topology(kind: str, hosts: int | None) -> Topology:
+    if kind not in TOPOLOGIES:
+        known = ", ".join(TOPOLOGIES)
+        raise UsageError(f"--topology: got {kind!r}, expected one of {known}; {meant(kind, TOPOLOGIES)}.")
+    fields = TOPOLOGIES[kind].model_fields
+    if "file" in fields:
+        advice = "name an experiment that names the file"
+        raise UsageError(f"--topology: got {kind}, expected one that needs no file; {advice}.")
+    settings: dict[str, object] = {
+        field.alias or name: _ANY_RATE for name, field in fields.items() if name.endswith("rate_bps")
+    }
+    count = _HOSTS if hosts is None else hosts
+    if "hosts" in fields:
+        settings["hosts"] = count
+    if "hosts_per_side" in fields:
+        settings["hosts_per_side"] = -(-count // 2)
+    try:
+        topology = TOPOLOGIES[kind].model_validate(settings)
+    except ValidationError as error:
+        raise _wrong_number(kind, count, error.errors()[0]["msg"]) from error
+    if hosts is not None and len(topology.host_names()) != hosts:
+        raise _wrong_number(kind, hosts, f"it would have {len(topology.host_names())}")
+    return topology
+
+
+def _wrong_number(kind: str, hosts: int, why: str) -> UsageError:
+    return UsageError(
+        f"--hosts: got {hosts}, expected a number of hosts that a {kind} can have ({why}); "
+        "change it or leave it out."
+    )
+
+
+def bring_up(name: str, asked: VirtualNetwork) -> ExitCode:
+    """Bring the testbed up; print its inventory last."""
+    try:
+        with termination_as_interrupt():
+            prerequisites.require(prerequisites.MACHINES)
+            cache = cache_directory()
+            image = obtain(cache, _tell)
+            testbed = standing.up(name, asked, image, choose(image, cache, _tell), _tell)
+    except KeyboardInterrupt as stop:
+        raise StoppedError(f"stopped; nothing of testbed {name} is left.", stop) from stop
+    _tell(f"to use it: {call_again('provision', _argument(name))}")
+    typer.echo(testbed.inventory)
+    return ExitCode.OK
+
+
+def show_status(name: str) -> ExitCode:
+    """Print a table per testbed; exit code 7 unless every machine of it is well."""
+    shown = [standing.state_directory(name).name] if name else standing.names()
+    if not shown:
+        typer.echo("no testbed is up")
+    codes = [_show(each) for each in shown]
+    return ExitCode.OK if all(codes) and shown else ExitCode.TESTBED
+
+
+def _show(name: str) -> bool:
+    try:
+        testbed = standing.find(name)
+    except VirtualTestbedError as error:
+        typer.echo(str(error))
+        return False
+    states = standing.machine_states(testbed)
+    replying = sum(state.is_well for state in states)
+    typer.echo(f"testbed {name}: {replying} of {len(states)} machines reply; inventory {testbed.inventory}")
+    rows = [("machine", "process", "replies", "up for", "memory here", "free inside")]
+    typer.echo("\n".join(f"  {line}" for line in align([*rows, *map(_row, states)])))
+    return replying == len(states)
+
+
+def _row(state: standing.MachineState) -> tuple[str, ...]:
+    return (
+        state.machine,
+        str(state.pid or "-"),
+        f"no: {state.problem}" if state.problem else "yes",
+        _or_dash(state.uptime_s, lambda seconds: f"{seconds:.0f} s"),
+        f"{state.host_memory_bytes / _MIB:.0f} MiB" if state.pid else "-",
+        _or_dash(state.free_memory_bytes, lambda free: f"{free / _MIB:.0f} MiB"),
+    )
+
+
+def _or_dash(value: float | None, text: Callable[[float], str]) -> str:
+    return "-" if value is None else text(value)
+
+
+def take_down(name: str) -> ExitCode:
+    """Take the testbed down, whatever state it is in."""
+    had_something = standing.down(name, _tell)
+    _tell(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
+    return ExitCode.OK
+
+
+def _argument(name: str) -> str:
+    return VIRTUAL if name == standing.DEFAULT_NAME else f"{VIRTUAL}:{name}"
+
+
+def _tell(text: str) -> None:
+    typer.echo(text, err=True)

@@ -1,0 +1,78 @@
+"""`rogue watch`, and the page of `rogue run --live`."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+import typer
+
+from rogue.harness.execution.scheduler import Watcher
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.live.run_page import RunPage
+from rogue.harness.live.standing import LiveWatcher, Running, Standing
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import is_locked
+from rogue.harness.run import Run, present_manifest
+from rogue.harness.termination import StoppedError, termination_as_interrupt
+from rogue.workloads.manifest import Manifest
+
+LOOK_SECONDS: Final = 1.0
+"""How often the run's lock is looked at."""
+CREATED: Final = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def watch_run(run: Path, port: int) -> ExitCode:
+    """Show a run until nobody works on it any more; print the page's address."""
+    read_manifest(run)
+    if is_locked(run):
+        try:
+            with termination_as_interrupt(), RunPage(run, lambda: standing_of(run), port) as page:
+                typer.echo(page.url)
+                while is_locked(run):
+                    Event().wait(LOOK_SECONDS)
+                page.over()
+        except KeyboardInterrupt as stop:
+            raise StoppedError(f"watching {run} is over; the run goes on.", stop) from stop
+    typer.echo(_ended(run), err=True)
+    return ExitCode.OK
+
+
+def standing_of(run: Path) -> Standing:
+    """How far a run has come that another process works on, as its files say."""
+    manifest = present_manifest(run)
+    begun = datetime.strptime(manifest.sessions[-1].created_utc, CREATED).replace(tzinfo=UTC)
+    elapsed = (datetime.now(UTC) - begun).total_seconds()
+    return Standing(manifest, None, max(0.0, elapsed), {})
+
+
+def _ended(run: Path) -> str:
+    """What became of it, in a sentence."""
+    manifest = read_manifest(run)
+    report = run / "report.html"
+    where = f"; its report: {report}" if report.is_file() else ""
+    status = "was killed" if manifest.status == "running" else f"is {manifest.status}"
+    return f"rogue: nobody works on {run}: it {status}{where}"
+
+
+@contextlib.contextmanager
+def show_live(run: Run, seconds: Mapping[str, float]) -> Iterator[Callable[[Watcher], Watcher]]:
+    """Show a run of this process; gives what puts the page between the run and its watcher."""
+    running, started = Running(), time.monotonic()
+
+    def standing() -> Standing:
+        return Standing(_copy(run.manifest), running.copy(), time.monotonic() - started, seconds)
+
+    with RunPage(run.directory, standing) as page:
+        typer.echo(f"live: {page.url}", err=True)
+        yield lambda watcher: LiveWatcher(watcher, running)
+        with contextlib.suppress(KeyboardInterrupt), termination_as_interrupt():
+            page.over()
+
+
+def _copy(manifest: Manifest) -> Manifest:
+    """The manifest as it is now; its cells go on changing."""
+    return manifest.model_copy(update={"cells": list(manifest.cells)})

@@ -1,0 +1,94 @@
+"""What a format of another simulator is: text that becomes a file of ours, and perhaps the way back."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from pydantic_core import PydanticCustomError
+
+from rogue.harness.data.source import DataSource
+from rogue.workloads.mistakes import mistake
+from rogue.workloads.printable import shortened
+from rogue.workloads.traffic.trace_rows import TraceRow
+
+HEAD: Final = "start_ns,src,dst,size_bytes"
+NUMBER_LENGTH_MAX: Final = 15
+NAMES_MAX: Final = 5
+"""In a note."""
+
+
+@dataclass(slots=True)
+class Converted:
+    """A file's text in another format, and what of it could not be said there."""
+
+    text: str
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format; a mistake in a file names its line."""
+
+    meaning: str
+    becomes: str
+    """What of ours it becomes, such as a trace."""
+    read: Callable[[DataSource], Converted]
+    """From the format to ours."""
+    write: Callable[[DataSource], Converted] | None = None
+    """From ours to the format; None where it cannot say what ours does."""
+
+
+class Line(NamedTuple):
+    """The words of a line, and where it stands."""
+
+    words: Sequence[str]
+    number: int
+
+
+def lines_of(source: DataSource) -> list[Line]:
+    """Every line that says something; comments begin with #."""
+    lines = (Line(text.split(), number) for number, text in enumerate(source.text.split("\n"), start=1))
+    return [line for line in lines if line.words and not line.words[0].startswith("#")]
+
+
+def wrong(source: DataSource, line: int, got: str, expected: str) -> PydanticCustomError:
+    """The mistake in a line."""
+    shown = shortened(got) or "nothing"
+    return mistake(expected, "correct the file", f"{shown} in line {line} of {source.name}")
+
+
+def whole(source: DataSource, line: int, word: str, what: str) -> int:
+    """A whole number from 0."""
+    if not word.isascii() or not word.isdigit() or len(word) > NUMBER_LENGTH_MAX:
+        raise wrong(source, line, word, f"{what}, a whole number from 0")
+    return int(word)
+
+
+def trace_text(rows: Iterable[TraceRow]) -> str:
+    """The CSV file that has these rows, by their starts, with groups if they have any."""
+    ordered = sorted(rows, key=lambda row: row.start_ns)
+    has_groups = any(row.group for row in ordered)
+    lines = [HEAD + ",group" if has_groups else HEAD]
+    for row in ordered:
+        line = f"{row.start_ns},{row.source},{row.destination},{row.size_bytes}"
+        lines.append(f"{line},{row.group}" if has_groups else line)
+    return "\n".join(lines) + "\n"
+
+
+def class_group(word: str, number: int, numbers: set[int]) -> str | None:
+    """The group of a row by its class; None where all rows have one."""
+    return f"{word}{number}" if len(numbers) > 1 else None
+
+
+def class_of(group: str | None, word: str, usual: int) -> int:
+    """The class that a group stands for; the usual one for any other group."""
+    number = (group or "").removeprefix(word)
+    return int(number) if number != group and number.isascii() and number.isdigit() else usual
+
+
+def notes_on_groups(groups: Iterable[str], word: str, usual: int) -> list[str]:
+    """What is lost of the names of groups."""
+    lost = [group for group in groups if class_of(group, word, -1) < 0]
+    more = f" and {len(lost) - NAMES_MAX} more" if len(lost) > NAMES_MAX else ""
+    names = f"{', '.join(lost[:NAMES_MAX])}{more}"
+    return [f"groups that are no {word}N become {word}{usual}: {names}"] if lost else []

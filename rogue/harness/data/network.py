@@ -1,0 +1,202 @@
+"""Networks in YAML: a list of links, each with its ends, a rate and perhaps a delay.
+
+Like experiments these files are YAML without its traps, but longer.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import yaml
+from pydantic_core import PydanticCustomError
+
+from rogue.harness.data.source import DataSource
+from rogue.workloads.mistakes import mistake
+from rogue.workloads.printable import printable, shortened
+from rogue.workloads.spelling import meant
+from rogue.workloads.topologies.link_list import LinkList
+from rogue.workloads.topologies.topology import HOSTS_MAX
+from rogue.workloads.units import RATE, TIME, Quantity, UnitError
+
+TEXT_BYTES_MAX: Final = 4_000_000
+LINKS_MAX: Final = 40_000
+RATE_BPS_MAX: Final = 10**13
+DELAY_NS_MAX: Final = 10**10
+KEYS: Final = ("link", "rate", "delay")
+_ENDS: Final = re.compile(r"([hs](?:0|[1-9][0-9]{0,8}))-([hs](?:0|[1-9][0-9]{0,8}))")
+_SHAPE: Final = "links: a list of mappings such as {link: h0-s0, rate: 10Gbps, delay: 1us}"
+
+_ENDINGS: Final = (yaml.MappingEndEvent, yaml.DocumentEndEvent, yaml.StreamEndEvent)
+
+Entry = Mapping[str, tuple[str, int]]
+"""By key what is written, and its line."""
+
+
+class _Link(NamedTuple):
+    a: str
+    b: str
+    rate_bps: int
+    delay_ns: int | None
+    line: int
+
+
+def read_network(source: DataSource) -> LinkList:
+    """Read a network; a mistake names line and key."""
+    found: list[_Link] = []
+    seen: dict[frozenset[str], int] = {}
+    for entry in _entries(source):
+        link = _link(source, entry)
+        ends = frozenset((link.a, link.b))
+        if ends in seen:
+            got = f"{link.a}-{link.b} again"
+            raise _wrong(source, link.line, "link", got, f"one link, as in line {seen[ends]}")
+        seen[ends] = link.line
+        found.append(link)
+    nodes = sorted({end for link in found for end in (link.a, link.b)}, key=lambda node: int(node[1:]))
+    hosts = tuple(node for node in nodes if node.startswith("h"))
+    switches = tuple(node for node in nodes if node.startswith("s"))
+    if not 2 <= len(hosts) <= HOSTS_MAX:
+        raise mistake(
+            f"2 to {HOSTS_MAX} hosts", "add links, or take some away", f"{len(hosts)} in {source.name}"
+        )
+    _check_hosts(source, found)
+    _check_joined(source, found, nodes)
+    return LinkList(source.file, hosts, switches, tuple(link[:4] for link in found))
+
+
+def _wrong(source: DataSource, line: int, key: str, got: str, expected: str) -> PydanticCustomError:
+    return mistake(
+        expected, "correct the file", f"{shortened(got)} in line {line}, key {key} of {source.name}"
+    )
+
+
+def _link(source: DataSource, entry: Entry) -> _Link:
+    for key, (_, line) in entry.items():
+        if key not in KEYS:
+            advice = meant(key, KEYS, "remove it")
+            got = f"the key {printable(key)[:40]} in line {line} of {source.name}"
+            raise mistake(f"the keys {', '.join(KEYS)}", advice, got)
+    line = min(line for _, line in entry.values())
+    for key in ("link", "rate"):
+        if key not in entry:
+            raise _wrong(source, line, key, "nothing", _SHAPE)
+    ends, line = entry["link"]
+    found = _ENDS.fullmatch(ends)
+    if found is None:
+        raise _wrong(source, line, "link", ends, "two ends, hosts h0, h1, ... or switches s0, s1, ...: h0-s0")
+    a, b = found.groups()
+    if a == b or (a.startswith("h") and b.startswith("h")):
+        raise _wrong(source, line, "link", ends, "a host and a switch, or two switches")
+    rate_bps = _amount(source, "rate", entry["rate"], RATE, RATE_BPS_MAX)
+    if not rate_bps:
+        raise _wrong(source, entry["rate"][1], "rate", entry["rate"][0], "a rate above zero")
+    delay_ns = _amount(source, "delay", entry["delay"], TIME, DELAY_NS_MAX) if "delay" in entry else None
+    return _Link(a, b, rate_bps, delay_ns, line)
+
+
+def _amount(source: DataSource, key: str, written: tuple[str, int], quantity: Quantity, most: int) -> int:
+    text, line = written
+    try:
+        amount = quantity.parse(text)
+    except UnitError as error:
+        raise _wrong(source, line, key, text or "nothing", error.expected) from error
+    if amount > most:
+        raise _wrong(source, line, key, text, f"at most {quantity.format(most)}")
+    return amount
+
+
+def _check_hosts(source: DataSource, links: list[_Link]) -> None:
+    """A host has one card and one cable."""
+    first: dict[str, int] = {}
+    for link in links:
+        for end in (link.a, link.b):
+            if end.startswith("h") and end in first:
+                got = f"{end} a second time"
+                raise _wrong(source, link.line, "link", got, f"one link of a host, as in line {first[end]}")
+            first[end] = link.line
+
+
+def _check_joined(source: DataSource, links: list[_Link], nodes: list[str]) -> None:
+    neighbours: dict[str, list[str]] = {node: [] for node in nodes}
+    for link in links:
+        neighbours[link.a].append(link.b)
+        neighbours[link.b].append(link.a)
+    start = links[0].a
+    reached, new = {start}, [start]
+    while new:
+        near = [node for node in neighbours[new.pop()] if node not in reached]
+        reached.update(near)
+        new += near
+    apart = [link for link in links if link.a not in reached]
+    if apart:
+        got = f"{apart[0].a}-{apart[0].b}, which no way leads to from {start},"
+        raise _wrong(source, apart[0].line, "link", got, "a network in one piece")
+
+
+def _entries(source: DataSource) -> Iterator[Entry]:
+    """The list's mappings, each key with what is written and its line."""
+    if len(source.content) > TEXT_BYTES_MAX:
+        got = f"{len(source.content)} bytes in {source.name}"
+        raise mistake(f"at most {TEXT_BYTES_MAX}", "take links away", got)
+    try:
+        events = list(yaml.parse(source.text, Loader=yaml.CSafeLoader))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" in line {mark.line + 1}" if mark else ""
+        raise mistake(f"YAML, {_SHAPE}", "correct the file", f"none{place} of {source.name}") from error
+    nodes = [event for event in events if isinstance(event, yaml.CollectionStartEvent | yaml.ScalarEvent)]
+    if not _is_list_of_links(nodes):
+        line = _line(nodes[0]) if nodes else 1
+        raise mistake(
+            f"YAML, {_SHAPE}", "correct the file", f"other YAML from line {line} on of {source.name}"
+        )
+    yield from _mappings(source, events[events.index(nodes[2]) + 1 :])
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 1
+
+
+def _is_list_of_links(nodes: Sequence[yaml.Event]) -> bool:
+    if len(nodes) < 3:
+        return False
+    first, key, value = nodes[:3]
+    is_key = isinstance(key, yaml.ScalarEvent) and key.value == "links"
+    return isinstance(first, yaml.MappingStartEvent) and is_key and isinstance(value, yaml.SequenceStartEvent)
+
+
+def _mappings(source: DataSource, events: Sequence[yaml.Event]) -> Iterator[Entry]:
+    """What stands in the list, which these begin with; nothing may stand below it."""
+    entry: dict[str, tuple[str, int]] | None = None
+    key: str | None = None
+    count, is_over = 0, False
+    for event in events:
+        line = _line(event)
+        if is_over and isinstance(event, _ENDINGS):
+            continue
+        if isinstance(event, yaml.SequenceEndEvent) and entry is None:
+            is_over = True
+        elif isinstance(event, yaml.MappingStartEvent) and entry is None and not is_over:
+            entry, count = {}, count + 1
+        elif isinstance(event, yaml.MappingEndEvent) and entry:
+            yield entry
+            entry = None
+        elif isinstance(event, yaml.ScalarEvent) and entry is not None and key is None:
+            key = event.value
+            if key in entry:
+                raise _wrong(source, line, printable(key), "the key twice", "each key once")
+        elif isinstance(event, yaml.ScalarEvent) and entry is not None and key is not None:
+            entry[key], key = (event.value, line), None
+        else:
+            raise mistake(_SHAPE, "correct the file", f"other YAML in line {line} of {source.name}")
+    if not 0 < count <= LINKS_MAX:
+        raise mistake(f"1 to {LINKS_MAX} links", "correct the file", f"{count} links in {source.name}")
+
+
+def network_text(network: LinkList) -> str:
+    """The file that says this."""
+    lines = ["links:"]
+    for a, b, rate_bps, delay_ns in network.links:
+        delay = "" if delay_ns is None else f", delay: {TIME.format(delay_ns)}"
+        lines.append(f"  - {{link: {a}-{b}, rate: {RATE.format(rate_bps)}{delay}}}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,78 @@
+"""The content of a file of data, and where it came from."""
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from rogue.workloads.files import DataFile
+from rogue.workloads.mistakes import mistake
+from rogue.workloads.printable import printable
+
+SIZE_BYTES_MAX: Final = 512_000_000
+"""Ten million transfers; a longer trace is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSource:
+    """A file of data as it was read."""
+
+    name: str
+    """As it was named."""
+    content: bytes = field(repr=False)
+    sha256: str
+
+    @property
+    def file(self) -> DataFile:
+        """What goes along with what is read from it."""
+        return DataFile(self.name, self.sha256)
+
+    @property
+    def text(self) -> str:
+        """Its text; a mistake says where it is none."""
+        try:
+            return self.content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = self.content.count(b"\n", 0, error.start) + 1
+            got = f"the byte {self.content[error.start]:#04x} in line {line} of {self.name}"
+            raise mistake("UTF-8 text", "save the file as UTF-8", got) from error
+
+
+def data_source(name: str, content: bytes) -> DataSource:
+    """A file's content under its name."""
+    return DataSource(name, content, hashlib.sha256(content).hexdigest())
+
+
+def read_source(path: Path, name: str) -> DataSource:
+    """Read a file; a mistake says what is wrong with it."""
+    try:
+        content = _read(path)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        got = printable(f"'{reason}' on opening {path}")
+        raise mistake(
+            "a file of data, at most 512MB", "name one, from the place of this file", got
+        ) from error
+    if not content:
+        raise mistake("a file of data", "put something into it", f"{name}, which is empty")
+    return data_source(name, content)
+
+
+def _read(path: Path) -> bytes:
+    """Of a regular file; nobody waits for a pipe, or reads ten gigabytes to say that they are too many."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        if facts.st_size > SIZE_BYTES_MAX:
+            raise OSError(errno.EFBIG, f"it has {facts.st_size} bytes")
+        return stream.read(SIZE_BYTES_MAX)
+
+
+Reader = Callable[[DataSource], object]
+"""From a file's content to what it says; a mistake has line and column."""

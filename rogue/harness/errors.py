@@ -1,0 +1,84 @@
+"""Errors by whose fault they are; `rogue.harness.cli` alone turns them into messages and exit codes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rogue.harness.exit_codes import ExitCode
+
+SHOWN_MAX = 10
+TEXT_MAX = 300
+
+
+class HarnessError(Exception):
+    """Base of everything a person is told in a sentence."""
+
+    exit_code = ExitCode.BUG
+
+
+class UsageError(HarnessError):
+    """The command asks for something that does not exist or does not fit together."""
+
+    exit_code = ExitCode.USAGE
+
+
+class BusyRunError(UsageError):
+    """Another process works on the run."""
+
+
+class StorageError(HarnessError):
+    """The run directory cannot be written or read."""
+
+    exit_code = ExitCode.STORAGE
+
+
+class DamagedRunError(HarnessError):
+    """Files of a run are not as the run wrote them."""
+
+    exit_code = ExitCode.DAMAGED
+
+
+class ClusterLostError(HarnessError):
+    """The cluster that cells were handed to is gone; nobody will run the rest of them."""
+
+    exit_code = ExitCode.TESTBED
+
+
+class NothingToRunError(HarnessError):
+    """The testbed supports no cell of the plan."""
+
+    exit_code = ExitCode.NOTHING_TO_RUN
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in an experiment file."""
+
+    place: str
+    """File and line, or the option that said it."""
+    key: str
+    """Dotted path with list indices; empty when the file itself is the mistake."""
+    got: str
+    expected: str
+    advice: str
+
+    def __str__(self) -> str:
+        key = f"{_cut(self.key)}: " if self.key else ""
+        return f"{self.place}: {key}got {_cut(self.got)}, expected {self.expected}; {self.advice}."
+
+
+def _cut(text: str) -> str:
+    """What others wrote, which may be endless."""
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}..."
+
+
+class ConfigError(HarnessError):
+    """The experiment is wrong: one sentence per mistake."""
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        shown = [str(problem) for problem in problems[:SHOWN_MAX]]
+        if len(problems) > SHOWN_MAX:
+            shown.append(f"... and {len(problems) - SHOWN_MAX} more mistakes")
+        super().__init__("\n".join(shown))
+        self.problems = tuple(problems)

@@ -1,0 +1,141 @@
+"""Cells on the workers of a Dask cluster, in place of processes on this computer."""
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from rogue.harness.errors import UsageError
+from rogue.harness.execution.cell import Task, execute
+from rogue.harness.execution.lookout import Lookout
+from rogue.harness.execution.parcel import Parcel, pack
+from rogue.harness.execution.slot import WorkerDiedError
+from rogue.harness.results.cell_directory import stored_record
+from rogue.harness.results.provenance import git_facts
+from rogue.workloads.manifest import CellRecord, Git
+from rogue.workloads.records import FailureKind
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_LIMIT_S: Final = 10
+_HERE: Final = ("localhost", "::1")
+_SHARED: Final = "put --out into a directory that all workers share"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What there is to run cells on: so many at once, each through a slot."""
+
+    threads: int
+    make_slot: Callable[[], "DaskSlot"]
+
+
+class DaskSlot:
+    """Runs one cell after the other, each on some worker; nobody hears of a cell before it is over.
+
+    A cell that was begun cannot be stopped: after Ctrl-C its worker goes on to its end.
+    """
+
+    def __init__(self, executor: Executor, lookout: Lookout) -> None:
+        self._executor = executor
+        self._lookout = lookout
+        self._task: Task | None = None
+        self._future: Future[CellRecord] | None = None
+
+    def start(self, task: Task) -> Future[CellRecord]:
+        """Hand a cell to the cluster; the slot must be free."""
+        self._task = replace(task, cells=task.cells.absolute())
+        try:
+            self._future = self._executor.submit(run_here, pack(self._task))
+        except Exception as error:
+            raise self._lookout.lost(error) from error
+        return self._future
+
+    def take_progress(self) -> float | None:
+        """Nothing is known; ClusterLostError if nobody is left to run the cell."""
+        self._lookout.look()
+        return None
+
+    def result(self, future: Future[CellRecord]) -> CellRecord:
+        """The finished cell's record; WorkerDiedError if it is lost, or stored where we cannot see it.
+
+        ClusterLostError if all are lost: then the cell is not to blame.
+        """
+        assert self._task is not None, "a slot that was given a cell"
+        try:
+            record = future.result()
+        except (Exception, CancelledError) as error:
+            self._lookout.look_now()
+            words = f"the Dask worker that ran the cell is lost ({type(error).__name__}: {error})"
+            raise WorkerDiedError(FailureKind.NODE_LOST, words) from error
+        if stored_record(self._task.cells, record.id) is None:
+            words = f"the Dask worker stored the cell in a {self._task.cells} of its own; {_SHARED}"
+            raise WorkerDiedError(FailureKind.CONFIGURATION, words)
+        return record
+
+    def close(self) -> None:
+        """Give the cell up that is under way."""
+        if self._future is not None:
+            self._future.cancel()
+
+
+def run_here(parcel: Parcel) -> CellRecord:
+    """What a worker does."""
+    return execute(parcel.unpack(), lambda _fraction: None)
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Cluster]:
+    """Connect to a scheduler; UsageError if there is none, no worker, or one with other code than ours."""
+    from distributed import Client
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=CONNECT_LIMIT_S)
+    except Exception as error:  # of many kinds, where one side wants encryption and the other has none
+        expected = "the address of a Dask scheduler, such as tcp://head:8786"
+        raise UsageError(f"--dask: got {address!r} ({error}), expected {expected}.") from error
+    with client:
+        threads = sum(client.nthreads().values())
+        if threads == 0:
+            raise UsageError(f"--dask: got {address} without a worker, expected one at least; start some.")
+        check_code(client)
+        executor = client.get_executor(pure=False)
+        lookout = Lookout(address, client.nthreads, _patience_seconds())
+        yield Cluster(threads, lambda: DaskSlot(executor, lookout))
+
+
+def _patience_seconds() -> float:
+    """How long a cluster may have no worker: as long as Dask itself tries to reach anybody."""
+    from dask import config
+    from dask.utils import parse_timedelta
+
+    return float(parse_timedelta(config.get("distributed.comm.timeouts.connect")))
+
+
+def openness(address: str) -> str | None:
+    """What to say of a scheduler that strangers may reach; None if it is encrypted or on this computer."""
+    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    host = parts.hostname or ""
+    if parts.scheme == "tls" or host in _HERE or host.startswith("127."):
+        return None
+    return f"{address} is open: whoever reaches it runs code as its workers' user; docs/SCALE_OUT.md has TLS."
+
+
+def check_code(client: "Client") -> None:
+    """UsageError unless every worker runs what we run."""
+    ours = git_facts()
+    for worker, theirs in client.run(git_facts, on_error="return").items():
+        if theirs != ours:
+            got = f"worker {worker} with {_written(theirs)}, expected the code of this command"
+            raise UsageError(f"--dask: got {got}, {_written(ours)}; start workers in this checkout.")
+
+
+def _written(found: object) -> str:
+    if not isinstance(found, Git):
+        return f"no code of ours ({found})"
+    return f"commit {found.commit}{' and changes' if found.dirty else ''}"

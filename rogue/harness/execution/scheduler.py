@@ -1,0 +1,131 @@
+"""Hand cells to slots, in order, until none is left."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from rogue.harness.execution.cell import Task
+from rogue.harness.execution.slot import Slot, WorkerDiedError
+from rogue.harness.results.cell_directory import discard_unfinished, store_cell
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import CellStatus, FailureKind
+
+POLL_SECONDS: Final = 0.1
+"""How often the progress of running cells is read."""
+
+
+class Watcher(Protocol):
+    """Who wants to know how it goes."""
+
+    def on_started(self, task: Task) -> None:
+        """A cell was handed to a process."""
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        """A running cell has come this far."""
+
+    def on_finished(self, record: CellRecord) -> None:
+        """A cell is over; its directory stands."""
+
+
+class CellSlot(Protocol):
+    """What runs one cell at a time: a process on this computer, or a worker elsewhere."""
+
+    def start(self, task: Task) -> Future[CellRecord]:
+        """Begin a cell; the slot must be free."""
+
+    def take_progress(self) -> float | None:
+        """Newest fraction of it that is done since the last call, if any."""
+
+    def result(self, future: Future[CellRecord]) -> CellRecord:
+        """The finished cell's record; raises WorkerDiedError."""
+
+    def close(self) -> None:
+        """Give up whatever it runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A cell in its process."""
+
+    slot: CellSlot
+    task: Task
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_overdue(self) -> bool:
+        """It has run for longer than any cell of its kind should."""
+        return time.monotonic() - self.started > self.task.limit_seconds
+
+
+def run_tasks(
+    tasks: Sequence[Task], jobs: int, watcher: Watcher, make_slot: Callable[[], CellSlot] | None = None
+) -> None:
+    """Run every task, at most `jobs` at a time; whatever ends this early also ends the processes.
+
+    `make_slot` gives what runs cells; by default processes on this computer.
+    """
+    waiting = deque(tasks)
+    running: dict[Future[CellRecord], _Running] = {}
+    with _slots(min(jobs, len(tasks)), make_slot or Slot) as free:
+        try:
+            while waiting or running:
+                while waiting and free:
+                    slot, task = free.pop(), waiting.popleft()
+                    running[slot.start(task)] = _Running(slot, task)
+                    watcher.on_started(task)
+                finished, _ = wait(running, POLL_SECONDS, FIRST_COMPLETED)
+                _pass_on_progress(running.values(), watcher)
+                overdue = {future for future, each in running.items() if each.is_overdue} - finished
+                for future in (*finished, *overdue):
+                    each = running.pop(future)
+                    record = _store_overdue(each) if future in overdue else _record_of(each, future)
+                    watcher.on_finished(record)
+                    free.append(each.slot)
+        finally:
+            for each in running.values():
+                each.slot.close()
+                discard_unfinished(each.task.cells, each.task.record.id)
+
+
+@contextmanager
+def _slots(count: int, make_slot: Callable[[], CellSlot]) -> Iterator[list[CellSlot]]:
+    slots = [make_slot() for _ in range(count)]
+    try:
+        yield list(reversed(slots))
+    finally:
+        for slot in slots:
+            slot.close()
+
+
+def _pass_on_progress(running: Iterable[_Running], watcher: Watcher) -> None:
+    for each in running:
+        fraction = each.slot.take_progress()
+        if fraction is not None:
+            watcher.on_progress(each.task, fraction)
+
+
+def _record_of(running: _Running, future: Future[CellRecord]) -> CellRecord:
+    try:
+        return running.slot.result(future)
+    except WorkerDiedError as error:
+        return _store_failure(running.task, error.kind, str(error))
+
+
+def _store_overdue(running: _Running) -> CellRecord:
+    """End the process of a cell that hangs."""
+    running.slot.close()
+    limit = f"{running.task.limit_seconds:g} s of real time"
+    return _store_failure(running.task, FailureKind.TIMEOUT, f"the cell was not over after {limit}")
+
+
+def _store_failure(task: Task, kind: FailureKind, message: str) -> CellRecord:
+    """Record a cell of which nothing is left."""
+    discard_unfinished(task.cells, task.record.id)
+    record = task.record.model_copy(deep=True)
+    record.status, record.failure_kind, record.message = CellStatus.FAILED, kind, message
+    store_cell(task.cells, record, {})
+    return record

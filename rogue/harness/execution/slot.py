@@ -1,0 +1,154 @@
+"""One worker process at a time: told apart from the others, so that its death is the death of one cell."""
+
+import atexit
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from multiprocessing import connection, resource_tracker
+from multiprocessing.process import BaseProcess
+from typing import Final
+
+from rogue.harness.execution.cell import Task, execute
+from rogue.harness.execution.parcel import pack
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import FailureKind
+
+_CONTEXT: Final = multiprocessing.get_context("spawn")
+_EXIT_LIMIT_S: Final = 10
+"""A process that has closed its pipe is gone after that, or killed."""
+
+
+class WorkerDiedError(Exception):
+    """What ran a cell is gone: whose fault that is, and a sentence."""
+
+    def __init__(self, kind: FailureKind, words: str) -> None:
+        super().__init__(words)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    """A process, and the pipe to it: cells go there, fractions and then a record come back."""
+
+    process: BaseProcess
+    pipe: connection.Connection
+
+
+class _Call:
+    """One cell in a worker, and the thread that waits for it.
+
+    Ctrl-C in the middle of a wait may leave the future locked for ever. The thread then waits for ever, too:
+    nobody joins it, and a daemon thread keeps no program alive.
+    """
+
+    def __init__(self, worker: _Worker, task: Task) -> None:
+        self.future: Future[CellRecord] = Future()
+        self.newest: float | None = None
+        threading.Thread(target=self._wait, args=(worker.pipe, task), daemon=True).start()
+
+    def _wait(self, pipe: connection.Connection, task: Task) -> None:
+        try:
+            pipe.send(pack(task))
+            while isinstance(message := pipe.recv(), float):
+                self.newest = message
+        except Exception as error:
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(message)
+
+
+class Slot:
+    """Runs one cell after the other in a process of its own; a new process replaces one that died."""
+
+    def __init__(self) -> None:
+        self._worker: _Worker | None = None
+        self._call: _Call | None = None
+
+    def start(self, task: Task) -> Future[CellRecord]:
+        """Hand a cell to the process; the slot must be free."""
+        with _signals_kept_from_children():
+            if self._worker is None or not self._worker.process.is_alive():
+                self.close()
+                self._worker = _start_worker()
+            self._call = _Call(self._worker, task)
+        return self._call.future
+
+    def take_progress(self) -> float | None:
+        """Newest fraction that the cell reported since the last call, if any."""
+        if self._call is None:
+            return None
+        newest, self._call.newest = self._call.newest, None
+        return newest
+
+    def result(self, future: Future[CellRecord]) -> CellRecord:
+        """The finished cell's record; WorkerDiedError if its process did not live to tell."""
+        try:
+            return future.result()
+        except (EOFError, OSError) as error:
+            assert self._worker is not None, "a slot that was given a cell"
+            process = self._worker.process
+            process.join(_EXIT_LIMIT_S)
+            self.close()
+            code = process.exitcode
+            raise _cause_of_death(-code if code is not None and code < 0 else None) from error
+
+    def close(self) -> None:
+        """End the process, in the middle of a cell if need be; waits for nothing but its death."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.process.kill()
+            worker.process.join()
+            atexit.unregister(worker.process.kill)
+
+
+def _start_worker() -> _Worker:
+    """Start a process that ends with us, also if nobody closes its slot."""
+    ours, theirs = _CONTEXT.Pipe()
+    process = _CONTEXT.Process(target=_work, args=(theirs,))
+    process.start()
+    atexit.register(process.kill)
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _cause_of_death(signal_number: int | None) -> WorkerDiedError:
+    """Why a process is gone; a crash of its own is our bug, a kill from outside is not."""
+    if signal_number == signal.SIGKILL:
+        text = "the process that ran the cell was killed, perhaps for lack of memory; use fewer --jobs"
+        return WorkerDiedError(FailureKind.NODE_LOST, text)
+    how = signal.Signals(signal_number).name if signal_number else "an exit of its own"
+    return WorkerDiedError(FailureKind.BUG, f"the process that ran the cell ended by {how}")
+
+
+def _work(pipe: connection.Connection) -> None:
+    """All that a worker does, until it is killed."""
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    while True:
+        pipe.send(execute(pipe.recv().unpack(), lambda fraction: pipe.send(float(fraction))))
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+@contextlib.contextmanager
+def _signals_kept_from_children() -> Iterator[None]:
+    """A process started meanwhile leaves Ctrl-C and its like to us, even while it is starting.
+
+    The mask is inherited.  Python's own helper process, which starts with the first child, changes the mask
+    back: it is started before.
+    """
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,154 @@
+"""From a file and `--set` options to a checked experiment, one per factor point."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from rogue.harness.data.files import DataFiles, files_beside
+from rogue.harness.data.source import DataSource
+from rogue.harness.errors import SHOWN_MAX, ConfigError, Problem
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.experiment.document import Document, read_document, show, with_setting
+from rogue.harness.experiment.model import Experiment
+from rogue.harness.experiment.problems import find_problems
+from rogue.harness.experiment.settings import FACTORS, apply_settings, parse_path
+from rogue.harness.experiment.yaml_text import format_path
+from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
+from rogue.harness.plugins.source import PluginSource, each_once, read_plugin
+from rogue.workloads.spelling import meant
+
+FACTOR_ROOTS: Final = ("topology", "workload", "traffic", "probe", "transports", "faults")
+POINTS_MAX: Final = 10_000
+PLUGINS: Final = "plugins"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One combination of factor values, as written, and the experiment it makes."""
+
+    factors: Mapping[str, Scalar]
+    experiment: Experiment
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedExperiment:
+    """A checked experiment."""
+
+    document: Document
+    settings: tuple[str, ...]
+    factors: Mapping[str, Sequence[Scalar]]
+    points: tuple[Point, ...]
+    plugins: tuple[LoadedPlugin, ...] = ()
+    """Code from outside that was loaded for it."""
+    data: tuple[DataSource, ...] = ()
+    """Files of data that it names."""
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment at its first point: what does not depend on factors."""
+        return self.points[0].experiment
+
+
+def load_experiment(
+    file: str, settings: Sequence[str] = (), plugins: Sequence[PluginSource] = ()
+) -> LoadedExperiment:
+    """Read an experiment file, load its plug-ins and those that were named beside it, and check it."""
+    document = apply_settings(read_document(file), settings)
+    loaded = load_plugins(each_once([*plugins, *_plugins_of(document)]))
+    return check_document(document, settings, loaded)
+
+
+def _plugins_of(document: Document) -> list[PluginSource]:
+    """What the file names; anything else than a list of texts is left to the check."""
+    named = document.data.get(PLUGINS)
+    if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+        return []
+    places = [f"{document.place((PLUGINS, index))}: {PLUGINS}[{index}]" for index in range(len(named))]
+    here = Path(document.file).parent
+    return [read_plugin(str(here / each), place) for each, place in zip(named, places, strict=True)]
+
+
+def check_document(
+    document: Document,
+    settings: Sequence[str],
+    plugins: tuple[LoadedPlugin, ...] = (),
+    files: DataFiles | None = None,
+) -> LoadedExperiment:
+    """Check every factor point; all mistakes together are one ConfigError. No plug-in is loaded here.
+
+    Files of data stand beside the document unless they are handed over.
+    """
+    files = files or files_beside(document.file)
+    factors = _read_factors(document)
+    points: list[Point] = []
+    problems: dict[str, Problem] = {}
+    for chosen in _combinations(factors):
+        try:
+            points.append(Point(chosen, _check_point(document, chosen, files)))
+        except ConfigError as error:
+            problems |= {str(problem): problem for problem in error.problems}
+        if len(problems) > SHOWN_MAX:
+            break
+    if problems:
+        raise ConfigError(tuple(problems.values()))
+    data = tuple(files.sources.values())
+    return LoadedExperiment(document, tuple(settings), factors, tuple(points), plugins, data)
+
+
+def _combinations(factors: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Scalar]]:
+    for values in product(*factors.values()):
+        yield dict(zip(factors, values, strict=True))
+
+
+def _check_point(document: Document, chosen: Mapping[str, Scalar], files: DataFiles) -> Experiment:
+    for key, value in chosen.items():
+        path = parse_path(key)
+        try:
+            document = with_setting(document, path or (), value, document.place((FACTORS, key)))
+        except LookupError as error:
+            known = () if path and path[0] in document.data else map(format_path, document.places)
+            advice = meant(key, known, f"the file has no {error.args[0]}")
+            raise _factor_error(
+                document, key, "a path that leads nowhere", "a key of the file", advice
+            ) from error
+    try:
+        return Experiment.model_validate(document.data, context=files)
+    except ValidationError as error:
+        raise ConfigError(find_problems(error, document)) from error
+
+
+def _read_factors(document: Document) -> dict[str, list[Scalar]]:
+    written = document.data.get(FACTORS, {})
+    if not isinstance(written, dict):
+        raise _factor_error(document, "", show(written), "a mapping from keys to lists", "write {} for none")
+    factors = {key: _read_values(document, key, values) for key, values in written.items()}
+    points = prod(len(values) for values in factors.values())
+    if points > POINTS_MAX:
+        got = f"{points} combinations"
+        raise _factor_error(document, "", got, f"at most {POINTS_MAX}", "take values away")
+    return factors
+
+
+def _read_values(document: Document, key: str, values: object) -> list[Scalar]:
+    path = parse_path(key)
+    if path is None or path[0] not in FACTOR_ROOTS or len(path) < 2:
+        expected = f"a dotted key that starts with {', '.join(FACTOR_ROOTS)}"
+        raise _factor_error(document, key, repr(key), expected, "write for example workload.senders")
+    if not isinstance(values, list) or not values:
+        raise _factor_error(document, key, show(values), "a list of values", "write for example [1, 2, 4]")
+    for index, value in enumerate(values):
+        if not isinstance(value, Scalar):
+            raise _factor_error(document, key, show(value), "single words or numbers", "write each value out")
+        if value in values[:index]:
+            raise _factor_error(document, key, f"{show(value)} twice", "each value once", "remove one")
+    return values
+
+
+def _factor_error(document: Document, key: str, got: str, expected: str, advice: str) -> ConfigError:
+    path = (FACTORS, key) if key else (FACTORS,)
+    return ConfigError([Problem(document.place(path), format_path(path), got, expected, advice)])

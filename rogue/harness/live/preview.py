@@ -1,0 +1,28 @@
+"""A process of its own that builds the report of a run which is still going.
+
+It stands back behind the run: no lock, a low priority, and not a byte into the run's directory.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from rogue.harness.run import present_manifest
+
+NICENESS: Final = 19
+NICENESS_ON_THE_SIMULATOR: Final = 10
+"""Enough to come to an end beside cells on all cores; what the simulator measures does not depend on time."""
+
+
+def preview(run: Path, page: Path) -> None:
+    """Build a report of the cells that are finished, as the page named."""
+    from rogue.reports.build import build
+
+    build(run, page, {run: present_manifest(run)})
+
+
+if __name__ == "__main__":
+    testbed, *paths = sys.argv[1:]
+    os.nice(NICENESS_ON_THE_SIMULATOR if testbed == "simulator" else NICENESS)
+    preview(*map(Path, paths))

@@ -1,0 +1,135 @@
+"""The plan: every cell, whether it can run here, and how long it should take."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.mistakes import ParameterMistake
+from rogue.harness.cell.volume import expected_bytes
+from rogue.harness.counting import Counted, in_silence
+from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.experiment.document import show
+from rogue.harness.experiment.load import LoadedExperiment
+from rogue.harness.experiment.yaml_text import format_path
+from rogue.harness.plan.cells import plan_cells
+from rogue.harness.testbeds.base import Testbed
+
+LIMIT_SECONDS_MIN: Final = 600.0
+LIMIT_FACTOR: Final = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """A cell and what the testbed says to it."""
+
+    cell: Cell
+    unsupported: str | None
+    """Why it cannot run here; None if it can."""
+    seconds: float
+    """Expected time; 0 if it cannot run."""
+    events: float | None = None
+    """Expected events of an engine; None if it cannot run, or where nothing is simulated."""
+    stored_bytes: float = 0.0
+    """Expected size of its tables; 0 if it cannot run."""
+
+    @property
+    def limit_seconds(self) -> float:
+        """How long it may take before it counts as hanging: generous, for machines may be busy."""
+        return LIMIT_SECONDS_MIN + LIMIT_FACTOR * self.seconds
+
+
+class Cost(NamedTuple):
+    """What cells should take together."""
+
+    seconds: float
+    events: float | None
+    """None where nothing is simulated."""
+    stored_bytes: float
+
+
+def cost_of(cells: Sequence[PlannedCell], jobs: int) -> Cost:
+    """Expected time with that many cells at once, no less than the longest; events; size."""
+    each = [planned.seconds for planned in cells]
+    seconds = max(sum(each) / jobs, *each) if each else 0.0
+    events = [planned.events for planned in cells if planned.events is not None]
+    return Cost(seconds, sum(events) if events else None, sum(planned.stored_bytes for planned in cells))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be done, before anything is."""
+
+    loaded: LoadedExperiment
+    testbed: Testbed
+    cells: tuple[PlannedCell, ...]
+
+    @property
+    def runnable(self) -> tuple[PlannedCell, ...]:
+        """Cells that can run here."""
+        return tuple(planned for planned in self.cells if planned.unsupported is None)
+
+    def jobs(self, wanted: int) -> int:
+        """How many cells run at once: what is wanted, but never more than the testbed can."""
+        return min(wanted, self.testbed.jobs_max or wanted)
+
+    def cost(self, jobs: int) -> Cost:
+        """What all of it should take."""
+        return cost_of(self.runnable, self.jobs(jobs))
+
+    def seconds(self, jobs: int) -> float:
+        """Expected time with that many cells at once: no less than the longest of them."""
+        return self.cost(jobs).seconds
+
+
+def make_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_silence) -> Plan:
+    """Ask the testbed about every cell; ConfigError if a transport has a parameter that cannot be.
+
+    What one seed is told holds for all repetitions if the testbed says so.
+    """
+    cells = plan_cells(loaded)
+    problems = {str(problem): problem for problem in _parameter_problems(loaded, cells, testbed)}
+    if problems:
+        raise ConfigError(tuple(problems.values()))
+    planned: list[PlannedCell] = []
+    first: dict[tuple[str, tuple[Scalar, ...]], PlannedCell] = {}
+    for cell in cells:
+        alike = cell.transport.shown, tuple(cell.factors.values())
+        if alike not in first or not testbed.is_same_for_every_seed(cell):
+            first[alike] = _planned(cell, testbed)
+        planned.append(replace(first[alike], cell=cell))
+        counted(len(planned), len(cells), "planning cells")
+    return Plan(loaded, testbed, tuple(planned))
+
+
+def _parameter_problems(
+    loaded: LoadedExperiment, cells: Sequence[Cell], testbed: Testbed
+) -> Iterator[Problem]:
+    """One problem per parameter; repetitions have the same, so the first is enough."""
+    for cell in cells:
+        mistake = testbed.parameter_mistake(cell) if cell.repetition == 1 else None
+        if mistake is not None:
+            path, parameters = _whose(loaded, cell, mistake)
+            got = show(parameters.get(mistake.key))
+            place = loaded.document.place((*path, mistake.key))
+            yield Problem(place, format_path((*path, mistake.key)), got, mistake.expected, mistake.advice)
+
+
+def _whose(
+    loaded: LoadedExperiment, cell: Cell, mistake: ParameterMistake
+) -> tuple[tuple[str | int, ...], Mapping[str, Scalar]]:
+    """Where the parameters stand among which one is wrong, and these parameters."""
+    for index, group in enumerate(cell.experiment.groups):
+        if group.name == mistake.group:
+            return ("traffic", index, "parameters"), group.parameters
+    index = [choice.shown for choice in loaded.experiment.transports].index(cell.transport.shown)
+    return ("transports", index), cell.transport.parameters
+
+
+def _planned(cell: Cell, testbed: Testbed) -> PlannedCell:
+    reason = testbed.unsupported(cell)
+    if reason:
+        return PlannedCell(cell, reason, 0.0)
+    seconds, events = testbed.estimate_seconds(cell), testbed.estimate_events(cell)
+    return PlannedCell(cell, None, seconds, events, expected_bytes(cell))

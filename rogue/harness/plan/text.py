@@ -1,0 +1,76 @@
+"""The plan as text: the same whatever the terminal."""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Final
+
+from rogue.harness.columns import align
+from rogue.harness.experiment.hidden import hidden_values
+from rogue.harness.plan.plan import Cost, Plan, PlannedCell
+
+_COUNTS: Final = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand"), (1.0, ""))
+_SIZES: Final = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "bytes"))
+
+
+def plan_text(plan: Plan, jobs: int) -> str:
+    """A table of cells, what cannot run and why, and the expected time."""
+    experiment = plan.loaded.experiment
+    factors = tuple(plan.loaded.factors)
+    rows = [("cell", "transport", *factors, "repetition", "seed", "expected")]
+    rows += [_row(planned, factors) for planned in plan.cells]
+    title = f"{experiment.title or experiment.name}, on {plan.testbed.name}"
+    networks = dict.fromkeys(point.experiment.topology.described() for point in plan.loaded.points)
+    parts = [title, *networks, "", *align(rows), ""]
+    parts += _reasons(plan)
+    parts += [f"note: {words}" for words in hidden_values(plan.loaded)]
+    count = len(plan.runnable)
+    parts.append(f"{count} of {len(plan.cells)} cells can run, {format_cost(plan.cost(jobs))} expected")
+    return "\n".join(parts) + "\n"
+
+
+def _row(planned: PlannedCell, factors: Sequence[str]) -> tuple[str, ...]:
+    cell = planned.cell
+    expected = "cannot run" if planned.unsupported else format_seconds(planned.seconds)
+    values = [str(cell.factors[key]) for key in factors]
+    return (cell.id, cell.transport.shown, *values, str(cell.repetition), str(cell.seed), expected)
+
+
+def _reasons(plan: Plan) -> list[str]:
+    """Each reason once, with the transports it concerns."""
+    found: dict[str, dict[str, None]] = {}
+    for planned in plan.cells:
+        if planned.unsupported:
+            found.setdefault(planned.unsupported, {})[planned.cell.transport.shown] = None
+    lines = [f"cannot run: {', '.join(transports)}: {reason}" for reason, transports in found.items()]
+    return [*lines, ""] if lines else []
+
+
+def format_cost(cost: Cost) -> str:
+    """Time, events if there are any, and size."""
+    words = [format_seconds(cost.seconds)]
+    words += [f"{_rounded(cost.events, _COUNTS)} events"] if cost.events is not None else []
+    return f"{', '.join(words)} and {format_size(cost.stored_bytes)}"
+
+
+def format_size(size_bytes: float) -> str:
+    """Bytes in a unit of a thousand of them."""
+    return _rounded(size_bytes, _SIZES)
+
+
+def _rounded(value: float, units: Sequence[tuple[float, str]]) -> str:
+    """Two digits, in the largest unit that leaves a whole number of them."""
+    size, unit = next((each for each in units if value >= each[0]), units[-1])
+    return (
+        f"{value / size:.2g} {unit}".rstrip() if value < 100 * size else f"{value / size:.0f} {unit}".rstrip()
+    )
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration in one or two units, rounded up."""
+    whole = ceil(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return f"{ceil(whole / 60)} min"
+    hours, rest = divmod(ceil(whole / 60), 60)
+    return f"{hours} h {rest} min"

@@ -1,0 +1,125 @@
+"""Loads plug-ins into this process: each runs once, and what it registered is known, or taken back."""
+
+import ast
+import linecache
+import sys
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Final
+
+from rogue.agent.core import plugins as agent
+from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.plugins.source import PluginSource
+from rogue.workloads import registration
+
+NODE_KINDS: Final = ("control", "estimator")
+"""What the agent needs on nodes, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPlugin:
+    """A plug-in that has run in this process, and what it registered: `control swift`."""
+
+    source: PluginSource
+    adds: tuple[str, ...]
+
+    @property
+    def is_for_nodes(self) -> bool:
+        """Whether the agent cannot do without it."""
+        return any(each.split()[0] in NODE_KINDS for each in self.adds)
+
+
+_loaded: Final[dict[str, LoadedPlugin]] = {}
+
+
+def loaded_plugins() -> tuple[LoadedPlugin, ...]:
+    """All that have run in this process, in order."""
+    return tuple(_loaded.values())
+
+
+def load_plugins(sources: Iterable[PluginSource]) -> tuple[LoadedPlugin, ...]:
+    """Run each that has not run here yet; ConfigError says which line of which file is wrong."""
+    return tuple(_loaded.get(source.sha256) or _load(source) for source in sources)
+
+
+def unload_plugins() -> None:
+    """Take back what all plug-ins registered."""
+    for plugin in _loaded.values():
+        sys.modules.pop(plugin.source.module, None)
+    _loaded.clear()
+    _take_back(0, 0)
+
+
+def _load(source: PluginSource) -> LoadedPlugin:
+    before = len(registration.ADDED), len(agent.ADDED)
+    module = ModuleType(source.module)
+    module.__file__ = source.file
+    # A process elsewhere may not have the file: tracebacks and `inspect` find the text here.
+    lines = source.text.splitlines(keepends=True)
+    linecache.cache[source.file] = (len(source.text), None, lines, source.file)
+    sys.modules[source.module] = module
+    try:
+        exec(compile(source.text, source.file, "exec", dont_inherit=True), module.__dict__)
+        added = [*registration.ADDED[before[0] :], *agent.ADDED[before[1] :]]
+        plugin = LoadedPlugin(source, tuple(str(each) for each in added))
+        _check(plugin)
+    except BaseException as error:
+        del sys.modules[source.module]
+        _take_back(*before)
+        if isinstance(error, Exception) and not isinstance(error, ConfigError):
+            raise ConfigError([_problem(source, error)]) from error
+        if isinstance(error, SystemExit):
+            got, expected = "a plug-in that ends the program", "one that registers what it has"
+            raise ConfigError([Problem(source.file, "", got, expected, "take the exit away")]) from error
+        raise
+    _loaded[source.sha256] = plugin
+    return plugin
+
+
+def _take_back(workloads: int, agents: int) -> None:
+    for added, count in ((registration.ADDED, workloads), (agent.ADDED, agents)):
+        for each in added[count:]:
+            each.remove()
+        del added[count:]
+
+
+def _check(plugin: LoadedPlugin) -> None:
+    source = plugin.source
+    if not plugin.adds:
+        expected = "a call of register_control, register_workload or the like"
+        raise ConfigError([Problem(source.file, "", "a plug-in that adds nothing", expected, "add one")])
+    if plugin.is_for_nodes:
+        for line, name in _imports(source):
+            if not _is_on_nodes(name):
+                expected = "rogue.agent.core and the standard library beside a control or an estimator"
+                advice = "put what is not for nodes into a plug-in of its own"
+                raise ConfigError([Problem(f"{source.file}:{line}", "", f"import {name}", expected, advice)])
+
+
+def _imports(source: PluginSource) -> Iterable[tuple[int, str]]:
+    for node in ast.walk(ast.parse(source.text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, each.name) for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, node.module or "."
+
+
+def _is_on_nodes(name: str) -> bool:
+    box = name.partition(".")[0]
+    return box in sys.stdlib_module_names or f"{name}.".startswith("rogue.agent.core.")
+
+
+def _problem(source: PluginSource, error: Exception) -> Problem:
+    """A sentence with the line of the plug-in that went wrong."""
+    if isinstance(error, SyntaxError) and error.filename == source.file:
+        return Problem(f"{source.file}:{error.lineno}", "", error.msg, "Python", "correct the line")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source.file]
+    place = f"{source.file}:{frames[-1].lineno}" if frames else source.file
+    got, _, expected = str(error).partition(", expected ")
+    if isinstance(error, ValueError) and expected:
+        return Problem(place, "", got, expected, "correct the call")
+    first = str(error).splitlines()[0] if str(error) else "no words"
+    got = f"{type(error).__name__}: {first}"
+    return Problem(place, "", got, "a plug-in that loads without an error", "correct the line")

@@ -1,0 +1,79 @@
+"""The text of a plug-in, and where it came from."""
+
+import hashlib
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rogue.harness.errors import ConfigError, Problem
+from rogue.workloads.manifest import PluginRecord
+from rogue.workloads.printable import is_printable
+
+SIZE_BYTES_MAX: Final = 1_000_000
+ADVICE: Final = "name a Python file; `rogue new control NAME` writes one"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSource:
+    """A plug-in before anybody ran it."""
+
+    file: str
+    """Where it was, as it was named."""
+    text: str
+    is_installed: bool = False
+    """It came with an installed package, by an entry point."""
+
+    @property
+    def sha256(self) -> str:
+        """Of its text, in UTF-8, with a line feed alone at each line's end."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def stem(self) -> str:
+        """A name for a module, from that of the file."""
+        return re.sub(r"\W", "_", Path(self.file).stem)
+
+    @property
+    def module(self) -> str:
+        """What its module is called, in every process alike."""
+        return f"rogue_plugin_{self.stem}_{self.sha256[:12]}"
+
+
+def read_plugin(file: str, place: str, *, is_installed: bool = False) -> PluginSource:
+    """Read a plug-in's file; ConfigError blames the place that named it."""
+    try:
+        path = Path(file)
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise _error(place, f"{file}, which is no regular file")
+        content = path.read_bytes()[: SIZE_BYTES_MAX + 1]
+        if len(content) > SIZE_BYTES_MAX:
+            raise _error(place, f"{file}, which has more than {SIZE_BYTES_MAX} bytes")
+        text = content.decode("utf-8").replace("\r\n", "\n")
+        if not is_printable(text):
+            raise _error(place, f"{file}, which has characters that steer a terminal")
+        return PluginSource(file, text, is_installed)
+    except UnicodeDecodeError as error:
+        raise _error(place, f"{file}, which is no UTF-8 text") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise _error(place, f"'{reason}' on opening {file}") from error
+
+
+def _error(place: str, got: str) -> ConfigError:
+    return ConfigError([Problem(place, "", got, "the file of a plug-in", ADVICE)])
+
+
+def source_of(record: PluginRecord) -> PluginSource:
+    """What a manifest keeps of one."""
+    return PluginSource(record.file, record.text, record.is_installed)
+
+
+def each_once(sources: Iterable[PluginSource]) -> list[PluginSource]:
+    """The same text, named twice, is one plug-in."""
+    first: dict[str, PluginSource] = {}
+    for source in sources:
+        first.setdefault(source.sha256, source)
+    return list(first.values())

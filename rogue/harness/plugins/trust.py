@@ -1,0 +1,63 @@
+"""Plug-ins of a run that is there already: code, perhaps somebody else's, which runs only if it is named."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rogue.harness.errors import UsageError
+from rogue.harness.plugins.installed import installed_plugins
+from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
+from rogue.harness.plugins.source import PluginSource, read_plugin, source_of
+from rogue.workloads.manifest import PluginRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What a person has said about the plug-ins of a run: which files to run, or all that the run keeps."""
+
+    files: tuple[Path, ...] = ()
+    is_whole: bool = False
+
+    def named(self) -> list[PluginSource]:
+        """The files."""
+        return [read_plugin(str(file), f"--plugin {file}") for file in self.files]
+
+
+NOBODY = Trust()
+
+
+def load_trusted(records: Sequence[PluginRecord], trust: Trust) -> tuple[LoadedPlugin, ...]:
+    """Load every plug-in of a run, with the texts of its manifest; UsageError if one is not trusted."""
+    named, kept = trust.named(), [source_of(record) for record in records]
+    strangers = [source.file for source in named if source.sha256 not in {each.sha256 for each in kept}]
+    if strangers:
+        got = f"--plugin {strangers[0]}: got a text that the run was not made with"
+        raise UsageError(f"{got}, expected the same; --trust-plugins takes what the run keeps.")
+    missing = _untrusted(records, [*named, *installed_plugins()] if kept else [], trust)
+    if missing:
+        raise UsageError("\n".join(_refusal(record) for record in missing))
+    return load_plugins(kept)
+
+
+def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[PluginRecord]:
+    """Load what is named and what is installed, and what runs keep if it is trusted; return what is not."""
+    known = [*installed_plugins(), *trust.named()]
+    if trust.is_whole:
+        known += [source_of(record) for record in records]
+    load_plugins(known)
+    return _untrusted(records, known, trust)
+
+
+def _untrusted(
+    records: Sequence[PluginRecord], known: Sequence[PluginSource], trust: Trust
+) -> list[PluginRecord]:
+    """Those that nobody has said may run."""
+    texts = {source.text for source in known}
+    return [] if trust.is_whole else [record for record in records if record.text not in texts]
+
+
+def _refusal(record: PluginRecord) -> str:
+    got = f"plug-in {record.file} ({', '.join(record.adds)}; SHA-256 {record.sha256[:12]}) of the run"
+    expected = "a person's word that this code may run: it can do whatever you can"
+    advice = "add --plugin with the same file, or, if you have read it in manifest.json, --trust-plugins"
+    return f"{got}: expected {expected}; {advice}."

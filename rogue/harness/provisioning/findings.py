@@ -1,0 +1,269 @@
+"""What facts about the nodes mean: whether they can measure, and what is in the way."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rogue.harness.provisioning.cards import CARDS, card_name
+from rogue.harness.provisioning.clocks import ClockOffset
+from rogue.harness.provisioning.inventory import Host, Inventory
+
+Facts = Mapping[str, Any]
+OLDEST_PYTHON: Final = (3, 10)
+FREE_BYTES_MIN: Final = 50_000_000
+"""What samples of a short experiment need."""
+CLOCK_OFFSET_MAX_S: Final = 600.0
+"""The harness corrects for offsets; one so large makes logs and certificates misleading."""
+_PROVISION: Final = "run `rogue provision`"
+_WITH_PLUGINS: Final = f"{_PROVISION}, with the plug-ins of the experiment if it has any"
+"""For the agent's own archive, which takes them along."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    node: str
+    what: str
+    got: str
+    expected: str
+    advice: str
+    refuses: bool = True
+    """Whether measuring would be wrong or impossible; otherwise it is a warning."""
+
+    @property
+    def is_healed_by_provisioning(self) -> bool:
+        """Whether that is the advice."""
+        return self.advice.startswith(_PROVISION)
+
+    def __str__(self) -> str:
+        level = "refused" if self.refuses else "warning"
+        return f"{level}: {self.node}: {self.what}: got {self.got}, expected {self.expected}; {self.advice}."
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found out about the nodes."""
+
+    facts: Mapping[str, Facts]
+    """Per node, from `node_facts`; a node without is one that failed."""
+    failures: Mapping[str, str]
+    """Per node that could not be looked at: why."""
+    clocks: Mapping[str, ClockOffset]
+    lacks: tuple[Finding, ...] = ()
+    """What was missing before anything else could be looked at."""
+
+
+def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) -> list[Finding]:
+    """Everything that is in the way, node by node.
+
+    files: SHA-256, by path, of what must be on every host.
+    """
+    return [
+        *_unreachable(found),
+        *found.lacks,
+        *(
+            finding
+            for host in inventory.hosts
+            if host.name in found.facts
+            for finding in _of_host(host, files, found.facts[host.name])
+        ),
+        *_of_switch(inventory, found.facts),
+        *_clocks(found.clocks),
+        *_differences(inventory, found.facts),
+    ]
+
+
+def _unreachable(found: Examination) -> Iterator[Finding]:
+    for node, why in sorted(found.failures.items()):
+        yield Finding(node, "the node", why, "a reply", "check that it runs and that SSH reaches it")
+
+
+def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Finding]:
+    yield from _of_node(host.name, facts)
+    yield from _interface(host, facts)
+    yield from _rdma(host, facts)
+    for path, checksum in files.items():
+        got = facts["files"].get(path)
+        if got != checksum:
+            text = "nothing" if got is None else f"a file with SHA-256 {got[:12]}..."
+            yield Finding(host.name, path, text, f"SHA-256 {checksum[:12]}...", _WITH_PLUGINS)
+    yield from _ways(host, facts)
+
+
+def _ways(host: Host, facts: Facts) -> Iterator[Finding]:
+    """Peers that do not reply, or only to small packets."""
+    for peer, round_trip_ms in facts["round_trips_ms"].items():
+        if round_trip_ms is not None:
+            continue
+        got, advice = "none", "check cables, bridges and addresses"
+        if peer in facts["small_packets_only"]:
+            got = "replies to small packets alone"
+            advice = "give both ends, and the switch between them, an MTU of that size"
+        expected = f"replies to packets of {host.variables.experiment_mtu} bytes"
+        yield Finding(host.name, f"way to {peer} over the experiment network", got, expected, advice)
+
+
+def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -> Iterator[Finding]:
+    version = tuple(int(part) for part in facts["python"].split(".")[:2])
+    if version < OLDEST_PYTHON:
+        yield Finding(node, "Python", facts["python"], "3.10 or later", "install a newer distribution")
+    for tool, words in facts["tools"].items():
+        if words is None:
+            yield Finding(node, f"tool {tool}", "nothing", "it installed", _PROVISION)
+    for drifted in sorted(set(facts["drift"]) - may_drift):
+        expected = "what provisioning left"
+        yield Finding(node, drifted, "something else", expected, f"{_PROVISION} again")
+    for process in facts["processes"]:
+        what, advice = "processes", f"end it: kill {process.split()[0]}"
+        yield Finding(node, what, f"`{process}` of an earlier run", "none of ours", advice)
+    if facts["changes"] == 0:
+        yield Finding(node, "state", "a node that is not provisioned", "a provisioned one", _PROVISION)
+    if facts["free_bytes"] < FREE_BYTES_MIN:
+        got, expected = f"{facts['free_bytes']} bytes", f"{FREE_BYTES_MIN} bytes at least"
+        yield Finding(node, "free space for samples", got, expected, "free some below /var/lib/rogue")
+    if facts["spooled_bytes"]:
+        got = f"{facts['spooled_bytes']} bytes of an earlier run"
+        advice = "fetch what you need and empty it"
+        yield Finding(node, "/var/lib/rogue/spool", got, "an empty directory", advice, refuses=False)
+    for directory in facts["leftovers"]:
+        got, advice = "samples of an earlier run", f"fetch what you need and remove it: rm -r {directory}"
+        yield Finding(node, directory, got, "nothing of ours", advice, refuses=False)
+
+
+def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
+    wanted, with_mac = host.variables, facts["interface_with_mac"]
+    name = wanted.experiment_interface or with_mac
+    interface = None if name is None else facts["interfaces"].get(name)
+    if name is None or interface is None:
+        there = ", ".join(sorted(facts["addresses"])) or "none with an address"
+        what = f"interface with MAC {wanted.experiment_mac}" if name is None else f"interface {name}"
+        key = "experiment_mac" if name is None else "experiment_interface"
+        yield Finding(host.name, what, "none such", f"one of {there}", f"correct {key} in the inventory")
+        return
+    if wanted.experiment_mac and interface["mac"].lower() != wanted.experiment_mac.lower():
+        what, has = f"MAC of {name}", f"{with_mac or 'no interface'} has that"
+        advice = f"correct experiment_interface in the inventory: {has}"
+        yield Finding(host.name, what, interface["mac"] or "none", wanted.experiment_mac, advice)
+    if not interface["is_up"]:
+        advice = f"ip link set dev {name} up, and check the cable"
+        yield Finding(host.name, f"interface {name}", "one that is down", "one that is up", advice)
+    if interface["mtu"] != wanted.experiment_mtu:
+        got, expected = str(interface["mtu"]), str(wanted.experiment_mtu)
+        yield Finding(host.name, f"MTU of {name}", got, expected, _advice_on_mtu(host))
+    address = str(wanted.experiment_address)
+    if address not in facts["addresses"].get(name, []):
+        got = ", ".join(facts["addresses"].get(name, [])) or "none"
+        advice = f"ip address add {address}/PREFIX dev {name}, or correct the inventory"
+        yield Finding(host.name, f"address of {name}", got, address, advice)
+
+
+def _advice_on_mtu(host: Host) -> str:
+    """Provisioning sets it; what the switch between cards takes is for whoever set up the network."""
+    is_soft = host.variables.rdma_device_kind == "soft_roce"
+    where = "where the switch takes packets of that size, or correct experiment_mtu"
+    return _PROVISION if is_soft else f"{_PROVISION}, {where}"
+
+
+def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
+    """The device that measures is the one whose GID is the experiment address; the name does not matter."""
+    asked_for = [port for port in facts["rdma_ports"] if port["is_asked_for"]]
+    if not asked_for:
+        there = ", ".join(f"{port['device']} on {port['interface']}" for port in facts["rdma_ports"])
+        expected = f"one with the RoCE v2 GID of {host.variables.experiment_address}"
+        is_soft = host.variables.rdma_device_kind == "soft_roce"
+        advice = (
+            _PROVISION if is_soft else "check the card's driver, and that the address is on its interface"
+        )
+        yield Finding(host.name, "RDMA device", there or "none", expected, advice)
+    for port in asked_for:
+        if port["state"] != "ACTIVE":
+            what = f"RDMA device {port['device']} port {port['port']}"
+            yield Finding(host.name, what, port["state"], "ACTIVE", "bring its interface up")
+        yield from _card(host, port)
+
+
+def _card(host: Host, port: Facts) -> Iterator[Finding]:
+    """Whether the device is what the inventory says, and one that is known here."""
+    what, model = f"RDMA device {port['device']}", port["hca_type"]
+    is_card = host.variables.rdma_device_kind == "card"
+    if is_card and not model:
+        advice = "correct rdma_device_kind, or end soft-RoCE: rdma link delete " + str(port["device"])
+        yield Finding(host.name, what, "a device in software", "a card", advice)
+    if is_card and model and model not in CARDS:
+        expected = f"one of {', '.join(CARDS)}"
+        advice = "go on, but nobody has checked how this card counts and limits"
+        yield Finding(host.name, what, f"a card {model}", expected, advice, refuses=False)
+
+
+def _of_switch(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:
+    node = "" if inventory.switch is None else inventory.switch.login.node
+    if node not in facts:
+        return
+    # Each cell of an experiment sets the ports anew, whatever an earlier one left.
+    may_drift = frozenset(f"traffic_control {name}" for name in facts[node]["interfaces"])
+    yield from _of_node(node, facts[node], may_drift)
+    for name, interface in facts[node]["interfaces"].items():
+        if interface is None:
+            yield Finding(node, f"port {name}", "none such", "an interface", "correct the inventory's ports")
+        elif interface["gro"] == "off":
+            expected = "it on: without it the queue drops packets that it should mark"
+            yield Finding(node, f"GRO of {name}", "off", expected, f"ethtool -K {name} gro on")
+
+
+def _clocks(clocks: Mapping[str, ClockOffset]) -> Iterator[Finding]:
+    for node, clock in sorted(clocks.items()):
+        if abs(clock.offset_s) > CLOCK_OFFSET_MAX_S:
+            got = f"{clock.offset_s:+.1f} s beside this machine"
+            expected = f"{CLOCK_OFFSET_MAX_S:.0f} s at most"
+            yield Finding(node, "clock", got, expected, "set it, for instance with chrony", refuses=False)
+
+
+def _differences(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:
+    """Hosts that differ measure different things."""
+    for key, value_of in _COMPARED.items():
+        of_all = {host.name: value_of(facts[host.name]) for host in inventory.hosts if host.name in facts}
+        values = {name: value for name, value in of_all.items() if value}
+        if len(set(values.values())) > 1:
+            got = ", ".join(f"{value} on {node}" for node, value in sorted(values.items()))
+            must = key in _MUST_BE_THE_SAME
+            advice = "install the same on all, or keep in mind that hosts differ"
+            advice = f"{_PROVISION} with the same variables for all" if must else advice
+            yield Finding("hosts", key, got, "the same everywhere", advice, refuses=must)
+
+
+def card_words(port: Facts) -> str:
+    """A port's card and rate, as people say them; empty for a device in software."""
+    return f"{card_name(port['hca_type'])}, {port['rate_bps'] / 1e9:g} Gb/s" if port["hca_type"] else ""
+
+
+def _cards(facts: Facts) -> str:
+    return ", ".join(card_words(port) for port in facts["rdma_ports"] if port["is_asked_for"])
+
+
+def _of_cards(facts: Facts) -> list[Facts]:
+    return [each["card"] for each in facts["interfaces"].values() if each and each.get("card")]
+
+
+def _trust(facts: Facts) -> str:
+    return ", ".join(card["trust"] for card in _of_cards(facts))
+
+
+def _pauses(facts: Facts) -> str:
+    return ", ".join(" ".join(map(str, card["paused"])) or "none" for card in _of_cards(facts))
+
+
+def _dcqcn(facts: Facts) -> str:
+    return ", ".join(card["dcqcn"]["state"] for card in _of_cards(facts))
+
+
+_COMPARED: Final[Mapping[str, Callable[[Facts], str]]] = {
+    "kernel": lambda facts: str(facts["kernel"]),
+    "distribution": lambda facts: str(facts["distribution"]),
+    "card": _cards,
+    "DCQCN": _dcqcn,
+    "trust": _trust,
+    "priorities that pause": _pauses,
+}
+_MUST_BE_THE_SAME: Final = ("trust", "priorities that pause")
+"""One end would pause, or sort arriving packets, in a way that the other does not know."""

@@ -1,0 +1,339 @@
+"""The nodes of a testbed, as Ansible reads them from an inventory."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rogue.harness.errors import ConfigError, Problem, UsageError
+from rogue.harness.provisioning.inventory_trust import check_static, distrusted
+from rogue.harness.provisioning.mistakes import find_problems
+from rogue.harness.provisioning.switches.problems import switch_problems
+from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
+from rogue.remote.destination import Destination, without_config
+from rogue.remote.errors import NodeError
+from rogue.remote.home import at_home
+from rogue.remote.login import Login
+from rogue.remote.resolution import resolve
+from rogue.workloads.shipped import shipped
+
+_HARDWARE: Final = "hardware_switches"
+_GROUPS: Final = ("hosts", "switch", _HARDWARE)
+_TIME_LIMIT_S: Final = 60.0
+_SETTINGS: Final = shipped("playbooks") / "ansible.cfg"
+_RESOLVED_AT_ONCE: Final = 8
+_UNVERIFIED: Final = re.compile(r"stricthostkeychecking[\s='\"]*(no|off|false|accept-new)\b", re.IGNORECASE)
+_CHECKS: Final = tuple(f"ansible_{kind}host_key_checking" for kind in ("", "ssh_", "paramiko_"))
+_TRUE: Final = ("1", "1.0", "on", "t", "true", "y", "yes")
+"""What Ansible takes for true, in small letters."""
+_SSH_ARGUMENTS: Final = ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
+"""Also variables of the environment, in capitals; the inventory's beat those."""
+
+
+class _Variables(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class HostVariables(_Variables):
+    """What the inventory says about a host, beyond how to reach it."""
+
+    experiment_address: IPv4Address
+    """On the network that is measured; never the one that SSH uses."""
+    experiment_interface: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_.:-]{1,15}$")] = None
+    """None: the one with `experiment_mac`, which the node itself finds."""
+    experiment_mac: Annotated[str | None, Field(pattern=r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$")] = None
+    experiment_mtu: Annotated[int, Field(ge=576, le=65_535)]
+    rdma_device_kind: Literal["soft_roce", "card"]
+    experiment_dscp: Annotated[int, Field(ge=0, le=63)] = 26
+    """Of all packets of a card; 26 is what vendors' guides take for RoCE."""
+
+    @property
+    def dscp(self) -> int | None:
+        """None with soft-RoCE, whose limiters know a flow's packets by their class selector."""
+        return self.experiment_dscp if self.rdma_device_kind == "card" else None
+
+
+class SwitchPort(_Variables):
+    """One egress of the switch machine."""
+
+    bridge: str
+    interface: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,15}$")]
+    peer: str
+
+    @property
+    def name(self) -> str:
+        """The port's name in the simulator's tables, such as `s0->h1`."""
+        return f"{self.bridge}->{self.peer}"
+
+
+class SwitchVariables(_Variables):
+    """What the inventory says about a machine that switches."""
+
+    switch_platform: Literal["linux"] = "linux"
+    ports: tuple[SwitchPort, ...]
+    experiment_mtu: Annotated[int, Field(ge=576, le=65_535)]
+
+
+class AllocatedSwitch(_Variables):
+    """A switch that belongs to the experiment, and that this project does not set up."""
+
+    name: str
+    hardware: str
+
+
+class LabVariables(_Variables):
+    """What the inventory says about all nodes."""
+
+    testbed_kind: str = "nodes"
+    allocated_switches: tuple[AllocatedSwitch, ...] = ()
+
+
+class LoginVariables(_Variables):
+    """What the inventory says about how to reach a node; the user's SSH configuration says the rest."""
+
+    ansible_host: str | None = None
+    ansible_port: Annotated[int | None, Field(ge=1, le=65_535)] = None
+    ansible_user: str | None = None
+    ansible_ssh_private_key_file: str | None = None
+    known_hosts_file: str | None = None
+    ansible_ssh_args: str = ""
+    ansible_ssh_common_args: str = ""
+    ansible_ssh_extra_args: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A node that runs the agent."""
+
+    login: Login
+    variables: HostVariables
+
+    @property
+    def name(self) -> str:
+        """As in the topology: h0, h1, ..."""
+        return self.login.node
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchNode:
+    """A machine that stands for every switch of the topology."""
+
+    login: Login
+    variables: SwitchVariables
+
+    @property
+    def interfaces(self) -> dict[str, str]:
+        """What each port sends through, by the port's name."""
+        return {port.name: port.interface for port in self.variables.ports}
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareSwitch:
+    """A switch that is no Linux machine; several may make up the network."""
+
+    name: str
+    variables: HardwareSwitchVariables
+    login: Login | None
+    """None: it is declared, and nobody here logs in to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """All nodes."""
+
+    path: Path
+    kind: str
+    """`virtual`, or what the inventory's `testbed_kind` says; `nodes` by default."""
+    hosts: tuple[Host, ...]
+    switch: SwitchNode | None
+    allocated_switches: tuple[AllocatedSwitch, ...] = ()
+    destinations: tuple[Destination, ...] = ()
+    """What SSH is told to reach each node, for Ansible."""
+    hardware_switches: tuple[HardwareSwitch, ...] = ()
+
+    @property
+    def logins(self) -> tuple[Login, ...]:
+        """Of every node; hardware switches have neither Python nor an agent, and are none."""
+        switch = () if self.switch is None else (self.switch.login,)
+        return (*(host.login for host in self.hosts), *switch)
+
+
+def load_inventory(path: Path, *, is_named: bool = False) -> Inventory:
+    """Read and check an inventory; ConfigError names what is wrong with it, one sentence each.
+
+    is_named: a person named it on the command line in order to work with it, so that it may be a program of
+    that person's.
+    """
+    if not path.is_file():
+        raise UsageError(
+            f"inventory: got {path}, expected a file; `rogue testbed up` writes one, and inventory/example "
+            "shows how one is written by hand."
+        )
+    check_static(path, is_named=is_named)
+    return interpret(path, _listed(path, is_named=is_named))
+
+
+def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
+    """Check what `ansible-inventory --list` says about the file."""
+    variables: Mapping[str, Mapping[str, Any]] = listed.get("_meta", {}).get("hostvars", {})
+    names = {group: listed.get(group, {}).get("hosts", []) for group in _GROUPS}
+    problems = _problems_of_groups(path, names)
+    kinds: dict[str, type[_Variables]] = dict.fromkeys(names["hosts"], HostVariables)
+    kinds |= dict.fromkeys(names["switch"], SwitchVariables)
+    kinds |= dict.fromkeys(names[_HARDWARE], HardwareSwitchVariables)
+    for name, kind in kinds.items():
+        own = variables.get(name, {})
+        problems += [*find_problems(path, name, kind, own), *find_problems(path, name, LoginVariables, own)]
+        problems += _unverified(path, name, own)
+        problems += _no_interface(path, name, own) if kind is HostVariables else []
+    for name, own in variables.items():
+        problems += [each for each in distrusted(path, name, own) if each not in problems]
+    for name in names[_HARDWARE] if not problems else ():
+        problems += switch_problems(path, name, variables[name])
+    problems += _shared_addresses(path, names["hosts"], variables)
+    for name in names["hosts"][:1]:
+        problems += find_problems(path, name, LabVariables, variables.get(name, {}))
+    if problems:
+        raise ConfigError(problems)
+    declared = {name for name in names[_HARDWARE] if variables[name]["switch_platform"] == DECLARED}
+    destinations = {name: _destination(name, variables[name]) for name in kinds if name not in declared}
+    logins = _logins(path, destinations.values())
+    hosts = [Host(logins[name], HostVariables.model_validate(variables[name])) for name in names["hosts"]]
+    switches = [
+        SwitchNode(logins[name], SwitchVariables.model_validate(variables[name])) for name in names["switch"]
+    ]
+    hardware = [
+        HardwareSwitch(name, HardwareSwitchVariables.model_validate(variables[name]), logins.get(name))
+        for name in names[_HARDWARE]
+    ]
+    lab = LabVariables.model_validate(variables[names["hosts"][0]])
+    switch = switches[0] if switches else None
+    return Inventory(
+        path,
+        lab.testbed_kind,
+        tuple(hosts),
+        switch,
+        lab.allocated_switches,
+        tuple(
+            replace(each, user=logins[name].user)
+            for name, each in destinations.items()
+            if name not in names[_HARDWARE]
+        ),
+        tuple(hardware),
+    )
+
+
+def _listed(path: Path, *, is_named: bool) -> dict[str, Any]:
+    """What Ansible itself makes of the file: of plain text, with no plug-in that it could name."""
+    program = Path(sys.executable).with_name("ansible-inventory")
+    environment = {**os.environ, "ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
+    environment |= {"ANSIBLE_CONFIG": str(_SETTINGS)}
+    environment |= {"ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini" if is_named else "yaml,ini"}
+    command = [str(program), "--inventory", str(path), "--list"]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=_TIME_LIMIT_S, check=False
+    )
+    if done.returncode != 0:
+        words = " ".join(done.stderr.split()).removeprefix("ERROR! ")
+        raise UsageError(f"inventory {path}: Ansible cannot read it: {words}")
+    listed = json.loads(done.stdout)
+    assert isinstance(listed, dict)
+    return listed
+
+
+def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Problem]:
+    place, problems = str(path), []
+    if not names["hosts"]:
+        got, expected = "no host in it", "the nodes that run the agent"
+        problems.append(Problem(place, "hosts", got, expected, "write the group, as inventory/example does"))
+    if names["switch"] and names[_HARDWARE]:
+        expected = "none beside the Linux machine of the group `switch`"
+        got, advice = ", ".join(names[_HARDWARE]), "keep those that packets of experiments pass through"
+        problems.append(Problem(place, _HARDWARE, got, expected, advice))
+    if len(names["switch"]) > 1:
+        got = f"{len(names['switch'])} machines"
+        expected = "one machine that stands for all switches"
+        problems.append(Problem(place, "switch", got, expected, "put every bridge on one machine"))
+    return problems
+
+
+def _shared_addresses(
+    path: Path, hosts: Sequence[str], variables: Mapping[str, Mapping[str, Any]]
+) -> list[Problem]:
+    """Each address on the experiment network is one host's."""
+    first: dict[str, str] = {}
+    problems = []
+    for name in hosts:
+        address = str(variables.get(name, {}).get("experiment_address", name))
+        if address in first:
+            got, advice = f"{address}, which {first[address]} has", "give each host its own"
+            place = f"{name}.experiment_address"
+            problems.append(Problem(str(path), place, got, "an address of its own", advice))
+        first.setdefault(address, name)
+    return problems
+
+
+def _no_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
+    if {"experiment_interface", "experiment_mac"} & set(variables):
+        return []
+    expected = "a value, or experiment_mac"
+    return [
+        Problem(str(path), f"{name}.experiment_interface", "nothing", expected, "`ip address` shows both")
+    ]
+
+
+def is_unverified(arguments: str) -> bool:
+    """Whether arguments of SSH switch off that host keys are verified."""
+    return _UNVERIFIED.search(arguments) is not None
+
+
+def _unverified(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
+    """Ways around the verification of host keys."""
+    problems = []
+    arguments = " ".join(str(variables.get(key, "")) for key in _SSH_ARGUMENTS)
+    unchecked = [key for key in _CHECKS if str(variables.get(key, True)).strip().lower() not in _TRUE]
+    if is_unverified(arguments) or unchecked:
+        expected = "host keys that are verified"
+        advice = "put the node's key into known_hosts_file with ssh-keyscan, and compare it"
+        problems.append(Problem(str(path), name, "host keys that are not verified", expected, advice))
+    return problems
+
+
+def _destination(name: str, variables: Mapping[str, Any]) -> Destination:
+    checked = LoginVariables.model_validate(variables)
+    arguments = [
+        shlex.split(str(variables.get(key, os.environ.get(key.upper(), "")))) for key in _SSH_ARGUMENTS
+    ]
+    first, config_of_first = without_config(arguments[0])
+    others, config = without_config([*arguments[1], *arguments[2]])
+    key_file, known_hosts = checked.ansible_ssh_private_key_file, checked.known_hosts_file
+    return Destination(
+        name,
+        checked.ansible_host or name,
+        checked.ansible_port,
+        checked.ansible_user,
+        at_home(key_file) if key_file else None,
+        at_home(known_hosts) if known_hosts else None,
+        first,
+        others,
+        config or config_of_first,
+    )
+
+
+def _logins(path: Path, destinations: Iterable[Destination]) -> dict[str, Login]:
+    """Where each destination leads, by the node's name."""
+    try:
+        with ThreadPoolExecutor(_RESOLVED_AT_ONCE) as pool:
+            return {login.node: login for login in pool.map(resolve, destinations)}
+    except NodeError as error:
+        raise UsageError(f"inventory {path}: {error}") from error

@@ -1,0 +1,186 @@
+"""A CloudLab manifest: a file that one downloads, which says what nodes, networks and switches one got."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Interface
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+
+from rogue.harness.errors import UsageError
+from rogue.reports.files import read_regular
+
+SIZE_MAX_BYTES: Final = 20_000_000
+SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")
+"""Switches that CloudLab gives to a user; with more of them, `sliver_type` says it."""
+_SSH_PORT: Final = 22
+_PORT_MAX: Final = 65_535
+_PORT_DIGITS: Final = 5
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
+"""Of nodes, users and machines: nothing that SSH takes for an option, or Ansible for a template."""
+_MAC_DIGITS: Final = re.compile(r"[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestInterface:
+    """One interface of a node on experiment networks."""
+
+    name: str
+    """As in the manifest, such as `node0:eth1`; Linux has another name for it."""
+    node: str
+    mac: str
+    """Such as 14:58:d0:00:00:01; empty if the manifest does not say it."""
+    address: IPv4Interface | None
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestNode:
+    """One node of a manifest."""
+
+    name: str
+    hardware: str
+    is_switch: bool
+    logins: dict[str, tuple[str, int]]
+    """Host name and port by user."""
+    interfaces: tuple[ManifestInterface, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestLink:
+    """What joins interfaces."""
+
+    name: str
+    interfaces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one got."""
+
+    path: Path
+    nodes: tuple[ManifestNode, ...]
+    links: tuple[ManifestLink, ...]
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest; UsageError names what is wrong with it."""
+    root = _parsed(path)
+    nodes = tuple(_Reader(path, element).node() for element in root if _tag(element) == "node")
+    links = tuple(_Reader(path, element).link() for element in root if _tag(element) == "link")
+    for kind, names in (
+        ("nodes", [node.name for node in nodes]),
+        ("interfaces", [interface.name for node in nodes for interface in node.interfaces]),
+        ("links", [link.name for link in links]),
+    ):
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(
+                f"manifest {path}: got two {kind} called {twice[0]!r}, expected names that differ."
+            )
+    return Manifest(path, nodes, links)
+
+
+def _parsed(path: Path) -> ElementTree.Element:
+    try:
+        content = read_regular(path, SIZE_MAX_BYTES)
+    except OSError as error:
+        raise UsageError(f"manifest {path}: cannot be read: {error.strerror}; give a file.") from error
+    parser = ElementTree.XMLParser(target=_WithoutDoctype(path))
+    try:
+        parser.feed(content)
+        return parser.close()
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        advice = "download it with `geni-get manifest`, or from the experiment's page"
+        raise UsageError(f"manifest {path}: it is no XML ({error}); {advice}.") from error
+
+
+class _WithoutDoctype(ElementTree.TreeBuilder):
+    """A manifest has no document type; one is the way to entities that grow without end or read files."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def doctype(self, name: str, _public: str | None, _system: str | None) -> None:
+        """Called by the parser before anything of it is used."""
+        raise UsageError(f"manifest {self._path}: got a document type ({name}), expected a plain manifest.")
+
+
+def _tag(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+class _Reader:
+    """Reads one element below the root, and names it where something is wrong."""
+
+    def __init__(self, path: Path, element: ElementTree.Element) -> None:
+        self._element = element
+        self._place = f"manifest {path}"
+        self._name = self._text(element, "client_id")
+        self._place = f"manifest {path}: {self._name}"
+
+    def node(self) -> ManifestNode:
+        """The element as a node."""
+        hardware, kind = "", ""
+        for inner in self._all("hardware_type"):
+            hardware = self._text(inner, "name")
+        for inner in self._all("sliver_type"):
+            kind = inner.get("name", "")
+        return ManifestNode(
+            self._name,
+            hardware,
+            hardware in SWITCH_TYPES or kind == "switch",
+            {self._text(each, "username"): self._place_of(each) for each in self._all("login")},
+            tuple(self._interface(inner) for inner in self._all("interface")),
+        )
+
+    def link(self) -> ManifestLink:
+        """The element as a link."""
+        return ManifestLink(
+            self._name, tuple(self._text(each, "client_id") for each in self._all("interface_ref"))
+        )
+
+    def _all(self, tag: str) -> Iterator[ElementTree.Element]:
+        return (inner for inner in self._element.iter() if _tag(inner) == tag)
+
+    def _text(self, element: ElementTree.Element, key: str) -> str:
+        text = element.get(key, "")
+        if _NAME.fullmatch(text) is None:
+            expected = "expected letters, digits and _.:- after a letter or digit"
+            raise UsageError(f"{self._place}: got {key} {text!r:.60} of a {_tag(element)}, {expected}.")
+        return text
+
+    def _place_of(self, login: ElementTree.Element) -> tuple[str, int]:
+        text = login.get("port") or str(_SSH_PORT)
+        if (
+            not (text.isascii() and text.isdecimal() and len(text) <= _PORT_DIGITS)
+            or not 1 <= int(text) <= _PORT_MAX
+        ):
+            got = f"got port {text!r:.60} of a login"
+            raise UsageError(f"{self._place}: {got}, expected a number from 1 to {_PORT_MAX}.")
+        return self._text(login, "hostname"), int(text)
+
+    def _interface(self, interface: ElementTree.Element) -> ManifestInterface:
+        name = self._text(interface, "client_id")
+        digits = interface.get("mac_address", "").replace(":", "").lower()
+        if digits and _MAC_DIGITS.fullmatch(digits) is None:
+            got = f"got MAC {digits!r:.60} of {name}"
+            raise UsageError(f"{self._place}: {got}, expected 12 hexadecimal digits.")
+        mac = ":".join(digits[start : start + 2] for start in range(0, len(digits), 2))
+        addresses = [
+            self._address(name, each)
+            for each in interface
+            if _tag(each) == "ip" and each.get("type", "ipv4") == "ipv4"
+        ]
+        if len(addresses) > 1:
+            got = ", ".join(map(str, addresses))
+            raise UsageError(f"{self._place}: got addresses {got} of {name}, expected one.")
+        return ManifestInterface(name, self._name, mac, addresses[0] if addresses else None)
+
+    def _address(self, name: str, element: ElementTree.Element) -> IPv4Interface:
+        text = f"{element.get('address', '')}/{element.get('netmask', '')}"
+        try:
+            return IPv4Interface(text)
+        except ValueError as error:
+            expected = "expected an IPv4 address and a netmask"
+            raise UsageError(f"{self._place}: got address {text!r:.60} of {name}, {expected}.") from error

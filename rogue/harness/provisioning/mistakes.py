@@ -1,0 +1,66 @@
+"""From what pydantic found wrong with an inventory to sentences a person can act on."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from rogue.harness.errors import Problem
+
+_ADVICE: Final = "inventory/example explains it"
+_EXPECTED: Final = {
+    "missing": "a value",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "greater_than_equal": "a number of at least {ge}",
+    "less_than_equal": "a number of at most {le}",
+    "string_type": "text",
+    "string_pattern_mismatch": "the name of a network interface, at most 15 characters",
+    "ip_v4_address": "an IPv4 address",
+    "literal_error": "{expected}",
+    "tuple_type": "a list",
+    "model_type": "a mapping",
+}
+_EXPECTED_MAC: Final = "a MAC address such as 14:58:d0:00:00:01"
+_TEMPLATE: Final = "{{"
+
+
+def find_problems(
+    path: Path, name: str, kind: type[BaseModel], variables: Mapping[str, Any]
+) -> list[Problem]:
+    """What is wrong with the variables of a node, as far as `kind` knows them."""
+    used = {key: variables[key] for key in kind.model_fields if key in variables}
+    templates = [
+        Problem(str(path), f"{name}.{key}", repr(text), "a value", "templates are not resolved here")
+        for key, text in _templates(used)
+    ]
+    if templates:
+        return templates
+    try:
+        kind.model_validate(variables)
+    except ValidationError as error:
+        return [_problem(path, name, mistake) for mistake in error.errors()]
+    return []
+
+
+def _templates(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Texts that Ansible would still have to fill in, with their places."""
+    if isinstance(value, str) and _TEMPLATE in value:
+        yield key, value
+    inner = (
+        value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for place, each in inner:
+        yield from _templates(each, f"{key}.{place}".lstrip("."))
+
+
+def _problem(path: Path, name: str, mistake: ErrorDetails) -> Problem:
+    key = ".".join(str(part) for part in (name, *mistake["loc"]))
+    got = "nothing" if mistake["type"] == "missing" else repr(mistake["input"])
+    expected = _EXPECTED.get(mistake["type"], mistake["msg"]).format(**mistake.get("ctx", {}))
+    if mistake["type"] == "string_pattern_mismatch" and mistake["loc"][-1] == "experiment_mac":
+        expected = _EXPECTED_MAC
+    return Problem(str(path), key, got, expected, _ADVICE)

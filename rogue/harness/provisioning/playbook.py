@@ -1,0 +1,204 @@
+"""Runs one of the playbooks through ansible-runner, so that it can be watched, stopped and explained."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, Self
+
+import ansible_runner
+from rich.console import Console
+
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.display import TaskDisplay
+from rogue.harness.provisioning.events import PlaybookResult, counts, is_task_start
+from rogue.harness.provisioning.inventory import is_unverified
+from rogue.harness.provisioning.processes import end_processes
+from rogue.remote.destination import Destination
+from rogue.remote.errors import NodeError
+from rogue.workloads.shipped import shipped
+
+DIRECTORY: Final = shipped("playbooks")
+_LIST_LIMIT_S: Final = 60.0
+_LOOK_EVERY_S: Final = 1
+"""How often ansible-runner asks whether it should stop."""
+_DIRECTORY_LENGTH_MAX: Final = 48
+"""A socket's path has 108 bytes at most, and SSH adds to it."""
+_LISTED_TASK: Final = re.compile(r"^ {6}(.+?)\tTAGS:", re.MULTILINE)
+
+_CHECKS: Final = tuple(f"ANSIBLE_{kind}HOST_KEY_CHECKING" for kind in ("", "SSH_", "PARAMIKO_"))
+_SSH_ARGUMENTS: Final = tuple(f"ANSIBLE_SSH_{kind}ARGS" for kind in ("", "COMMON_", "EXTRA_"))
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Which playbook, for whom, with what."""
+
+    playbook: str
+    title: str
+    """What a person reads while it runs."""
+    inventory: Path
+    log: Path
+    variables: Mapping[str, object] = field(default_factory=dict)
+    is_check: bool = False
+    destinations: tuple[Destination, ...] = ()
+    """How SSH reaches the nodes, with the user of each."""
+    nodes: tuple[str, ...] = ()
+    """The only ones to go to; all if empty."""
+
+    def of_nodes(self, names: Iterable[str]) -> Self:
+        """The same for these nodes alone."""
+        return replace(self, nodes=tuple(names))
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while a playbook ran; `played` says how far it came."""
+
+    def __init__(self, played: PlaybookResult) -> None:
+        super().__init__()
+        self.played = played
+
+
+def run_playbook(order: Order, console: Console) -> PlaybookResult:
+    """Run it to its end; a failure on a node is part of what it did, Ctrl-C raises Interrupted."""
+    played = PlaybookResult()
+    with _private_directory() as directory, _stopping() as must_stop:
+        environment = _environment(directory)
+        tasks = count_tasks(order, environment)
+        order.log.parent.mkdir(parents=True, exist_ok=True)
+        with order.log.open("w") as log, TaskDisplay(order.title, tasks, console) as display:
+
+            def on_event(event: Mapping[str, Any]) -> bool:
+                if event.get("stdout"):
+                    log.write(f"{event['stdout']}\n")
+                    log.flush()
+                played.tasks_done += is_task_start(event)
+                played.add(event)
+                display.on_event(event)
+                return False  # ansible-runner keeps no copy of the event
+
+            runner = ansible_runner.run(
+                private_data_dir=str(directory / "runner"),
+                project_dir=str(DIRECTORY),
+                playbook=f"{order.playbook}.yml",
+                inventory=str(order.inventory.resolve()),
+                extravars={**order.variables, **ssh_variables(order.destinations, directory)},
+                envvars=environment,
+                limit=",".join(order.nodes) or None,
+                cmdline="--check --diff" if order.is_check else "--diff",
+                settings={"suppress_env_files": False, "pexpect_timeout": _LOOK_EVERY_S},
+                event_handler=on_event,
+                cancel_callback=must_stop,
+                quiet=True,
+            )
+    if runner.status == "canceled":
+        raise Interrupted(played)
+    if runner.rc != 0 and not played.failures:
+        words = " ".join(played.complaints) or f"it ended with code {runner.rc}"
+        raise NodeError(f"{order.playbook}.yml: Ansible could not run it: {words}; see {order.log}")
+    return played
+
+
+def ssh_variables(destinations: Sequence[Destination], directory: Path) -> dict[str, object]:
+    """Variables that make Ansible call SSH as the rest of the project resolves a node, for all nodes.
+
+    directory: where the SSH configurations are written, one for each node.
+    """
+    ways = {}
+    for number, destination in enumerate(destinations):
+        config = directory / f"ssh_config_{number}"
+        config.write_text(destination.config_text())
+        ways[destination.node] = shlex.join([*destination.arguments, "-F", str(config)])
+    if not ways:
+        return {}
+    return {
+        "ssh_ways": ways,
+        "ssh_users": {each.node: each.user for each in destinations},
+        "ansible_user": "{{ ssh_users[inventory_hostname] }}",
+        "ansible_ssh_common_args": "{{ ssh_ways[inventory_hostname] }}",
+        "ansible_ssh_extra_args": "",
+    }
+
+
+def count_tasks(order: Order, environment: Mapping[str, str]) -> int:
+    """How many tasks of it go to nodes."""
+    command = [str(_program("ansible-playbook")), "-i", str(order.inventory.resolve()), "--list-tasks"]
+    done = subprocess.run(
+        [*command, f"{order.playbook}.yml"],
+        cwd=DIRECTORY,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=_LIST_LIMIT_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        words = " ".join(done.stderr.split())
+        raise NodeError(f"{order.playbook}.yml: Ansible cannot read it: {words}")
+    return sum(counts(title) for title in _LISTED_TASK.findall(done.stdout))
+
+
+def _environment(directory: Path) -> dict[str, str]:
+    """Ansible of this Python, with the settings beside the playbooks and host keys that are verified.
+
+    A user's variables would beat the settings, so those that matter are set or refused.
+    """
+    for name in _SSH_ARGUMENTS:
+        if is_unverified(os.environ.get(name, "")):
+            got = f"got {name}={os.environ[name]!r}, expected host keys that are verified"
+            raise UsageError(f"environment: {got}; unset it.")
+    return {
+        **dict.fromkeys(_CHECKS, "1"),
+        "PATH": f"{_program('ansible-playbook').parent}:{os.environ.get('PATH', os.defpath)}",
+        "ANSIBLE_CONFIG": str(DIRECTORY / "ansible.cfg"),
+        "ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini",
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(directory / "ssh"),
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_DEPRECATION_WARNINGS": "0",
+    }
+
+
+def _program(name: str) -> Path:
+    return Path(sys.executable).with_name(name)
+
+
+@contextmanager
+def _private_directory() -> Iterator[Path]:
+    """A directory for what runner and SSH keep meanwhile."""
+    is_short = len(tempfile.gettempdir()) <= _DIRECTORY_LENGTH_MAX
+    directory = Path(tempfile.mkdtemp(prefix="rogue-", dir=None if is_short else "/tmp"))
+    (directory / "runner").mkdir()
+    try:
+        yield directory
+    finally:
+        for socket in (directory / "ssh").glob("*"):
+            command = ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "node"]
+            subprocess.run(command, capture_output=True, timeout=_LIST_LIMIT_S, check=False)
+        end_processes(directory)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """While inside, Ctrl-C and the system's wish to end are noted, and obeyed where it does no harm."""
+    wishes: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        wishes.append(number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, note) for number in numbers}
+    try:
+        yield lambda: bool(wishes)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

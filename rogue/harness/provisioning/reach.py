@@ -1,0 +1,102 @@
+"""Goes to every node before Ansible does: who replies, what time it is there, whether Ansible can work."""
+
+import shlex
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, TypeVar
+
+from rogue.harness.provisioning.clocks import ClockOffset, clock_offset
+from rogue.harness.provisioning.findings import Finding
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+from rogue.remote.shell import Shell, connect
+
+REACH_LIMIT_S: Final = 30.0
+"""For each step of logging in, and for each reply; a node that is silent for so long is left out."""
+PYTHON: Final = "/usr/bin/python3"
+ANYTHING: Final = "true"
+"""A command that somebody may run as root who may run all."""
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(slots=True)
+class Reached:
+    """What going there has shown."""
+
+    clocks: dict[str, ClockOffset] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    """Why a node did not reply, by its name."""
+    lacks: list[Finding] = field(default_factory=list)
+    """What nodes that replied do not have."""
+
+    def reasons(self) -> dict[str, str]:
+        """Why Ansible could not work on a node, in words, by its name."""
+        lacks = {
+            lack.node: f"{lack.what}: got {lack.got}, expected {lack.expected}; {lack.advice}"
+            for lack in self.lacks
+        }
+        return {**lacks, **self.failures}
+
+
+def reach(logins: Iterable[Login], commands: Mapping[str, str]) -> Reached:
+    """Go to all nodes at once.
+
+    commands: by node, what its user must be allowed to run as root, without a password.
+    """
+    reached = Reached()
+    asked = {login.node: _begin(partial(_visit, login, commands[login.node])) for login in logins}
+    for node, reply in asked.items():
+        try:
+            lacks, clock = reply.result()
+        except NodeError as error:
+            reached.failures[node] = str(error).removeprefix(f"{node}: ")
+        else:
+            reached.lacks += lacks
+            reached.clocks[node] = clock
+    return reached
+
+
+def _begin(work: Callable[[], ResultT]) -> Future[ResultT]:
+    """Do it in a thread for which nobody waits when Ctrl-C ends this process."""
+    future: Future[ResultT] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+def _visit(login: Login, command: str) -> tuple[list[Finding], ClockOffset]:
+    with connect(login, limit_s=REACH_LIMIT_S) as shell:
+        return [*_python(shell), *_root(shell, login.user, command)], clock_offset(shell, REACH_LIMIT_S)
+
+
+def _python(shell: Shell) -> list[Finding]:
+    if _ask(shell, f"test -x {PYTHON} || echo missing") != "missing":
+        return []
+    expected, advice = "the one that Ansible and the agent use", "apt-get install python3"
+    return [Finding(shell.node, PYTHON, "none", expected, advice)]
+
+
+def _root(shell: Shell, user: str, command: str) -> list[Finding]:
+    """Only a permission is asked for: nothing is run."""
+    if user == "root":
+        return []
+    words = _ask(shell, f'words=$(sudo -n -l {command} 2>&1) || echo "${{words:-not allowed}}"')
+    if not words:
+        return []
+    expected = f"that {user} may run `{command}` as root without a password"
+    advice = "give sudo what docs/TESTBEDS.md says under `Your own nodes`"
+    return [Finding(shell.node, "sudo", words, expected, advice)]
+
+
+def _ask(shell: Shell, script: str) -> str:
+    """What a script prints, in one line, whatever shell the user logs in to."""
+    return " ".join(shell.run(f"sh -c {shlex.quote(script)}", limit_s=REACH_LIMIT_S).split())

@@ -1,0 +1,167 @@
+"""Plan, apply, check and undo what the inventory wants of one hardware switch."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rogue.harness.provisioning.switches.change import Change, Configuration
+from rogue.harness.provisioning.switches.ledger import Ledger
+from rogue.harness.provisioning.switches.platform import Command, Platform, Session
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.remote.errors import NodeError, RejectedError
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSwitch:
+    """A switch with a session to it."""
+
+    node: str
+    platform: Platform
+    session: Session
+    ledger: Ledger
+
+    def configuration(self) -> Configuration:
+        """What stands there now."""
+        return self.platform.configuration(self.session.run(self.platform.read))
+
+    def run(self, commands: Iterable[Command]) -> None:
+        """One after the other."""
+        for command in commands:
+            _run(self.session, command)
+
+
+def plan(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
+    """Everything that `apply` would tell the switch now; nothing if it is as wanted."""
+    found = switch.configuration()
+    return _orders(switch.platform, switch.platform.changes(wanted, found), found)
+
+
+def plan_from_nothing(platform: Platform, wanted: HardwareSwitchVariables) -> list[Command]:
+    """What `apply` would tell a switch on which none of it stands."""
+    return _orders(platform, platform.changes(wanted, {}), {})
+
+
+def differences(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[str]:
+    """Where the switch is not as wanted, a sentence each."""
+    return _sentences(switch, switch.platform.changes(wanted, switch.configuration()))
+
+
+def apply(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:
+    """Make the switch as wanted and read that back; what it was told.
+
+    What was there is written down before anything is changed. When the switch rejects a command, what came
+    before it is put back. NodeError if it was rejected, if the connection is lost, or if what is read back
+    differs.
+    """
+    found = switch.configuration()
+    changes = switch.platform.changes(wanted, found)
+    if not changes:
+        return []
+    earlier = switch.ledger.changes()
+    switch.ledger.remember(changes)
+    try:
+        _make(switch, changes, found)
+    except RejectedError:
+        switch.ledger.write(earlier)
+        raise
+    except NodeError as error:
+        raise NodeError(
+            f"{error}; what was there before stands in {switch.ledger.file}, and `rogue switch undo` puts it "
+            "back"
+        ) from error
+    left = switch.platform.changes(wanted, switch.configuration())
+    if left:
+        switch.ledger.write(_as_shown(switch.ledger.changes(), left))
+        lines = _sentences(switch, left)
+        raise NodeError("\n  ".join([f"{switch.node}: what is read back differs from what was set", *lines]))
+    return _orders(switch.platform, changes, found)
+
+
+def undo(switch: OpenSwitch) -> list[Command]:
+    """Put back what was there before, newest first, and read that back; what the switch was told.
+
+    NodeError names what is not back: what the switch did not take, and what somebody else has changed since.
+    """
+    remembered = switch.ledger.changes()
+    found = switch.configuration()
+    back = _reversed(remembered, found)
+    if back:
+        _make(switch, back, found)
+        found = switch.configuration()
+    left = [change for change in remembered if not _is_back(change, found)]
+    switch.ledger.write(left)
+    if left:
+        lines = _sentences(switch, [change.reversed() for change in reversed(left)])
+        advice = f"delete {switch.ledger.file} to leave the switch as it is"
+        raise NodeError("\n  ".join([f"{switch.node}: not everything could be put back", *lines, advice]))
+    return _orders(switch.platform, back, found) if back else []
+
+
+def _orders(platform: Platform, changes: Sequence[Change], found: Configuration) -> list[Command]:
+    if not changes:
+        return []
+    begin, end = (tuple(map(Command, texts)) for texts in (platform.begin, platform.end))
+    return [*begin, *platform.commands(changes, found), *end]
+
+
+def _make(switch: OpenSwitch, changes: Sequence[Change], found: Configuration) -> None:
+    platform = switch.platform
+    try:
+        switch.run(_orders(platform, changes, found))
+    except RejectedError as error:
+        _back(switch, changes)
+        raise RejectedError(f"{error}; what came before it was put back") from error
+
+
+def _back(switch: OpenSwitch, changes: Sequence[Change]) -> None:
+    """After a rejected command: forget the changes, or make those undone that count already."""
+    platform = switch.platform
+    if platform.abort:
+        switch.run(map(Command, platform.abort))
+        return
+    switch.run(Command(text) for text in platform.leave)
+    found = switch.configuration()
+    back = _reversed(changes, found)
+    switch.run(_orders(platform, back, found))
+
+
+def _reversed(changes: Sequence[Change], found: Configuration) -> list[Change]:
+    """What undoes those that have come to count, newest first; a mode that goes takes its lines with it."""
+    back = [change.reversed() for change in reversed(changes) if _stands(change.after, change, found)]
+    gone = {(*change.context, change.before) for change in back if change.after is None}
+    return [
+        change
+        for change in back
+        if not any(change.context[:depth] in gone for depth in range(1, len(change.context) + 1))
+    ]
+
+
+def _stands(text: str | None, change: Change, found: Configuration) -> bool:
+    """Whether a line of a change stands there; where there should be none, whether the other one does not."""
+    lines = found.get(change.context, ())
+    return text in lines if text is not None else change.before not in lines
+
+
+def _is_back(change: Change, found: Configuration) -> bool:
+    """Whether the line from before stands there again; where there was none, whether ours is gone."""
+    lines = found.get(change.context, ())
+    return change.after not in lines if change.before is None else change.before in lines
+
+
+def _as_shown(remembered: Iterable[Change], left: Iterable[Change]) -> list[Change]:
+    """The changes with each line as the switch shows it, so that `undo` finds it."""
+    shown = {(change.context, change.after): change.before for change in left if change.before is not None}
+    return [
+        replace(change, after=shown.get((change.context, change.after), change.after))
+        for change in remembered
+    ]
+
+
+def _sentences(switch: OpenSwitch, changes: Iterable[Change]) -> list[str]:
+    return [f"{switch.node}: {change.difference()}" for change in changes]
+
+
+def _run(session: Session, command: Command) -> None:
+    if command.stdin:
+        session.run(command.text, command.stdin)
+    else:
+        session.run(command.text)

@@ -1,0 +1,105 @@
+"""HPE and H3C Comware 7, such as HPE's FlexFabric and Moonshot switches.
+
+Units: limits in cells of the chip's buffer, whose size no command shows: the inventory says it
+(`switch_cell_bytes`; 208 bytes in the example of the 5510HI's guide). The high limit must be above the low
+one, up to 16000 on a 5130HI. Manuals contradict each other on whether a larger discard probability means more
+marks (11900) or fewer (H3C's), so only a step is set: nothing below, every packet from one cell more. The
+weighting constant is an exponent, where 0 takes the queue as it is. DSCP d has 802.1p priority d / 8 by
+itself.
+
+Each command counts at once. On a chassis PFC's priorities must be set in system view, too; that is not done.
+
+Source: HPE FlexFabric 11900 ACL and QoS Configuration Guide and HPE 5130HI ACL and QoS Command Reference (qos
+wred queue table, queue, qos wred apply, qos trust); FlexFabric Layer 2 LAN Switching guides
+(priority-flow-control).
+
+No Comware switch has run this.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from rogue.harness.provisioning.switches.change import Context, Line
+from rogue.harness.provisioning.switches.platform import Platform
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
+from rogue.harness.provisioning.switches.units import kilobytes_mistake
+from rogue.remote.terminal import Dialect
+
+_LIMIT_CELLS_MAX: Final = 16_000
+_DSCPS_PER_CLASS: Final = 8
+_COLOURS: Final = range(3)
+_TABLE: Final = "qos wred queue table rogue"
+_PFC: Final = "priority-flow-control"
+_OWNED: Final = re.compile(rf"qos wred apply |{_PFC} no-drop dot1p ")
+
+
+class Comware(Platform):
+    """HPE, H3C."""
+
+    name = "comware"
+    dialect = Dialect("hp_comware", r"[>\]]\s*$", r"^\s*% ")
+    read = "display current-configuration"
+    leave: ClassVar = ("return", "system-view")
+    up: ClassVar = "quit"
+
+    def mistake(self, wanted: HardwareSwitchVariables) -> str | None:
+        """Steps of whole cells, no headroom, and DSCPs that are there by themselves."""
+        for number, settings in sorted(wanted.switch_priorities.items()):
+            mistake = _mistake(number, settings, wanted.switch_cell_bytes)
+            if mistake is not None:
+                return f"priority {number}: {mistake}"
+        return None
+
+    def lines(self, wanted: HardwareSwitchVariables) -> list[Line]:
+        """The table of all queues that mark, then each port."""
+        lines = [Line((), _TABLE, _TABLE, f"undo {_TABLE}", opens=True)] if wanted.marking else []
+        for number, marks in wanted.marking:
+            assert wanted.switch_cell_bytes is not None, "checked as a mistake"
+            low = marks.from_bytes // wanted.switch_cell_bytes
+            limits = f"low-limit {low} high-limit {low + 1} discard-probability 100"
+            lines.append(_line((_TABLE,), f"queue {number} weighting-constant", "0"))
+            lines += [_line((_TABLE,), f"queue {number} drop-level {colour}", limits) for colour in _COLOURS]
+            lines.append(_line((_TABLE,), f"queue {number} ecn"))
+        for interface in wanted.interfaces:
+            port = (f"interface {interface}",)
+            if any(each.dscp for each in wanted.switch_priorities.values()):
+                lines.append(_line(port, "qos trust", "dscp"))
+            lines += [_line(port, "qos wred apply", "rogue")] if wanted.marking else []
+            if wanted.pausing:
+                lines.append(Line(port, f"{_PFC} enable", f"{_PFC} enable", f"undo {_PFC}"))
+                lines.append(_line(port, f"{_PFC} no-drop dot1p", ",".join(map(str, wanted.pausing))))
+        return lines
+
+    def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
+        """Tables of others, and PFC where nothing should pause, on our ports."""
+        is_ours = len(context) == 1 and context[0].removeprefix("interface ") in interfaces
+        return is_ours and _OWNED.match(line) is not None
+
+    def off(self, line: str) -> str:
+        """Without the name or the numbers."""
+        return f"undo {line.rpartition(' ')[0]}"
+
+
+def _mistake(number: int, settings: PrioritySettings, cell_bytes: int | None) -> str | None:
+    if settings.headroom_bytes is not None:
+        return "got headroom_bytes, expected none, as Comware sizes it by itself"
+    for dscp in settings.dscp:
+        if dscp // _DSCPS_PER_CLASS != number:
+            expected = f"{_DSCPS_PER_CLASS * number} to {_DSCPS_PER_CLASS * number + 7}"
+            return f"got dscp {dscp}, expected {expected}, which Comware puts there by itself"
+    return None if settings.marks is None else _mistake_of_marks(settings.marks, cell_bytes)
+
+
+def _mistake_of_marks(marks: Marking, cell_bytes: int | None) -> str | None:
+    if cell_bytes is None:
+        return "got marks without switch_cell_bytes, expected the size of the switch's cells"
+    if (marks.to_bytes, marks.probability) != (marks.from_bytes, 1):
+        return "got marks with a slope, expected a step, as manuals contradict each other on probabilities"
+    if marks.from_bytes // cell_bytes >= _LIMIT_CELLS_MAX:
+        return f"got {marks.from_bytes} bytes, expected fewer than {_LIMIT_CELLS_MAX} cells"
+    return kilobytes_mistake(marks.from_bytes, cell_bytes)
+
+
+def _line(context: Context, key: str, value: str = "") -> Line:
+    return Line(context, f"{key} {value}".rstrip(), key, f"undo {key}")

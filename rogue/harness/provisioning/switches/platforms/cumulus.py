@@ -1,0 +1,142 @@
+"""NVIDIA Cumulus Linux with NVUE, from 5.4 on.
+
+Units: thresholds in bytes, the probability in percent from 0 to 100. A traffic class has the number of its
+switch priority by itself. Profiles of our own are bound to ports, so no other port changes. Where nothing of
+ours is bound, Cumulus marks traffic class 0 by its profile `default-global`.
+
+Changes wait until `nv config apply`; a rejected command forgets them (`nv config detach`).
+
+Source: NVIDIA Cumulus Linux User Guide, chapter Quality of Service; NVUE reference, Set and Unset Commands,
+QoS (mapping, pfc, congestion-control, interface qos).
+
+No Cumulus switch has run this.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import ClassVar, Final
+
+from rogue.harness.provisioning.switches.change import Configuration, Context, Line
+from rogue.harness.provisioning.switches.platform import Platform
+from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking
+from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
+
+_LISTED: Final = ("interface", "switch-priority", "traffic-class", "dscp")
+"""Words before a word that may stand for several."""
+_RANGE: Final = re.compile(r"(.*?)(\d+)-(\d+)")
+_BOUND: Final = re.compile(r"nv set interface (\S+) qos (?:pfc|congestion-control) profile \S+$")
+
+
+class Cumulus(Platform):
+    """NVIDIA, with a shell."""
+
+    name = "cumulus"
+    read = "nv config show -o commands"
+    end: ClassVar = ("nv config apply -y",)
+    abort: ClassVar = ("nv config detach",)
+
+    def mistake(self, wanted: HardwareSwitchVariables) -> str | None:
+        """Headroom is not set here; marks come in whole percent."""
+        for number, settings in sorted(wanted.switch_priorities.items()):
+            if settings.headroom_bytes is not None:
+                return f"priority {number}: got headroom_bytes, expected none, as Cumulus sizes it by itself"
+            if settings.marks and (mistake := percent_mistake(settings.marks.probability)):
+                return f"priority {number}: {mistake}"
+        return None
+
+    def lines(self, wanted: HardwareSwitchVariables) -> list[Line]:
+        """Profiles first, then the ports that have them."""
+        profiles = {
+            "mapping": list(_mapping(wanted)),
+            "pfc": list(_pfc(wanted)),
+            "congestion-control": [
+                text for number, marks in wanted.marking for text in _marks(number, marks)
+            ],
+        }
+        lines = []
+        for kind, texts in profiles.items():
+            lines += [_profile_line(kind, text, is_first=text == texts[0]) for text in texts]
+        for interface in wanted.interfaces:
+            for kind in (kind for kind, texts in profiles.items() if texts):
+                key = f"interface {interface} qos {kind} profile"
+                lines.append(Line((), f"nv set {key} rogue", f"nv set {key}", f"nv unset {key}"))
+        return lines
+
+    def owns(self, context: Context, line: str, interfaces: Sequence[str]) -> bool:
+        """Profiles that pause or mark on our ports, and what else stands in ours."""
+        bound = _BOUND.match(line)
+        is_ours = re.match(r"nv set qos (?:pfc|congestion-control) rogue ", line) is not None
+        return is_ours or (bound is not None and bound[1] in interfaces)
+
+    def off(self, line: str) -> str:
+        """Without the value, but for those of which there are several."""
+        words = line.replace("nv set ", "nv unset ", 1)
+        return words if " switch-priority " in words else words.rpartition(" ")[0]
+
+    def configuration(self, text: str) -> Configuration:
+        """Every line stands at the top; lists and ranges in it are told apart."""
+        lines = (line.strip() for line in text.splitlines())
+        return {(): tuple(each for line in lines if line.startswith("nv set ") for each in _each(line))}
+
+
+def _mapping(wanted: HardwareSwitchVariables) -> Iterator[str]:
+    pairs = [
+        (dscp, number) for number, each in sorted(wanted.switch_priorities.items()) for dscp in each.dscp
+    ]
+    if pairs:
+        yield "trust l3"
+    for dscp, number in pairs:
+        yield f"dscp {dscp} switch-priority {number}"
+
+
+def _pfc(wanted: HardwareSwitchVariables) -> Iterator[str]:
+    if wanted.pausing:
+        yield "tx enable"
+        yield "rx enable"
+    for number in wanted.pausing:
+        yield f"switch-priority {number}"
+
+
+def _marks(number: int, marks: Marking) -> Iterator[str]:
+    settings = {
+        "ecn": "enable",
+        "red": "disable",
+        "min-threshold": marks.from_bytes,
+        "max-threshold": marks.to_bytes,
+        "probability": whole_percent(marks.probability),
+    }
+    for key, value in settings.items():
+        yield f"traffic-class {number} {key} {value}"
+
+
+def _profile_line(kind: str, text: str, *, is_first: bool) -> Line:
+    """A line of our own profile; the first that was made is the last to go, and takes the profile with it."""
+    key = text if text.startswith("switch-priority") else text.rpartition(" ")[0]
+    off = "" if is_first else f" {key}"
+    return Line(
+        (),
+        f"nv set qos {kind} rogue {text}",
+        f"nv set qos {kind} rogue {key}",
+        f"nv unset qos {kind} rogue{off}",
+    )
+
+
+def _each(line: str) -> Iterator[str]:
+    """`interface swp1-3,swp7 ...` stands for four lines."""
+    words = line.split()
+    choices = [
+        list(_expanded(word)) if before in _LISTED else [word]
+        for before, word in zip(["", *words], words, strict=False)
+    ]
+    yield from (" ".join(chosen) for chosen in product(*choices))
+
+
+def _expanded(word: str) -> Iterator[str]:
+    for part in word.split(","):
+        found = _RANGE.fullmatch(part)
+        if found is None:
+            yield part
+        else:
+            for number in range(int(found[2]), int(found[3]) + 1):
+                yield f"{found[1]}{number}"

@@ -1,0 +1,26 @@
+"""What of a switch in an inventory its platform cannot do."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rogue.harness.errors import Problem
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
+
+
+def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
+    """At most one, with its place; the variables themselves are right."""
+    wanted = HardwareSwitchVariables.model_validate(variables)
+    if wanted.switch_platform == DECLARED:
+        return []
+    advice = "docs/SWITCHES.md says what each platform takes"
+    if not wanted.switch_ports:
+        key = f"{name}.switch_ports"
+        return [Problem(str(path), key, "nothing", "the ports that experiments use", advice)]
+    mistake = PLATFORMS[wanted.switch_platform].mistake(wanted)
+    if mistake is None:
+        return []
+    place, _, words = mistake.partition(": ")
+    got, _, expected = words.removeprefix("got ").partition(", expected ")
+    return [Problem(str(path), f"{name}.switch_priorities, {place}", got, expected, advice)]

@@ -1,0 +1,136 @@
+"""A real transfer between each two hosts with cards: whether RoCE passes, at the MTU, and how fast."""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from typing import Final, NamedTuple, Protocol
+
+from rogue.harness.provisioning.findings import Facts, Finding
+from rogue.harness.provisioning.inventory import Host, Inventory
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+from rogue.remote.shell import Shell, connect
+
+LEAST_OF_LINE_RATE: Final = 0.9
+"""RoCE v2 over Ethernet carries .93 of the line rate with packets of 1024 bytes."""
+SECONDS: Final = 2
+LIMIT_S: Final = 60.0
+_TRIES: Final = 5
+_PORT: Final = 18_515
+_RDMA_MTUS: Final = (4096, 2048, 1024, 512, 256)
+_HEADERS_BYTES: Final = 60
+"""Of a RoCE v2 packet inside Ethernet: IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4."""
+_ROW: Final = re.compile(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$", re.MULTILINE)
+"""perftest's row of results: bytes, iterations, peak, mean in Gb/s, messages."""
+_BPS_PER_GBPS: Final = 1_000_000_000
+
+
+class _Session(Protocol):
+    """What a command that runs on a node is to us."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class End(NamedTuple):
+    """A host with its card's port."""
+
+    host: Host
+    port: Facts
+
+    @property
+    def name(self) -> str:
+        """The host's."""
+        return self.host.name
+
+    def command(self, peer: "End | None" = None) -> str:
+        """One end of a WRITE test with GID, MTU and DSCP of experiments; as client with a peer."""
+        variables = self.host.variables
+        words = ["ib_write_bw", "-d", str(self.port["device"]), "-i", str(self.port["port"])]
+        words += ["-x", str(self.port["gid_index"]), "-m", str(rdma_mtu_bytes(variables.experiment_mtu))]
+        words += ["-D", str(SECONDS), "-F", "--report_gbits", "-p", str(_PORT)]
+        words += [f"--tclass={(variables.dscp or 0) << 2}"]
+        words += [str(peer.host.variables.experiment_address)] if peer else []
+        return shlex.join(words)
+
+
+def measure_transfers(
+    inventory: Inventory,
+    facts: Mapping[str, Facts],
+    open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect,
+) -> list[Finding]:
+    """What is wrong with transfers between hosts with cards; pairs that share no host send at once."""
+    ends = list(_ends(inventory, facts))
+    findings: list[Finding] = []
+    with ExitStack() as stack:
+        shells: dict[str, Shell] = {}
+        for end in ends:
+            try:
+                shells[end.name] = stack.enter_context(open_shell(end.host.login))
+            except NodeError as error:
+                advice = "check that it runs and that SSH reaches it"
+                findings.append(Finding(end.name, "the node", str(error), "a reply", advice))
+        reached = [end for end in ends if end.name in shells]
+        with ThreadPoolExecutor(max(1, len(reached) // 2)) as pool:
+            for pairs in rounds(reached):
+                findings += [each for each in pool.map(partial(_transfer, shells), pairs) if each is not None]
+    return findings
+
+
+def rounds(ends: Sequence[End]) -> Iterator[list[tuple[End, End]]]:
+    """Every pair once, in rounds in which no host has two: the first stays, the others go round."""
+    seats: list[End | None] = [*ends, *([None] if len(ends) % 2 else [])]
+    for _ in range(len(seats) - 1):
+        across = zip(seats[: len(seats) // 2], reversed(seats), strict=False)
+        yield [(here, there) for here, there in across if here is not None and there is not None]
+        seats.insert(1, seats.pop())
+
+
+def rdma_mtu_bytes(ip_mtu_bytes: int) -> int:
+    """The largest payload of a RoCE packet that fits."""
+    return next((size for size in _RDMA_MTUS if size + _HEADERS_BYTES <= ip_mtu_bytes), _RDMA_MTUS[-1])
+
+
+def _ends(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[End]:
+    for host in inventory.hosts:
+        ports = facts.get(host.name, {}).get("rdma_ports", [])
+        own = next((port for port in ports if port["is_asked_for"]), None)
+        if own is not None and host.variables.rdma_device_kind == "card":
+            yield End(host, own)
+
+
+def _transfer(shells: Mapping[str, Shell], pair: tuple[End, End]) -> Finding | None:
+    """One end serves, the other sends; it tries again while the server is not there yet."""
+    sender, receiver = pair
+    what = f"transfer to {receiver.name} over the experiment network"
+    client = sender.command(receiver)
+    tries = f"for try in {' '.join(map(str, range(_TRIES)))}; do {client} && exit 0; sleep 1; done; exit 1"
+    try:
+        server: _Session = shells[receiver.name].open_session(f"timeout {LIMIT_S:.0f} {receiver.command()}")
+        try:
+            said = shells[sender.name].run(
+                f"timeout {LIMIT_S:.0f} sh -c {shlex.quote(tries)}", limit_s=LIMIT_S
+            )
+        finally:
+            server.close()
+    except NodeError as error:
+        advice = "check GID, MTU and DSCP on the way: the same packets must pass at both ends and the switch"
+        return Finding(sender.name, what, str(error), "a WRITE over RoCE that arrives", advice)
+    return judge_bandwidth(pair, what, said)
+
+
+def judge_bandwidth(pair: tuple[End, End], what: str, said: str) -> Finding | None:
+    """Whether what perftest says is near the line rate."""
+    sender, receiver = pair
+    rows = _ROW.findall(said)
+    line_rate_bps = min(sender.port["rate_bps"], receiver.port["rate_bps"])
+    least_gbps = LEAST_OF_LINE_RATE * line_rate_bps / _BPS_PER_GBPS
+    if rows and float(rows[-1]) >= least_gbps:
+        return None
+    got = f"{float(rows[-1]):g} Gb/s" if rows else "no result of ib_write_bw"
+    expected = f"{least_gbps:g} Gb/s at least, {LEAST_OF_LINE_RATE:g} of the line rate"
+    advice = "see who else uses the network, the card's slot (PCIe), pauses on the way, and its MTU"
+    return Finding(sender.name, what, got, expected, advice)

@@ -1,0 +1,264 @@
+"""A run from its first cell to its last: start it, stop it, take it up again."""
+
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from rogue.harness.counting import Counted, in_silence
+from rogue.harness.data.files import DataFiles
+from rogue.harness.errors import NothingToRunError, UsageError
+from rogue.harness.execution.cell import Task
+from rogue.harness.execution.scheduler import CellSlot, Watcher, run_tasks
+from rogue.harness.experiment.document import Document
+from rogue.harness.experiment.load import LoadedExperiment, check_document
+from rogue.harness.experiment.resolved import resolve
+from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
+from rogue.harness.plugins.loading import LoadedPlugin
+from rogue.harness.results.cell_directory import discard_all_unfinished, stored_record
+from rogue.harness.results.data import keep_data
+from rogue.harness.results.manifest import read_manifest, write_manifest
+from rogue.harness.results.provenance import git_facts, host_facts, versions
+from rogue.harness.results.run_directory import CELLS, cell_checksums, create_run_directory
+from rogue.harness.testbeds.base import Testbed
+from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source
+from rogue.workloads.records import SCHEMA_VERSION, CellStatus
+from rogue.workloads.spelling import meant
+
+MANIFEST_SECONDS: Final = 1.0
+"""The manifest is rewritten at most this often while cells finish."""
+
+
+@dataclass(slots=True)
+class Run:
+    """A run that this process works on."""
+
+    directory: Path
+    manifest: Manifest
+
+    @property
+    def cells(self) -> Path:
+        """Where the cells' directories stand."""
+        return self.directory / CELLS
+
+    def note(self, record: CellRecord) -> None:
+        """Put a cell's record and checksums into the manifest."""
+        index = next(index for index, cell in enumerate(self.manifest.cells) if cell.id == record.id)
+        self.manifest.cells[index] = record
+        self.manifest.files |= cell_checksums(self.directory, record)
+
+    def note_stored(self) -> None:
+        """Believe the cells' directories rather than the manifest, which is old if the run was killed."""
+        for cell in list(self.manifest.cells):
+            record = stored_record(self.cells, cell.id)
+            if record is not None and record != cell:
+                self.note(record)
+
+    def write(self) -> None:
+        """Write the manifest."""
+        write_manifest(self.directory, self.manifest)
+
+
+@dataclass(slots=True)
+class _Bookkeeper:
+    """A watcher that keeps the manifest up to date and passes everything on."""
+
+    run: Run
+    watcher: Watcher
+    written_at: float = 0.0
+
+    def on_started(self, task: Task) -> None:
+        self.watcher.on_started(task)
+
+    def on_progress(self, task: Task, fraction: float) -> None:
+        self.watcher.on_progress(task, fraction)
+
+    def on_finished(self, record: CellRecord) -> None:
+        self.run.note(record)
+        if time.monotonic() - self.written_at > MANIFEST_SECONDS:
+            self.run.write()
+            self.written_at = time.monotonic()
+        self.watcher.on_finished(record)
+
+
+def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | None = None) -> Run:
+    """Make the run directory with a manifest in which every cell is pending or cannot run."""
+    now = datetime.now(UTC)
+    planned = chosen_cells(plan, only_cell)
+    if all(each.unsupported for each in planned):
+        reasons = sorted({each.unsupported for each in planned if each.unsupported})
+        raise NothingToRunError(f"{plan.loaded.document.file}: no cell can run: {'; '.join(reasons)}.")
+    directory = create_run_directory(out, plan.loaded.experiment.name, now)
+    session = _session(command, now)
+    manifest = Manifest(
+        run_id=directory.name,
+        status="running",
+        testbed=plan.testbed.name,
+        created_utc=session.created_utc,
+        command=session.command,
+        experiment=resolve(plan.loaded),
+        source=_source(plan.loaded),
+        sessions=[session],
+        git=session.git,
+        versions=session.versions,
+        host=session.host,
+        cells=[_new_record(each, plan) for each in planned],
+        plugins=[_plugin_record(each) for each in plan.loaded.plugins],
+        data=keep_data(directory, plan.loaded.data),
+    )
+    manifest.files |= {record.kept: record.sha256 for record in manifest.data}
+    run = Run(directory, manifest)
+    run.write()
+    return run
+
+
+def reopen_run(directory: Path, command: Sequence[str]) -> Run:
+    """Take up a run: what its cells' directories say is what was done.
+
+    Cells that are added follow the present schema, so that from now on the run does.
+    """
+    run = Run(directory, read_manifest(directory))
+    if run.cells.is_symlink():
+        raise UsageError(f"{run.cells}: got a link, expected a directory; nothing is written through links.")
+    run.note_stored()
+    run.manifest.schema_version = SCHEMA_VERSION
+    run.manifest.sessions.append(_session(command, datetime.now(UTC)))
+    return run
+
+
+def present_manifest(directory: Path) -> Manifest:
+    """What a run has so far, whoever works on it: read from its files, nothing is written."""
+    run = Run(directory, read_manifest(directory))
+    run.note_stored()
+    return run.manifest
+
+
+def replan(
+    manifest: Manifest,
+    testbed: Testbed,
+    counted: Counted = in_silence,
+    plugins: tuple[LoadedPlugin, ...] = (),
+    files: DataFiles | None = None,
+) -> Plan:
+    """The plan of a run, made again from what its manifest says; its plug-ins are loaded already.
+
+    `files`: those of data that the run keeps, if it has any.
+    """
+    source = manifest.source
+    document = Document(source.file, source.sha256, source.data, {})
+    plan = make_plan(check_document(document, source.set, plugins, files), testbed, counted)
+    identifiers = {cell.id for cell in manifest.cells}
+    cells = tuple(planned for planned in plan.cells if planned.cell.id in identifiers)
+    if len(cells) != len(identifiers):
+        got, advice = "a plan with other cells", f"use the version of commit {manifest.git.commit}"
+        raise UsageError(f"run {manifest.run_id}: got {got}, expected the cells of its manifest; {advice}.")
+    return Plan(plan.loaded, testbed, cells)
+
+
+def cells_left(run: Run, plan: Plan, only_failed: bool = False) -> list[PlannedCell]:
+    """Cells that can run and have no result yet; with `only_failed` those that were tried."""
+    wanted = {CellStatus.FAILED} if only_failed else {*CellStatus} - {CellStatus.OK}
+    identifiers = {cell.id for cell in run.manifest.cells if cell.status in wanted}
+    return [planned for planned in plan.runnable if planned.cell.id in identifiers]
+
+
+def chosen_cells(plan: Plan, identifier: str | None) -> Sequence[PlannedCell]:
+    """All cells of a plan, or the one with that id; UsageError if there is none."""
+    cells = plan.cells
+    if identifier is None:
+        return cells
+    chosen = [planned for planned in cells if planned.cell.id == identifier]
+    if not chosen:
+        advice = meant(identifier, [planned.cell.id for planned in cells], "`rogue plan` lists them")
+        raise UsageError(f"--only-cell: got {identifier!r}, expected a cell of the plan; {advice}.")
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """What runs cells: how many at once, and by what; processes on this computer unless said otherwise."""
+
+    jobs: int
+    make_slot: Callable[[], CellSlot] | None = None
+
+
+def work(run: Run, plan: Plan, cells: Sequence[PlannedCell], workers: Workers, watcher: Watcher) -> None:
+    """Run cells; leave a truthful manifest however this ends. The caller holds the run's lock."""
+    discard_all_unfinished(run.cells)
+    run.manifest.status = "running"
+    run.write()
+    try:
+        tasks = [_task(run, plan, planned) for planned in cells]
+        run_tasks(tasks, workers.jobs, _Bookkeeper(run, watcher), workers.make_slot)
+    finally:
+        run.note_stored()
+        done = all(cell.status in (CellStatus.OK, CellStatus.UNSUPPORTED) for cell in run.manifest.cells)
+        run.manifest.status = "complete" if done else "partial"
+        run.manifest.finished_utc = _utc(datetime.now(UTC))
+        run.write()
+
+
+def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:
+    record = _new_record(planned, plan)
+    record.session = len(run.manifest.sessions) - 1
+    plugins = tuple(each.source for each in plan.loaded.plugins)
+    return Task(planned.cell, plan.testbed, run.cells, record, planned.limit_seconds, plugins)
+
+
+def _new_record(planned: PlannedCell, plan: Plan) -> CellRecord:
+    cell = planned.cell
+    return CellRecord(
+        id=cell.id,
+        transport=cell.transport.shown,
+        transport_name=str(cell.transport.name),
+        factors=dict(cell.factors),
+        repetition=cell.repetition,
+        seed=cell.seed,
+        status=CellStatus.UNSUPPORTED if planned.unsupported else CellStatus.PENDING,
+        message=planned.unsupported,
+        facts={"reproduce": _reproduce(cell.id, plan)},
+    )
+
+
+def _reproduce(identifier: str, plan: Plan) -> str:
+    words = ["rogue", "run", plan.loaded.document.file, "--testbed", plan.testbed.name]
+    words += [word for setting in plan.loaded.settings for word in ("--set", setting)]
+    files = [each.source.file for each in plan.loaded.plugins if not each.source.is_installed]
+    words += [word for file in files for word in ("--plugin", file)]
+    return shlex.join([*words, "--only-cell", identifier])
+
+
+def _plugin_record(plugin: LoadedPlugin) -> PluginRecord:
+    source = plugin.source
+    return PluginRecord(
+        file=source.file,
+        sha256=source.sha256,
+        text=source.text,
+        adds=list(plugin.adds),
+        is_installed=source.is_installed,
+    )
+
+
+def _source(loaded: LoadedExperiment) -> Source:
+    document = loaded.document
+    return Source.model_validate(
+        {
+            "file": document.file,
+            "sha256": document.sha256,
+            "set": list(loaded.settings),
+            "data": document.data,
+        }
+    )
+
+
+def _session(command: Sequence[str], now: datetime) -> Session:
+    return Session(
+        created_utc=_utc(now), command=list(command), git=git_facts(), versions=versions(), host=host_facts()
+    )
+
+
+def _utc(now: datetime) -> str:
+    return f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

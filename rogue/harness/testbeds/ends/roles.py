@@ -1,0 +1,148 @@
+"""From a cell to what each node is asked to do: two roles per flow, one at each end."""
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from rogue.agent.core.transports import TRANSPORTS
+from rogue.harness.cell.carrier import PROBE_GROUP, Carrier, PlannedFlow
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.driver_options import DriverOptions, driver_options
+from rogue.harness.cell.parameters import agent_overrides, agent_settings
+from rogue.harness.testbeds.ends.limiter_classes import LimiterClass, limiter_classes, limiters_of
+from rogue.workloads.traffic import Flow
+
+MEMORY_BYTES_MAX: Final = 32 * 2**20
+"""A longer transfer goes round and round in it."""
+GRID_TOLERANCE: Final = 100
+"""Samples of a hundredth of an interval off belong to the same interval."""
+EndName = Literal["requester", "responder"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFlow:
+    """A planned flow, and what its two nodes are told."""
+
+    planned: PlannedFlow
+    name: str
+    """Stem of its roles' names."""
+    line_rate_bps: int
+    mtu_bytes: int
+    run_ns: int
+    """How long it runs at the longest, from its start."""
+    limiter: LimiterClass = field(default_factory=LimiterClass)
+    """What paces it."""
+    overrides: dict[str, object] = field(default_factory=dict)
+    """Parameters of the transport by the agent's names."""
+    options: DriverOptions = field(default_factory=DriverOptions)
+    memory_bytes_max: int = MEMORY_BYTES_MAX
+    """The largest memory that one of its ends gets."""
+
+    @property
+    def flow(self) -> Flow:
+        """Its schedule."""
+        return self.planned.flow
+
+    @property
+    def flow_id(self) -> str:
+        """Group and ends."""
+        return self.planned.flow_id
+
+    @property
+    def is_probe(self) -> bool:
+        """Whether it measures latency and moves nothing."""
+        return self.planned.is_probe
+
+    @property
+    def transport(self) -> str:
+        """The agent's name for it."""
+        return self.planned.carrier.transport.base
+
+    @property
+    def service(self) -> str:
+        """Reliable connection, unreliable connection or TCP."""
+        return self.planned.carrier.transport.service
+
+    @property
+    def source_end(self) -> EndName:
+        """The end that the bytes leave."""
+        return "responder" if self.flow.verb == "read" else "requester"
+
+    @property
+    def has_limiter(self) -> bool:
+        """Whether the agent sets a rate."""
+        return self.limiter.priority > 0
+
+    def priority_of(self, end: EndName) -> int:
+        """Priority of an end's packets: those of the other end, ACKs above all, pass no limiter."""
+        return self.limiter.priority if end == self.source_end else 0
+
+    def role(self, end: EndName) -> str:
+        """Name of the role at one end."""
+        return f"{self.name}-{end}"
+
+    def host(self, end: EndName) -> str:
+        """Host of one end."""
+        return self.flow.initiator if end == "requester" else self.flow.responder
+
+
+def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[NodeFlow]:
+    """Every flow of a cell, the probe's last."""
+    planned: list[NodeFlow] = []
+    limiters = {
+        host: iter(limiter_classes(flows, limiters_of(cell.topology)))
+        for host, flows in limited_flows(cell).items()
+    }
+    for each in (PlannedFlow(group, flow) for group in cell.groups for flow in group.flows):
+        carrier, flow = each.carrier, each.flow
+        line_rate_bps, name = cell.topology.host_rate_bps(flow.initiator), carrier.transport.base
+        is_own = is_limited(carrier, line_rate_bps)
+        overrides = agent_overrides(name, line_rate_bps, carrier.parameters) if name in TRANSPORTS else {}
+        planned.append(
+            NodeFlow(
+                each,
+                f"flow{len(planned)}",
+                line_rate_bps,
+                cell.topology.mtu_bytes,
+                _run_ns(cell, flow),
+                next(limiters[flow.source]) if is_own else LimiterClass(),
+                dict(overrides),
+                driver_options(carrier.parameters),
+                memory_bytes_max,
+            )
+        )
+    probe = _probe(cell)
+    return [*planned, probe] if probe else planned
+
+
+def limited_flows(cell: Cell) -> dict[str, list[PlannedFlow]]:
+    """Flows with rates, by the hosts that their bytes leave."""
+    by_host: dict[str, list[PlannedFlow]] = {}
+    for group in cell.groups:
+        for flow in group.flows:
+            if is_limited(group, cell.topology.host_rate_bps(flow.initiator)):
+                by_host.setdefault(flow.source, []).append(PlannedFlow(group, flow))
+    return by_host
+
+
+def _run_ns(cell: Cell, flow: Flow) -> int:
+    """To the end of the cell; one that starts microseconds late ends as late, with a last whole sample."""
+    run_ns, interval_ns = cell.timing.limit_ns - flow.start_ns, cell.timing.throughput_interval_ns
+    short_ns = -run_ns % interval_ns
+    return run_ns + short_ns if short_ns <= interval_ns // GRID_TOLERANCE else run_ns
+
+
+def is_limited(carrier: Carrier, line_rate_bps: int) -> bool:
+    """Whether the agent's congestion control sees samples, and so sets rates."""
+    name = carrier.transport.base
+    if name not in TRANSPORTS:
+        return False
+    return agent_settings(name, line_rate_bps, carrier.parameters).estimator is not None
+
+
+def _probe(cell: Cell) -> NodeFlow | None:
+    """The probe is over when the traffic should be."""
+    if cell.probe is None or not cell.experiment.measures("latency"):
+        return None
+    line_rate_bps = cell.topology.host_rate_bps(cell.probe.flow.source)
+    run_ns = max(1, cell.timing.traffic_ns - cell.probe.flow.start_ns)
+    return NodeFlow(cell.probe, PROBE_GROUP, line_rate_bps, cell.topology.mtu_bytes, run_ns)

@@ -1,0 +1,77 @@
+"""What no real stack can do, wherever it runs, said before the run."""
+
+from typing import Final
+
+from rogue.agent.core.estimators import ESTIMATORS
+from rogue.agent.core.transports import TRANSPORTS
+from rogue.agent.node.messages import SAMPLE_INTERVAL_NS_MIN
+from rogue.harness.cell.carrier import Group
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.driver_options import option_mistake
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
+from rogue.harness.cell.parameters import agent_settings
+
+ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
+SIMULATED: Final = {
+    "framing": "packets of nodes have the headers of RoCEv2",
+    "delay_spread": "cables of nodes are as long as they are",
+    "ttl_hops": "no switch of ours counts the links that a packet has taken",
+}
+"""Keys that only the simulator can carry out."""
+ORDERED: Final = "which only the simulator can order"
+
+
+def simulators_topology(cell: Cell) -> str | None:
+    """Why no real network is the topology's, whatever it is made of; None if one can be."""
+    stated = cell.topology.model_dump(by_alias=True)
+    for field in type(cell.topology).model_fields.values():
+        key = str(field.alias)
+        if key in SIMULATED and stated[key] != field.default:
+            return f"topology.{key} is for the simulator, {SIMULATED[key]}: leave it out"
+    return None
+
+
+def simulators_traffic(cell: Cell) -> str | None:
+    """Why no real stack carries a cell's traffic; None if one can."""
+    for group in cell.groups:
+        if group.priority != 0:
+            return "the switches have one traffic class; set priority to 0"
+        if group.asked.workload.is_probing:
+            return f"{group.name} measures latency between many hosts, which only the simulator does"
+        if any(arrival.after for flow in group.flows for arrival in flow.arrivals):
+            return f"{group.name} has transfers that wait for others ({_waiting_key(group)}), {ORDERED}"
+    return None
+
+
+def is_same_for_every_seed(cell: Cell) -> bool:
+    """Whether repetitions ask the same of the network: where only instants of starting are drawn."""
+    return not any(group.workload.is_drawn for group in cell.experiment.groups)
+
+
+def _waiting_key(group: Group) -> str:
+    """The key that makes transfers wait."""
+    keys = type(group.asked.workload).model_fields
+    return "loop" if "loop" in keys else f"kind: {keys['kind'].default}"
+
+
+def too_fine(cell: Cell) -> str | None:
+    """Why agents cannot sample as often as a cell asks; None if they can."""
+    interval_ns = cell.timing.throughput_interval_ns
+    if interval_ns >= SAMPLE_INTERVAL_NS_MIN:
+        return None
+    least = f"agents sample throughput every {SAMPLE_INTERVAL_NS_MIN / 1e6:g} ms or less often"
+    return f"{least}, not every {interval_ns / 1000:g} us: raise the interval of measure's throughput"
+
+
+def check_parameters(cell: Cell, group: Group) -> None:
+    """ParameterError names the first parameter that the agent on a node does not take."""
+    if group.transport.base not in TRANSPORTS:
+        return
+    if mistake := option_mistake(group.parameters):
+        raise ParameterError(mistake)
+    if group.parameters.get("estimator") in ORACLES:
+        honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
+        advice = "no NIC tells what this one asks for"
+        raise ParameterError(ParameterMistake("estimator", f"one of {honest}", advice))
+    line_rate_bps = cell.topology.host_rate_bps(cell.topology.host_names()[0])
+    agent_settings(group.transport.base, line_rate_bps, group.parameters)

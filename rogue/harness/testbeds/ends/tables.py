@@ -1,0 +1,250 @@
+"""From the files of the nodes to the tables of the record schema."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Final, Literal
+
+from rogue.agent.core.application import TransferRecord
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.node.messages import Prepared, Results
+from rogue.harness.cell.cell import Cell
+from rogue.harness.provisioning.port_counters import PortCounters
+from rogue.harness.testbeds.base import Columns, TestbedError
+from rogue.harness.testbeds.ends.roles import GRID_TOLERANCE, EndName, NodeFlow
+from rogue.harness.testbeds.rows import columns_of
+from rogue.harness.testbeds.transfers import SECOND_NS, Transfers, events_table, flows_table, latency_table
+from rogue.workloads.records import CounterRow, EventRow, FailureKind, RttRow, ThroughputRow
+
+PER_CONNECTION = "tcp_"
+"""Counters that each connection has for itself begin with this."""
+Row = Mapping[str, str]
+Shift = Callable[[str], int]
+"""An instant of a node's clock, as text, on the run's own: nanoseconds since its start."""
+
+STATUSES: Final[Mapping[str, Literal["ok", "error", "unfinished"]]] = {
+    "ok": "ok",
+    "error": "error",
+    "unfinished": "unfinished",
+}
+ENDS: tuple[EndName, EndName] = ("requester", "responder")
+
+
+@dataclass(slots=True)
+class Conducted:
+    """What the nodes said about one run."""
+
+    start_ns: int | None
+    """The common start, on this process's clock; None if it has not come to that."""
+    prepared: dict[str, Prepared]
+    results: dict[str, Results]
+    files: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    """By role and name."""
+    logs: dict[str, bytes] = field(default_factory=dict)
+    """What data processes have printed, and files of roles that have no results; by the node's own names."""
+    start_notice_ns: int = 0
+    """How long before the start the last node knew of it."""
+    failures: list[TestbedError] = field(default_factory=list)
+    """Roles that have no results; those of the others are there."""
+
+
+class Readings:
+    """The files of one run, as rows with their times counted from the run's start."""
+
+    def __init__(self, flows: Sequence[NodeFlow], done: Conducted, own_start_ns: Mapping[str, int]) -> None:
+        """`own_start_ns`: the common start on each host's clock."""
+        self.flows = flows
+        self._done = done
+        self._own_start_ns = own_start_ns
+
+    @property
+    def end_ns(self) -> int:
+        """When the last requester had ended, by its own node's clock counted from the start."""
+        ends = (
+            result.end_ns - self._own_start_ns[flow.host("requester")]
+            for flow in self.flows
+            if (result := self._done.results.get(flow.role("requester"))) is not None
+        )
+        return max(ends, default=0)
+
+    def rows(self, flow: NodeFlow, end: EndName, name: str) -> list[Row]:
+        """A table of one role; empty if it wrote none, or failed."""
+        content = self._done.files.get(flow.role(end), {}).get(name, b"")
+        return list(csv.DictReader(io.StringIO(content.decode())))
+
+    def delivered(self, flow: NodeFlow) -> tuple[EndName, list[Row]]:
+        """Samples of the end that sees what arrives.
+
+        Over RC that is whoever is told by acknowledgements, and over UC and TCP only the receiver.
+        """
+        end: EndName = "requester" if flow.service == "rc" else "responder"
+        return end, self.rows(flow, end, "throughput")
+
+    def shift(self, flow: NodeFlow, end: EndName) -> Shift:
+        """How to turn a role's instants into the run's."""
+        start_ns = self._own_start_ns[flow.host(end)]
+        return lambda text: int(text) - start_ns
+
+
+def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
+    """Every table that the roles' files fill; TestbedError (invalid_result) if a file makes no sense."""
+    measures = cell.experiment.measures
+    try:
+        tables = {
+            "flows": flows_table(cell, transfers_of(readings, _carriers(readings))),
+            "events": events_table(cell, readings.end_ns, _events(readings)),
+        }
+        if measures("throughput"):
+            tables["throughput"] = throughput_table(readings)
+        if measures("latency"):
+            tables["latency"] = latency_table(transfers_of(readings, _probes(readings)))
+        if measures("rtt"):
+            tables["rtt"] = rtt_table(readings)
+    except (ValueError, KeyError, TypeError) as error:
+        text = f"a file of the agent's makes no sense ({type(error).__name__}: {error})"
+        raise TestbedError(FailureKind.INVALID_RESULT, text) from error
+    return {
+        name: columns for name, columns in tables.items() if name in ("flows", "events") or _has_rows(columns)
+    }
+
+
+def transfers_of(readings: Readings, flows: Iterable[NodeFlow]) -> Transfers:
+    """Transfers of some flows, as their requesters wrote them down."""
+    for flow in flows:
+        shift = readings.shift(flow, "requester")
+        for row in readings.rows(flow, "requester", "transfers"):
+            yield flow.planned, _transfer(row, shift)
+
+
+def _transfer(row: Row, shift: Shift) -> TransferRecord:
+    end_ns = _when(shift, row["end_ns"])
+    return TransferRecord(
+        transfer_id=int(row["transfer_id"]),
+        size_bytes=int(row["size_bytes"]),
+        start_ns=HostNs(shift(row["start_ns"])),
+        end_ns=None if end_ns is None else HostNs(end_ns),
+        status=STATUSES[row["status"]],
+        error=row["error"] or None,
+        retransmitted_bytes=_integer(row["retransmitted_bytes"]),
+        is_sent=row.get("is_sent", "1") == "1",
+    )
+
+
+def throughput_table(readings: Readings) -> Columns:
+    """Delivered payload per flow and interval, as the end that can see it counted."""
+    rows = []
+    for flow in _carriers(readings):
+        end, samples = readings.delivered(flow)
+        shift = readings.shift(flow, end)
+        for row in samples:
+            interval_ns, delivered_bytes = int(row["interval_ns"]), int(row["delivered_bytes"])
+            rows.append(
+                ThroughputRow(
+                    flow_id=flow.flow_id,
+                    src=flow.flow.source,
+                    dst=flow.flow.destination,
+                    t_ns=_on_grid(shift(row["t_ns"]), interval_ns),
+                    interval_ns=interval_ns,
+                    delivered_bytes=delivered_bytes,
+                    goodput_bps=delivered_bytes * 8 * SECOND_NS / interval_ns,
+                    cwnd_over_rtt_bps=_fraction(row["cwnd_over_rtt_bps"]),
+                    limiter_bps=_integer(row["limiter_bps"]),
+                    retransmitted_bytes=_integer(row.get("retransmitted_bytes", "")),
+                )
+            )
+    return columns_of(ThroughputRow, rows)
+
+
+def _on_grid(t_ns: int, interval_ns: int) -> int:
+    """A whole number of intervals where that is all but true: flows start some microseconds apart."""
+    nearest_ns = round(t_ns / interval_ns) * interval_ns
+    return nearest_ns if abs(t_ns - nearest_ns) <= interval_ns // GRID_TOLERANCE else t_ns
+
+
+def rtt_table(readings: Readings) -> Columns:
+    """The agents' samples; nobody knows the truth beside them."""
+    rows = []
+    for flow in _carriers(readings):
+        shift = readings.shift(flow, "requester")
+        for row in readings.rows(flow, "requester", "rtt"):
+            rows.append(
+                RttRow(
+                    flow_id=flow.flow_id,
+                    t_ns=shift(row["t_ns"]),
+                    wr_id=int(row["wr_id"]),
+                    rtt_ns=int(row["rtt_ns"]),
+                    base_rtt_ns=_integer(row["base_rtt_ns"]),
+                    cwnd_packets=float(row["cwnd_packets"]),
+                    limiter_bps=_integer(row["limiter_bps"]),
+                    accepted=row["accepted"] == "1",
+                    reason=row["reason"] or None,
+                    true_rtt_ns=None,
+                )
+            )
+    return columns_of(RttRow, rows)
+
+
+def _events(readings: Readings) -> list[EventRow]:
+    rows = (
+        EventRow(flow.flow_id, readings.shift(flow, end)(row["t_ns"]), row["event"], row["detail"])
+        for flow in readings.flows
+        for end in ENDS
+        for row in readings.rows(flow, end, "events")
+    )
+    return sorted(rows)
+
+
+def node_counters(readings: Readings) -> list[CounterRow]:
+    """Counters of the hosts: of a NIC that several roles read the widest span, of TCP connections the sum."""
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    for flow in readings.flows:
+        for end in ENDS:
+            for row in readings.rows(flow, end, "counters"):
+                key, before, after = (flow.host(end), row["name"]), int(row["before"]), int(row["after"])
+                if key not in found:
+                    found[key] = before, after
+                elif key[1].startswith(PER_CONNECTION):
+                    found[key] = found[key][0] + before, found[key][1] + after
+                else:
+                    found[key] = min(before, found[key][0]), max(after, found[key][1])
+    return [
+        CounterRow(host, "", name, before, after) for (host, name), (before, after) in sorted(found.items())
+    ]
+
+
+def port_counter_rows(
+    before: Mapping[str, PortCounters], after: Mapping[str, PortCounters]
+) -> list[CounterRow]:
+    """Counters of switches' ports, by the ports' names."""
+    return [
+        CounterRow(
+            port.partition("->")[0], port, name, before=int(asdict(before[port])[name]), after=int(value)
+        )
+        for port, counters in sorted(after.items())
+        for name, value in asdict(counters).items()
+    ]
+
+
+def _carriers(readings: Readings) -> Iterable[NodeFlow]:
+    return (flow for flow in readings.flows if not flow.is_probe)
+
+
+def _probes(readings: Readings) -> Iterable[NodeFlow]:
+    return (flow for flow in readings.flows if flow.is_probe)
+
+
+def _when(shift: Shift, text: str) -> int | None:
+    return shift(text) if text else None
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if text else None
+
+
+def _fraction(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def _has_rows(columns: Columns) -> bool:
+    return any(len(values) for values in columns.values())

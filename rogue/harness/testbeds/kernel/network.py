@@ -1,0 +1,221 @@
+"""A topology inside one kernel, as the commands that build it.
+
+A host is a veth interface with an RDMA device of its own, its other end in a bridge; a switch is a bridge.
+All stand in one network namespace, for `rdma_rxe` lives in the first one only. Packets still cross the
+bridges: by the settings below each interface replies for its own address alone, and takes packets that come
+from an address of this same kernel. Who sends is held to an interface, and so takes no way through memory:
+soft-RoCE by itself, TCP by what its end is told.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from ipaddress import IPv4Address
+from typing import Final
+
+from rogue.agent.node.orders import Command
+from rogue.harness.provisioning.ports import MIN_WIRE_BYTES, WIRE_OVERHEAD_BYTES, PortSettings, port_lines
+from rogue.harness.provisioning.topology_ports import queue_bytes
+from rogue.workloads.framing import TCP_SEGMENTS
+from rogue.workloads.topologies import Link, Topology
+
+LIMITER_CLASSES: Final = 7
+"""Priorities from 1 have a rate limiter each, as on nodes."""
+_BURST_NS: Final = 1_100
+"""For how long a port may send at once: `tc` takes whole microseconds, and with none a port loses a fifth of
+its rate. With 4 us packets run so early through idle ports that long ways get more than behind real ones.
+Source: iproute2, tc/tc_core.c (tc_calc_xmittime)."""
+_LIMITER_BURST_BYTES_MIN: Final = 1_600
+"""Less no agent asks of htb."""
+_FIRST_ADDRESS: Final = IPv4Address("10.0.0.1")
+_PREFIX: Final = 16
+_NETWORK: Final = "10.0.0.0/16"
+_HEADERS_BYTES: Final = 100
+"""More than soft-RoCE's headers, so that the path MTU fits into the interface's."""
+_IP_MTU_MIN: Final = 1500
+_CARD_PACKETS_MAX: Final = 100_000
+"""More than all queue pairs of a host may have waiting."""
+_OF_INTERFACES: Final = {"accept_local": 1, "rp_filter": 0, "arp_ignore": 1, "arp_announce": 2}
+_OF_TCP: Final = {
+    "tcp_timestamps": "0",
+    "tcp_rmem": "4096 131072 6291456",
+    "tcp_wmem": "4096 16384 4194304",
+}
+"""Segments without options, as the simulator's. Buffers are Linux's own where there is memory enough: half of
+the largest is the largest window that is offered. Source: Linux, net/ipv4/tcp.c, tcp_init."""
+_SEGMENT_BYTES: Final = TCP_SEGMENTS.payload_bytes
+
+
+def addresses(topology: Topology) -> dict[str, str]:
+    """The address of each host."""
+    return {host: str(_FIRST_ADDRESS + place) for place, host in enumerate(topology.host_names())}
+
+
+def limiter_burst_bytes(topology: Topology) -> int:
+    """What a rate limiter may let leave at once: a packet. What leaves too early shortens the agent's RTT."""
+    packet_bytes = topology.mtu_bytes + _HEADERS_BYTES + WIRE_OVERHEAD_BYTES
+    rates_bps = (link.rate_bps for host in topology.host_names() for link in topology.links_of[host].values())
+    return max(_LIMITER_BURST_BYTES_MIN, packet_bytes, *map(burst_bytes, rates_bps))
+
+
+def burst_bytes(rate_bps: int) -> int:
+    """What a port of that rate may send at once."""
+    return rate_bps * _BURST_NS // (8 * 10**9)
+
+
+def port_interfaces(topology: Topology) -> dict[str, str]:
+    """The interface of each switch's egress port, by the port's name."""
+    interfaces = {}
+    for number, link in enumerate(topology.links()):
+        for end, (node, peer) in zip("ab", ((link.a, link.b), (link.b, link.a)), strict=True):
+            if node in topology.switch_names():
+                interfaces[f"{node}->{peer}"] = f"p{number}{end}"
+    return interfaces
+
+
+def network_commands(
+    topology: Topology,
+    ports: dict[str, PortSettings],
+    cards: Collection[str],
+    crowded: Collection[str] = (),
+) -> list[Command]:
+    """Everything that makes the topology, in order.
+
+    cards: hosts that get an RDMA device. TCP needs none, and an agent lists 64 at most. crowded: hosts that
+    use several limiters at once.
+    """
+    interfaces = port_interfaces(topology)
+    return [
+        _sysctls(),
+        Command(["ip", "-batch", "-"], _lines(_links(topology, interfaces))),
+        Command(["rdma", "--batch", "-"], _lines(_devices(topology, cards))),
+        Command(["tc", "-batch", "-"], _lines(_trees(topology, ports, interfaces, crowded))),
+    ]
+
+
+def _sysctls() -> Command:
+    interfaces = (
+        f"conf.{scope}.{name}={value}"
+        for name, value in _OF_INTERFACES.items()
+        for scope in ("all", "default")
+    )
+    tcp = (f"{name}={value}" for name, value in _OF_TCP.items())
+    settings = (f"net.ipv4.{setting}" for setting in (*interfaces, *tcp))
+    return Command(["/bin/busybox", "sysctl", "-q", "-w", *settings])
+
+
+def _links(topology: Topology, interfaces: dict[str, str]) -> Iterator[str]:
+    """Cables, switches and hosts. TCP sends single segments, for a queue counts what a wire carries."""
+    mtu_bytes = max(_IP_MTU_MIN, topology.mtu_bytes + _HEADERS_BYTES)
+    hosts = addresses(topology)
+    yield "link set lo up"
+    for switch in topology.switch_names():
+        yield f"link add {switch} type bridge"
+        yield f"link set {switch} mtu {mtu_bytes} up"
+    for link in topology.links():
+        a, b = _interface(link.a, link.b, interfaces), _interface(link.b, link.a, interfaces)
+        of_a, of_b = (f"{each} {_mac(each, hosts)}mtu {mtu_bytes}" for each in (a, b))
+        yield f"link add {of_a} type veth peer name {of_b}"
+        for node, interface in ((link.a, a), (link.b, b)):
+            master = f"master {node} " if interface != node else ""
+            yield f"link set {interface} {master}up"
+    for host, address in hosts.items():
+        yield f"link set {host} gso_max_segs 1"
+        yield f"address add {address}/{_PREFIX} dev {host} noprefixroute"
+        yield f"route append {_NETWORK} dev {host} src {address} advmss {_SEGMENT_BYTES}"
+        for peer in (each for each in hosts if each != host):
+            yield f"neighbour add {hosts[peer]} lladdr {_mac_of(hosts[peer])} dev {host} nud permanent"
+
+
+def _mac(interface: str, hosts: Mapping[str, str]) -> str:
+    return f"address {_mac_of(hosts[interface])} " if interface in hosts else ""
+
+
+def _mac_of(address: str) -> str:
+    """Of our own choice, so that each host knows all others as a card knows its peers: for good.
+
+    Otherwise Linux forgets them when a link is cut, and what it sends waits for a reply to ARP, which it asks
+    for once a second. Source: Linux, net/core/neighbour.c (neigh_carrier_down, neigh_timer_handler).
+    """
+    return ":".join(("02", "00", *(f"{int(part):02x}" for part in address.split("."))))
+
+
+def _devices(topology: Topology, cards: Collection[str]) -> Iterator[str]:
+    for host in topology.host_names():
+        if host in cards:
+            yield f"link add rxe-{host} type rxe netdev {host}"
+
+
+def _interface(node: str, peer: str, interfaces: dict[str, str]) -> str:
+    """A host's only interface is called as the host."""
+    return interfaces.get(f"{node}->{peer}", node)
+
+
+def _trees(
+    topology: Topology,
+    ports: dict[str, PortSettings],
+    interfaces: dict[str, str],
+    crowded: Collection[str],
+) -> Iterator[str]:
+    for link in topology.links():
+        for node, peer in ((link.a, link.b), (link.b, link.a)):
+            port = f"{node}->{peer}"
+            if port in interfaces:
+                yield from port_lines(interfaces[port], ports[port])
+            else:
+                yield from _limiters(node, link, is_crowded=node in crowded)
+
+
+def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
+    """A host's card: its line rate, and one rate limiter for each priority. The classes are those of nodes.
+
+    Classes beside each other have the line rate each. Where several are used at once, a class around all of
+    them has it, too, or a host would send several times what its link carries.
+    A queue pair of `rdma_rxe` waits while packets of its own wait here, as in a card. Where netem stood
+    first, packets would count as gone at once, and an unreliable connection would send without end.
+    Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c (RXE_INFLIGHT_SKBS_PER_QP_HIGH), net/sched/sch_netem.c
+    (skb_orphan_partial).
+    """
+    burst = burst_bytes(link.rate_bps)
+    shape = (
+        f"htb rate {link.rate_bps}bit burst {burst} cburst {burst} quantum 10000 "
+        f"overhead {WIRE_OVERHEAD_BYTES} mpu {MIN_WIRE_BYTES}"
+    )
+    place = "root"
+    if is_crowded:
+        yield f"qdisc add dev {host} root handle 2: htb default 1"
+        yield f"class add dev {host} parent 2: classid 2:1 {shape}"
+        place = "parent 2:1"
+    yield f"qdisc add dev {host} {place} handle 1: htb default 10"
+    for number in range(LIMITER_CLASSES + 1):
+        yield f"class add dev {host} parent 1: classid 1:1{number} {shape}"
+        yield f"qdisc add dev {host} parent 1:1{number} handle 1{number}: pfifo limit {_CARD_PACKETS_MAX}"
+    for priority in range(1, LIMITER_CLASSES + 1):
+        marked = f"flower ip_tos {priority << 5:#x}/0xe0"
+        yield f"filter add dev {host} parent 1: protocol ip prio 1 {marked} classid 1:1{priority}"
+
+
+def port_settings(topology: Topology) -> dict[str, PortSettings]:
+    """How each port of the switches is set."""
+    return {
+        f"{switch}->{peer}": PortSettings(
+            rate_bps=link.rate_bps,
+            queue_bytes=queue_bytes(topology),
+            delay_ns=_delay_ns(topology, peer, link),
+            burst_bytes=burst_bytes(link.rate_bps),
+            loses_what_comes=peer in topology.host_names(),
+        )
+        for switch in topology.switch_names()
+        for peer, link in topology.links_of[switch].items()
+    }
+
+
+def _delay_ns(topology: Topology, peer: str, link: Link) -> int:
+    """The delay of a port's cable; a port to a host has that of a sender's cable, too, which is as long.
+
+    So a card needs no delay of its own. It is never 0: a packet that is delayed is no longer the card's.
+    """
+    cables = 2 if peer in topology.host_names() else 1
+    return max(1, cables * link.delay_ns)
+
+
+def _lines(lines: Iterator[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,235 @@
+"""What a cell's kernel left behind: tables, facts, raw files."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from rogue.agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.facts import cell_facts
+from rogue.harness.cell.timing import Timing
+from rogue.harness.experiment.choices import MeasureKind
+from rogue.harness.provisioning.port_counters import (
+    PortCounters,
+    filter_drops,
+    port_counters,
+    waiting_packets,
+)
+from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
+from rogue.harness.testbeds.ends.equipment import pacing_facts
+from rogue.harness.testbeds.ends.roles import NodeFlow
+from rogue.harness.testbeds.ends.tables import (
+    Conducted,
+    Readings,
+    collect_tables,
+    node_counters,
+    port_counter_rows,
+)
+from rogue.harness.testbeds.ends.verdict import failure_of
+from rogue.harness.testbeds.kernel.network import port_interfaces
+from rogue.harness.testbeds.kernel.orders import DISCIPLINES, FILTERED_WAYS, HUNG_AFTER_NS
+from rogue.harness.testbeds.rows import columns_of
+from rogue.workloads.records import CounterRow, FailureKind, QueueRow
+
+CLOCK: Final = "virtual: computing takes no time"
+NOT_MEASURED: Final[dict[MeasureKind, str]] = {
+    "cpu": "processor time is free in a kernel with a virtual clock",
+    "pauses": "Linux's bridges pause nobody",
+    "packets": "only the simulator records packets",
+}
+
+_SENSELESS: Final = (
+    ArithmeticError,
+    AttributeError,
+    csv.Error,
+    LookupError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What reading a file may raise that holds something else than it should."""
+EMPTY: Final[dict[MeasureKind, str]] = {
+    "throughput": "no flow lasted for an interval of samples",
+    "latency": "no probe was sent",
+    "rtt": "no transport of the cell estimates round-trip times, or no flow lasted for a sample",
+}
+"""Why a table has no rows."""
+
+
+def result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
+    """Read the folder of a kernel that has ended; what makes no sense there is a failure with words."""
+    try:
+        return _result_of(cell, flows, folder)
+    except TestbedError as error:
+        failure = Failure(error.kind, str(error))
+    except _SENSELESS as error:
+        text = f"what the kernel left behind makes no sense ({type(error).__name__}: {error})"
+        failure = Failure(FailureKind.INVALID_RESULT, text)
+    return CellResult(raw=_raw(folder), failure=failure)
+
+
+def _result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
+    account = Account.read(_content(folder / ACCOUNT).decode())
+    result = CellResult(raw=_raw(folder), failure=_failure(account))
+    for measure, reason in NOT_MEASURED.items():
+        if cell.experiment.measures(measure):
+            result.not_measured[measure] = reason
+    if account.start_ns is None or account.failure is not None:
+        return result
+    done = Conducted(account.start_ns, account.prepared, account.results, _files(folder))
+    own_start_ns = dict.fromkeys(cell.topology.host_names(), account.start_ns)
+    readings = Readings(flows, done, own_start_ns)
+    result.tables = collect_tables(cell, readings)
+    counts = json.loads(_content(folder / COUNTS))
+    before, after = (_port_counters(cell, counts[when]) for when in ("before", "after"))
+    counters = port_counter_rows(before, _with_cuts(cell, after, counts["meanwhile"])) + node_counters(
+        readings
+    )
+    result.tables["counters"] = columns_of(CounterRow, sorted(counters))
+    if cell.experiment.measures("queues"):
+        result.tables["queues"] = _queues(cell, folder / SAMPLES)
+    for measure, reason in EMPTY.items():
+        if cell.experiment.measures(measure) and measure not in result.tables:
+            result.not_measured[measure] = reason
+    result.facts = _facts(cell, flows, account)
+    result.failure = failure_of(cell, flows, account.results)
+    return result
+
+
+_KINDS: Final = {
+    "configuration": FailureKind.CONFIGURATION,
+    "verbs": FailureKind.VERBS,
+    "timeout": FailureKind.TIMEOUT,
+}
+
+
+def _failure(account: Account) -> Failure | None:
+    if account.failure is None:
+        return None
+    return Failure(_KINDS.get(account.failure_kind or "", FailureKind.AGENT), account.failure)
+
+
+def _files(folder: Path) -> dict[str, dict[str, bytes]]:
+    """The roles' files, by role and name."""
+    files: dict[str, dict[str, bytes]] = {}
+    for path in sorted((folder / FILES).iterdir()):
+        role, _, name = path.name.partition(".")
+        files.setdefault(role, {})[name] = _content(path)
+    return files
+
+
+def _content(path: Path) -> bytes:
+    """A file of a kernel's; nothing but a file of its own is opened."""
+    if path.is_symlink() or not path.is_file():
+        raise ValueError(f"{path.name} is missing, or no file")
+    return path.read_bytes()
+
+
+def _queues(cell: Cell, samples: Path) -> Columns:
+    """Samples of the ports: what waits at the instants, and what was dropped and marked since the one before.
+
+    Deviation: the kernel keeps no largest queue between two samples; the sample itself stands there.
+    """
+    rows = csv.DictReader(io.StringIO(_content(samples).decode()))
+    return columns_of(QueueRow, _queue_rows(_repeated(rows, cell.timing)))
+
+
+def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """Samples with their instants: one that stands for several is there several times."""
+    for t_ns, sample in groupby(rows, key=lambda row: int(row["t_ns"])):
+        ports = list(sample)
+        repeats, interval_ns = int(ports[0]["repeats"]), timing.queue_interval_ns
+        if not 0 <= repeats * interval_ns <= timing.limit_ns + HUNG_AFTER_NS:
+            raise ValueError(f"repeats: got {repeats}, expected as many as the cell has intervals at most")
+        for number in range(repeats + 1):
+            yield from ((t_ns + number * interval_ns, port) for port in ports)
+
+
+def _queue_rows(samples: Iterable[tuple[int, Mapping[str, str]]]) -> Iterator[QueueRow]:
+    before: dict[str, tuple[int, int]] = {}
+    for t_ns, each in samples:
+        port, waiting_bytes = each["port"], int(each["bytes"])
+        drops, marks = int(each["drops"]), int(each["marks"])
+        known = before.get(port, (0, 0))
+        before[port] = drops, marks
+        yield QueueRow(
+            node=port.partition("->")[0],
+            port=port,
+            priority=0,
+            t_ns=t_ns,
+            bytes=waiting_bytes,
+            max_bytes=waiting_bytes,
+            drops=drops - known[0],
+            marks=marks - known[1],
+        )
+
+
+def _port_counters(cell: Cell, printed: Mapping[str, str]) -> dict[str, PortCounters]:
+    """Counters of the switches' ports, from what tc printed."""
+    disciplines: dict[str, list[dict[str, Any]]] = {}
+    for discipline in json.loads(printed[DISCIPLINES]):
+        disciplines.setdefault(discipline["dev"], []).append(discipline)
+    return {
+        port: port_counters(disciplines.get(interface, []), _filtered_packets(printed, interface))
+        for port, interface in port_interfaces(cell.topology).items()
+    }
+
+
+def _filtered_packets(printed: Mapping[str, str], interface: str) -> int:
+    """What the filters of a port have dropped, of what leaves it and of what its host sends."""
+    shown = (printed.get(f"{interface} {way}") or "[]" for way in FILTERED_WAYS)
+    return sum(filter_drops(json.loads(each)) for each in shown)
+
+
+def _with_cuts(
+    cell: Cell, counters: Mapping[str, PortCounters], kept: Mapping[str, str]
+) -> dict[str, PortCounters]:
+    """Counters with what waited in ports at the instants when their links were cut.
+
+    kept: what tc printed then, under the interface and the number of the cut.
+    """
+    lost: dict[str, int] = {}
+    for name, printed in kept.items():
+        interface = name.partition(" ")[0]
+        lost[interface] = lost.get(interface, 0) + waiting_packets(json.loads(printed))
+    interfaces = port_interfaces(cell.topology)
+    return {
+        port: replace(counted, lost_packets=counted.lost_packets + lost.get(interfaces[port], 0))
+        for port, counted in counters.items()
+    }
+
+
+def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fact]:
+    probe = next((flow for flow in flows if flow.is_probe), None)
+    return {
+        "clock": CLOCK,
+        **cell_facts(cell),
+        "probe_host": probe.flow.source if probe else None,
+        "queue_interval_ns": cell.timing.queue_interval_ns,
+        "qp_failures": sum(
+            result.status == "error" and not name.startswith("probe")
+            for name, result in account.results.items()
+        ),
+        "nic": "the kernel's own network stack (software)" if _is_all_tcp(cell) else "rdma_rxe (software)",
+        "nic_is_hardware": False,
+        **pacing_facts(flows, account.prepared),
+        "switch": "Linux bridges (software)",
+        "node_kernel": account.kernel,
+        "node_python": account.python,
+    }
+
+
+def _is_all_tcp(cell: Cell) -> bool:
+    return all(group.transport.service == "tcp" for group in cell.groups)
+
+
+def _raw(folder: Path) -> dict[str, bytes]:
+    """What was said on the way."""
+    kept = (path for path in sorted([*folder.glob("*.log"), *folder.glob("*.json")]) if path.is_file())
+    return {path.name: path.read_bytes() for path in kept if not path.is_symlink() and path.stat().st_size}

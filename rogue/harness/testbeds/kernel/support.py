@@ -1,0 +1,93 @@
+"""What a kernel with a virtual clock cannot do, said before the run."""
+
+from typing import Final
+
+from rogue.agent.core.transports import TRANSPORTS
+from rogue.agent.node.messages import KERNEL_TCPS
+from rogue.harness.cell.carrier import Group
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.marking import MARK_ABOVE, marked_above_bytes
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
+from rogue.harness.cell.parameters import as_written
+from rogue.harness.provisioning.ports import PROMPT_RED_BYTES_MIN
+from rogue.harness.testbeds.ends import support as ends
+from rogue.harness.testbeds.ends.limiter_classes import limiters_of, short_of
+from rogue.harness.testbeds.ends.port_faults import unsupported_fault
+from rogue.harness.testbeds.ends.roles import limited_flows
+from rogue.harness.testbeds.kernel.ports import thresholds_bytes
+
+OFFERED: Final = (*TRANSPORTS, *KERNEL_TCPS)
+
+NIC: Final = "soft_roce"
+"""The simulator's name for what the kernel has."""
+
+
+def unsupported(cell: Cell) -> str | None:
+    """Why a cell cannot run here, naming what could; None if it can."""
+    return (
+        _unsupported_transports(cell)
+        or _unsupported_network(cell)
+        or ends.simulators_traffic(cell)
+        or ends.too_fine(cell)
+        or _unsupported_marking(cell)
+        or _short_of_limiters(cell)
+        or cell.idleness
+    )
+
+
+def check_parameters(cell: Cell, group: Group) -> None:
+    """ParameterError names the first parameter that neither an agent nor a switch takes."""
+    ends.check_parameters(cell, group)
+    if group.transport.wants_marks and marked_above_bytes(cell.topology, group) <= PROMPT_RED_BYTES_MIN:
+        expected = f"more than {PROMPT_RED_BYTES_MIN} bytes, as Linux's RED marks"
+        raise ParameterError(ParameterMistake(as_written(MARK_ABOVE), expected, "raise it"))
+
+
+def _unsupported_transports(cell: Cell) -> str | None:
+    for group in cell.groups:
+        name = group.transport
+        if name.features or name.base not in OFFERED:
+            return f"the kernel testbed has no {name}; it has {', '.join(OFFERED)}"
+        if group.parameters.get("completions") == "polling":
+            return "what polls never ends where no time passes while it does: set completions to event"
+        if name.service == "tcp" and (key := _kernels_own(group)):
+            return f"{name} is Linux's own, which takes no {key}: leave it out"
+    return None
+
+
+def _kernels_own(group: Group) -> str | None:
+    """A parameter of a TCP, which a kernel has as it is; when switches mark is another thing."""
+    of_switches = (as_written(MARK_ABOVE),) if group.transport.wants_marks else ()
+    return next((key for key in group.parameters if key not in of_switches), None)
+
+
+def _unsupported_marking(cell: Cell) -> str | None:
+    if len(thresholds_bytes(cell)) > 1:
+        return f"the switches have one traffic class: give all groups the same {as_written(MARK_ABOVE)}"
+    return None
+
+
+def _short_of_limiters(cell: Cell) -> str | None:
+    """Flows over UC have no limiter of packets, so that many may share one where nobody else does."""
+    limiters = limiters_of(cell.topology)
+    hosts = (
+        (host, flows)
+        for host, flows in limited_flows(cell).items()
+        if any(flow.carrier.transport.service == "rc" for flow in flows)
+    )
+    return next((reason for host, flows in hosts if (reason := short_of(host, flows, limiters))), None)
+
+
+def _unsupported_network(cell: Cell) -> str | None:
+    topology = cell.topology
+    if topology.switch == "voq":
+        return "only the simulator has input-queued switches; leave topology.switch out"
+    if topology.nic not in (None, NIC):
+        return f"the kernel's card is {NIC}, no {topology.nic}: leave topology.nic out"
+    nodes = len(topology.host_names()) + len(topology.switch_names())
+    if len(list(topology.links())) != nodes - 1:
+        return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
+    delays_ns = {link.delay_ns for host in topology.host_names() for link in topology.links_of[host].values()}
+    if len(delays_ns) > 1:
+        return "the kernel gives the cables of all hosts one delay: give their links the same delay"
+    return ends.simulators_topology(cell) or unsupported_fault(cell)

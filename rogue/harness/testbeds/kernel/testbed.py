@@ -1,0 +1,159 @@
+"""Run a cell in a kernel of its own."""
+
+import platform
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from rogue.agent.node.bundle import agent_archive
+from rogue.agent.node.orders import ORDERS, REACHED
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.mistakes import ParameterMistake, first_mistake
+from rogue.harness.plugins.packing import packed_plugins
+from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
+from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.ends.support import is_same_for_every_seed
+from rogue.harness.testbeds.kernel import support
+from rogue.harness.testbeds.kernel.orders import orders_of
+from rogue.harness.testbeds.kernel.outcome import result_of
+from rogue.virtual import prerequisites
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.kernel.boot import CONSOLE, MAIN, Kernel, KernelPanicError, KernelTimeoutError, boot
+from rogue.virtual.kernel.cache import cache_directory, obtain, present
+from rogue.workloads.records import FailureKind
+
+AGENT: Final = "rogue-agent.pyz"
+BUILD: Final = "rogue testbed kernel build"
+_CONDUCT: Final = f"""\
+import sys
+
+sys.path.insert(0, "{AGENT}")
+from rogue.agent.node.conductor import main
+
+sys.exit(main(["."]))
+"""
+SETUP_SECONDS: Final = 4.0
+"""Booting, building the network, starting Python."""
+ROLE_SECONDS: Final = 0.7
+"""Starting and preparing one end of a flow: a process whose pages are all touched anew."""
+PACKET_SECONDS: Final = 20e-6
+"""Processor time of a data packet with its acknowledgement, two ports, a bridge (benchmarks/README.md)."""
+MEMORY_BYTES_MAX: Final = 4 * 2**20
+"""Every page of a role's memory costs when it is touched first, and all of them are in one kernel."""
+BASE_MIB: Final = 256
+"""The kernel, its network and the conductor."""
+ROLE_MIB: Final = 16
+"""One end of a flow: its process takes about 9 MiB of its own, and its share of TCP's buffers."""
+LIMIT_FACTOR: Final = 30.0
+"""A kernel that takes so many times what it should has hung."""
+
+
+def memory_mib(flows: int) -> int:
+    """Memory of a kernel with two ends per flow; what is not touched costs nothing."""
+    return BASE_MIB + 2 * flows * ROLE_MIB
+
+
+class KernelTestbed(Testbed):
+    """Linux as one process with a virtual clock: real verbs and real queues at the experiment's rate."""
+
+    def __init__(self, kernel: Kernel | None = None) -> None:
+        """`kernel`: one that is there; otherwise it is looked for, and built where there is none."""
+        self._kernel = kernel
+
+    @property
+    def name(self) -> str:
+        """Key in the registry."""
+        return "kernel"
+
+    def obstacles(self) -> list[str]:
+        """Have the kernel built if it is not there; what is in the way of that is in ours."""
+        try:
+            prerequisites.require(prerequisites.KERNEL)
+            self._kernel = obtain(cache_directory(), _tell)
+        except VirtualTestbedError as error:
+            return [str(error)]
+        return []
+
+    def unsupported(self, cell: Cell) -> str | None:
+        """Why the cell cannot run here."""
+        return support.unsupported(cell)
+
+    def is_same_for_every_seed(self, cell: Cell) -> bool:
+        """Unless flows or sizes are drawn."""
+        return is_same_for_every_seed(cell)
+
+    def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
+        """The first parameter that the agent does not take."""
+        return first_mistake(cell, partial(support.check_parameters, cell))
+
+    def estimate_seconds(self, cell: Cell) -> float:
+        """From the ends of flows, and the packets that links to receivers can carry in the traffic's time."""
+        topology = cell.topology
+        rate_bps = sum(topology.host_rate_bps(host) for host in cell.receivers)
+        packets = rate_bps / 8 / topology.mtu_bytes * cell.timing.traffic_ns / 1e9
+        roles = 2 * (sum(cell.receivers.values()) + (cell.probe is not None))
+        return SETUP_SECONDS + roles * ROLE_SECONDS + packets * PACKET_SECONDS
+
+    def _kernel_here(self) -> Kernel:
+        """The kernel that was found before the run; on another computer, such as a cluster's, its own.
+
+        Building takes minutes of all processors, which no cell should: TestbedError says how to have it done.
+        """
+        if self._kernel is not None and self._kernel.program.exists():
+            return self._kernel
+        reason = ""
+        try:
+            if (kernel := present(cache_directory())) is not None:
+                return kernel
+        except VirtualTestbedError as error:
+            reason = f" ({error})"
+        text = f"{platform.node()} has no kernel for cells{reason}; have it built there: {BUILD}"
+        raise TestbedError(FailureKind.CONFIGURATION, text)
+
+    def run(self, cell: Cell, progress: Progress) -> CellResult:
+        """Hand the cell over before the kernel starts, and read what is there when it has ended."""
+        progress(0.0)
+        kernel = self._kernel_here()
+        flows = plan_roles(cell, MEMORY_BYTES_MAX)
+        with tempfile.TemporaryDirectory(prefix="rogue-cell-") as place:
+            folder = Path(place)
+            (folder / AGENT).write_bytes(agent_archive(packed_plugins()))
+            (folder / ORDERS).write_text(orders_of(cell, flows).text())
+            (folder / MAIN).write_text(_CONDUCT)
+            try:
+                boot(
+                    kernel,
+                    folder,
+                    limit_s=LIMIT_FACTOR * self.estimate_seconds(cell),
+                    memory_mib=memory_mib(len(flows)),
+                    on_wait=lambda: progress(_reached(folder, cell)),
+                )
+            except VirtualTestbedError as error:
+                return _lost(error, folder)
+            progress(1.0)
+            return result_of(cell, flows, folder)
+
+
+def _reached(folder: Path, cell: Cell) -> float:
+    """Fraction of the cell's time that has passed in the kernel."""
+    try:
+        reached_ns = int((folder / REACHED).read_text())
+    except (OSError, ValueError):
+        return 0.0
+    return max(0, min(reached_ns, cell.timing.traffic_ns)) / cell.timing.traffic_ns
+
+
+def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:
+    """A kernel that did not come to its end."""
+    kind = FailureKind.TIMEOUT if isinstance(error, KernelTimeoutError) else FailureKind.AGENT
+    if isinstance(error, KernelPanicError):
+        kind = FailureKind.NODE_LOST
+    console = (folder / CONSOLE).read_bytes()
+    return CellResult(failure=Failure(kind, str(error)), raw={CONSOLE: console} if console else {})
+
+
+def _tell(text: str) -> None:
+    """Building takes minutes: say how far it is."""
+    sys.stderr.write(f"{text}\n")

@@ -1,0 +1,146 @@
+"""Congestion controls in the NICs: which one a transport asks for, and with which of its parameters."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from rogue.agent.core.estimators import ESTIMATORS
+from rogue.agent.core.transports import TRANSPORTS
+from rogue.harness.cell.carrier import Carrier
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
+from rogue.harness.cell.parameters import agent_settings, as_written
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.testbeds.base import Fact
+from rogue.harness.testbeds.simulator.features import (
+    FEATURES,
+    agent_transport,
+    carrier_marking,
+    features_of,
+)
+from rogue.harness.testbeds.simulator.reliability import (
+    nic_reliability,
+    refuse_retries,
+    reliability_parameters,
+)
+from rogue.harness.testbeds.simulator.round_trip import empty_round_trip
+from rogue.harness.testbeds.simulator.tcp import TCPS, tcp_settings
+from rogue.harness.testbeds.simulator.values import check_together, values_of
+from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, FairRates, NicControl
+
+BASE_RTT: Final = "base_rtt_ns"
+VARIANT: Final = "variant"
+"""A parameter beside the control's own: whose reading of it, as in `variant: ns3-rdma`."""
+
+
+def nic_control(cell: Cell, carrier: Carrier) -> NicControl | None:
+    """The congestion control of the NICs, if the transport asks for one; ParameterError if it cannot be.
+
+    A base round trip that nobody states is the network's longest one.
+    """
+    name = control_name(carrier)
+    if name is None:
+        return None
+    table = CONTROLS[name].parameters
+    usual: dict[str, float] = {}
+    if any(parameter.name == BASE_RTT for parameter in table):
+        usual[BASE_RTT] = float(empty_round_trip(cell).round_trip_ns)
+    rates_bps = {cell.topology.host_rate_bps(host) for host in cell.topology.host_names()}
+
+    def check(values: Mapping[str, float]) -> None:
+        for rate_bps in rates_bps:
+            NicControl(name, {**usual, **values}).check(rate_bps)
+
+    stated = values_of(table, carrier.parameters)
+    check_together(check, stated)
+    return NicControl(name, {**usual, **stated})
+
+
+def control_facts(cell: Cell) -> dict[str, Fact]:
+    """The base round trip that the cell's controls go by, where one does."""
+    facts: dict[str, Fact] = {}
+    for group in cell.groups:
+        control = nic_control(cell, group)
+        if control is not None and BASE_RTT in control.parameters:
+            facts[BASE_RTT] = control.parameters[BASE_RTT]
+    return facts
+
+
+def switch_fair_rates(cell: Cell) -> FairRates | None:
+    """The congestion points in the switches, if a transport asks for them."""
+    rates = (_fair_rates_of(cell, group) for group in cell.groups)
+    return next((each for each in rates if each is not None), None)
+
+
+def _fair_rates_of(cell: Cell, carrier: Carrier) -> FairRates | None:
+    features = features_of(carrier.transport)
+    if not any(feature.has_fair_rates for feature in features):
+        return None
+    rates_bps = {link.rate_bps for link in cell.topology.links()}
+
+    def check(values: Mapping[str, float]) -> None:
+        for rate_bps in rates_bps:
+            FairRates(values).check(rate_bps)
+
+    stated = values_of(FAIR_RATE_PARAMETERS, carrier.parameters)
+    check_together(check, stated)
+    return FairRates(stated)
+
+
+def control_name(carrier: Carrier) -> str | None:
+    """Name of that control in the simulator, with its variant."""
+    features = features_of(carrier.transport)
+    control = next((feature.control for feature in features if feature.control), None)
+    if control is None or VARIANT not in carrier.parameters:
+        return control
+    others = {feature.control for feature in FEATURES.values()}
+    known = {
+        name.removeprefix(f"{control}-"): name
+        for name in CONTROLS
+        if name.startswith(f"{control}-") and name not in others
+    }
+    if carrier.parameters[VARIANT] not in known:
+        expected = f"one of the variants {', '.join(known)}" if known else f"no variant of {control}"
+        raise ParameterError(ParameterMistake(VARIANT, expected, "leave it out for the text of its authors"))
+    return known[str(carrier.parameters[VARIANT])]
+
+
+def agent_parameters(carrier: Carrier) -> dict[str, Scalar]:
+    """The other parameters: the agent's."""
+    own = own_names(carrier)
+    return {key: value for key, value in carrier.parameters.items() if key not in own}
+
+
+def own_names(carrier: Carrier) -> tuple[str, ...]:
+    """Parameters that NICs and switches take, as an experiment file has them."""
+    names = reliability_parameters(carrier.transport)
+    name = control_name(carrier)
+    if name is None:
+        return names
+    features = features_of(carrier.transport)
+    switches_own = (parameter for feature in features for parameter in feature.switch_parameters)
+    table = (*switches_own, *CONTROLS[name].parameters)
+    return (*names, *(as_written(parameter.name) for parameter in table), VARIANT)
+
+
+def parameter_mistake(cell: Cell) -> ParameterMistake | None:
+    """The first parameter that neither the agent nor NICs and switches take."""
+    return first_mistake(cell, partial(_check_group, cell))
+
+
+def _check_group(cell: Cell, group: Carrier) -> None:
+    """ParameterError names a parameter that neither the agent nor TCP, NICs and switches take."""
+    topology, base = cell.topology, agent_transport(group.transport)
+    if base in TCPS:
+        tcp_settings(base, group.parameters)
+    nic_control(cell, group)
+    if nic_reliability(cell, group) is not None:
+        refuse_retries(group.parameters)
+    carrier_marking(cell, group)
+    if base in TRANSPORTS:
+        line_rate_bps = topology.host_rate_bps(topology.host_names()[0])
+        settings = agent_settings(base, line_rate_bps, agent_parameters(group), own_names(group))
+        if settings.service == "uc" and settings.estimator and ESTIMATORS[settings.estimator].is_oracle:
+            expected = "one that goes by what verbs tell: NICs forget when a verb of a UC left"
+            raise ParameterError(ParameterMistake("estimator", expected, "choose another estimator"))
+    _fair_rates_of(cell, group)

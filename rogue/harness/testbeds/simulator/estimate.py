@@ -1,0 +1,181 @@
+"""How long a simulation takes: by the packets that cross links, and what Python does per flow and segment."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, log10
+from typing import Final, NamedTuple, TypeAlias
+
+from rogue.harness.cell.carrier import Carrier
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import Demand
+from rogue.harness.cell.parameters import agent_settings
+from rogue.harness.cell.timing import SECOND_NS
+from rogue.harness.testbeds.simulator.features import Feature, agent_transport, features_of, has_pauses
+from rogue.harness.testbeds.simulator.nics import profile_of
+from rogue.harness.testbeds.simulator.tcp import WRITE_BYTES
+from rogue.simulator import CONTROLS, RELIABILITIES, NicProfile
+from rogue.workloads.topologies import Link, Topology
+from rogue.workloads.traffic import Flow
+
+START_SECONDS: Final = 0.5
+HOP_SECONDS: Final = 5e-8
+HOP_SECONDS_PER_DECADE: Final = 6e-8
+SMALL_HOSTS: Final = 10
+"""A packet over a link, and what each tenfold number of hosts adds, for memory is further away then.
+
+Measured with nothing else running: 34, 48 and 80 ns with 9, 54 and 1024 hosts and DCQCN
+(benchmarks/README.md); what IRN keeps of each packet costs about as much again.
+"""
+FLOW_SECONDS: Final = 1e-4
+SEGMENT_SECONDS: Final = 8e-6
+"""What a flow costs at its start and in the results, and a segment in the agent."""
+REPEATS: Final[Mapping[str, float]] = {"roce-lossy": 3.0, "irn-gbn": 2.0}
+"""Packets for each that is needed, where go-back-N meets short buffers and nothing slows it down.
+
+Source: docs/papers/irn.md, "Figures 1 to 7": 45 % of the packets are lost; without a cap more is repeated
+for each of them.
+"""
+
+_Transfers: TypeAlias = list[tuple[int, float]]
+"""Sizes in bytes, each with a count."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    """How a group's transport moves bytes, as far as it matters for how long that takes."""
+
+    packet_bytes: int
+    payload_fraction: float
+    """Share of a link's rate that is payload."""
+    acknowledged_every: int | None
+    """How many packets have one acknowledgement; None: the NIC sends none."""
+    repeats: float
+    segment_bytes: int
+
+
+class _Work(NamedTuple):
+    """What takes time of a group."""
+
+    flows: int
+    segments: float
+    packet_hops: float
+    """Packets times the links that they take."""
+
+
+def estimate_seconds(cell: Cell) -> float:
+    """Expected time on an ordinary core that does nothing else."""
+    work = [_work(*asked) for asked in _asked(cell)]
+    hosts = len(cell.topology.host_names())
+    hop_seconds = HOP_SECONDS + HOP_SECONDS_PER_DECADE * log10(max(1.0, hosts / SMALL_HOSTS))
+    return (
+        START_SECONDS
+        + FLOW_SECONDS * sum(each.flows for each in work)
+        + SEGMENT_SECONDS * sum(each.segments for each in work)
+        + hop_seconds * sum(each.packet_hops for each in work)
+    )
+
+
+def expected_packet_hops(cell: Cell) -> float:
+    """Packets, with those that acknowledge them, times the links that they take."""
+    return sum(_work(*asked).packet_hops for asked in _asked(cell))
+
+
+def _asked(cell: Cell) -> Iterator[tuple[Topology, tuple[Demand, ...], int, int, _Moving]]:
+    """Per group all that decides its work: the network, what moves in it, for how long, whose, and how."""
+    demands = tuple(group.demand for group in cell.groups)
+    for index, group in enumerate(cell.groups):
+        yield cell.topology, demands, cell.timing.traffic_ns, index, _moving(cell.topology, group)
+
+
+@lru_cache(maxsize=64)
+def _work(
+    topology: Topology, demands: tuple[Demand, ...], traffic_ns: int, index: int, moving: _Moving
+) -> _Work:
+    """What one group of the demands costs; transports that move bytes alike share it."""
+    shares_bps = _shares_bps(topology, demands)
+    packet_hops = moved_bytes = 0.0
+    for flow in demands[index].flows:
+        links = len(topology.path_shape(flow.source, flow.destination))
+        for size_bytes, count in _transfers(
+            flow, traffic_ns, shares_bps.get(_ends(flow), 0.0) * moving.payload_fraction
+        ):
+            packet_hops += _packets(moving, size_bytes) * count * links
+            moved_bytes += size_bytes * count
+    return _Work(
+        len(demands[index].flows),
+        moved_bytes / moving.segment_bytes,
+        packet_hops * moving.repeats,
+    )
+
+
+def _packets(moving: _Moving, size_bytes: int) -> int:
+    """Packets of a transfer and their acknowledgements. The last packet always has an acknowledgement."""
+    packets = max(1, ceil(size_bytes / moving.packet_bytes))
+    return packets + (ceil(packets / moving.acknowledged_every) if moving.acknowledged_every else 0)
+
+
+def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> _Transfers:
+    """Sizes of a flow's transfers, each with how many there will be; as many as fit if it is greedy."""
+    if flow.arrivals:
+        return [(arrival.size_bytes, 1) for arrival in flow.arrivals]
+    if flow.count is not None:
+        return [(flow.size_bytes, flow.count)]
+    lasting_ns = max(0, min(flow.repeat_until_ns or traffic_ns, traffic_ns) - flow.start_ns)
+    interval_ns = flow.interval_ns or flow.size_bytes * 8 * SECOND_NS / share_bps
+    return [(flow.size_bytes, lasting_ns / interval_ns)]
+
+
+@lru_cache(maxsize=8)
+def _shares_bps(topology: Topology, demands: tuple[Demand, ...]) -> dict[tuple[str, str], float]:
+    """By its ends the rate of a greedy flow: a fair share of the busiest link that it cannot avoid."""
+    greedy = [
+        flow for demand in demands for flow in demand.flows if flow.count is None and flow.interval_ns is None
+    ]
+    ways = {ends: _certain_way(topology, *ends) for ends in map(_ends, greedy)}
+    crowd = Counter(entry for flow in greedy for entry in ways[_ends(flow)])
+    return {ends: min(entry[1].rate_bps / crowd[entry] for entry in way) for ends, way in ways.items()}
+
+
+def _ends(flow: Flow) -> tuple[str, str]:
+    return flow.source, flow.destination
+
+
+def _certain_way(topology: Topology, source: str, destination: str) -> list[tuple[str, Link]]:
+    """Links that a flow takes whatever a hash chooses elsewhere, each with the node that sends into it."""
+    certain, node, way = set(topology.shortest_paths.certain(source, destination)), source, []
+    for link in topology.path(source, destination):
+        if link in certain:
+            way.append((node, link))
+        node = link.other_end(node)
+    return way
+
+
+def _moving(topology: Topology, carrier: Carrier) -> _Moving:
+    base, features = carrier.transport.base, features_of(carrier.transport)
+    if stream := carrier.transport.packets:
+        parameters = RELIABILITIES[base].parameters
+        (every,) = (int(each.value) for each in parameters if each.name == "ack_every_segments")
+        return _Moving(stream.payload_bytes, float(stream.payload_fraction), every, 1.0, WRITE_BYTES)
+    host = topology.host_names()[0]
+    segment = {key: value for key, value in carrier.parameters.items() if key == "segment"}
+    settings = agent_settings(agent_transport(carrier.transport), topology.host_rate_bps(host), segment)
+    is_controlled = any(feature.control for feature in features)
+    return _Moving(
+        topology.mtu_bytes,
+        float(topology.frames.payload_fraction(topology.mtu_bytes)),
+        _acknowledged_every(settings.service, features, profile_of(topology, host)),
+        1.0 if is_controlled or has_pauses(features) else REPEATS.get(base, 1.0),
+        settings.segment_bytes,
+    )
+
+
+def _acknowledged_every(service: str, features: Sequence[Feature], profile: NicProfile) -> int | None:
+    acknowledges_all = any(
+        feature.reliability or (feature.control and CONTROLS[feature.control].wants_acknowledgements)
+        for feature in features
+    )
+    if acknowledges_all:
+        return 1
+    return None if service == "uc" else profile.ack_every_packets

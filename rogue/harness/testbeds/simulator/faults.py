@@ -1,0 +1,155 @@
+"""Faults of a cell, as the simulator has them: one function per fault."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import singledispatch
+
+from rogue import simulator
+from rogue.harness.cell.cell import Cell
+from rogue.harness.testbeds.simulator.features import flow_control
+from rogue.simulator import Simulation
+from rogue.workloads.faults import Fault, Flooding, LinkCut, Loss, Misrouting, PauseStorm, SlowReceiver
+from rogue.workloads.topologies import Link, Topology
+
+Step = Callable[[Simulation], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a fault does to a simulation; each part has its own time, and None is no part."""
+
+    loss: simulator.Loss | None = None
+    """How its link loses packets in each direction."""
+    forward: Step | None = None
+    """Tells a switch to forward otherwise than by shortest paths, before anything is connected."""
+    arrange: Step | None = None
+    """Arranges what breaks when its time has come, after everything is connected."""
+    is_pausing: bool = False
+    """Whether a host pauses its switch, which must obey; a host has one reason for that at most."""
+    unsupported: str | None = None
+    """Why the simulator cannot do it; None if it can."""
+
+
+@singledispatch
+def effect(fault: Fault, topology: Topology) -> Effect:
+    """What a fault does; those without a function of their own are refused by name."""
+    return Effect(unsupported=f"the simulator has no {type(fault).__name__}")
+
+
+@effect.register
+def _(fault: LinkCut, topology: Topology) -> Effect:
+    link = fault.link(topology)
+    assert link is not None, "an experiment with a fault that strikes no link"
+
+    def arrange(simulation: Simulation) -> None:
+        simulation.cut_link(link.a, link.b, start_ns=fault.at_ns, duration_ns=fault.duration_ns)
+
+    return Effect(arrange=arrange)
+
+
+@effect.register
+def _(fault: Loss, _topology: Topology) -> Effect:
+    return Effect(loss=_engine_loss(fault) if fault.mean_probability > 0 else None)
+
+
+def _engine_loss(fault: Loss) -> simulator.Loss:
+    if fault.model == "burst":
+        return simulator.BurstLoss(
+            to_bad_probability=fault.burst_begins_probability,
+            to_good_probability=1 / fault.burst_packets,
+            from_ns=fault.from_ns,
+            until_ns=fault.until_ns,
+        )
+    if fault.model == "identification":
+        mask = round(1 / fault.mean_probability) - 1
+        return simulator.IpIdLoss(mask, from_ns=fault.from_ns, until_ns=fault.until_ns)
+    return simulator.IndependentLoss(fault.mean_probability, from_ns=fault.from_ns, until_ns=fault.until_ns)
+
+
+@effect.register
+def _(fault: PauseStorm, _topology: Topology) -> Effect:
+    def arrange(simulation: Simulation) -> None:
+        simulation.pause_storm(
+            fault.target,
+            start_ns=fault.at_ns,
+            duration_ns=fault.duration_ns,
+            watchdog_ns=fault.nic_watchdog_ns,
+        )
+
+    return Effect(arrange=arrange, is_pausing=True)
+
+
+@effect.register
+def _(fault: SlowReceiver, _topology: Topology) -> Effect:
+    def arrange(simulation: Simulation) -> None:
+        simulation.receive_slowly(
+            fault.target,
+            rate_bps=fault.rate_bps,
+            start_ns=fault.at_ns,
+            duration_ns=fault.duration_ns,
+            buffer_bytes=fault.buffer_bytes,
+            xoff_bytes=fault.xoff_bytes,
+            xon_bytes=fault.xon_bytes,
+        )
+
+    return Effect(arrange=arrange, is_pausing=True)
+
+
+@effect.register
+def _(fault: Misrouting, _topology: Topology) -> Effect:
+    switch, _, neighbour = fault.target.partition("-")
+    return Effect(forward=lambda simulation: simulation.forward(switch, fault.destination, neighbour))
+
+
+@effect.register
+def _(fault: Flooding, _topology: Topology) -> Effect:
+    return Effect(forward=lambda simulation: simulation.flood(fault.target, fault.destination))
+
+
+def _effects(cell: Cell) -> Iterator[tuple[Fault, Effect]]:
+    for fault in cell.experiment.faults:
+        yield fault, effect(fault, cell.topology)
+
+
+def unsupported_fault(cell: Cell) -> str | None:
+    """Why the simulator cannot do what is asked to go wrong; None if it can."""
+    effects = list(_effects(cell))
+    for _, each in effects:
+        if each.unsupported is not None:
+            return each.unsupported
+    pausing = [fault.target for fault, each in effects if each.is_pausing]
+    if len(set(pausing)) < len(pausing):
+        return "the simulator's NICs pause their switch for one reason each; take a fault away"
+    if pausing and flow_control(cell) is None:
+        return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
+    losing = [fault.link(cell.topology) for fault, each in effects if each.loss is not None]
+    if len(set(losing)) < len(losing):
+        return "the simulator's links lose packets in one way each; take a loss away"
+    return None
+
+
+def link_loss(cell: Cell, link: Link) -> simulator.Loss | None:
+    """How a link loses packets in each direction; None if it loses none."""
+    for fault, each in _effects(cell):
+        if each.loss is not None and fault.link(cell.topology) == link:
+            return each.loss
+    return None
+
+
+def arrange_faults(cell: Cell, simulation: Simulation) -> None:
+    """Let things break when their time has come."""
+    for _, each in _effects(cell):
+        if each.arrange is not None:
+            each.arrange(simulation)
+
+
+def misroute(cell: Cell, simulation: Simulation) -> None:
+    """Tell switches to forward otherwise than by shortest paths, before anything is connected."""
+    for _, each in _effects(cell):
+        if each.forward is not None:
+            each.forward(simulation)
+
+
+def is_misrouted(cell: Cell) -> bool:
+    """Whether a switch forwards otherwise than by shortest paths."""
+    return any(each.forward is not None for _, each in _effects(cell))

@@ -1,0 +1,236 @@
+"""The agent at the initiating end of each flow."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+from rogue.agent.core.application import Schedule, TransferRecord
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.settings import TransportSettings
+from rogue.agent.drivers.simulated import SimulatedFlow
+from rogue.agent.drivers.simulated_limiters import NicLimiters
+from rogue.agent.drivers.simulated_nic import Fabric, NicQueuePair
+from rogue.agent.drivers.simulated_path import SimulatedPath, open_path
+from rogue.harness.cell.carrier import Carrier, PlannedFlow
+from rogue.harness.cell.cell import Cell
+from rogue.harness.testbeds.simulator.nics import profile_of
+from rogue.harness.testbeds.simulator.order import OnTransfer, Order
+from rogue.harness.testbeds.simulator.tcp import TcpFlow, TcpSettings, connect_tcp
+from rogue.simulator import NicControl, QueuePair, Reliability, Simulation
+from rogue.workloads.streams import random_stream, source_port
+from rogue.workloads.topologies import Topology
+from rogue.workloads.traffic import Flow
+
+Pair = tuple[QueuePair, QueuePair]
+"""Both ends of a TCP connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class NicFlow:
+    """A planned flow, and what its transport makes of NICs and agents."""
+
+    planned: PlannedFlow
+    settings: TransportSettings | TcpSettings
+    control: NicControl | None = None
+    """Congestion control in the NICs, if the transport asks for one."""
+    reliability: Reliability | None = None
+    """How the NICs repair losses, if not by go-back-N."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningFlow:
+    """A flow and what drives it."""
+
+    asked: NicFlow
+    qp_nums: tuple[int, ...]
+    """Queue pairs at the initiating end."""
+    all_qp_nums: tuple[int, ...]
+    """Those, the other ends, and those of datagrams beside them."""
+    agent: SimulatedFlow | TcpFlow
+    order: Order | None = None
+    """Who waits for whom in its group."""
+
+    @property
+    def transfers(self) -> list[TransferRecord]:
+        """All started so far, in order, each with what it waited for."""
+        if self.order is not None:
+            for record in self.agent.transfers:
+                waited_for = self.order.waited_for(self.flow, record.transfer_id)
+                if waited_for is not None:
+                    ends, number = waited_for
+                    record.waited_for = self.flow_id.removesuffix(self.flow.ends) + ends, number
+        return self.agent.transfers
+
+    @property
+    def flow(self) -> Flow:
+        """Its schedule."""
+        return self.asked.planned.flow
+
+    @property
+    def flow_id(self) -> str:
+        """Group and ends."""
+        return self.asked.planned.flow_id
+
+    @property
+    def carrier(self) -> Carrier:
+        """What carries it."""
+        return self.asked.planned.carrier
+
+    @property
+    def settings(self) -> TransportSettings | TcpSettings:
+        """Of its agent."""
+        return self.asked.settings
+
+    @property
+    def is_done(self) -> bool:
+        """Every transfer has ended, or the connection is lost and nothing more will start."""
+        transfers = self.agent.transfers
+        if not transfers or any(transfer.status == "unfinished" for transfer in reversed(transfers)):
+            return False
+        return len(transfers) == self.flow.count or transfers[-1].status == "error"
+
+
+def shared_limiters(simulation: Simulation, topology: Topology) -> dict[str, NicLimiters]:
+    """The limiters of each host whose NIC may have fewer of them than queue pairs."""
+    limiters = {host: profile_of(topology, host).limiters for host in topology.host_names()}
+    keeps_one = topology.nic_limiters is not None
+    return {
+        host: NicLimiters(simulation, count, keeps_one=keeps_one) for host, count in limiters.items() if count
+    }
+
+
+class FlowFabric:
+    """A simulation in which new connections have a flow's priority and the control of its NICs."""
+
+    def __init__(self, simulation: Simulation, asked: NicFlow) -> None:
+        self.connect = partial(
+            simulation.connect,
+            control=asked.control,
+            reliability=asked.reliability,
+            priority=asked.planned.carrier.priority,
+        )
+        self.datagram_queue_pair = simulation.datagram_queue_pair
+        self.schedule = simulation.schedule
+        self.timer = simulation.timer
+
+
+def connect_flow(
+    simulation: Simulation, limiters: Mapping[str, NicLimiters], cell: Cell, asked: NicFlow
+) -> SimulatedPath | Pair:
+    """Connect a flow's two hosts: a TCP connection from the source, or queue pairs from the initiator.
+
+    No limiter holds TCP back. Queue pairs with a control have limiters of their own, and the agent's ones are
+    none of its business.
+    """
+    flow, settings = asked.planned.flow, asked.settings
+    path_seed = source_port(cell.seed, asked.planned.flow_id)
+    if isinstance(settings, TcpSettings):
+        ends = connect_tcp(
+            simulation,
+            flow.source,
+            flow.destination,
+            settings,
+            priority=asked.planned.carrier.priority,
+            path_seed=path_seed,
+        )
+        for host, end in zip((flow.source, flow.destination), ends, strict=True):
+            if host in limiters:
+                limiters[host].leave_unlimited((cast("NicQueuePair", end),))
+        return ends
+    return open_path(
+        cast("Fabric", FlowFabric(simulation, asked)),
+        flow.initiator,
+        flow.responder,
+        settings=settings,
+        mtu_bytes=cell.topology.mtu_bytes,
+        path_seed=path_seed,
+        limiters={} if asked.control else limiters,
+    )
+
+
+def start_flow(
+    simulation: Simulation,
+    limiters: Mapping[str, NicLimiters],
+    cell: Cell,
+    asked: NicFlow,
+    order: Order | None = None,
+) -> RunningFlow:
+    """Connect the two hosts, and let the agent begin when the flow's time has come.
+
+    `order` has the group's transfers that wait for others.
+    """
+    planned = asked.planned
+    connected = connect_flow(simulation, limiters, cell, asked)
+    agent: SimulatedFlow | TcpFlow
+    listeners = (None, None) if order is None else order.listeners(planned.flow)
+    if isinstance(connected, SimulatedPath):
+        agent = _agent(simulation, cell, asked, connected, listeners)
+        pairs = [*connected.pairs, *((connected.side_channel,) if connected.side_channel else ())]
+        all_qp_nums = tuple(end.qp_num for pair in pairs for end in pair)
+        qp_nums = tuple(own_end.qp_num for own_end, _ in connected.pairs)
+    else:
+        agent = TcpFlow(simulation, connected[0], _schedule(planned.flow), *listeners)
+        all_qp_nums = tuple(end.qp_num for end in connected)
+        qp_nums = (connected[0].qp_num,)
+    if order is not None:
+        order.join(planned.flow, agent)
+    agent.start()
+    return RunningFlow(asked, qp_nums, all_qp_nums, agent, order)
+
+
+def _agent(
+    simulation: Simulation,
+    cell: Cell,
+    asked: NicFlow,
+    path: SimulatedPath,
+    listeners: tuple[OnTransfer | None, OnTransfer | None],
+) -> SimulatedFlow:
+    """The agent at the initiating end."""
+    planned, settings = asked.planned, asked.settings
+    assert isinstance(settings, TransportSettings)
+    flow, topology = planned.flow, cell.topology
+    return SimulatedFlow(
+        simulation,
+        path,
+        settings=settings,
+        link=_link_facts(topology, flow.initiator),
+        schedule=_schedule(flow),
+        record_rtt=cell.experiment.measures("rtt"),
+        peer_link=_link_facts(topology, flow.responder),
+        instruments=_instruments(cell, planned, settings),
+        on_end=listeners[0],
+        on_arrival=listeners[1],
+    )
+
+
+def _link_facts(topology: Topology, host: str) -> LinkFacts:
+    return LinkFacts(
+        line_rate_bps=topology.host_rate_bps(host),
+        mtu_bytes=topology.mtu_bytes,
+        framing=topology.framing,
+        rate_step_bps=profile_of(topology, host).rate_step_bps,
+    )
+
+
+def _schedule(flow: Flow) -> Schedule:
+    return Schedule(
+        size_bytes=flow.size_bytes,
+        start_ns=HostNs(flow.start_ns),
+        count=flow.count,
+        repeat_until_ns=None if flow.repeat_until_ns is None else HostNs(flow.repeat_until_ns),
+        interval_ns=flow.interval_ns,
+        verb=flow.verb,
+        verb_bytes=flow.verb_bytes,
+        arrivals=tuple((HostNs(each.start_ns), each.size_bytes) for each in flow.arrivals) or None,
+        held=frozenset(number for number, each in enumerate(flow.arrivals) if each.after),
+    )
+
+
+def _instruments(cell: Cell, planned: PlannedFlow, settings: TransportSettings) -> Instruments:
+    """Disturbances that the transport's parameters ask for, each flow's from a stream of its own."""
+    if not settings.rtt_noise_ns:
+        return NO_INSTRUMENTS
+    return Instruments(random=random_stream(cell.seed, f"rtt_noise/{planned.flow_id}").random)

@@ -1,0 +1,65 @@
+"""Packets of a cell: which ones are recorded, and whose they are."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.testbeds.base import Columns, Fact
+from rogue.harness.testbeds.simulator.flows import RunningFlow
+from rogue.simulator import Simulation
+from rogue.workloads.spelling import meant
+from rogue.workloads.topologies import Topology
+
+
+def start_recording(cell: Cell, simulation: Simulation, running: Sequence[RunningFlow]) -> None:
+    """Let a simulation record the packets that the cell asks for; nothing has been posted yet."""
+    asked = cell.experiment.asked("packets")
+    if asked is None:
+        return
+    wanted = [flow for flow in running if asked.flows is None or flow.flow_id in asked.flows]
+    simulation.record_packets(
+        None if asked.ports is None else _ports(cell.topology, asked.ports),
+        queue_pairs=[] if asked.flows is None else [number for flow in wanted for number in flow.all_qp_nums],
+        from_ns=asked.from_ns,
+        until_ns=asked.until_ns,
+        packets_max=asked.packets_max,
+    )
+
+
+def _ports(topology: Topology, named: Iterable[str]) -> list[str]:
+    """Ports, and all that lead to or away from a node."""
+    known = topology.ports()
+    found = [port for name in named for port in known if name in (port, *port.split("->"))]
+    return list(dict.fromkeys(found))
+
+
+def unknown_flow(cell: Cell) -> str | None:
+    """Why packets of a flow cannot be recorded: there is none of that name. None if there is."""
+    asked = cell.experiment.asked("packets")
+    if asked is None or asked.flows is None:
+        return None
+    known = [flow.name_in(group.name) for group in cell.groups for flow in group.flows]
+    known += [cell.probe.flow_id] if cell.probe else []
+    for flow_id in asked.flows:
+        if flow_id not in known:
+            advice = meant(flow_id, known, f"there are {', '.join(known[:5])}")
+            return f"measure: packets of the flow {flow_id}, which the cell has not; {advice}"
+    return None
+
+
+def packets_table(simulation: Simulation, running: Sequence[RunningFlow]) -> Columns:
+    """The packets that were recorded, each with its flow."""
+    table = simulation.packet_table()
+    flows = {number: flow.flow_id for flow in running for number in flow.all_qp_nums}
+    numbers = np.where(table["qp_num"] == None, 0, table["qp_num"]).astype(np.int64)  # noqa: E711
+    distinct, places = np.unique(numbers, return_inverse=True)
+    flow_ids = np.array([flows.get(int(number)) for number in distinct], dtype=object)[places]
+    return {**table, "flow_id": flow_ids}
+
+
+def packet_facts(cell: Cell, simulation: Simulation) -> dict[str, Fact]:
+    """How many packets came too late for the table, if any did."""
+    if cell.experiment.asked("packets") is None or not simulation.packets_missed:
+        return {}
+    return {"packets_missed": simulation.packets_missed}

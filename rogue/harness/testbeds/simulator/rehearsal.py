@@ -1,0 +1,63 @@
+"""Whether a cell's network can be built: tried before the run, so that a plan knows what it cannot be."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import Demand
+from rogue.harness.testbeds.simulator.faults import arrange_faults, is_misrouted
+from rogue.harness.testbeds.simulator.flows import NicFlow, connect_flow
+from rogue.harness.testbeds.simulator.network import build_links, nic_flows, nic_probes
+from rogue.simulator import SimulationError
+from rogue.workloads.topologies import PathShape, Topology
+from rogue.workloads.traffic import Flow
+
+DRAWN_FEW: Final = 1000
+"""Of more drawn transfers there are some of every kind, whatever the seed."""
+
+
+def unbuildable(cell: Cell) -> str | None:
+    """What of the network the engine refuses, in its words; None if nothing."""
+    try:
+        simulation = build_links(cell)
+        for planned in _different(cell):
+            connect_flow(simulation, {}, cell, planned)
+        arrange_faults(cell, simulation)
+    except SimulationError as error:
+        return str(error)
+    return None
+
+
+def is_same_for_every_seed(cell: Cell) -> bool:
+    """Whether the engine refuses all repetitions or none.
+
+    Not where what a hash chooses decides which way packets go, nor where so little is drawn that another
+    seed may leave out a kind of transfer or have the first one of it.
+    """
+    experiment = cell.experiment
+    is_small = any(
+        group.workload.is_drawn and group.workload.scheduled_transfers(experiment.placement) < DRAWN_FEW
+        for group in experiment.groups
+    )
+    return not is_small and not is_misrouted(cell)
+
+
+def _different(cell: Cell) -> Iterator[NicFlow]:
+    """Flows that the engine may judge differently.
+
+    All of them where a hash decides what gets there; else one of each group, on each shape of path.
+    """
+    is_hashed = is_misrouted(cell)
+    for group in cell.groups:
+        flows = group.flows if is_hashed else _one_of_each_shape(cell.topology, group.demand)
+        yield from nic_flows(cell, group, flows)
+    yield from nic_probes(cell)
+
+
+@lru_cache(maxsize=8)
+def _one_of_each_shape(topology: Topology, demand: Demand) -> tuple[Flow, ...]:
+    first: dict[PathShape, Flow] = {}
+    for flow in demand.flows:
+        first.setdefault(topology.path_shape(flow.initiator, flow.responder), flow)
+    return tuple(first.values())

@@ -1,0 +1,119 @@
+"""How the NICs repair losses: cap and timeouts that fit the network, unless an experiment states them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rogue.harness.cell.carrier import Carrier
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
+from rogue.harness.cell.parameters import as_written
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.testbeds.base import Fact
+from rogue.harness.testbeds.simulator.features import features_of, has_pauses
+from rogue.harness.testbeds.simulator.round_trip import RoundTrip, empty_round_trip
+from rogue.harness.testbeds.simulator.values import check_together, values_of
+from rogue.simulator import RELIABILITIES, Reliability, check_parameters
+from rogue.workloads.faults import LinkCut, Loss
+from rogue.workloads.transports import TransportName
+
+CAP: Final = "cap_packets"
+LOW: Final = "rto_low_ns"
+HIGH: Final = "rto_high_ns"
+RTO_LOW_NS: Final = 100_000
+"""What short messages should wait at most. Source: Mittal et al., SIGCOMM 2018, section 4.1."""
+USUAL_RTO_NS: Final = 67_108_864
+"""Where a full buffer has no bound: 4.096 us * 2^14, a usual timeout of InfiniBand's NICs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """What follows from the network, for one way to repair losses."""
+
+    has_cap: bool
+    has_short_timeout: bool
+    """While few packets are in flight; otherwise there is one timeout, the long one."""
+
+
+FITTINGS: Final = {
+    "irn": Fitting(has_cap=True, has_short_timeout=True),
+    "irn-gbn": Fitting(has_cap=True, has_short_timeout=True),
+    "go-back-n": Fitting(has_cap=False, has_short_timeout=False),
+}
+"""Of those that IRN's authors compare; the others have the timeouts of their own sources."""
+
+
+def nic_reliability(cell: Cell, carrier: Carrier) -> Reliability | None:
+    """The way to repair losses; None for the usual go-back-N, ParameterError if it cannot be.
+
+    Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, sections 3.2 and 4.1.
+    """
+    asked = _asked(carrier.transport)
+    if asked is None:
+        return None
+    name, fitting = asked.name, FITTINGS.get(asked.name)
+    loses = _has_losses(cell) or not has_pauses(features_of(carrier.transport))
+
+    def all_values(stated: Mapping[str, float]) -> dict[str, float]:
+        given = {**asked.parameters, **stated}
+        return _fitted(given, fitting, empty_round_trip(cell), loses=loses) if fitting else given
+
+    stated = values_of(RELIABILITIES[name].parameters, carrier.parameters)
+    check_together(lambda values: check_parameters(name, all_values(values)), stated)
+    return Reliability(name, all_values(stated))
+
+
+def reliability_parameters(transport: TransportName) -> tuple[str, ...]:
+    """Names of its parameters, as an experiment file has them."""
+    asked = _asked(transport)
+    table = () if asked is None else RELIABILITIES[asked.name].parameters
+    return tuple(as_written(parameter.name) for parameter in table)
+
+
+def refuse_retries(parameters: Mapping[str, Scalar]) -> None:
+    """ParameterError for what only the usual go-back-N has."""
+    for key in ("retry_count", "timeout_exponent"):
+        if key in parameters:
+            expected = "no such parameter where NICs try again for ever"
+            raise ParameterError(ParameterMistake(key, expected, "its timeouts are rto_low and rto_high"))
+
+
+def reliability_facts(cell: Cell) -> dict[str, Fact]:
+    """Cap and timeouts of the cell's transports."""
+    facts: dict[str, Fact] = {}
+    for group in cell.groups:
+        reliability = nic_reliability(cell, group)
+        if reliability is not None:
+            facts |= {name: int(value) for name, value in reliability.parameters.items()}
+    return facts
+
+
+def _asked(transport: TransportName) -> Reliability | None:
+    return next((each.reliability for each in features_of(transport) if each.reliability), None)
+
+
+def _fitted(given: dict[str, float], fitting: Fitting, way: RoundTrip, *, loses: bool) -> dict[str, float]:
+    """The values that were given, and those that follow from them and from the network.
+
+    Without losses there are no timeouts, unless somebody asks for them.
+    """
+    fitted = {CAP: float(way.packets)} if fitting.has_cap else {}
+    if not loses and not {LOW, HIGH} & set(given):
+        return fitted | {LOW: 0.0} | given
+    high_ns = given.get(HIGH, max(_long_timeout_ns(way), given.get(LOW, 0.0)))
+    if not fitting.has_short_timeout:
+        single_ns = given.get(HIGH, given.get(LOW, high_ns))
+        return fitted | {LOW: single_ns, HIGH: single_ns} | given
+    low_ns = RTO_LOW_NS if way.round_trip_ns < RTO_LOW_NS <= high_ns else high_ns
+    return fitted | {LOW: float(low_ns), HIGH: high_ns} | given
+
+
+def _has_losses(cell: Cell) -> bool:
+    """Whether the experiment itself makes links or watchdogs drop what flow control would keep."""
+    is_lossy = any(isinstance(fault, Loss | LinkCut) for fault in cell.experiment.faults)
+    return is_lossy or cell.topology.pause_watchdog_ns is not None
+
+
+def _long_timeout_ns(way: RoundTrip) -> float:
+    """The longest round trip and a wait behind one full buffer."""
+    return USUAL_RTO_NS if way.full_buffer_ns is None else way.round_trip_ns + way.full_buffer_ns

@@ -1,0 +1,114 @@
+"""What the simulator cannot do, said before the run."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rogue.harness.cell.carrier import Group
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.driver_options import option_for_nodes
+from rogue.harness.cell.timing import switch_ports
+from rogue.harness.experiment.choices import MeasureKind
+from rogue.harness.testbeds.simulator.faults import unsupported_fault
+from rogue.harness.testbeds.simulator.features import cell_transports, unsupported_feature
+from rogue.harness.testbeds.simulator.headroom import lacking_buffer
+from rogue.harness.testbeds.simulator.limiters import lacking_limiters
+from rogue.harness.testbeds.simulator.packets import unknown_flow
+from rogue.harness.testbeds.simulator.rehearsal import unbuildable
+from rogue.simulator import PROFILES
+from rogue.workloads.topologies import Topology
+from rogue.workloads.traffic import Flow
+from rogue.workloads.traffic.waiting import earliest_end_ns, waits
+
+SERVICES: Final = ("rc", "uc", "tcp")
+VERBS: Final = ("write", "read", "send")
+SAMPLES_MAX: Final = 50_000_000
+PROBES_MAX: Final = 5_000_000
+"""A probe is an object in memory until the cell ends."""
+CONNECTIONS_MAX: Final = 200_000
+"""Each takes 18 KB: 4 GB together. Measured with `roce` on a star."""
+TRANSFER_BYTES_MAX: Final = 2**40
+"""What the simulator's TCPs take at once; agents cut what they move into segments."""
+NOT_MEASURED: Final[dict[MeasureKind, str]] = {
+    "cpu": "the simulator has no model of the hosts' processors",
+}
+
+
+def unsupported(cell: Cell) -> str | None:
+    """Why the simulator cannot run a cell, naming what it has; None if it can."""
+    if reason := unsupported_feature(cell) or option_for_nodes(cell):
+        return reason
+    for name in cell_transports(cell):
+        if name.service not in SERVICES:
+            return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
+    network = _unsupported_network(cell.topology)
+    traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
+    samples = lacking_limiters(cell) or _too_many_samples(cell) or unknown_flow(cell)
+    return network or traffic or samples or lacking_buffer(cell) or unbuildable(cell)
+
+
+def _unsupported_network(topology: Topology) -> str | None:
+    for host in topology.host_names():
+        profile = topology.nic_of(host)
+        if profile not in PROFILES:
+            return f"the simulator has no NIC {profile}; it has {', '.join(PROFILES)}: set topology.nic"
+    return None
+
+
+def _unsupported_traffic(cell: Cell) -> str | None:
+    if cell.idleness:
+        return cell.idleness
+    connections = sum(len(group.flows) for group in cell.groups)
+    if connections > CONNECTIONS_MAX:
+        most = f"the simulator holds {CONNECTIONS_MAX} connections, and this asks for {connections}"
+        return f"{most}: set connection to per_pair, or take transfers away"
+    for group in cell.groups:
+        missing = sorted({flow.verb for flow in group.flows} - set(VERBS))
+        if missing:
+            return f"the simulator's NICs have no verb {missing[0]}; they have {', '.join(VERBS)}"
+        if waits(group.flows) and (reason := _waits_in_vain(group)):
+            return reason
+        if group.transport.service == "tcp" and (reason := _too_large(group.flows)):
+            return reason
+    return None
+
+
+def _waits_in_vain(group: Group) -> str | None:
+    """Why some of a group's transfers might never start."""
+    if earliest_end_ns(group.flows, lambda _flow, size_bytes: size_bytes) is None:
+        return f"transfers of {group.name} wait for each other in a circle (after): let one start for itself"
+    arrivals = (arrival for flow in group.flows for arrival in flow.arrivals)
+    is_for_arrivals = any(each.moment == "arrival" for arrival in arrivals for each in arrival.after)
+    if group.transport.service == "uc" and is_for_arrivals:
+        waiting = f"{group.name} has transfers that wait for others to arrive"
+        return f"{waiting}, and what UC loses never does: set transport to one over RC or TCP"
+    return None
+
+
+def _too_large(flows: Sequence[Flow]) -> str | None:
+    sizes = ((flow.size_bytes, *(arrival.size_bytes for arrival in flow.arrivals)) for flow in flows)
+    largest_bytes = max(max(each) for each in sizes)
+    if largest_bytes > TRANSFER_BYTES_MAX:
+        most = f"expected at most {TRANSFER_BYTES_MAX} over TCP"
+        return f"a transfer has {largest_bytes} bytes, {most}; lower its size"
+    return None
+
+
+def _too_many_samples(cell: Cell) -> str | None:
+    """A sampler that would fill the memory before the first result."""
+    experiment, timing = cell.experiment, cell.timing
+    flows = sum(len(group.flows) for group in cell.groups)
+    wanted = {
+        "throughput": (timing.throughput_interval_ns, flows, SAMPLES_MAX),
+        "queues": (timing.queue_interval_ns, switch_ports(experiment.topology), SAMPLES_MAX),
+        "latency": (experiment.probe.interval_ns if experiment.probe else timing.limit_ns, 1, PROBES_MAX),
+    }
+    for what, (interval_ns, rows, samples_max) in wanted.items():
+        samples = timing.limit_ns // interval_ns * rows
+        if samples > samples_max:
+            return f"{what} would have {samples} samples, expected at most {samples_max}; raise its interval"
+    return None
+
+
+def not_measured(cell: Cell) -> dict[str, str]:
+    """Measures that a cell asks for and will not get, with the reason."""
+    return {measure: reason for measure, reason in NOT_MEASURED.items() if cell.experiment.measures(measure)}

@@ -1,0 +1,185 @@
+"""From a simulation that has run to the tables of the record schema."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rogue.agent.drivers.step import RttSample
+from rogue.harness.cell.cell import Cell
+from rogue.harness.testbeds.base import Columns
+from rogue.harness.testbeds.rows import columns_of
+from rogue.harness.testbeds.simulator.flows import RunningFlow
+from rogue.harness.testbeds.simulator.network import SimulatedNetwork
+from rogue.harness.testbeds.simulator.packets import packets_table
+from rogue.harness.testbeds.simulator.resent import ResentBytes
+from rogue.harness.testbeds.transfers import Transfers, events_table, flows_table, latency_table
+from rogue.workloads.records import CounterRow, EventRow
+
+PICOSECONDS = 1_000
+SECOND_NS = 1_000_000_000
+
+Integers = NDArray[np.int64]
+Array = NDArray[Any]
+
+
+def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -> dict[str, Columns]:
+    """Every table that the cell asks for and the simulator can fill."""
+    measures = cell.experiment.measures
+    tables = {
+        "flows": flows_table(cell, transfers_of(network.flows)),
+        "counters": counters_table(network),
+        "events": events_table(cell, network.simulation.now_ns, _events(network)),
+    }
+    samples = {}
+    if measures("throughput") or measures("rtt"):
+        samples = {flow.flow_id: Samples(flow.agent.rtt_samples) for flow in network.flows}
+    if measures("throughput") and network.flows:
+        tables["throughput"] = throughput_table(cell, network, samples, resent)
+    if measures("latency") and network.probes:
+        tables["latency"] = latency_table(transfers_of(network.probes))
+    if measures("queues"):
+        tables["queues"] = network.simulation.queue_table()
+    if measures("pauses"):
+        tables["pauses"] = network.simulation.pause_table()
+    if measures("packets"):
+        tables["packets"] = packets_table(network.simulation, (*network.flows, *network.probes))
+    if measures("rtt") and has_estimator(network):
+        tables["rtt"] = rtt_table(network, samples)
+    return tables
+
+
+def has_estimator(network: SimulatedNetwork) -> bool:
+    """Whether any agent estimates RTTs."""
+    return any(flow.settings.estimator for flow in network.flows)
+
+
+def transfers_of(flows: Sequence[RunningFlow]) -> Transfers:
+    """By flow and then in order."""
+    return ((flow.asked.planned, transfer) for flow in flows for transfer in flow.transfers)
+
+
+def _events(network: SimulatedNetwork) -> Iterator[EventRow]:
+    for flow in (*network.flows, *network.probes):
+        yield from (EventRow(flow.flow_id, *event) for event in flow.agent.events)
+
+
+def counters_table(network: SimulatedNetwork) -> Columns:
+    """Counters at the end; a simulated network starts with zeros."""
+    counters = network.simulation.counters()
+    rows = (CounterRow(node, port, name, before=0, after=value) for node, port, name, value in counters)
+    return columns_of(CounterRow, sorted(rows))
+
+
+class Samples:
+    """RTT samples of one flow, as arrays; NaN stands for nothing."""
+
+    def __init__(self, rows: Sequence[RttSample]) -> None:
+        columns = list(zip(*rows, strict=True)) or [()] * 8
+        self.t_ns = np.array(columns[0], np.int64)
+        self.wr_id = np.array(columns[1], np.int64)
+        self.rtt_ns = np.array(columns[2], np.int64)
+        self.base_rtt_ns = np.array(columns[3], np.float64)
+        self.cwnd_packets = np.array(columns[4], np.float64)
+        self.limiter_bps = np.array(columns[5], np.float64)
+        self.accepted = np.array(columns[6], np.bool_)
+        self.reason = np.array(columns[7], np.object_)
+
+
+def throughput_table(
+    cell: Cell, network: SimulatedNetwork, samples: dict[str, Samples], resent: ResentBytes
+) -> Columns:
+    """Delivered payload per flow and interval, with what was sent again and what the agent believed."""
+    table = network.simulation.throughput_table()
+    parts: list[dict[str, Array]] = []
+    for running in network.flows:
+        ends_ns, starts_ns, delivered_bytes = _delivered(table, running.qp_nums)
+        own = samples[running.flow_id]
+        parts.append(
+            {
+                "flow_id": _repeated(running.flow_id, len(ends_ns)),
+                "src": _repeated(running.flow.source, len(ends_ns)),
+                "dst": _repeated(running.flow.destination, len(ends_ns)),
+                "t_ns": ends_ns,
+                "interval_ns": ends_ns - starts_ns,
+                "delivered_bytes": delivered_bytes,
+                "goodput_bps": delivered_bytes * (8.0 * SECOND_NS) / (ends_ns - starts_ns),
+                "cwnd_over_rtt_bps": mean_estimate_bps(own, starts_ns, ends_ns, cell.topology.mtu_bytes),
+                "limiter_bps": _limiter_at(own, ends_ns),
+                "retransmitted_bytes": resent.within(running.flow_id, starts_ns, ends_ns),
+            }
+        )
+    return _joined(parts)
+
+
+def _delivered(table: dict[str, Integers], qp_nums: Sequence[int]) -> tuple[Integers, Integers, Integers]:
+    """End, start and delivered bytes of each interval, all queue pairs of a flow together."""
+    rows = np.flatnonzero(np.isin(table["qp_num"], qp_nums))
+    ends_ns, first, place = np.unique(table["t_ns"][rows], return_index=True, return_inverse=True)
+    delivered_bytes = np.zeros(len(ends_ns), np.int64)
+    np.add.at(delivered_bytes, place, table["delivered_bytes"][rows])
+    return ends_ns, ends_ns - table["interval_ns"][rows][first], delivered_bytes
+
+
+def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:
+    """Mean of cwnd/RTT over each interval's accepted samples; one of no time at all has no such ratio."""
+    accepted = np.flatnonzero(samples.accepted & (samples.rtt_ns > 0))
+    t_ns = samples.t_ns[accepted]
+    estimate_bps = samples.cwnd_packets[accepted] * (8.0 * SECOND_NS * mtu_bytes) / samples.rtt_ns[accepted]
+    sums = np.concatenate([[0.0], np.cumsum(estimate_bps)])
+    first, last = (np.searchsorted(t_ns, edge_ns, side="right") for edge_ns in (starts_ns, ends_ns))
+    counts = last - first
+    return np.where(counts > 0, (sums[last] - sums[first]) / np.maximum(counts, 1), np.nan)
+
+
+def _limiter_at(samples: Samples, t_ns: Integers) -> Array:
+    """Rate limit after the newest sample."""
+    with_none = np.concatenate([[np.nan], samples.limiter_bps])
+    return with_none[np.searchsorted(samples.t_ns, t_ns, side="right")]
+
+
+def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns:
+    """The agents' samples, each beside what only the simulator knows about the same batch."""
+    oracle = network.simulation.oracle_table()
+    parts: list[dict[str, Array]] = []
+    for running in network.flows:
+        own = samples[running.flow_id]
+        parts.append(
+            {
+                "flow_id": _repeated(running.flow_id, len(own.t_ns)),
+                "t_ns": own.t_ns,
+                "wr_id": own.wr_id,
+                "rtt_ns": own.rtt_ns,
+                "base_rtt_ns": own.base_rtt_ns,
+                "cwnd_packets": own.cwnd_packets,
+                "limiter_bps": own.limiter_bps,
+                "accepted": own.accepted,
+                "reason": own.reason,
+                "true_rtt_ns": _true_rtt_ns(oracle, running.qp_nums, own.wr_id),
+            }
+        )
+    return _joined(parts)
+
+
+def _true_rtt_ns(oracle: dict[str, Integers], qp_nums: Sequence[int], wr_ids: Integers) -> Array:
+    """Completion minus last byte out of the NIC, per verb; NaN where the simulator has no such verb.
+
+    No two verbs of a flow have the same number, whichever queue pair they are on.
+    """
+    rows = np.flatnonzero(np.isin(oracle["qp_num"], qp_nums))
+    rows = rows[np.argsort(oracle["wr_id"][rows], kind="stable")]
+    known = np.append(oracle["wr_id"][rows], -1)
+    true_ns = np.append(
+        np.rint((oracle["t_comp_ps"][rows] - oracle["t_last_ps"][rows]) / PICOSECONDS), np.nan
+    )
+    found = np.searchsorted(known[:-1], wr_ids)
+    return np.where(known[found] == wr_ids, true_ns[found], np.nan)
+
+
+def _repeated(text: str, count: int) -> Array:
+    return np.full(count, text, np.object_)
+
+
+def _joined(parts: list[dict[str, Array]]) -> dict[str, Array]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -1,0 +1,186 @@
+"""TCP as a transport of the simulator: its parameters, and flows that follow a schedule."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, cast
+
+from rogue.agent.core.application import Application, Schedule, TransferRecord
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.completions import SUCCESS, status_name
+from rogue.agent.drivers.simulated import FlowEvent
+from rogue.agent.drivers.simulated_arrivals import Arrivals
+from rogue.agent.drivers.simulated_nic import NicQueuePair
+from rogue.agent.drivers.step import RttSample
+from rogue.harness.cell.carrier import Carrier
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.marking import MARK_ABOVE, checked_threshold, marked_above_bytes
+from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
+from rogue.harness.cell.parameters import as_written, translated
+from rogue.harness.experiment.choices import Scalar
+from rogue.harness.testbeds.simulator.values import check_together
+from rogue.simulator import (
+    RELIABILITIES,
+    Marking,
+    QueuePair,
+    Reliability,
+    Simulation,
+    check_parameters,
+)
+from rogue.workloads.topologies import Topology
+from rogue.workloads.transports import BASES
+
+TCPS: Final = tuple(name for name, kind in RELIABILITIES.items() if kind.controls_window)
+WRITE_BYTES: Final = 1 << 20
+"""An estimate of what host software hands to the socket at once; it costs next to nothing here."""
+
+
+@dataclass(frozen=True, slots=True)
+class TcpSettings:
+    """A TCP with its parameters, defaults left out; the rest is what an agent's settings have besides."""
+
+    transport: str
+    parameters: Mapping[str, float]
+    mark_above_bytes: int | None = None
+    estimator: None = None
+    cc_parameters: None = None
+
+    @property
+    def segment_bytes(self) -> int:
+        """Payload of a full segment."""
+        options = 12 if self.parameters.get("timestamps") else 0
+        packets = BASES[self.transport].packets
+        assert packets is not None, "a TCP has packets of its own"
+        return packets.payload_bytes - options
+
+
+def tcp_settings(name: str, parameters: Mapping[str, Scalar]) -> TcpSettings:
+    """Settings of a TCP; ParameterError names the first parameter that does not fit.
+
+    A parameter has its unit in the value: `rto_min: 10ms` is the simulator's `rto_min_ns`.
+    """
+    kind = RELIABILITIES[name]
+    own = (MARK_ABOVE,) if BASES[name].wants_marks else ()
+    known = (*(parameter.name for parameter in kind.parameters), *own)
+    values = dict(translated(key, value, known) for key, value in parameters.items())
+    for key, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ParameterError(ParameterMistake(as_written(key), "a number", "correct the value"))
+    above_bytes = checked_threshold(values.pop(MARK_ABOVE)) if MARK_ABOVE in values else None
+    numbers = {key: float(value) for key, value in values.items()}
+    check_together(partial(check_parameters, name), numbers)
+    return TcpSettings(name, numbers, above_bytes)
+
+
+def is_all_tcp(cell: Cell) -> bool:
+    """Whether every group of the cell is carried by TCP."""
+    return all(group.transport.base in TCPS for group in cell.groups)
+
+
+def marking_for(topology: Topology, carrier: Carrier) -> Marking:
+    """Mark above K, as DCTCP asks."""
+    threshold_bytes = marked_above_bytes(topology, carrier)
+    return Marking(kmin_bytes=threshold_bytes, kmax_bytes=threshold_bytes, pmax=1.0, at="arrival")
+
+
+class TcpFlow:
+    """One TCP connection that follows a schedule: a transfer ends when all of it is acknowledged."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        end: QueuePair,
+        schedule: Schedule,
+        on_end: Callable[[int, HostNs], None] | None = None,
+        on_arrival: Callable[[int, HostNs], None] | None = None,
+    ) -> None:
+        self._end = end
+        self._on_end = on_end
+        self._application = Application(schedule)
+        self._arrivals = None if on_arrival is None else Arrivals(self.transfers, on_arrival)
+        self._timer = simulation.timer(self._on_timer)
+        self._begun_bytes: dict[int, int] = {}
+        self.rtt_samples: list[RttSample] = []
+        self.failures: list[tuple[HostNs, int | None, str]] = []
+        self.events: list[FlowEvent] = []
+        end.attach(self._on_completions, self._on_qp_event)
+
+    @property
+    def transfers(self) -> list[TransferRecord]:
+        """All transfers started so far, in order."""
+        return self._application.records
+
+    @property
+    def retransmitted_bytes(self) -> int:
+        """Bytes that TCP has sent again so far."""
+        return self._end.retransmitted_bytes
+
+    def start(self) -> None:
+        """Begin when the schedule says."""
+        self._await_next()
+
+    def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
+        """Let a transfer start that was held; say whether it ever can."""
+        can_start = self._application.release(number, not_before_ns)
+        if can_start:
+            self._on_timer(now)
+        return can_start
+
+    def finish(self, now_ns: int) -> None:
+        """What still runs stays recorded as unfinished."""
+        self._application.finish(HostNs(now_ns))
+
+    def _await_next(self) -> None:
+        if self._application.next_start_ns is not None:
+            self._timer.set(self._application.next_start_ns)
+
+    def _on_timer(self, now_ns: int) -> None:
+        next_ns = self._application.next_start_ns
+        while next_ns is not None and next_ns <= now_ns and not self.failures:
+            transfer = self._application.begin(HostNs(now_ns))
+            self._begun_bytes[transfer.transfer_id] = self.retransmitted_bytes
+            self._end.post_write(transfer.transfer_id, transfer.size_bytes, True)
+            if self._arrivals is not None:
+                size_bytes = transfer.size_bytes
+                self._arrivals.on_posted(
+                    cast("NicQueuePair", self._end), size_bytes, transfer.transfer_id, size_bytes
+                )
+            next_ns = self._application.next_start_ns
+        self._await_next()
+
+    def _on_completions(self, now_ns: int, completions: list[tuple[int, int, int, int, int | None]]) -> None:
+        for transfer_id, status, *_ in completions:
+            error = None if status == SUCCESS else status_name(status)
+            record = self._application.on_transfer_done(transfer_id, HostNs(now_ns), error)
+            begun_bytes = self._begun_bytes.pop(transfer_id)
+            if not self._application.is_open_loop:
+                record.retransmitted_bytes = self.retransmitted_bytes - begun_bytes
+            if self._on_end is not None:
+                for ended in (transfer_id, *(n + 1 for n in self._application.abandoned())):
+                    self._on_end(ended, HostNs(now_ns))
+        self._on_timer(now_ns)
+
+    def _on_qp_event(self, now_ns: int, state: int) -> None:
+        self.failures.append((HostNs(now_ns), self._end.qp_num, f"the connection is in state {state}"))
+
+
+def connect_tcp(  # noqa: PLR0913 - a connection has that many properties, all named
+    simulation: Simulation,
+    source: str,
+    destination: str,
+    settings: TcpSettings,
+    *,
+    priority: int,
+    path_seed: int,
+) -> tuple[QueuePair, QueuePair]:
+    """Open a connection; data goes from the source to the destination."""
+    return simulation.connect(
+        source,
+        destination,
+        mtu_bytes=settings.segment_bytes,
+        retry_count=0,
+        timeout_exponent=0,
+        priority=priority,
+        path_seed=path_seed,
+        reliability=Reliability(settings.transport, settings.parameters),
+    )

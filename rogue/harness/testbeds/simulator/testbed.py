@@ -1,0 +1,162 @@
+"""Run a cell in the simulator."""
+
+import json
+from dataclasses import asdict
+
+from rogue.agent.core.errors import SettingsError
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.facts import cell_facts
+from rogue.harness.cell.mistakes import ParameterMistake
+from rogue.harness.cell.timing import Timing
+from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
+from rogue.harness.testbeds.simulator import support
+from rogue.harness.testbeds.simulator.controls import control_facts, parameter_mistake
+from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
+from rogue.harness.testbeds.simulator.features import feature_facts
+from rogue.harness.testbeds.simulator.flows import RunningFlow
+from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
+from rogue.harness.testbeds.simulator.nics import profile_of
+from rogue.harness.testbeds.simulator.packets import packet_facts
+from rogue.harness.testbeds.simulator.rehearsal import is_same_for_every_seed
+from rogue.harness.testbeds.simulator.reliability import reliability_facts
+from rogue.harness.testbeds.simulator.resent import ResentBytes
+from rogue.harness.testbeds.simulator.stall import StallWatch
+from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
+from rogue.simulator import SimulationError
+from rogue.workloads.records import FailureKind
+
+SLICES_MAX = 2_000
+"""A run is cut into no more pieces than this: to report progress in between, and to read the NICs."""
+
+
+class SimulatorTestbed(Testbed):
+    """Simulated NICs, links and switches under the same agent that runs on real ones."""
+
+    @property
+    def name(self) -> str:
+        """Key in the registry."""
+        return "simulator"
+
+    def unsupported(self, cell: Cell) -> str | None:
+        """Why the cell cannot run here."""
+        return support.unsupported(cell)
+
+    def is_same_for_every_seed(self, cell: Cell) -> bool:
+        """Unless a hash or a few draws decide what the engine refuses; estimates are means over seeds."""
+        return is_same_for_every_seed(cell)
+
+    def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
+        """The first parameter that neither the agent nor TCP, NICs and switches take."""
+        return parameter_mistake(cell)
+
+    def estimate_seconds(self, cell: Cell) -> float:
+        """From the packets that cross links."""
+        return estimate_seconds(cell)
+
+    def estimate_events(self, cell: Cell) -> float:
+        """One for each packet on each link."""
+        return expected_packet_hops(cell)
+
+    def run(self, cell: Cell, progress: Progress) -> CellResult:
+        """Simulate until the traffic is over, and collect."""
+        timing = cell.timing
+        try:
+            network = build_network(cell)
+        except (SimulationError, SettingsError) as error:
+            raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
+        resent = ResentBytes(network, is_wanted=cell.experiment.measures("throughput"))
+        failure = _simulate(network, timing, progress, resent)
+        network.simulation.check_invariants()
+        for flow in (*network.flows, *network.probes):
+            flow.agent.finish(network.simulation.now_ns)
+        not_measured = support.not_measured(cell)
+        if cell.experiment.measures("throughput") and not network.flows:
+            not_measured["throughput"] = "there is no traffic but what measures latency"
+        if cell.experiment.measures("rtt") and not has_estimator(network):
+            not_measured["rtt"] = f"{cell.transport.name} estimates no round-trip times"
+        return CellResult(
+            tables=collect_tables(cell, network, resent),
+            facts=_facts(cell, network),
+            not_measured=not_measured,
+            failure=failure,
+            raw={"settings.json": _settings(network)},
+        )
+
+
+def _simulate(
+    network: SimulatedNetwork, timing: Timing, progress: Progress, resent: ResentBytes
+) -> Failure | None:
+    """Advance the simulation to its end; say so if nothing gets on, or the traffic takes too long."""
+    simulation, stall = network.simulation, StallWatch(network)
+    interval_ns = timing.throughput_interval_ns
+    step_ns = -(-timing.traffic_ns // SLICES_MAX // interval_ns) * interval_ns
+    while simulation.now_ns < timing.limit_ns:
+        simulation.run_until(min(simulation.now_ns + step_ns, timing.limit_ns))
+        resent.read()
+        progress(min(1.0, simulation.now_ns / timing.traffic_ns))
+        if not timing.is_open_ended and _finite_flows_done(network, timing, simulation.now_ns):
+            return None
+        if failure := stall.failure():
+            return failure
+    return None if timing.is_open_ended else _timeout(network, timing)
+
+
+def _finite_flows_done(network: SimulatedNetwork, timing: Timing, now_ns: int) -> bool:
+    """Every flow is done, or repeats and its time is over."""
+    return all(_is_over(flow, now_ns) for flow in network.flows)
+
+
+def _is_over(flow: RunningFlow, now_ns: int) -> bool:
+    repeat_until_ns = flow.flow.repeat_until_ns
+    return flow.is_done or (repeat_until_ns is not None and now_ns >= repeat_until_ns)
+
+
+def _timeout(network: SimulatedNetwork, timing: Timing) -> Failure:
+    late = sum(not _is_over(flow, timing.limit_ns) for flow in network.flows)
+    late_of_all = f"{late} of {len(network.flows)} flows"
+    text = f"{late_of_all} were not done after {timing.limit_ns / 1e9:g} simulated seconds"
+    return Failure(FailureKind.TIMEOUT, f"{text}; raise time_limit if they need longer")
+
+
+def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
+    """What is worth knowing about the cell and stands in no table."""
+    first = (*network.flows, *network.probes)[0]
+    profile = profile_of(cell.topology, first.flow.source)
+    statistics = network.simulation.statistics()
+    deadlock = network.simulation.deadlock()
+    floor_ns = getattr(first.settings.cc_parameters, "base_rtt_floor_ns", None)
+    return {
+        "nic_is_hardware": False,
+        "nic_profile": profile.name,
+        "nic_profile_revision": profile.revision,
+        **cell_facts(cell),
+        **_probe_facts(cell, network),
+        "base_rtt_floor_ns": floor_ns,
+        **feature_facts(cell),
+        **reliability_facts(cell),
+        **control_facts(cell),
+        "queue_interval_ns": cell.timing.queue_interval_ns,
+        "simulated_ns": network.simulation.now_ns,
+        "qp_failures": sum(bool(flow.agent.failures) for flow in network.flows),
+        "deadlock": ", ".join(deadlock) or None,
+        "deadlock_ports": len(deadlock),
+        "packet_hops": statistics["packet_hops"],
+        "events": statistics["events"],
+        "completions_digest": network.simulation.digest(),
+        **packet_facts(cell, network.simulation),
+    }
+
+
+def _probe_facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
+    """Where the experiment's probe stands, and how often the queue pairs of what probes failed."""
+    failures = sum(len(probe.agent.failures) for probe in network.probes)
+    return {
+        "probe_host": cell.topology.probe_host() if cell.experiment.probe else None,
+        "probe_failures": failures if network.probes else None,
+    }
+
+
+def _settings(network: SimulatedNetwork) -> bytes:
+    """The agent's settings per flow, defaults filled in."""
+    settings = {flow.flow_id: asdict(flow.settings) for flow in network.flows}
+    return json.dumps(settings, indent=1, sort_keys=True).encode()

@@ -1,0 +1,171 @@
+"""What comes of a cell: tables, facts, raw files, and whether the flows did what they should."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from statistics import median_low
+from typing import Final
+
+from rogue.agent.baselines.tcp_socket import GAUGES
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.facts import cell_facts
+from rogue.harness.provisioning.cards import card_name, card_profile
+from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
+from rogue.harness.testbeds.ends.equipment import pacing_facts
+from rogue.harness.testbeds.ends.roles import NodeFlow
+from rogue.harness.testbeds.ends.tables import Conducted, Readings, collect_tables, node_counters
+from rogue.harness.testbeds.ends.verdict import failure_of
+from rogue.harness.testbeds.rows import columns_of
+from rogue.harness.testbeds.ssh import support
+from rogue.harness.testbeds.ssh.conduct import joined
+from rogue.harness.testbeds.ssh.declared import switch_facts
+from rogue.harness.testbeds.ssh.node import Node
+from rogue.harness.testbeds.ssh.surroundings import Surroundings
+from rogue.workloads.records import CounterRow
+
+TABLE_FILES: Final = ("transfers", "throughput", "rtt", "events", "counters")
+"""Files of a role that become tables; the others are kept as they are."""
+
+
+class CollectedCell:
+    """Everything that is known after a run."""
+
+    def __init__(
+        self,
+        cell: Cell,
+        flows: Sequence[NodeFlow],
+        nodes: Mapping[str, Node],
+        done: Conducted,
+        surroundings: Surroundings,
+    ) -> None:
+        self._cell = cell
+        self._flows = flows
+        self._timing = cell.timing
+        self._nodes = nodes
+        self._done = done
+        self._surroundings = surroundings
+
+    def rescued(self, error: TestbedError) -> CellResult:
+        """What there is of a cell that failed on its way."""
+        result = CellResult(raw=self._raw())
+        if self._done.start_ns is not None:
+            with suppress(TestbedError):  # half a table may make no sense; the files are there
+                result = self._measured()
+        result.failure = Failure(error.kind, str(error))
+        return result
+
+    def result(self) -> CellResult:
+        """What the cell measured, as the run directory wants it."""
+        result = self._measured()
+        result.failure = self._failure()
+        return result
+
+    def _measured(self) -> CellResult:
+        assert self._done.start_ns is not None, "a cell that has started"
+        own_start_ns = {name: node.own_ns(self._done.start_ns) for name, node in self._nodes.items()}
+        readings = Readings(self._flows, self._done, own_start_ns)
+        tables = collect_tables(self._cell, readings)
+        tables["counters"] = self._counters(readings)
+        not_measured = support.not_measured(self._cell, self._surroundings.inventory)
+        if self._surroundings.unrecorded:
+            not_measured["cpu"] = "; ".join(self._surroundings.unrecorded)
+        if self._surroundings.dool:
+            tables["cpu"] = self._surroundings.cpu_table(self._done.start_ns, self._timing.traffic_ns)
+        return CellResult(
+            tables=tables,
+            facts=self._facts(),
+            not_measured=not_measured,
+            raw=self._raw(),
+        )
+
+    def _counters(self, readings: Readings) -> Columns:
+        rows = sorted(self._surroundings.counter_rows() + node_counters(readings))
+        return columns_of(CounterRow, rows)
+
+    def _failure(self) -> Failure | None:
+        """A role that failed, bytes that are not those that were sent, or time that ran out."""
+        if self._done.failures:
+            error = joined(self._done.failures)
+            return Failure(error.kind, str(error))
+        return failure_of(self._cell, self._flows, self._done.results)
+
+    def _facts(self) -> dict[str, Fact]:
+        done = self._done
+        probe = next((flow for flow in self._flows if flow.is_probe), None)
+        return {
+            **cell_facts(self._cell),
+            "probe_host": probe.flow.source if probe else None,
+            "qp_failures": sum(
+                result.status == "error" and not name.startswith("probe")
+                for name, result in done.results.items()
+            ),
+            "clock_error_ns": max(node.clock_error_ns for node in self._nodes.values()),
+            "start_notice_ns": done.start_notice_ns,
+            **self._equipment(),
+            **self._tcp(),
+        }
+
+    def _tcp(self) -> dict[str, Fact]:
+        """Window and round-trip time that the kernel had at the end, the median over all connections."""
+        senders = [flow.role("requester") for flow in self._flows if flow.service == "tcp"]
+        results = [self._done.results[role] for role in senders if role in self._done.results]
+        values = {name: [result.facts.get(name) for result in results] for name in GAUGES}
+        known = {name: [each for each in found if isinstance(each, int)] for name, found in values.items()}
+        return {f"tcp_{name}": median_low(found) for name, found in known.items() if found}
+
+    def _equipment(self) -> dict[str, Fact]:
+        """What the traffic went through: what of it was hardware, what software."""
+        first = next(flow for flow in self._flows if not flow.is_probe)
+        node = self._nodes[first.host("requester")]
+        prepared = self._done.prepared[first.role("requester")]
+        limited = self._done.prepared[first.role(first.source_end)]
+        port = next((port for port in node.capabilities.ports if port.get("device") == prepared.device), {})
+        is_hardware = port.get("driver", "software") != "software"
+        if prepared.device is None:  # TCP goes through whatever card there is
+            is_hardware = node.host.variables.rdma_device_kind == "card"
+        return {
+            "nic": _nic(prepared.device, port),
+            "nic_is_hardware": is_hardware,
+            "nic_profile": card_profile(str(port.get("hca_type"))),
+            "dcqcn": None if prepared.device is None else str(port.get("dcqcn", "unknown")),
+            **pacing_facts(self._flows, self._done.prepared),
+            "rate_limiter_step_bps": limited.limiter_step_bps,
+            "switch": self._surroundings.switch,
+            **switch_facts(self._surroundings.inventory),
+            "completions": prepared.completions,
+            "inputs_recorded": first.options.record_inputs,
+            "node_kernel": node.capabilities.kernel,
+            "node_python": node.capabilities.python,
+            "node_cores": node.capabilities.cores,
+        }
+
+    def _raw(self) -> dict[str, bytes]:
+        """Files as the nodes wrote them, and what they said about themselves."""
+        raw = {
+            f"{role}.{name}": content
+            for role, files in self._done.files.items()
+            for name, content in files.items()
+            if name not in TABLE_FILES
+        }
+        raw |= self._done.logs
+        raw |= {f"{name}.dool.csv": content for name, content in self._surroundings.dool.items()}
+        raw |= {f"{name}.agent.log": words for name, node in self._nodes.items() if (words := node.log())}
+        said = {
+            "capabilities": {name: asdict(node.capabilities) for name, node in self._nodes.items()},
+            "prepared": {role: asdict(prepared) for role, prepared in self._done.prepared.items()},
+            "results": {role: asdict(result) for role, result in self._done.results.items()},
+        }
+        for name, content in said.items():
+            raw[f"{name}.json"] = json.dumps(content, indent=1, sort_keys=True).encode()
+        return raw
+
+
+def _nic(device: str | None, port: Mapping[str, object]) -> str:
+    """The RDMA device; TCP runs over whatever the kernel has."""
+    if device is None:
+        return "the kernel's own network stack (software)"
+    if (driver := port.get("driver")) == "software":
+        return f"{device} (software)"
+    model = card_name(str(port.get("hca_type") or ""))
+    return f"{device}, {model + ', ' if model else ''}driver {driver} (hardware)"

@@ -1,0 +1,127 @@
+"""Run a cell on the nodes of an inventory."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from rogue.agent.node.messages import Capabilities
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.mistakes import ParameterMistake, first_mistake
+from rogue.harness.cell.timing import SECOND_NS
+from rogue.harness.provisioning.doctor import examine
+from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.log import log_file
+from rogue.harness.testbeds.base import CellResult, Progress, Testbed, TestbedError
+from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
+from rogue.harness.testbeds.ssh import support
+from rogue.harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
+from rogue.harness.testbeds.ssh.collected_cell import CollectedCell
+from rogue.harness.testbeds.ssh.conduct import Conductor
+from rogue.harness.testbeds.ssh.surroundings import Surroundings
+
+SETUP_SECONDS: Final = 20.0
+"""Connecting, preparing and collecting, beside the time of the traffic itself."""
+
+
+class SshTestbed(Testbed):
+    """Machines that somebody has provisioned: virtual ones, CloudLab's, or a rack's."""
+
+    def __init__(self, name: str, inventory: Path, *, is_named: bool = True) -> None:
+        self._is_named = is_named
+        self._name = name
+        self._file = inventory
+        self._inventory: Inventory | None = None
+        self._capabilities: dict[str, Capabilities] | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return self._name
+
+    @property
+    def jobs_max(self) -> int | None:
+        """One cell has the whole network to itself."""
+        return 1
+
+    @property
+    def inventory(self) -> Inventory:
+        """Read once."""
+        if self._inventory is None:
+            self._inventory = load_inventory(self._file, is_named=self._is_named)
+        return self._inventory
+
+    @property
+    def capabilities(self) -> Mapping[str, Capabilities]:
+        """What each host says it is and has; asked once."""
+        if self._capabilities is None:
+            hosts = [host.name for host in self.inventory.hosts]
+            with ExitStack() as stack:
+                nodes = open_all(self.inventory, hosts, stack)
+                self._capabilities = {name: node.capabilities for name, node in nodes.items()}
+        return self._capabilities
+
+    def obstacles(self) -> list[str]:
+        """The doctor's findings that refuse."""
+        findings = examine(self.inventory, log_file(None, "doctor"), Console(stderr=True))
+        return [str(finding) for finding in findings if finding.refuses]
+
+    def unsupported(self, cell: Cell) -> str | None:
+        """Why the cell cannot run on these nodes."""
+        return support.unsupported(cell, self.inventory, self.capabilities)
+
+    def is_same_for_every_seed(self, cell: Cell) -> bool:
+        """Unless flows or sizes are drawn."""
+        return is_same_for_every_seed(cell)
+
+    def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
+        """The first parameter that the agent does not take, or that only a simulator can give it."""
+        return first_mistake(cell, partial(check_parameters, cell))
+
+    def estimate_seconds(self, cell: Cell) -> float:
+        """The traffic's own time, for real time is what it takes."""
+        return SETUP_SECONDS + cell.timing.traffic_ns / SECOND_NS
+
+    def run(self, cell: Cell, progress: Progress) -> CellResult:
+        """Prepare the nodes, let the traffic pass, and collect."""
+        flows = plan_roles(cell)
+        with open_nodes(self.inventory, support.used_hosts(cell)) as nodes:
+            surroundings = Surroundings(cell, self.inventory, nodes)
+            conductor = Conductor(nodes, flows, cell.timing)
+            collected = CollectedCell(cell, flows, nodes, conductor.done, surroundings)
+            with surroundings.around():
+                try:
+                    _lead(conductor, surroundings, progress)
+                except TestbedError as error:
+                    surroundings.rescue()
+                    conductor.rescue()
+                    result = collected.rescued(error)
+                    close_nodes(self.inventory)  # nobody knows what state they are in
+                    return result
+            result = collected.result()
+            if conductor.done.failures:
+                close_nodes(self.inventory)
+            else:
+                self._end(conductor)
+            return result
+
+    def _end(self, conductor: Conductor) -> None:
+        """Make the agents ready for the next cell; if one refuses, the next cell starts new ones."""
+        try:
+            conductor.end()
+        except TestbedError:
+            close_nodes(self.inventory)
+
+
+def _lead(conductor: Conductor, surroundings: Surroundings, progress: Progress) -> None:
+    """Through the whole cell."""
+    surroundings.set_ports()
+    surroundings.record_load()
+    conductor.prepare()
+    surroundings.begin()
+    conductor.run(progress, surroundings.on_start)
+    surroundings.end()

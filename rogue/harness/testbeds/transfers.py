@@ -1,0 +1,91 @@
+"""Transfers and events as tables, from whichever testbed."""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+from rogue.agent.core.application import TransferRecord
+from rogue.harness.cell.carrier import PlannedFlow
+from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.fault_events import fault_events
+from rogue.harness.testbeds.base import Columns
+from rogue.harness.testbeds.rows import columns_of
+from rogue.workloads.framing import Packets
+from rogue.workloads.ideal import ideal_transfer_ns
+from rogue.workloads.records import EventRow, FlowRow, LatencyRow
+from rogue.workloads.traffic import Verb
+
+SECOND_NS: Final = 1_000_000_000
+
+Transfers = Iterable[tuple[PlannedFlow, TransferRecord]]
+"""Each with its flow; instants are the run's."""
+
+
+def flows_table(cell: Cell, transfers: Transfers) -> Columns:
+    """One row per transfer."""
+
+    @cache
+    def ideal_ns(source: str, destination: str, verb: Verb, size_bytes: int, packets: Packets | None) -> int:
+        return ideal_transfer_ns(cell.topology, source, destination, verb, size_bytes, packets)
+
+    def row(planned: PlannedFlow, transfer: TransferRecord) -> FlowRow:
+        flow, carrier = planned.flow, planned.carrier
+        packets = carrier.transport.packets
+        ideal_fct_ns = ideal_ns(flow.source, flow.destination, flow.verb, transfer.size_bytes, packets)
+        fct_ns = _fct_ns(transfer)
+        waited_for_flow, waited_for_transfer = transfer.waited_for or (None, None)
+        return FlowRow(
+            flow_id=planned.flow_id,
+            transfer_id=transfer.transfer_id,
+            group=flow.group_in(carrier.name),
+            transport=carrier.label,
+            verb=flow.verb,
+            service=carrier.transport.service,
+            src=flow.source,
+            dst=flow.destination,
+            size_bytes=transfer.size_bytes,
+            start_ns=transfer.start_ns,
+            end_ns=transfer.end_ns,
+            fct_ns=fct_ns,
+            ideal_fct_ns=ideal_fct_ns,
+            slowdown=fct_ns / ideal_fct_ns if fct_ns else None,
+            goodput_bps=transfer.size_bytes * 8 * SECOND_NS / fct_ns if fct_ns else None,
+            retransmitted_bytes=transfer.retransmitted_bytes,
+            status=transfer.status,
+            error=transfer.error,
+            arrived_ns=transfer.arrived_ns,
+            waited_for_flow=waited_for_flow,
+            waited_for_transfer=waited_for_transfer,
+        )
+
+    return columns_of(FlowRow, (row(planned, transfer) for planned, transfer in transfers))
+
+
+def latency_table(transfers: Transfers) -> Columns:
+    """One row per probe; one that waited for a queue pair which then failed was never sent."""
+    rows = (
+        LatencyRow(
+            src=planned.flow.source,
+            dst=planned.flow.destination,
+            t_ns=transfer.start_ns,
+            rtt_ns=_fct_ns(transfer),
+            status=transfer.status,
+            group=planned.carrier.name,
+            service=planned.carrier.transport.service,
+        )
+        for planned, transfer in transfers
+        if transfer.is_sent
+    )
+    return columns_of(LatencyRow, rows)
+
+
+def events_table(cell: Cell, until_ns: int, own: Iterable[EventRow]) -> Columns:
+    """What happened to queue pairs and links until then, by time."""
+    rows = [*map(EventRow._make, fault_events(cell, until_ns)), *own]
+    return columns_of(EventRow, sorted(rows, key=lambda row: row.t_ns))
+
+
+def _fct_ns(transfer: TransferRecord) -> int | None:
+    if transfer.status != "ok" or transfer.end_ns is None:
+        return None
+    return transfer.end_ns - transfer.start_ns

@@ -1,0 +1,97 @@
+"""The one way over SSH: Fabric, to hosts whose keys are known and by no other way than the login says."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+import fabric
+import paramiko
+
+from rogue.remote.errors import NodeError
+from rogue.remote.login import Login
+
+_MEANT: Final = dict.fromkeys(
+    ("No existing session", "Error reading SSH protocol banner"), "its SSH server did not reply in time"
+)
+"""What paramiko says, as one limit or the other is reached first, and what it then means."""
+_THREAD_LIMIT_S: Final = 10.0
+"""A connection's thread ends by itself soon after its socket is closed."""
+
+
+class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no types
+    """A connection to a node; every host on the way must have a known key, and is left with the node."""
+
+    def __init__(self, login: Login, limit_s: float) -> None:
+        gateway = False if login.gateway is None else Connection(login.gateway, limit_s)
+        super().__init__(
+            login.address,
+            login.user,
+            login.port,
+            config=fabric.Config(lazy=True, ssh_config=paramiko.SSHConfig()),  # reads no file
+            gateway=gateway,
+            forward_agent=False,
+            connect_kwargs={
+                "key_filename": [str(path) for path in login.key_files],
+                "allow_agent": login.uses_agent,
+                "look_for_keys": False,
+                **dict.fromkeys(("timeout", "banner_timeout", "auth_timeout", "channel_timeout"), limit_s),
+            },
+        )
+        self._set(login=login)
+        self.client.set_missing_host_key_policy(paramiko.RejectPolicy())  # Fabric's own accepts any
+
+    def open(self) -> None:
+        """Connect, hop after hop; NodeError says at which it failed, and nothing stays open."""
+        try:
+            with reported(self.login.node):
+                self._know_keys()
+                super().open()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the connection and, which Fabric does not, those to the hosts on the way."""
+        transport = self.client.get_transport()
+        super().close()
+        self.client.close()
+        if transport is not None and transport.is_alive():
+            transport.join(_THREAD_LIMIT_S)
+        if self.gateway:
+            self.gateway.close()
+
+    def _know_keys(self) -> None:
+        """Load the keys that the host may have."""
+        for kind, key in known_keys(self.login).items():
+            self.client.get_host_keys().add(self.login.place, kind, key)
+
+
+def known_keys(login: Login) -> Mapping[str, paramiko.PKey]:
+    """Keys that a host may have, by kind; NodeError if none is known."""
+    known, name = paramiko.HostKeys(), login.host_key_alias or login.place
+    for path in login.known_hosts:
+        if path.is_file():
+            known.load(str(path))
+    if keys := known.lookup(name):
+        return keys
+    files = ", ".join(map(str, login.known_hosts))
+    raise NodeError(
+        f"{login.node}: SSH failed: got no host key of {name}, expected one in {files}; add it "
+        "with ssh-keyscan, and compare it with what the host itself shows."
+    )
+
+
+@contextmanager
+def reported(node: str) -> Iterator[None]:
+    """Turn what SSH raises into a sentence."""
+    try:
+        yield
+    except paramiko.BadHostKeyException as error:
+        got, expected = error.key.fingerprint, error.expected_key.fingerprint
+        raise NodeError(
+            f"{node}: SSH failed: got host key {got}, expected {expected}; if the host was installed anew, "
+            "put its new key into known_hosts, else somebody else replies in its name."
+        ) from error
+    except (paramiko.SSHException, OSError, EOFError) as error:
+        reason = _MEANT.get(str(error), str(error)) or type(error).__name__
+        raise NodeError(f"{node}: SSH failed: {reason}") from error

@@ -1,0 +1,213 @@
+"""The command line of a switch, over SSH with its host key verified; netmiko knows how vendors prompt."""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import netmiko
+import paramiko
+
+from rogue.remote.connection import Connection, known_keys, reported
+from rogue.remote.errors import NodeError, RejectedError
+from rogue.remote.login import Login
+
+REPLY_LIMIT_S: Final = 60.0
+"""For each step of logging in, and for each command: a commit takes a switch some seconds."""
+NAME_CHARACTERS: Final = 16
+"""Of a long name modes show no more; netmiko counts on as many."""
+_NO_KEY: Final = "No authentication methods available"
+"""What paramiko says where it has nothing to offer."""
+_LIMITS: Final = ("conn_timeout", "auth_timeout", "banner_timeout", "blocking_timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a vendor's command line talks."""
+
+    device_type: str
+    """What netmiko calls it."""
+    prompt: str
+    """Regular expression of the end of a line on which it waits, in any mode."""
+    rejection: str
+    """Regular expression that only the reply to a wrong command matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What keys and agents do not open; neither shown nor stored."""
+
+    password: str | None = field(default=None, repr=False)
+    enable: str | None = field(default=None, repr=False)
+    """For the privileged mode."""
+
+
+class Terminal:
+    """An open session, for one thread at a time."""
+
+    def __init__(self, node: str, dialect: Dialect, session: netmiko.BaseConnection, limit_s: float) -> None:
+        self.node = node
+        self._dialect = dialect
+        self._session = session
+        self._limit_s = limit_s
+        self._is_lost = False
+        _notice_the_end(session)
+
+    def run(self, command: str, text: str = "") -> str:
+        """What it says to a command; RejectedError if it does not take it, NodeError if it is gone."""
+        assert not text, "a command line of a switch has no standard input"
+        self._is_lost = True  # until it has replied
+        with reported(self.node), _told(self.node, f"`{command}`"):
+            said = self._session.send_command(
+                command,
+                expect_string=self._prompt(),
+                read_timeout=self._limit_s,
+                strip_prompt=True,
+                strip_command=True,
+            )
+        self._is_lost = False
+        words = str(said)
+        if re.search(self._dialect.rejection, words, re.MULTILINE):
+            raise RejectedError(f"{self.node}: `{command}` was rejected: {' '.join(words.split())}")
+        return words
+
+    def _prompt(self) -> str:
+        """The switch's name and what its line ends with, so that no line of a reply is taken for it."""
+        name = re.escape(self._session.base_prompt.strip()[:NAME_CHARACTERS])
+        return rf"{name}[^\n]*(?:{self._dialect.prompt})"
+
+    def close(self) -> None:
+        """Leave the session; one that does not reply is cut."""
+        if self._is_lost:
+            self._session.paramiko_cleanup()
+        else:
+            self._session.disconnect()
+
+
+def _notice_the_end(session: netmiko.BaseConnection) -> None:
+    """Netmiko would go on reading from a channel that is closed until its time is over."""
+    read, conversation = session.channel.read_channel, session.remote_conn
+    assert isinstance(conversation, paramiko.Channel)
+
+    def read_or_fail() -> str:
+        said = read()
+        if not said and conversation.closed:
+            raise netmiko.ReadException("the switch ended the session")
+        return said
+
+    setattr(session.channel, "read_channel", read_or_fail)  # noqa: B010 - mypy takes no new method
+
+
+@contextmanager
+def open_terminal(
+    login: Login, dialect: Dialect, secrets: Secrets, *, limit_s: float = REPLY_LIMIT_S
+) -> Iterator[Terminal]:
+    """Log in to a switch, through the hosts on the way, and into its privileged mode."""
+    with ExitStack() as stack:
+        with reported(login.node), _told(login.node, "logging in"):
+            session = _log_in(login, dialect, secrets, limit_s, stack)
+            terminal = Terminal(login.node, dialect, session, limit_s)
+            stack.callback(terminal.close)
+            if not session.check_enable_mode():
+                session.enable()
+        yield terminal
+
+
+def _log_in(
+    login: Login, dialect: Dialect, secrets: Secrets, limit_s: float, stack: ExitStack
+) -> netmiko.BaseConnection:
+    """A session; netmiko takes one key file at a time, so each is tried."""
+    options: dict[str, Any] = {
+        "device_type": dialect.device_type,
+        "host": login.address,
+        "port": login.port,
+        "username": login.user,
+        "password": secrets.password,
+        "secret": secrets.enable or "",
+        "allow_agent": login.uses_agent,
+        "global_cmd_verify": True,  # wait for each command's echo: no reply is taken for another's
+        "ssh_strict": True,
+        "alt_host_keys": True,
+        "alt_key_file": str(_key_file(login, stack)),
+        **dict.fromkeys(_LIMITS, limit_s),
+    }
+    gateway = _gateway(login, limit_s, stack)
+    keys = _keys(login) or [None]
+    for key in keys:
+        sock = None if gateway is None else _tunnel(gateway, login, limit_s)
+        try:
+            return netmiko.ConnectHandler(**options, pkey=key, sock=sock)
+        except netmiko.NetmikoAuthenticationException:
+            if key is keys[-1]:
+                raise
+    raise AssertionError("there is a last key")
+
+
+def _key_file(login: Login, stack: ExitStack) -> Path:
+    """The keys that the switch may have, under the name by which netmiko looks them up."""
+    directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="rogue-"))
+    file = Path(directory) / "known_hosts"
+    lines = (f"{login.place} {kind} {key.get_base64()}\n" for kind, key in known_keys(login).items())
+    file.write_text("".join(lines))
+    return file
+
+
+def _gateway(login: Login, limit_s: float, stack: ExitStack) -> Connection | None:
+    if login.gateway is None:
+        return None
+    gateway = Connection(login.gateway, limit_s)
+    gateway.open()
+    stack.callback(gateway.close)
+    return gateway
+
+
+def _tunnel(gateway: Connection, login: Login, limit_s: float) -> paramiko.Channel:
+    place = (login.address, login.port)
+    channel: paramiko.Channel = gateway.transport.open_channel(
+        "direct-tcpip", place, ("", 0), timeout=limit_s
+    )
+    return channel
+
+
+def _keys(login: Login) -> list[paramiko.PKey | None]:
+    """Those that can be read; a key with a passphrase is the agent's business."""
+    keys: list[paramiko.PKey | None] = []
+    for path in login.key_files:
+        try:
+            keys.append(paramiko.PKey.from_path(path))
+        except (paramiko.SSHException, ValueError, OSError, TypeError):
+            continue
+    return keys
+
+
+@contextmanager
+def _told(node: str, what: str) -> Iterator[None]:
+    """Turn what netmiko raises into a sentence; it says much, and names passwords nowhere."""
+    try:
+        yield
+    except netmiko.NetmikoAuthenticationException as error:
+        raise NodeError(_closed(node, what)) from error
+    except netmiko.ReadTimeout as error:
+        raise NodeError(
+            f"{node}: {what}: got no prompt in time, expected one; is the switch busy?"
+        ) from error
+    except netmiko.NetmikoTimeoutException as error:
+        if _NO_KEY in str(error):
+            raise NodeError(_closed(node, what)) from error
+        if isinstance(error.__context__, paramiko.SSHException):
+            raise error.__context__ from error
+        raise NodeError(f"{node}: {what} failed: {' '.join(str(error).split())}") from error
+    except netmiko.NetmikoBaseException as error:
+        raise NodeError(f"{node}: {what} failed: {' '.join(str(error).split())}") from error
+    except ValueError as error:  # what netmiko says where no privileged mode is to be had
+        raise NodeError(f"{node}: {what} failed: {' '.join(str(error).split())}") from error
+
+
+def _closed(node: str, what: str) -> str:
+    return (
+        f"{node}: {what} failed: got no entrance, expected that a key or ROGUE_SWITCH_PASSWORD opens it; put "
+        "the key into the agent, or export the password."
+    )

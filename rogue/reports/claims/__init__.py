@@ -1,0 +1,21 @@
+"""Claims: published numbers as data (`*.yaml` in this folder), held against what a run measured."""
+
+from rogue.reports.claims.claim import Claim, claims_sha256, read_claims
+from rogue.reports.claims.evaluate import evaluate
+from rogue.reports.claims.outcome import Evidence, Outcome
+from rogue.reports.claims.row import ClaimRow, rows_of
+from rogue.reports.claims.verdict import VERDICT_MEANINGS, Verdict, counted_verdict
+
+__all__ = [
+    "VERDICT_MEANINGS",
+    "Claim",
+    "ClaimRow",
+    "Evidence",
+    "Outcome",
+    "Verdict",
+    "claims_sha256",
+    "counted_verdict",
+    "evaluate",
+    "read_claims",
+    "rows_of",
+]

@@ -1,0 +1,152 @@
+"""Holds the results of a run against the claims and gives each a verdict."""
+
+from collections.abc import Sequence
+
+from rogue.reports.claims.claim import Claim, ClaimKind
+from rogue.reports.claims.conditions import mismatch
+from rogue.reports.claims.judge import ends, judge_number, judge_side
+from rogue.reports.claims.outcome import Evidence, Outcome
+from rogue.reports.claims.reference import ratio_to, reference_setting, reference_text
+from rogue.reports.claims.shipped import not_own_because
+from rogue.reports.claims.verdict import Verdict
+from rogue.reports.claims.words import expected_text, measured_text, published_text
+from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.results import Results, Setting
+from rogue.workloads.records import CellStatus
+
+IS_HARDWARE = "nic_is_hardware"
+"""Fact of a cell whose traffic went through a real card."""
+_MORE = "more runs may change the verdict."
+
+
+def evaluate(claims: Sequence[Claim], results: Results) -> list[Outcome]:
+    """Return the outcomes of all claims; one per setting to which a claim applies, at least one per claim."""
+    return [outcome for claim in claims for outcome in _outcomes(claim, results)]
+
+
+def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
+    if claim.kind is ClaimKind.HARDWARE_ONLY and not has_hardware(results):
+        return [Outcome(claim, Verdict.NEEDS_HARDWARE, claim.note)]
+    candidates = [setting for setting in results.settings if setting.registry_name == claim.transport]
+    if not candidates:
+        return [_not_run(claim, f"the run has no transport {claim.transport}")]
+    reasons = [mismatch(claim, results, setting) for setting in candidates]
+    fitting = [setting for setting, reason in zip(candidates, reasons, strict=True) if reason is None]
+    if not fitting:
+        return [_not_run(claim, next(reason for reason in reasons if reason))]
+    return [_measure(claim, results, setting) for setting in fitting]
+
+
+def has_hardware(results: Results) -> bool:
+    """Return whether the traffic of any cell went through a real card."""
+    return any(cell.facts.get(IS_HARDWARE) is True for cell in results.run.manifest.cells)
+
+
+def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
+    if claim.metric is None:
+        return _not_run(claim, "no metric of this version holds it", setting)
+    sides = [setting]
+    if claim.relative_to is None:
+        measured = results.mean(setting, claim.metric)
+    else:
+        other = reference_setting(results, setting, claim.relative_to)
+        if other is None:
+            reason = f"the run has no {reference_text(claim.relative_to)} to divide by"
+            return _not_run(claim, reason, setting)
+        sides.append(other)
+        measured = ratio_to(results, setting, other, claim.metric)
+    if measured is None:
+        return _not_run(claim, _absent_because(claim.metric, setting), setting)
+    not_own = not_own_because(claim, results.run.manifest)
+    rival = _rival(claim, results, setting)
+    evidence = Evidence(measured, rival, _seeds(claim.metric, results, sides), not_own)
+    if claim.kind is ClaimKind.DIRECTION_ONLY:
+        return _judge_direction(claim, setting, evidence)
+    is_number = all(_exists(results.mean(side, claim.metric)) for side in sides)
+    return _judge_number(claim, setting, evidence, is_number=is_number)
+
+
+def _exists(mean: MeanInterval | None) -> bool:
+    return mean is not None and mean.exists
+
+
+def _seeds(metric: str, results: Results, sides: Sequence[Setting]) -> tuple[int, ...]:
+    """Return the seeds of the repetitions that all sides of a comparison have."""
+    common = set.intersection(*(set(results.by_repetition(side, metric)) for side in sides))
+    entries = sorted(sides[0].entries, key=lambda entry: entry.repetition)
+    return tuple(entry.seed for entry in entries if entry.repetition in common and entry.seed is not None)
+
+
+def _judge_number(claim: Claim, setting: Setting, evidence: Evidence, *, is_number: bool) -> Outcome:
+    measured, reference = evidence.measured, _reference(claim, evidence)
+    found = judge_number(claim, measured) if is_number else Verdict.MISSED
+    caution = _caution(claim, found, measured)
+    is_right = reference is not None and claim.direction is not None
+    if found is Verdict.MISSED and is_right:
+        assert claim.direction is not None and reference is not None, "just asked"
+        if judge_side(claim.direction.sign, measured, reference) is Verdict.AGREES:
+            found = Verdict.RIGHT_SIGN
+    ratio = f" Numbers are ratios to {reference_text(claim.relative_to)}." if claim.relative_to else ""
+    numbers = f"{published_text(claim)} Measured: {measured_text(claim, measured)}.{ratio}{caution}"
+    return Outcome(claim, found, numbers, setting, evidence)
+
+
+def _caution(claim: Claim, found: Verdict, measured: MeanInterval) -> str:
+    """Say where a mean and what is around it have different verdicts."""
+    what = "interval" if measured.has_interval else "single values"
+    if found is Verdict.CLOSE:
+        is_within = judge_number(claim, _single(measured.mean)) is Verdict.REPRODUCED
+        return f" The mean lies within the tolerance, not all of the {what}: {_MORE}" if is_within else ""
+    if found is Verdict.MISSED and measured.exists:
+        reaches = any(judge_number(claim, _single(end)) is not found for end in ends(measured))
+        return f" A part of the {what} lies within twice the tolerance: {_MORE}" if reaches else ""
+    return ""
+
+
+def _judge_direction(claim: Claim, setting: Setting, evidence: Evidence) -> Outcome:
+    assert claim.direction is not None, "the claim's own validation demands a direction"
+    reference = _reference(claim, evidence)
+    if reference is None:
+        than = f"{reference_text(claim.direction.than)} " if claim.direction.than else "value "
+        return _not_run(claim, f"the run has no {than}to compare with", setting)
+    found = judge_side(claim.direction.sign, evidence.measured, reference)
+    caution = f" The intervals overlap: {_MORE}" if found is Verdict.UNDECIDED else ""
+    measured = measured_text(claim, evidence.measured)
+    numbers = f"{expected_text(claim, reference)} Measured: {measured}.{caution}"
+    return Outcome(claim, found, numbers, setting, evidence)
+
+
+def _absent_because(metric: str, setting: Setting) -> str:
+    """Say why no finished cell has a number, with the reason that the run gives for a missing table."""
+    needs = METRICS[metric].needs
+    reasons = [
+        entry.not_measured[name] for entry in setting.entries for name in needs if name in entry.not_measured
+    ]
+    if all(entry.status is not CellStatus.OK for entry in setting.entries):
+        reasons = [entry.message for entry in setting.entries if entry.message]
+    why = f": {reasons[0].rstrip('.')}" if reasons else ""
+    return f"no finished cell of {setting.title} has this number{why}"
+
+
+def _rival(claim: Claim, results: Results, setting: Setting) -> MeanInterval | None:
+    """Return the mean of the setting that a direction is relative to, where it names one."""
+    if claim.direction is None or claim.direction.than is None or claim.metric is None:
+        return None
+    rival = reference_setting(results, setting, claim.direction.than)
+    return results.mean(rival, claim.metric) if rival else None
+
+
+def _reference(claim: Claim, evidence: Evidence) -> MeanInterval | None:
+    """Return what a direction is relative to: a value, or the mean of another setting."""
+    if claim.direction is None or claim.direction.value is None:
+        return evidence.rival
+    return _single(claim.direction.value)
+
+
+def _single(value: float) -> MeanInterval:
+    return MeanInterval(value, None, None, 1, (value,))
+
+
+def _not_run(claim: Claim, reason: str, setting: Setting | None = None) -> Outcome:
+    return Outcome(claim, Verdict.NOT_RUN, f"Not run: {reason}.", setting)

@@ -1,0 +1,77 @@
+"""One claim on the page: what was measured at each factor point, and the verdicts together."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rogue.reports.claims.claim import Claim
+from rogue.reports.claims.outcome import Outcome
+from rogue.reports.claims.verdict import Verdict
+from rogue.reports.claims.words import interval_text, mean_text
+from rogue.reports.quantities import joined
+
+# From the best verdict to the worst one; the worst one decides how a row looks.
+_ORDER = tuple(verdict for verdict in Verdict if verdict.is_judged)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim with its outcomes, one per factor point to which it applies."""
+
+    claim: Claim
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether there is only one outcome."""
+        return len(self.outcomes) == 1
+
+    @property
+    def measured(self) -> str:
+        """Return the mean, or the least and the largest of the means."""
+        known = [outcome for outcome in self.outcomes if outcome.measured is not None]
+        known.sort(key=lambda outcome: outcome.measured.mean if outcome.measured else 0.0)
+        ends = [mean_text(self.claim, outcome.measured) for outcome in (known[0], known[-1])]
+        return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+    @property
+    def interval(self) -> str:
+        """Return the 95 % interval of a single outcome; several stand in the words of each."""
+        return interval_text(self.claim, self.outcomes[0].measured) if self.is_single else ""
+
+    @property
+    def runs(self) -> str:
+        """Return over how many runs the means are."""
+        counts = sorted({outcome.n for outcome in self.outcomes if outcome.n})
+        return joined([str(count) for count in counts])
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict, or how many factor points have which, from the best to the worst."""
+        return verdict_counts([(outcome.verdict, outcome.verdict_text) for outcome in self.outcomes])
+
+    @property
+    def worst(self) -> Verdict:
+        """Return the worst of the verdicts."""
+        return max((outcome.verdict for outcome in self.outcomes), key=_ORDER.index)
+
+
+def verdict_counts(verdicts: Sequence[tuple[Verdict, str]]) -> str:
+    """Write how many factor points have which verdict, from the best to the worst; a single one alone."""
+    if len(verdicts) == 1:
+        return verdicts[0][1]
+    found = sorted(verdicts, key=lambda each: _ORDER.index(each[0]))
+    counts = Counter(text for _, text in found)
+    return joined([f"{count} {_agreeing(text, count)}" for text, count in counts.items()])
+
+
+def _agreeing(verdict: str, count: int) -> str:
+    return verdict.replace("agrees", "agree") if count > 1 else verdict
+
+
+def rows_of(judged: list[Outcome]) -> list[ClaimRow]:
+    """Return one row per claim, in the order of the outcomes; each of them has been judged."""
+    by_claim: dict[str, list[Outcome]] = {}
+    for outcome in judged:
+        by_claim.setdefault(outcome.claim.id, []).append(outcome)
+    return [ClaimRow(outcomes[0].claim, tuple(outcomes)) for outcomes in by_claim.values()]

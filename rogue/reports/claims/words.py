@@ -1,0 +1,59 @@
+"""The numbers of a claim as words."""
+
+from rogue.reports.claims.claim import Claim
+from rogue.reports.claims.reference import reference_text
+from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
+
+_BOUNDS = {"at_least": "at least ", "at_most": "at most ", "equals": ""}
+
+
+def published_text(claim: Claim) -> str:
+    """Write a published number as a sentence, with its tolerance."""
+    unit = unit_of(claim)
+    tolerance = f", tolerance {quantity_text(claim.tolerance, unit)}" if claim.tolerance else ""
+    return f"Published: {_BOUNDS[claim.bound]}{quantity_text(claim.published, unit)}{tolerance}."
+
+
+def expected_text(claim: Claim, reference: MeanInterval) -> str:
+    """Write on which side of what a measurement should lie, as a sentence."""
+    assert claim.direction is not None, "the claim's own validation demands a direction"
+    than = claim.direction.than
+    rival = f" ({reference_text(than)}{_spread(claim, reference)})" if than else ""
+    return f"Expected: {claim.direction.sign} {quantity_text(reference.mean, unit_of(claim))}{rival}."
+
+
+def measured_text(claim: Claim, measured: MeanInterval) -> str:
+    """Write what was measured: mean, number of runs, and between what it lies."""
+    mean = quantity_text(measured.mean, unit_of(claim))
+    spread = _spread(claim, measured) or (", which gives no interval" if measured.n == 1 else "")
+    return f"{mean}, mean of {counted(measured.n, 'run')}{spread}"
+
+
+def _spread(claim: Claim, measured: MeanInterval) -> str:
+    text = interval_text(claim, measured)
+    if text == NO_VALUE:
+        return ""
+    return f", 95 % interval {text}" if measured.has_interval else f", single values {text}"
+
+
+def interval_text(claim: Claim, measured: MeanInterval | None) -> str:
+    """Write the 95 % interval, the single values of up to three runs, or a dash."""
+    if measured is None or measured.low is None or measured.high is None:
+        return NO_VALUE
+    unit = unit_of(claim)
+    if measured.values and not measured.has_interval:
+        values = sorted(measured.values)
+        return joined([*(number_text(value, unit) for value in values[:-1]), quantity_text(values[-1], unit)])
+    return f"{number_text(measured.low, unit)} to {quantity_text(measured.high, unit)}"
+
+
+def mean_text(claim: Claim, measured: MeanInterval | None) -> str:
+    """Write the mean alone; a dash where there is none."""
+    return quantity_text(measured.mean if measured else None, unit_of(claim))
+
+
+def unit_of(claim: Claim) -> Unit:
+    """Return the unit of a claim's numbers; ratios, and what no metric holds, have none."""
+    return Unit.RATIO if claim.relative_to or claim.metric is None else METRICS[claim.metric].unit

@@ -1,0 +1,101 @@
+"""Figure: the agent’s round-trip time beside the simulator’s truth."""
+
+from typing import ClassVar
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rogue.reports.figures.figure import ReportFigure
+from rogue.reports.figures.marks import Values, draw_cdf, rule
+from rogue.reports.figures.panels import panels
+from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.quantities import Unit, counted, quantity_text
+from rogue.reports.results import Results, Setting
+from rogue.reports.style import MUTED
+from rogue.reports.view import CellView
+
+
+class RttEstimate(ReportFigure):
+    """Per setting two panels: both distributions, and the distribution of their difference."""
+
+    title: ClassVar = "Round-trip time: what the agent estimates and what is true"
+    needs: ClassVar = ("rtt",)
+    panels_per_setting: ClassVar = 2
+    caption: ClassVar = (
+        "Left: cumulative distributions of the agent’s accepted estimates and of the simulator’s truth"
+        " for the same batches (completion minus the moment at which the last byte left the NIC), which"
+        " the agent never sees. Right: estimate minus truth, batch by batch; a line that rises at zero is"
+        " an unbiased estimator. All repetitions together."
+    )
+
+    def usable(self, view: CellView) -> bool:
+        """Return whether the truth is known for a sample of the cell."""
+        return super().usable(view) and len(_known(view)) > 0
+
+    @property
+    def missing(self) -> str:
+        """Return the sentence that stands in the figure’s place if no cell can be drawn."""
+        return "No finished cell has RTT samples of which the truth is known (rtt.parquet, true_rtt_ns)."
+
+    def draw(self, results: Results) -> Figure:
+        """Draw both panels of each setting."""
+        settings = self.shown(results)
+        titles = [
+            f"{setting.title}: {part}" for setting in settings for part in ("estimate and truth", "error")
+        ]
+        figure, axes = panels(titles, share="none", height_inches=2.7, legend=False)
+        for row, setting in enumerate(settings):
+            pairs = self._pairs(results, setting)
+            _draw_pair(axes[2 * row], pairs, setting)
+            _draw_difference(axes[2 * row + 1], pairs, setting)
+        return figure
+
+    def describe(self, results: Results) -> str:
+        """Say the medians and the median difference."""
+        sentences = []
+        for setting in self.shown(results):
+            pairs = self._pairs(results, setting)
+            estimate, truth, difference = (
+                nearest_rank(values, 50) for values in (pairs[:, 0], pairs[:, 1], pairs[:, 0] - pairs[:, 1])
+            )
+            sentences.append(
+                f"{setting.title}: {counted(len(pairs), 'sample')}, median estimate"
+                f" {quantity_text(estimate, Unit.TIME)}, median truth {quantity_text(truth, Unit.TIME)},"
+                f" median difference {quantity_text(difference, Unit.TIME)}."
+            )
+        return " ".join(sentences)
+
+    def _pairs(self, results: Results, setting: Setting) -> Values:
+        return np.concatenate([_known(view) for view in self.views(results, setting)])
+
+
+def _known(view: CellView) -> Values:
+    """Return estimate and truth (ns) of the accepted samples of which the truth is known."""
+    samples = view.table("rtt")
+    if samples is None:
+        return np.empty((0, 2))
+    known = samples[samples["accepted"] & samples["true_rtt_ns"].notna()]
+    return known[["rtt_ns", "true_rtt_ns"]].to_numpy(dtype=np.float64)
+
+
+def _draw_pair(axis: Axes, pairs: Values, setting: Setting) -> None:
+    draw_cdf(axis, pairs[:, 1] / 1e3, "truth", color=MUTED, linestyle="--")
+    draw_cdf(axis, pairs[:, 0] / 1e3, "estimate", color=setting.style.colour)
+    low, high = np.percentile(pairs / 1e3, [0.2, 99.8])
+    axis.set_xlim(low - 0.05 * (high - low) - 1, high + 0.05 * (high - low) + 1)
+    axis.set_xlabel("round-trip time (µs)")
+    axis.set_ylabel("fraction of samples")
+    axis.legend(loc="lower right")
+
+
+def _draw_difference(axis: Axes, pairs: Values, setting: Setting) -> None:
+    difference_us = (pairs[:, 0] - pairs[:, 1]) / 1e3
+    draw_cdf(axis, difference_us, None, color=setting.style.colour)
+    rule(axis, 0.0, "no error", vertical=True)
+    low, high = np.percentile(difference_us, [0.5, 99.5])
+    margin = max(1.0, 0.1 * (high - low))
+    axis.set_xlim(min(low - margin, -3), max(high + margin, 3))
+    axis.set_xlabel("estimate − truth (µs)")
+    axis.set_ylabel("fraction of samples")
+    axis.legend(loc="lower right")

@@ -1,0 +1,117 @@
+"""The page `index.html`: every run of a results directory, newest first, by experiment."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from rogue.reports.errors import ReportError
+from rogue.reports.files import write_whole
+from rogue.reports.index.entry import Entry, State
+from rogue.reports.index.reading import is_regular
+from rogue.reports.index.text import shown
+from rogue.reports.quantities import counted, size_text
+from rogue.reports.template import environment, style
+
+INDEX: Final = "index.html"
+GENERATOR: Final = "RoGUE testbed, index of runs"
+"""Marks a page that may be written again."""
+_HEAD_BYTES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry and where its links lead, relative to the page."""
+
+    entry: Entry
+    directory: str
+    href: str
+    """The directory."""
+    report_href: str | None
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The runs of one experiment, newest first."""
+
+    anchor: str
+    name: str
+    title: str
+    rows: list[Row]
+
+
+def write_index(results: Path, entries: Sequence[Entry]) -> Path:
+    """Write `index.html` into a results directory; a page of somebody else's is left alone."""
+    path = results / INDEX
+    if path.is_symlink() or (path.exists() and not _is_ours(path)):
+        raise ReportError(
+            f"{path}: this page is not one that rogue wrote; move it away to have the list of runs."
+        )
+    write_whole(path, index_page(results, entries))
+    return path
+
+
+def index_page(results: Path, entries: Sequence[Entry]) -> str:
+    """Return the page."""
+    runs = [entry for entry in entries if entry.state is not State.REPORT]
+    reports = [entry for entry in entries if entry.state is State.REPORT]
+    size_bytes = sum(entry.size_bytes for entry in entries)
+    return environment().get_template("index.html.j2").render(
+        generator=GENERATOR,
+        groups=_groups(results, runs),
+        reports=[_row(results, entry) for entry in reports],
+        total=f"{counted(len(runs), 'run')}, {size_text(size_bytes)}",
+        states=[(state.value, sum(run.state is state for run in runs)) for state in State],
+        style=style(),
+    )  # fmt: skip
+
+
+def _groups(results: Path, runs: Sequence[Entry]) -> list[Group]:
+    names = list(dict.fromkeys(run.experiment for run in runs))
+    groups: list[Group] = []
+    for name in names:
+        own = [run for run in runs if run.experiment == name]
+        titles = [run.title for run in own if run.title]
+        anchor = _anchor(name, {group.anchor for group in groups})
+        groups.append(Group(anchor, name, titles[0] if titles else name, [_row(results, run) for run in own]))
+    return groups
+
+
+def _anchor(name: str, taken: set[str]) -> str:
+    """An id made of a name; a second name that gives the same gets a number."""
+    first = "runs-" + (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed")
+    anchor, number = first, 1
+    while anchor in taken:
+        number += 1
+        anchor = f"{first}-{number}"
+    return anchor
+
+
+def _row(results: Path, entry: Entry) -> Row:
+    size = size_text(entry.size_bytes) if entry.size_bytes else "–"
+    return Row(
+        entry=entry,
+        directory=shown(entry.directory.name),
+        href=_href(entry.directory, results) + "/",
+        report_href=None if entry.report is None else _href(entry.report, results),
+        size=size if entry.is_size_whole else f"more than {size}",
+    )
+
+
+def _relative(path: Path, results: Path) -> Path:
+    return path.relative_to(results) if path.is_relative_to(results) else path
+
+
+def _href(path: Path, results: Path) -> str:
+    """A link that a browser takes for nothing but a path, whatever the names are."""
+    return "./" + quote(str(_relative(path, results)).encode("utf-8", "surrogateescape"))
+
+
+def _is_ours(path: Path) -> bool:
+    if not is_regular(path):
+        return False
+    with path.open("rb") as file:
+        return GENERATOR.encode() in file.read(_HEAD_BYTES)

@@ -1,0 +1,199 @@
+"""How long transfers take, in all and by size class.
+
+A transfer that did not complete counts as infinite, in a percentile and in a mean; its rate is zero.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rogue.reports.coded import Mask
+from rogue.reports.metrics.metric import Lost, Metric
+from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.quantities import Unit
+from rogue.reports.view import CellView, once_per_cell
+
+# The agent cuts larger transfers into segments of this size; smaller ones it leaves whole.
+LONG_FROM_BYTES = 65_536
+_LOST = Lost("unfinished_share", "not completed")
+
+Values = NDArray[np.float64]
+
+
+@once_per_cell
+def counted(view: CellView) -> Mask | None:
+    """Return which transfers started after the warm-up, where there is one."""
+    transfers = view.transfers
+    if transfers is None:
+        return None
+    return transfers.start_ns >= (view.entry.number("warm_up_ns") or -np.inf)
+
+
+@once_per_cell
+def transfer_times_ns(view: CellView, is_long: bool | None) -> Values | None:
+    """Return the completion time of each of them, of one size class or of all.
+
+    It is infinite for a transfer that did not complete.
+    """
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None:
+        return None
+    if is_long is not None:
+        wanted = wanted & ((transfers.size_bytes >= LONG_FROM_BYTES) == is_long)
+    has_ended = transfers.is_ok & ~np.isnan(transfers.fct_ns)
+    return np.where(has_ended, transfers.fct_ns, np.inf)[wanted]
+
+
+def mean_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Return the mean over all transfers; infinite if one did not complete."""
+    taken_ns = transfer_times_ns(view, None)
+    return None if taken_ns is None or not len(taken_ns) else float(taken_ns.mean())
+
+
+def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
+    """Return the mean of completion time over that in the empty network; infinite if one did not complete."""
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None:
+        return None
+    slowdowns = np.where(transfers.is_ok, transfers.slowdown, np.inf)[wanted]
+    known = slowdowns[~np.isnan(slowdowns)]
+    return float(known.mean()) if len(known) else None
+
+
+def percentile_ns(*, is_long: bool | None, percent: float) -> Callable[[CellView, int], float | None]:
+    """Return a metric: a percentile over the transfers of one size class, or of all."""
+
+    def of_cell(view: CellView, _interval_ns: int) -> float | None:
+        taken_ns = transfer_times_ns(view, is_long)
+        return None if taken_ns is None else nearest_rank(taken_ns, percent)
+
+    return of_cell
+
+
+@once_per_cell
+def transfer_rates_bps(view: CellView) -> Values | None:
+    """Return size over completion time of every transfer; zero for one that did not complete."""
+    transfers, taken_ns = view.transfers, transfer_times_ns(view, None)
+    if transfers is None or taken_ns is None:
+        return None
+    took_time = taken_ns > 0
+    size_bytes = transfers.size_bytes[counted(view)].astype(np.float64)
+    rates = size_bytes[took_time] * 8e9 / taken_ns[took_time]
+    return rates if len(rates) else None
+
+
+def transfer_rate_mean_bps(view: CellView, _interval_ns: int) -> float | None:
+    """Return the mean of these rates."""
+    rates = transfer_rates_bps(view)
+    return None if rates is None else float(rates.mean())
+
+
+def transfer_rate_deviation_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return their standard deviation over their mean."""
+    rates = transfer_rates_bps(view)
+    return None if rates is None or not rates.any() else float(rates.std() / rates.mean())
+
+
+def unfinished_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return the fraction of the transfers that did not complete."""
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None or not wanted.any():
+        return None
+    return float((~transfers.is_ok[wanted]).mean())
+
+
+METRICS = (
+    Metric(
+        "fct_mean_ns",
+        "Completion, mean",
+        Unit.TIME,
+        "Mean time from handing a transfer over to its completion; one that did not complete counts as"
+        " infinite.",
+        ("flows",),
+        mean_ns,
+        lost=_LOST,
+    ),
+    Metric(
+        "fct_p99_ns",
+        "Completion p99",
+        Unit.TIME,
+        "One in a hundred of all transfers took longer than this; one that did not complete counts as"
+        " infinite.",
+        ("flows",),
+        percentile_ns(is_long=None, percent=99),
+        lost=_LOST,
+    ),
+    Metric(
+        "slowdown_mean",
+        "Slowdown, mean",
+        Unit.RATIO,
+        "Mean of a transfer’s completion time over that of the same transfer alone in the empty network; one"
+        " that did not complete counts as infinite.",
+        ("flows",),
+        slowdown_mean,
+        lost=_LOST,
+    ),
+    Metric(
+        "long_fct_p50_ns",
+        "Long transfers p50",
+        Unit.TIME,
+        "Median completion time of the transfers of at least 64 KiB; one that did not complete counts as"
+        " infinite.",
+        ("flows",),
+        percentile_ns(is_long=True, percent=50),
+        lost=_LOST,
+    ),
+    Metric(
+        "long_fct_p90_ns",
+        "Long transfers p90",
+        Unit.TIME,
+        "One in ten of the transfers of at least 64 KiB took longer than this.",
+        ("flows",),
+        percentile_ns(is_long=True, percent=90),
+        lost=_LOST,
+    ),
+    Metric(
+        "short_fct_p50_ns",
+        "Short transfers p50",
+        Unit.TIME,
+        "Median completion time of the transfers below 64 KiB.",
+        ("flows",),
+        percentile_ns(is_long=False, percent=50),
+        lost=_LOST,
+    ),
+    Metric(
+        "short_fct_p90_ns",
+        "Short transfers p90",
+        Unit.TIME,
+        "One in ten of the transfers below 64 KiB took longer than this.",
+        ("flows",),
+        percentile_ns(is_long=False, percent=90),
+        lost=_LOST,
+    ),
+    Metric(
+        "transfer_rate_mean_bps",
+        "Size / completion, mean",
+        Unit.RATE,
+        "Mean over all transfers of size over completion time; zero for one that did not complete.",
+        ("flows",),
+        transfer_rate_mean_bps,
+        better="higher",
+    ),
+    Metric(
+        "transfer_rate_deviation_share",
+        "Size / completion, deviation",
+        Unit.PERCENT,
+        "Standard deviation of size over completion time, over its mean.",
+        ("flows",),
+        transfer_rate_deviation_share,
+    ),
+    Metric(
+        "unfinished_share",
+        "Not completed",
+        Unit.PERCENT,
+        "Transfers that failed, lost a message, or were still under way when the run ended.",
+        ("flows",),
+        unfinished_share,
+    ),
+)

@@ -1,0 +1,86 @@
+"""What the agent believes, held against what the simulator knows or the receiver got."""
+
+from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.quantities import Unit
+from rogue.reports.view import CellView
+
+
+def rtt_error_ns(view: CellView, percent: float) -> float | None:
+    """Return a percentile of estimate minus truth over the accepted samples of which the truth is known."""
+    samples = view.table("rtt")
+    if samples is None:
+        return None
+    known = samples[samples["accepted"] & samples["true_rtt_ns"].notna()]
+    return nearest_rank((known["rtt_ns"] - known["true_rtt_ns"]).to_numpy(), percent)
+
+
+def rtt_ns(view: CellView, percent: float) -> float | None:
+    """Return a percentile of the accepted estimates."""
+    samples = view.table("rtt")
+    if samples is None:
+        return None
+    return nearest_rank(samples.loc[samples["accepted"], "rtt_ns"].to_numpy(), percent)
+
+
+def window_rate_over_goodput(view: CellView, _interval_ns: int) -> float | None:
+    """Return the median of cwnd / RTT as a fraction of the median goodput over the same intervals."""
+    inside = view.delivered
+    if inside is None:
+        return None
+    inside = inside[inside["cwnd_over_rtt_bps"].notna()]
+    estimate_bps = nearest_rank(inside["cwnd_over_rtt_bps"].to_numpy(), 50)
+    goodput_bps = nearest_rank(inside["goodput_bps"].to_numpy(), 50)
+    return estimate_bps / goodput_bps if estimate_bps is not None and goodput_bps else None
+
+
+def _rtt_metrics(percent: int, meaning: str, error_meaning: str) -> tuple[Metric, Metric]:
+    """Return the metrics of one percentile: of the estimate, and of its error."""
+    return (
+        Metric(
+            f"rtt_p{percent}_ns",
+            f"RTT estimate p{percent}",
+            Unit.TIME,
+            meaning,
+            ("rtt",),
+            lambda view, _interval_ns: rtt_ns(view, percent),
+            better="near",
+        ),
+        Metric(
+            f"rtt_error_p{percent}_ns",
+            f"Estimate − truth p{percent}",
+            Unit.TIME,
+            error_meaning,
+            ("rtt",),
+            lambda view, _interval_ns: rtt_error_ns(view, percent),
+            better="near",
+        ),
+    )
+
+
+METRICS = (
+    *_rtt_metrics(
+        10,
+        "One in ten of the agent’s accepted round-trip-time estimates is at most this.",
+        "One in ten of the differences between estimate and truth is at most this.",
+    ),
+    *_rtt_metrics(
+        50,
+        "Median of the agent’s accepted round-trip-time estimates.",
+        "Median difference between the agent’s estimate and the simulator’s truth for the same batch.",
+    ),
+    *_rtt_metrics(
+        90,
+        "One in ten of the agent’s accepted round-trip-time estimates is larger than this.",
+        "One in ten of the differences between estimate and truth is larger than this.",
+    ),
+    Metric(
+        "window_rate_over_goodput",
+        "cwnd/RTT over goodput",
+        Unit.RATIO,
+        "The rate that the agent derives from its window, over the rate that arrived.",
+        ("flows", "throughput"),
+        window_rate_over_goodput,
+        better="near",
+    ),
+)

@@ -1,0 +1,190 @@
+"""Payload delivered: how much in all, and how it falls on flows and intervals.
+
+Shares are fractions of the ideal share: the bottleneck's payload rate (line rate times payload over payload,
+headers, preamble and gap) divided by the number of flows.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rogue.reports.metrics.fairness import jain_index
+from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.percentiles import nearest_rank
+from rogue.reports.quantities import Unit
+from rogue.reports.view import CellView, once_per_cell
+
+# First transfers start together if their starts lie within this fraction of the longest one.
+START_SPREAD_MAX = 0.1
+
+
+@once_per_cell
+def aggregate_bps(view: CellView, _interval_ns: int) -> float | None:
+    """Return the payload rate of all flows together over the whole window."""
+    inside, window = view.delivered, view.window
+    if inside is None or window is None:
+        return None
+    return float(inside["delivered_bytes"].sum()) * 8e9 / window.duration_ns
+
+
+def aggregate_share(view: CellView, interval_ns: int) -> float | None:
+    """Return the aggregate as a fraction of what the bottleneck can carry."""
+    rate_bps, ideal_bps = aggregate_bps(view, interval_ns), view.entry.number("ideal_goodput_bps")
+    return rate_bps / ideal_bps if rate_bps is not None and ideal_bps else None
+
+
+@once_per_cell
+def flow_shares(view: CellView) -> NDArray[np.float64] | None:
+    """Return each flow's goodput over the window as a fraction of its ideal share.
+
+    None where flows come and go: then no single share is ideal.
+    """
+    window, share_bps = view.window, view.ideal_share_bps
+    if window is None or share_bps is None or not view.is_simultaneous:
+        return None
+    goodput = view.goodput(window.duration_ns)
+    return None if goodput is None else goodput.to_numpy().ravel() / share_bps
+
+
+def flow_mean_bps(view: CellView, interval_ns: int) -> float | None:
+    """Return the mean goodput of a flow over the window; None where flows come and go."""
+    rate_bps = aggregate_bps(view, interval_ns) if view.is_simultaneous else None
+    return None if rate_bps is None else rate_bps / len(view.flow_ids)
+
+
+def flow_share(view: CellView, percent: float) -> float | None:
+    """Return a percentile over flows of goodput over the window as a fraction of the ideal share."""
+    shares = flow_shares(view)
+    return None if shares is None else nearest_rank(shares, percent)
+
+
+def worst_flow_share(view: CellView, _interval_ns: int) -> float | None:
+    """Return what the flow that got least got, as a fraction of its ideal share."""
+    shares = flow_shares(view)
+    return None if shares is None else float(shares.min())
+
+
+def interval_share_percentile(view: CellView, interval_ns: int, percent: float) -> float | None:
+    """Return a percentile over all (flow, interval) pairs of goodput as a fraction of the ideal share."""
+    goodput, share_bps = view.goodput(interval_ns), view.ideal_share_bps
+    if goodput is None or share_bps is None or not view.is_simultaneous:
+        return None
+    value = nearest_rank(goodput.to_numpy().ravel(), percent)
+    return None if value is None else value / share_bps
+
+
+def jain_of_flows(view: CellView, _interval_ns: int) -> float | None:
+    """Return Jain's index over the flows’ goodput in the whole window; None where flows come and go."""
+    window = view.window if view.is_simultaneous else None
+    goodput = None if window is None else view.goodput(window.duration_ns)
+    return None if goodput is None else jain_index(goodput.to_numpy().ravel())
+
+
+def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
+    """Return the 10th percentile over flows of size / FCT of the first transfer, as a share of the ideal.
+
+    A first transfer that failed or never ended counts as zero. None where time ended all of them before they
+    could have, and where they do not start together: then they did not have the same competition.
+    """
+    transfers, share_bps = view.transfers, view.ideal_share_bps
+    if transfers is None or share_bps is None:
+        return None
+    first, _ = transfers.ends_of_flows()
+    start_ns, fct_ns = transfers.start_ns[first], transfers.fct_ns[first]
+    end_ns = view.entry.number("simulated_ns")
+    needed_ns = start_ns + transfers.size_bytes[first] * 8e9 / share_bps
+    if end_ns and (transfers.is_unfinished[first] & (needed_ns > end_ns)).all():
+        return None
+    longest_ns = np.where(np.isnan(fct_ns), np.inf, fct_ns).max()
+    if start_ns.max() - start_ns.min() > START_SPREAD_MAX * longest_ns:
+        return None
+    rates_bps = np.where(transfers.is_ok[first], transfers.goodput_bps[first], 0.0)
+    value = nearest_rank(rates_bps, 10)
+    return None if value is None else value / share_bps
+
+
+METRICS = (
+    Metric(
+        "aggregate_bps",
+        "All flows together",
+        Unit.RATE,
+        "Payload delivered in order per second, all flows together.",
+        ("flows", "throughput"),
+        aggregate_bps,
+        better="higher",
+    ),
+    Metric(
+        "aggregate_share",
+        "Of the ideal",
+        Unit.PERCENT,
+        "All flows together, as a fraction of the payload rate that the bottleneck can carry.",
+        ("flows", "throughput"),
+        aggregate_share,
+        better="higher",
+    ),
+    Metric(
+        "interval_goodput_p50_share",
+        "Flow goodput p50",
+        Unit.PERCENT,
+        "Median over flows and intervals of a flow’s goodput, as a fraction of its ideal share.",
+        ("flows", "throughput"),
+        lambda view, interval_ns: interval_share_percentile(view, interval_ns, 50),
+        better="near",
+    ),
+    Metric(
+        "interval_goodput_p10_share",
+        "Flow goodput p10",
+        Unit.PERCENT,
+        "A tenth of all flows’ intervals had at most this goodput, as a fraction of the ideal share;"
+        " a flow that failed counts as zero from then on.",
+        ("flows", "throughput"),
+        lambda view, interval_ns: interval_share_percentile(view, interval_ns, 10),
+        better="higher",
+    ),
+    Metric(
+        "jain",
+        "Jain’s index",
+        Unit.INDEX,
+        "Evenness of the flows’ goodput over the whole traffic: 1 is perfectly even, 1/n means that one of"
+        " n flows has everything.",
+        ("flows", "throughput"),
+        jain_of_flows,
+        better="higher",
+    ),
+    Metric(
+        "worst_flow_share",
+        "Worst flow",
+        Unit.PERCENT,
+        "Goodput over the whole traffic of the flow that got least, as a fraction of its ideal share.",
+        ("flows", "throughput"),
+        worst_flow_share,
+        better="higher",
+    ),
+    Metric(
+        "flow_p50_share",
+        "Flow p50",
+        Unit.PERCENT,
+        "Median over flows of goodput over the whole traffic, as a fraction of the ideal share.",
+        ("flows", "throughput"),
+        lambda view, _interval_ns: flow_share(view, 50),
+        better="higher",
+    ),
+    Metric(
+        "flow_mean_bps",
+        "Mean of the flows",
+        Unit.RATE,
+        "Mean goodput of a flow over the whole traffic.",
+        ("flows", "throughput"),
+        flow_mean_bps,
+        better="higher",
+    ),
+    Metric(
+        "first_completion_p10_share",
+        "Size / FCT p10",
+        Unit.PERCENT,
+        "Size over completion time of each flow’s first transfer, 10th percentile over flows, as a fraction"
+        " of the ideal share; a transfer that failed or never ended counts as zero.",
+        ("flows",),
+        completion_share_p10,
+        better="higher",
+    ),
+)

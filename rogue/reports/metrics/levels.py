@@ -1,0 +1,171 @@
+"""Flows that come and go: how the bottleneck is shared between one change and the next.
+
+A level is the time between two changes. It is read from SETTLE_NS after the change that opens it, or from its
+middle if it is short. What is shorter than the interval of reading is no level: flows that come or go at one
+change do so one after the other.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rogue.reports.activity import Level
+from rogue.reports.metrics.fairness import jain_index
+from rogue.reports.metrics.metric import Metric
+from rogue.reports.packets import packets_of_flows
+from rogue.reports.quantities import Unit
+from rogue.reports.view import CellView, Window, once_per_cell
+
+SETTLE_NS = 1_000_000_000
+
+Rates = NDArray[np.float64]
+
+
+@once_per_cell
+def settled_rates(view: CellView, interval_ns: int) -> list[Rates]:
+    """Return for each level the goodput (bit/s) of its flows: a row per whole interval, a column per flow.
+
+    Nothing for flows that start and end together, and for levels that are too short. Where no level has
+    room for two intervals, they are shorter: half of the longest level's settled time, in whole samples.
+    """
+    rows = view.deliveries
+    if rows is None or view.is_simultaneous:
+        return []
+    sample_ns = int(rows["interval_ns"].max())
+    settled = [(level, _settled(level, sample_ns)) for level in view.levels]
+    longest_ns = max((window.duration_ns for _, window in settled), default=0)
+    interval_ns = max(sample_ns, min(interval_ns, longest_ns // 2 // sample_ns * sample_ns))
+    read = [(level, view.goodput_within(window, interval_ns)) for level, window in settled]
+    return [goodput[list(level.flow_ids)].to_numpy() for level, goodput in read if goodput is not None]
+
+
+def _settled(level: Level, sample_ns: int) -> Window:
+    """Return the part of a level that is read; it begins between samples, and may have no length."""
+    settle_ns = min(SETTLE_NS, (level.end_ns - level.start_ns) // 2)
+    start_ns = -(-(level.start_ns + settle_ns) // sample_ns) * sample_ns
+    return Window(start_ns, max(start_ns, level.end_ns))
+
+
+def over_levels(
+    measure: Callable[[Rates, float], float | None], worst: Callable[[list[float]], float]
+) -> Callable[[CellView, int], float | None]:
+    """Return a metric: the worst of one number per level; no number if a level has none."""
+
+    def of_cell(view: CellView, interval_ns: int) -> float | None:
+        ideal_bps = view.entry.number("ideal_goodput_bps")
+        if not ideal_bps:
+            return None
+        values = [measure(rates, ideal_bps) for rates in settled_rates(view, interval_ns)]
+        known = [value for value in values if value is not None]
+        return worst(known) if known and len(known) == len(values) else None
+
+    return of_cell
+
+
+def flow_wire_bps(
+    choose: Callable[[list[Rates]], Rates],
+) -> Callable[[CellView, int], float | None]:
+    """Return a metric: the median wire rate of the flows of one level, if all have packets alike."""
+
+    def of_cell(view: CellView, interval_ns: int) -> float | None:
+        packets, levels = packets_of_flows(view), settled_rates(view, interval_ns)
+        fractions = {each.payload_fraction for each in packets.values()}
+        if len(fractions) != 1 or not levels:
+            return None
+        return float(np.median(choose(levels).mean(axis=0))) / float(fractions.pop())
+
+    return of_cell
+
+
+def aggregate_share(rates: Rates, ideal_bps: float) -> float:
+    """Return what the flows of a level carry together, as a fraction of what the bottleneck can carry."""
+    return float(rates.sum(axis=1).mean()) / ideal_bps
+
+
+def jain(rates: Rates, _ideal_bps: float) -> float | None:
+    """Return Jain's index over the flows' mean goodput in a level."""
+    return jain_index(rates.mean(axis=0))
+
+
+def most_over_least(rates: Rates, _ideal_bps: float) -> float | None:
+    """Return the largest mean goodput of a level over the smallest; None if a flow got nothing."""
+    means = rates.mean(axis=0)
+    return float(means.max() / means.min()) if means.min() > 0 else None
+
+
+def deviation_share(rates: Rates, ideal_bps: float) -> float:
+    """Return how far any flow in any interval was from the level's ideal share, as a fraction of it."""
+    share_bps = ideal_bps / rates.shape[1]
+    return float(np.abs(rates / share_bps - 1).max())
+
+
+METRICS = (
+    Metric(
+        "level_aggregate_share",
+        "Of the ideal, worst level",
+        Unit.PERCENT,
+        "Where flows come and go: all flows together from one second after each change to the next change, as"
+        " a fraction of what the bottleneck can carry, at the worst level.",
+        ("flows", "throughput"),
+        over_levels(aggregate_share, min),
+        better="higher",
+    ),
+    Metric(
+        "level_jain",
+        "Jain’s index, worst level",
+        Unit.INDEX,
+        "Where flows come and go: evenness of the flows’ goodput from one second after each change to the"
+        " next change, at the worst level.",
+        ("flows", "throughput"),
+        over_levels(jain, min),
+        better="higher",
+    ),
+    Metric(
+        "level_most_over_least",
+        "Most over least, worst level",
+        Unit.RATIO,
+        "Where flows come and go: the largest over the smallest goodput among the flows of a level, from one"
+        " second after each change, at the worst level; no number if a flow got nothing.",
+        ("flows", "throughput"),
+        over_levels(most_over_least, max),
+    ),
+    Metric(
+        "level_deviation_share",
+        "Farthest from the share",
+        Unit.PERCENT,
+        "Where flows come and go: the largest distance of any flow’s goodput in any interval from the ideal"
+        " share of its level, as a fraction of that share, from one second after each change.",
+        ("flows", "throughput"),
+        over_levels(deviation_share, max),
+    ),
+    Metric(
+        "first_level_flow_wire_bps",
+        "A flow at the first level",
+        Unit.RATE,
+        "Where flows come and go: median wire rate of the flows of the first level, from one second after the"
+        " change that opens it, or from its middle.",
+        ("flows", "throughput"),
+        flow_wire_bps(lambda levels: levels[0]),
+        better="near",
+    ),
+    Metric(
+        "fullest_level_flow_wire_bps",
+        "A flow at the fullest level",
+        Unit.RATE,
+        "Where flows come and go: median wire rate of the flows of the level with the most flows, read as the"
+        " first one is.",
+        ("flows", "throughput"),
+        flow_wire_bps(lambda levels: max(levels, key=lambda rates: rates.shape[1])),
+        better="near",
+    ),
+    Metric(
+        "last_level_flow_wire_bps",
+        "A flow at the last level",
+        Unit.RATE,
+        "Where flows come and go: median wire rate of the flows of the last level, read as the first one is.",
+        ("flows", "throughput"),
+        flow_wire_bps(lambda levels: levels[-1]),
+        better="near",
+    ),
+)

@@ -1,0 +1,133 @@
+"""Rates as the papers of hardware give them: frames per second, and bits on the wire.
+
+Each flow's goodput is divided by the payload's share of its own transport's full packets, so that flows that
+share a link add up to no more than the rate of the link.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rogue.reports.metrics.metric import Metric
+from rogue.reports.packets import packets_of_flows
+from rogue.reports.quantities import Unit
+from rogue.reports.view import CellView, once_per_cell
+from rogue.workloads.framing import Packets
+
+Rates = NDArray[np.float64]
+
+
+@once_per_cell
+def full_packet_rates(view: CellView) -> list[tuple[float, Packets]] | None:
+    """Return of each flow how many full packets per second arrive over the window, and what they are."""
+    delivered_bytes, window, packets = view.delivered_bytes_of_flows, view.window, packets_of_flows(view)
+    if delivered_bytes is None or window is None or not packets:
+        return None
+    per_second = 1e9 / window.duration_ns
+    return [
+        (float(payload_bytes) * per_second / own.payload_bytes, own)
+        for payload_bytes, own in zip(delivered_bytes, packets.values(), strict=True)
+    ]
+
+
+def frames_bps(view: CellView, _interval_ns: int) -> float | None:
+    """Return the rate of all flows in frames of full packets, without preamble and gap."""
+    rates = full_packet_rates(view)
+    return None if rates is None else sum(rate * 8 * packets.frame_bytes for rate, packets in rates)
+
+
+def frames_per_second(view: CellView, _interval_ns: int) -> float | None:
+    """Return how many full packets arrive per second, of all flows together."""
+    rates = full_packet_rates(view)
+    return None if rates is None else sum(rate for rate, _ in rates)
+
+
+def sender_frames_bps(view: CellView, interval_ns: int) -> float | None:
+    """Return the same per host that sends."""
+    rows, rate_bps = view.deliveries, frames_bps(view, interval_ns)
+    return None if rows is None or rate_bps is None else rate_bps / rows["src"].nunique()
+
+
+@once_per_cell
+def wire_rates_bps(view: CellView) -> Rates | None:
+    """Return each flow's mean wire rate over the second half of the window; none where flows come and go."""
+    packets, window = packets_of_flows(view), view.window
+    if not packets or window is None or not view.is_simultaneous:
+        return None
+    goodput = view.goodput(window.duration_ns // 2)
+    if goodput is None:
+        return None
+    fractions = np.array([float(each.payload_fraction) for each in packets.values()])
+    rates: Rates = goodput.iloc[-1].to_numpy(dtype=np.float64) / fractions
+    return rates
+
+
+def over_flows(
+    choose: Callable[[Rates], float],
+) -> Callable[[CellView, int], float | None]:
+    """Return a metric: one number of the wire rates of all flows."""
+
+    def of_cell(view: CellView, _interval_ns: int) -> float | None:
+        rates = wire_rates_bps(view)
+        return None if rates is None else float(choose(rates))
+
+    return of_cell
+
+
+METRICS = (
+    Metric(
+        "frames_bps",
+        "Frames, all flows",
+        Unit.RATE,
+        "Rate of all flows together in frames: payload and the headers of the transport’s full packets.",
+        ("flows", "throughput"),
+        frames_bps,
+        better="higher",
+    ),
+    Metric(
+        "frames_per_second",
+        "Frames per second",
+        Unit.COUNT,
+        "Full packets that arrive per second, all flows together.",
+        ("flows", "throughput"),
+        frames_per_second,
+        better="higher",
+    ),
+    Metric(
+        "sender_frames_bps",
+        "Frames, per sender",
+        Unit.RATE,
+        "Rate in frames of a host that sends, mean over these hosts.",
+        ("flows", "throughput"),
+        sender_frames_bps,
+        better="higher",
+    ),
+    Metric(
+        "least_flow_wire_bps",
+        "Slowest flow, on the wire",
+        Unit.RATE,
+        "Smallest wire rate of a flow over the second half of the window.",
+        ("flows", "throughput"),
+        over_flows(np.min),
+        better="higher",
+    ),
+    Metric(
+        "median_flow_wire_bps",
+        "Median flow, on the wire",
+        Unit.RATE,
+        "Median wire rate of the flows over the second half of the window.",
+        ("flows", "throughput"),
+        over_flows(np.median),
+        better="near",
+    ),
+    Metric(
+        "most_flow_wire_bps",
+        "Fastest flow, on the wire",
+        Unit.RATE,
+        "Largest wire rate of a flow over the second half of the window.",
+        ("flows", "throughput"),
+        over_flows(np.max),
+        better="near",
+    ),
+)

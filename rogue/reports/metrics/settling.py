@@ -1,0 +1,88 @@
+"""How soon a queue settles after the start, or after a change."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rogue.reports.metrics.metric import Metric
+from rogue.reports.quantities import Unit
+from rogue.reports.view import CellView, Window
+
+# Settled: within this fraction of the median of the second half, averaged over SMOOTH_NS.
+WITHIN = 0.2
+SMOOTH_NS = 200_000
+
+
+def queue_settled_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Return from when on the bottleneck's queue stays near where it stands in the second half of the window.
+
+    Counted from the start of the traffic; the whole window if it does not stay there.
+    """
+    queue, window = view.bottleneck_queue, view.window
+    if queue is None or window is None or not view.is_simultaneous:
+        return None
+    return settled_after_ns(queue, window)
+
+
+def level_settled_ns(view: CellView, _interval_ns: int) -> float | None:
+    """Return the same for the slowest level where flows come and go, counted from the change that opens it.
+
+    Levels of less than a quarter of the longest are none: flows that come or go at one change do so one after
+    the other.
+    """
+    queue = view.bottleneck_queue
+    if queue is None or view.is_simultaneous or not view.levels:
+        return None
+    windows = [Window(level.start_ns, level.end_ns) for level in view.levels]
+    longest_ns = max(window.duration_ns for window in windows)
+    times = [settled_after_ns(queue, each) for each in windows if each.duration_ns * 4 >= longest_ns]
+    known = [time for time in times if time is not None]
+    return max(known) if known and len(known) == len(times) else None
+
+
+def settled_after_ns(queue: pd.DataFrame, window: Window) -> float | None:
+    """Return how long after the start of a window a queue stays near its median of the second half.
+
+    The whole window if it is still away from it in the second half. None for a port without a queue, and if
+    there are too few samples for one average.
+    """
+    queue = queue[(queue["t_ns"] > window.start_ns) & (queue["t_ns"] <= window.end_ns)]
+    t_ns, waiting = queue["t_ns"].to_numpy(), queue["bytes"].to_numpy(dtype=np.float64)
+    middle_ns = (window.start_ns + window.end_ns) / 2
+    target = float(np.median(waiting[t_ns > middle_ns])) if (t_ns > middle_ns).any() else 0.0
+    if target <= 0 or len(t_ns) < 2:
+        return None
+    width = max(1, int(SMOOTH_NS // (t_ns[1] - t_ns[0])))
+    if len(t_ns) <= width:
+        return None
+    smooth = _sums(waiting, width) / _sums(np.ones(len(waiting)), width)
+    away = np.flatnonzero(np.abs(smooth / target - 1) > WITHIN)
+    away = away[away < len(t_ns) - width]  # the average runs out of samples at the end
+    last_ns = float(t_ns[away[-1]]) if len(away) else float(window.start_ns)
+    return float(window.duration_ns) if last_ns > middle_ns else last_ns - window.start_ns
+
+
+def _sums(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """Return the sum around each value, of those that there are."""
+    return np.convolve(values, np.ones(width), mode="same")
+
+
+METRICS = (
+    Metric(
+        "queue_settled_ns",
+        "Queue settled after",
+        Unit.TIME,
+        "From then on the bottleneck’s queue, averaged over 200 µs, stays within 20 % of its median in the"
+        " second half; the whole time that was measured if it does not.",
+        ("flows", "throughput", "queues"),
+        queue_settled_ns,
+    ),
+    Metric(
+        "level_settled_ns",
+        "Queue settled, slowest level",
+        Unit.TIME,
+        "Where flows come and go: the same from the change that opens a level, at the slowest level.",
+        ("flows", "throughput", "queues"),
+        level_settled_ns,
+    ),
+)

@@ -1,0 +1,22 @@
+"""What a plug-in calls to add measures and figures to reports: one call each, when its file is loaded."""
+
+from rogue.reports.figures import FIGURES
+from rogue.reports.figures.figure import ReportFigure
+from rogue.reports.metrics import METRICS, PLUGGED
+from rogue.reports.metrics.metric import Metric
+from rogue.workloads.registration import add, check_class
+
+__all__ = ["register_figure", "register_metric"]
+
+
+def register_metric(metric: Metric) -> None:
+    """Have every report show a measure, in the table of the measures of plug-ins."""
+    if not isinstance(metric, Metric):
+        raise ValueError(f"{metric!r} as a measure, expected Metric(name, title, unit, ...)")
+    add("measure", metric.name, metric, METRICS, PLUGGED)
+
+
+def register_figure(name: str, figure: type[ReportFigure]) -> None:
+    """Have every report draw a figure, after its own."""
+    check_class("figure", figure, ReportFigure)
+    add("figure", name, figure, FIGURES)

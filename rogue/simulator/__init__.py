@@ -1,0 +1,53 @@
+"""The packet simulator: a C++ engine with a Python face."""
+
+from rogue.simulator._core import QueuePair, Timer
+from rogue.simulator.control import CONTROLS, ControlParameter, NicControl
+from rogue.simulator.datagram import DatagramQueuePair
+from rogue.simulator.errors import InvariantViolation, QueuePairError, SimulationError
+from rogue.simulator.feedback import FAIR_RATE_PARAMETERS, FairRates, with_telemetry
+from rogue.simulator.flow_control import PriorityFlowControl
+from rogue.simulator.framing import FRAMINGS, ROCEV2, Framing
+from rogue.simulator.losses import BurstLoss, IndependentLoss, IpIdLoss, Loss
+from rogue.simulator.marking import Marking
+from rogue.simulator.memory import Memory
+from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
+from rogue.simulator.reliability import RELIABILITIES, Reliability, check_parameters
+from rogue.simulator.simulation import Simulation
+from rogue.simulator.waits import Wait, explained, find_deadlock
+
+__all__ = [
+    "CONTROLS",
+    "CX3PRO",
+    "CX4",
+    "FAIR_RATE_PARAMETERS",
+    "FRAMINGS",
+    "IDEAL",
+    "PROFILES",
+    "RELIABILITIES",
+    "ROCEV2",
+    "BurstLoss",
+    "ControlParameter",
+    "DatagramQueuePair",
+    "FairRates",
+    "Framing",
+    "IndependentLoss",
+    "InvariantViolation",
+    "IpIdLoss",
+    "Loss",
+    "Marking",
+    "Memory",
+    "NicControl",
+    "NicProfile",
+    "PriorityFlowControl",
+    "QueuePair",
+    "QueuePairError",
+    "Reliability",
+    "Simulation",
+    "SimulationError",
+    "Timer",
+    "Wait",
+    "check_parameters",
+    "explained",
+    "find_deadlock",
+    "with_telemetry",
+]

@@ -1,0 +1,49 @@
+"""Unreliable datagrams between hosts, for what host software has to say besides its connections."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from rogue.simulator._core import Engine
+from rogue.simulator.errors import SimulationError
+from rogue.simulator.parameters import require_integer
+from rogue.simulator.topology import Topology
+
+OnDatagrams: TypeAlias = Callable[[int, list[tuple[int, int, bytes]]], object]
+
+
+class DatagramQueuePair:
+    """A queue pair of type UD: messages of one packet that may be lost, but never arrive changed."""
+
+    def __init__(self, engine: Engine, topology: Topology, host: int, mtu_bytes: int) -> None:
+        self.qp_num = engine.add_datagram_queue_pair(host)
+        self._engine = engine
+        self._topology = topology
+        self._host = host
+        self._mtu_bytes = mtu_bytes
+        self._routes: dict[int, int] = {}  # by host of destination
+
+    def attach(self, on_receives: OnDatagrams) -> None:
+        """Name the host software behind this queue pair.
+
+        ``on_receives(host_ns, [(source_qp_num, nic_ns, payload), ...])`` gets what arrived at one instant.
+        """
+        self._engine.attach_datagrams(self.qp_num, on_receives)
+
+    def post_send(self, wr_id: int, destination: "DatagramQueuePair", payload: bytes) -> None:
+        """Send a message. It leaves the NIC before the packets of verbs; its completion is not reported."""
+        where = f"post_send on datagram queue pair {self.qp_num}"
+        require_integer(where, "wr_id", wr_id, 0, 2**63 - 1)
+        require_integer(where, "the length of payload in bytes", len(payload), 0, self._mtu_bytes)
+        if destination._host == self._host:
+            raise SimulationError(f"{where}: expected a destination on another host")
+        route = self._routes.get(destination._host)
+        if route is None:
+            links = self._topology.route(where, self._host, destination._host, self.qp_num)
+            route = self._routes[destination._host] = self._engine.add_route(links)
+        self._engine.post_datagram(
+            qp_num=self.qp_num,
+            wr_id=wr_id,
+            destination_qp_num=destination.qp_num,
+            route=route,
+            payload=payload,
+        )

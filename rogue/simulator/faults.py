@@ -1,0 +1,115 @@
+"""What goes wrong on purpose: cables that are cut, NICs that pause their switch or receive slowly."""
+
+from rogue.simulator._core import Engine
+from rogue.simulator.errors import SimulationError
+from rogue.simulator.flow_control import FlowControls
+from rogue.simulator.parameters import (
+    BUFFER_BYTES_MAX,
+    INTERVAL_NS_MAX,
+    RATE_BPS_MAX,
+    require_integer,
+)
+from rogue.simulator.topology import Topology
+
+
+class Faults:
+    """Part of a simulation. Where a host pauses its switch, that must have flow control."""
+
+    _engine: Engine
+    _topology: Topology
+    _flow_controls: FlowControls
+
+    def cut_link(self, a: str, b: str, *, start_ns: int, duration_ns: int) -> None:
+        """Cut the cable between two nodes for a while, from now on or later.
+
+        Packets that are on it meanwhile are lost, in both directions; the ports at its ends go on sending.
+        """
+        where = f"cut_link {a}-{b}"
+        ends = self._topology.node(where, a), self._topology.node(where, b)
+        require_integer(where, "start_ns", start_ns, self._engine.now_ns, INTERVAL_NS_MAX)
+        require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
+        for link in (self._topology.link_between(where, *way) for way in (ends, ends[::-1])):
+            self._engine.inject("link_cut", link=link, start_ns=start_ns, end_ns=start_ns + duration_ns)
+
+    def pause_storm(
+        self, host: str, *, start_ns: int, duration_ns: int, watchdog_ns: int | None = None
+    ) -> None:
+        """Let a NIC break: it pauses its switch all the time, sends nothing else and takes nothing in.
+
+        With a watchdog in the NIC it stops pausing after ``watchdog_ns``, but stays broken.
+        Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.2.
+        """
+        where = f"pause_storm {host}"
+        node = self._pausing_host(where, host)
+        require_integer(where, "start_ns", start_ns, 0, INTERVAL_NS_MAX)
+        require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
+        paused_ns = duration_ns
+        if watchdog_ns is not None:
+            paused_ns = min(paused_ns, require_integer(where, "watchdog_ns", watchdog_ns, 1, INTERVAL_NS_MAX))
+        engine = self._engine
+        for number, ends in enumerate(self._topology.link_ends):
+            if node in ends:
+                engine.inject("link_cut", link=number, start_ns=start_ns, end_ns=start_ns + duration_ns)
+
+        def pause(is_pausing: bool) -> None:
+            engine.inject("nic_pause", host=node, is_pausing=is_pausing)
+
+        engine.schedule(start_ns, lambda _now: pause(True))
+        engine.schedule(start_ns + paused_ns, lambda _now: pause(False))
+
+    def receive_slowly(  # noqa: PLR0913 - a receiver has that many properties, all named
+        self,
+        host: str,
+        *,
+        rate_bps: int,
+        start_ns: int = 0,
+        duration_ns: int | None = None,
+        buffer_bytes: int = 256_000,
+        xoff_bytes: int = 128_000,
+        xon_bytes: int = 64_000,
+    ) -> None:
+        """Let a NIC take in only so many frame bytes per second, and pause its switch when they pile up.
+
+        Packets count as received when they come, not when they leave that buffer. When it ends, what is left
+        in the buffer is taken in at once.
+        Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4.
+        """
+        where = f"receive_slowly {host}"
+        node = self._pausing_host(where, host)
+        require_integer(where, "rate_bps", rate_bps, 1, RATE_BPS_MAX)
+        require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
+        if not 0 <= xon_bytes < xoff_bytes < buffer_bytes:
+            raise SimulationError(
+                f"{where}: expected xon_bytes below xoff_bytes below buffer_bytes, "
+                f"got {xon_bytes}, {xoff_bytes}, {buffer_bytes}"
+            )
+        engine = self._engine
+
+        def receive_at(rate_bps: int) -> None:
+            engine.inject(
+                "slow_receiver",
+                host=node,
+                rate_bps=rate_bps,
+                buffer_bytes=buffer_bytes,
+                xoff_bytes=xoff_bytes,
+                xon_bytes=xon_bytes,
+            )
+
+        if require_integer(where, "start_ns", start_ns, 0, INTERVAL_NS_MAX) == 0:
+            receive_at(rate_bps)
+        else:
+            engine.schedule(start_ns, lambda _now: receive_at(rate_bps))
+        if duration_ns is not None:
+            end_ns = start_ns + require_integer(where, "duration_ns", duration_ns, 1, INTERVAL_NS_MAX)
+            engine.schedule(end_ns, lambda _now: receive_at(RATE_BPS_MAX))
+
+    def _pausing_host(self, where: str, host: str) -> int:
+        """Return the number of a host that can pause its switch."""
+        node, _ = self._topology.host(where, host)
+        switch = self._topology.neighbour_of_host(where, node)
+        if not self._flow_controls.has(switch):
+            raise SimulationError(
+                f"{where}: expected {host} on a switch with flow control, which it can pause, "
+                f"got {self._topology.names[switch]!r} without; give its switch flow_control"
+            )
+        return node

@@ -1,0 +1,218 @@
+"""Priority flow control: when a switch tells the other ends of its links to pause, and for how long."""
+
+from dataclasses import dataclass
+
+from rogue.simulator.errors import SimulationError
+from rogue.simulator.framing import Framing
+from rogue.simulator.parameters import (
+    BUFFER_BYTES_MAX,
+    INTERVAL_NS_MAX,
+    MTU_BYTES_MAX,
+    require_integer,
+    require_positive,
+)
+
+PRIORITIES = 8
+PAUSE_FRAME_BYTES = 64
+"""The smallest Ethernet frame. Source: IEEE 802.3, annex 31D (MAC control PFC operation)."""
+QUANTUM_BITS = 512
+QUANTA_MAX = 65_535
+"""A pause frame asks for at most so many times 512 bit times. Source: IEEE 802.3, annex 31B."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityFlowControl:
+    """Flow control of a switch and of all that is joined to it, for the ``priorities`` that lose nothing.
+
+    A frame that must wait is charged to the link it came over, per priority. It goes to the shared buffer if
+    that link then has at most ``xoff_bytes`` there or, without that, at most ``alpha`` times what is free.
+    Otherwise it goes to the headroom of its link and priority, and the far end must pause: until it is told
+    to go on, or for ``pause_ns``, again every ``refresh_ns`` while the reason lasts. It may go on when the
+    headroom is empty and the rest ``xon_gap_bytes`` below the threshold (default: two of the largest frames),
+    or gone.
+
+    ``headroom_bytes`` is that of each link and priority; by default it follows from the link, for connections
+    of at most ``mtu_bytes``. The far end obeys at once, but never cuts a frame. Pause frames are never lost.
+
+    With ``watchdog_ns`` a port to a host that has been paused for so long drops what waits and comes for it,
+    until it has not been paused for ``watchdog_restore_ns``.
+    Source: IEEE 802.1Qbb-2011; Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 6.2
+    (alpha 1/16); switch-mmu.cc of HPCC's simulator (resuming).
+    """
+
+    priorities: tuple[int, ...] = (0,)
+    xoff_bytes: int | None = None
+    alpha: float = 1 / 16
+    xon_gap_bytes: int | None = None
+    headroom_bytes: int | None = None
+    mtu_bytes: int = 1024
+    pause_ns: int | None = None
+    refresh_ns: int | None = None
+    watchdog_ns: int | None = None
+    watchdog_restore_ns: int = 200_000_000
+
+    def arguments(self, where: str, framing: Framing, buffer_bytes: int | None) -> dict[str, object]:
+        """Return what the engine wants to know; raise SimulationError if it makes no sense."""
+        self._check_priorities(where)
+        self._check_times(where)
+        self._check_sizes(where, buffer_bytes)
+        gap_bytes = 2 * self.frame_bytes_max(framing) if self.xon_gap_bytes is None else self.xon_gap_bytes
+        if self.xoff_bytes is not None and gap_bytes >= self.xoff_bytes:
+            raise SimulationError(
+                f"{where}: expected xon_gap_bytes below xoff_bytes, {self.xoff_bytes}, got {gap_bytes}"
+            )
+        return {
+            "priorities": sum(1 << priority for priority in self.priorities),
+            "xoff_bytes": self.xoff_bytes,
+            "alpha": require_positive(where, "alpha", self.alpha),
+            "xon_gap_bytes": gap_bytes,
+            "duration_ns": self.pause_ns,
+            "refresh_every_ns": None if self.pause_ns is None else self._refresh_ns(),
+            "watchdog_after_ns": self.watchdog_ns,
+            "watchdog_restore_ns": self.watchdog_restore_ns,
+        }
+
+    def frame_bytes_max(self, framing: Framing) -> int:
+        """Return the largest frame of a connection: the first and only one of a WRITE with immediate."""
+        overhead_bytes = framing.first_overhead_bytes + framing.immediate_overhead_bytes
+        return self.mtu_bytes + framing.data_overhead_bytes + overhead_bytes
+
+    def headroom_of(self, where: str, framing: Framing, rate_bps: int, delay_ps: int) -> int:
+        """Return the headroom of one priority of a link, in bytes."""
+        self._check_pause(where, framing, rate_bps)
+        if self.headroom_bytes is not None:
+            return self.headroom_bytes
+        return headroom_bytes(framing, self.frame_bytes_max(framing), rate_bps, delay_ps)
+
+    def _check_pause(self, where: str, framing: Framing, rate_bps: int) -> None:
+        """A pause must last until it is refreshed, even if that has to wait for a frame."""
+        if self.pause_ns is None:
+            return
+        most_ns = QUANTA_MAX * QUANTUM_BITS * 10**9 // rate_bps
+        frame_ns = -(-framing.wire_bytes(self.frame_bytes_max(framing)) * 8 * 10**9 // rate_bps)
+        require_integer(f"{where}, with its quanta and frames", "pause_ns", self.pause_ns, 0, most_ns)
+        if self.pause_ns < self._refresh_ns() + frame_ns:
+            raise SimulationError(
+                f"{where}: expected refresh_ns up to {self.pause_ns - frame_ns}, so that no pause ends "
+                f"while a frame of {frame_ns} ns keeps it from being refreshed, got {self._refresh_ns()}"
+            )
+
+    def _refresh_ns(self) -> int:
+        assert self.pause_ns is not None
+        return self.pause_ns // 2 if self.refresh_ns is None else self.refresh_ns
+
+    def _check_priorities(self, where: str) -> None:
+        known = set(range(PRIORITIES))
+        if not self.priorities or len(set(self.priorities) & known) != len(self.priorities):
+            raise SimulationError(
+                f"{where}: expected priorities as different numbers from 0 to 7, got {self.priorities!r}"
+            )
+
+    def _check_times(self, where: str) -> None:
+        if self.watchdog_ns is not None:
+            require_integer(where, "watchdog_ns", self.watchdog_ns, 1, INTERVAL_NS_MAX)
+        require_integer(where, "watchdog_restore_ns", self.watchdog_restore_ns, 1, INTERVAL_NS_MAX)
+        if self.pause_ns is None:
+            if self.refresh_ns is not None:
+                raise SimulationError(f"{where}: expected pause_ns together with refresh_ns")
+            return
+        require_integer(where, "pause_ns", self.pause_ns, 2, INTERVAL_NS_MAX)
+        require_integer(where, "refresh_ns", self._refresh_ns(), 1, self.pause_ns - 1)
+
+    def _check_sizes(self, where: str, buffer_bytes: int | None) -> None:
+        require_integer(where, "mtu_bytes", self.mtu_bytes, 1, MTU_BYTES_MAX)
+        for name in ("xoff_bytes", "xon_gap_bytes", "headroom_bytes"):
+            if getattr(self, name) is not None:
+                require_integer(where, name, getattr(self, name), 0, BUFFER_BYTES_MAX)
+        if self.xoff_bytes is None and buffer_bytes is None:
+            raise SimulationError(
+                f"{where}: expected xoff_bytes or buffer_bytes: alpha needs a buffer of which it is a share"
+            )
+
+
+def headroom_bytes(framing: Framing, frame_bytes_max: int, rate_bps: int, delay_ps: int) -> int:
+    """Return what may still come over a link once it is over its threshold, in bytes.
+
+    The frame that went over it; one that has just begun the other way, for which the pause frame waits; the
+    pause frame; what is on the cable, both ways; one that has just begun when it arrives.
+    Source: IEEE 802.1Qbb-2011, annex on buffer requirements; with a far end that reacts at once.
+    """
+    frame_wire_bytes = framing.wire_bytes(frame_bytes_max)
+    on_cable_bytes = -(-2 * delay_ps * rate_bps // (8 * 10**12))
+    return 3 * frame_wire_bytes + framing.wire_bytes(PAUSE_FRAME_BYTES) + on_cable_bytes
+
+
+class FlowControls:
+    """The flow control of all switches of a network, by number of node, and the headroom of their links."""
+
+    def __init__(self, framing: Framing) -> None:
+        self._framing = framing
+        self._of_switch: dict[int, PriorityFlowControl | None] = {}
+        self._room_bytes: dict[int, int | None] = {}  # what the headroom has left of the buffer
+        self._names: dict[int, str] = {}
+        self._input_queued: set[int] = set()
+
+    def add(
+        self,
+        node: int,
+        name: str,
+        flow_control: PriorityFlowControl | None,
+        buffer_bytes: int | None,
+        *,
+        is_input_queued: bool = False,
+    ) -> None:
+        """Take note of a switch, whose links have buffers of their own if it is input-queued."""
+        self._names[node] = name
+        if is_input_queued:
+            self._input_queued.add(node)
+        self._of_switch[node] = flow_control
+        self._room_bytes[node] = buffer_bytes
+
+    def has(self, node: int) -> bool:
+        """Whether a node is a switch with flow control."""
+        return self._of_switch.get(node) is not None
+
+    def headrooms(self, where: str, a: int, b: int, rate_bps: int, delay_ps: int) -> tuple[int, int]:
+        """Return the headroom per priority of a new link, at both ends."""
+        switches = [node for node in (a, b) if node in self._of_switch]
+        if len({self._of_switch[node] is None for node in switches}) > 1:
+            raise SimulationError(f"{where}: expected flow control in both switches or in none")
+        return (
+            self._headroom(where, a, rate_bps, delay_ps),
+            self._headroom(where, b, rate_bps, delay_ps),
+        )
+
+    def check_mtu(self, where: str, mtu_bytes: int) -> None:
+        """Refuse packets that are larger than those for which headroom was set aside."""
+        for flow_control in self._of_switch.values():
+            if flow_control is None or flow_control.headroom_bytes is not None:
+                continue
+            if mtu_bytes > flow_control.mtu_bytes:
+                raise SimulationError(
+                    f"{where}: expected mtu_bytes up to that of the switches' flow control, "
+                    f"{flow_control.mtu_bytes}, got {mtu_bytes}"
+                )
+
+    def _headroom(self, where: str, node: int, rate_bps: int, delay_ps: int) -> int:
+        flow_control = self._of_switch.get(node)
+        if flow_control is None:
+            return 0
+        headroom = flow_control.headroom_of(where, self._framing, rate_bps, delay_ps)
+        room = self._room_bytes[node]
+        if room is not None:
+            room -= headroom * len(flow_control.priorities)
+            if node not in self._input_queued:
+                self._room_bytes[node] = room
+            if room <= 0:
+                links = "this link" if node in self._input_queued else "its links"
+                raise SimulationError(
+                    f"{where}: expected a buffer of {self._names[node]} above the headroom of {links}, "
+                    f"which needs {1 - room} bytes more"
+                )
+            if (flow_control.xoff_bytes or 0) > room:
+                links = "this link" if node in self._input_queued else "its links"
+                raise SimulationError(
+                    f"{where}: expected xoff_bytes of {self._names[node]} up to its buffer less the headroom "
+                    f"of {links}, {room}, got {flow_control.xoff_bytes}"
+                )
+        return headroom

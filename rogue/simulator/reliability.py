@@ -1,0 +1,86 @@
+"""Ways in which NICs repair losses other than go-back-N: which there are, and their parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from rogue.simulator._core import Requester, reliabilities
+from rogue.simulator.control import ControlParameter, NicControl
+from rogue.simulator.errors import SimulationError
+
+PICOSECONDS_PER_NANOSECOND = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityKind:
+    """A way to repair losses, with its parameters as they are unless said otherwise."""
+
+    name: str
+    meaning: str
+    shortest_timeout_ns: str
+    """The parameter that has it; 0 there means no timeouts."""
+    parameters: tuple[ControlParameter, ...]
+    controls_window: bool
+    """Whether this kind is a TCP, which has a congestion control of its own."""
+
+
+RELIABILITIES: Final = {
+    name: ReliabilityKind(
+        name, meaning, shortest, tuple(ControlParameter(*each) for each in parameters), controls_window
+    )
+    for name, meaning, shortest, parameters, controls_window in reliabilities()
+}
+
+
+def check_parameters(name: str, parameters: Mapping[str, float]) -> None:
+    """Raise SimulationError if a parameter is unknown, out of bounds or contradicts another one."""
+    Requester(name, mtu_bytes=1024, parameters=dict(parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """How both ends of a connection repair losses. Their verbs are WRITEs without immediate data."""
+
+    name: str
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def controls_window(self) -> bool:
+        """Whether it is a TCP, which has a congestion control of its own."""
+        return self.name in RELIABILITIES and RELIABILITIES[self.name].controls_window
+
+    def arguments(
+        self, where: str, service: str, round_trip_ps: int, control: NicControl | None
+    ) -> dict[str, object]:
+        """Return what the engine wants to know; it checks name and parameters itself."""
+        if control is not None and self.controls_window:
+            raise SimulationError(
+                f"{where}: expected no control beside {self.name}, which has a window of its own"
+            )
+        if service != "rc":
+            raise SimulationError(
+                f"{where}: expected service rc with a reliability ({self.name}), got {service}"
+            )
+        self._check_timeout(where, round_trip_ps)
+        return {
+            "reliability": self.name,
+            "reliability_parameters": {name: float(value) for name, value in self.parameters.items()},
+        }
+
+    def _check_timeout(self, where: str, round_trip_ps: int) -> None:
+        kind = RELIABILITIES.get(self.name)
+        if kind is None:
+            return  # the engine says which there are
+        defaults = {parameter.name: parameter.value for parameter in kind.parameters}
+        name = kind.shortest_timeout_ns
+        timeout_ns = float((defaults | dict(self.parameters))[name])
+        if timeout_ns and timeout_ns * PICOSECONDS_PER_NANOSECOND <= round_trip_ps:
+            raise SimulationError(
+                f"{where}: expected {name} above the delay of the round trip, {round_trip_ps} ps, "
+                f"or 0 for no timeouts, got {timeout_ns:g}; raise it"
+            )
+
+
+def service_of(service: str, reliability: Reliability | None) -> str:
+    """Return what carries a connection: rc, uc or tcp."""
+    return "tcp" if reliability is not None and reliability.controls_window else service

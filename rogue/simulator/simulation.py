@@ -1,0 +1,335 @@
+"""A simulated network of hosts and switches, and the clock that drives it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rogue.simulator._core import Engine, QueuePair, Timer
+from rogue.simulator.control import NicControl, ack_every_of
+from rogue.simulator.datagram import DatagramQueuePair
+from rogue.simulator.errors import SimulationError
+from rogue.simulator.faults import Faults
+from rogue.simulator.flow_control import PRIORITIES, FlowControls
+from rogue.simulator.forwarding import Forwarding
+from rogue.simulator.framing import ROCEV2, Framing
+from rogue.simulator.losses import IndependentLoss, Loss
+from rogue.simulator.memory import Memory
+from rogue.simulator.packets import Packets
+from rogue.simulator.parameters import (
+    DELAY_PS_MAX,
+    INTERVAL_NS_MAX,
+    MEMORY_BYTES_MAX,
+    MTU_BYTES_MAX,
+    RATE_BPS_MAX,
+    TTL_HOPS_MAX,
+    require_connection,
+    require_integer,
+    require_probability,
+    require_timeout,
+)
+from rogue.simulator.profiles import NicProfile
+from rogue.simulator.reliability import Reliability, service_of
+from rogue.simulator.switches import Switches
+from rogue.simulator.topology import Topology
+from rogue.simulator.waits import Wait, find_deadlock
+
+Table: TypeAlias = dict[str, NDArray[Any]]
+
+
+class Simulation(Faults, Switches, Forwarding, Packets):
+    """A network of hosts and switches, built first and then run.
+
+    The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every
+    host is simulated time in whole nanoseconds. Host software is the callbacks handed in here: they are
+    called between two instants, never from within a call of theirs. A simulation belongs to one thread.
+    """
+
+    _engine_type: ClassVar[type[Engine]] = Engine
+
+    def __init__(self, *, seed: int, framing: Framing = ROCEV2, ttl_hops: int | None = None) -> None:
+        """Create an empty network. ``seed`` (0 to 2^64 - 1) starts all of its random streams.
+
+        A packet that goes in a loop is dropped after ``ttl_hops`` links; with None there may be no loop.
+        """
+        self.framing = framing
+        if ttl_hops is not None:
+            require_integer("Simulation", "ttl_hops", ttl_hops, 1, TTL_HOPS_MAX)
+        self._topology = Topology(require_integer("Simulation", "seed", seed, 0, 2**64 - 1), ttl_hops)
+        self._engine = self._engine_type(seed=seed, framing=framing)
+        self._hosts_of: dict[int, frozenset[int]] = {}  # by number of queue pair
+        self._end_of = {}
+        self._flow_controls = FlowControls(framing)
+
+    def add_host(self, name: str, profile: NicProfile) -> None:
+        """Add a host with one NIC."""
+        self._topology.add_node("add_host", name, profile)
+        per_priority = profile.limiter_scope == "per_priority"
+        self._engine.add_host(name, profile if per_priority else replace(profile, limiters=0))
+
+    def add_link(  # noqa: PLR0913 - a link has that many properties, all named
+        self,
+        a: str,
+        b: str,
+        *,
+        rate_bps: int,
+        delay_ps: int,
+        loss_probability: float = 0.0,
+        loss: Loss | None = None,
+    ) -> None:
+        """Join two nodes by a full-duplex link.
+
+        Each direction loses packets by the rule ``loss``, or with ``loss_probability``, which is short for
+        IndependentLoss.
+        """
+        where = f"add_link {a}-{b}"
+        ends = self._topology.node(where, a), self._topology.node(where, b)
+        require_integer(where, "rate_bps", rate_bps, 1, RATE_BPS_MAX)
+        require_integer(where, "delay_ps", delay_ps, 0, DELAY_PS_MAX)
+        if require_probability(where, "loss_probability", loss_probability) > 0:
+            if loss is not None:
+                raise SimulationError(f"{where}: expected loss or loss_probability, got both")
+            loss = IndependentLoss(loss_probability)
+        rule = {} if loss is None else loss.arguments(where)
+        headroom_a, headroom_b = self._flow_controls.headrooms(where, *ends, rate_bps, delay_ps)
+        self._topology.add_link(where, *ends, delay_ps)
+        self._engine.add_link(
+            *ends,
+            rate_bps=rate_bps,
+            delay_ps=delay_ps,
+            headroom_a_bytes=headroom_a,
+            headroom_b_bytes=headroom_b,
+            loss=rule,
+        )
+
+    def connect(  # noqa: PLR0913 - a connection has that many properties, all named
+        self,
+        a: str,
+        b: str,
+        *,
+        mtu_bytes: int,
+        retry_count: int,
+        timeout_exponent: int,
+        ack_every_packets: int | None = None,
+        path_seed: int = 0,
+        service: Literal["rc", "uc"] = "rc",
+        limiter_of: QueuePair | None = None,
+        priority: int = 0,
+        control: NicControl | None = None,
+        reliability: Reliability | None = None,
+    ) -> tuple[QueuePair, QueuePair]:
+        """Connect a queue pair of host a with one of host b, both ready to send.
+
+        ``service`` is reliable (RC) or not (UC: no acknowledgements, whole messages or nothing).
+        The retransmission timeout is 4.096 us * 2^timeout_exponent (exponent 0: never). Besides the last
+        packet of a verb, every ``ack_every_packets``-th asks for an acknowledgement (default: the profile of
+        a's NIC; all if ``control`` learns from them). ``path_seed`` chooses among equally short routes. On
+        cards with limiters per priority new pairs take turns with them, or use those of ``limiter_of``. All
+        packets have one ``priority`` (0 to 7). ``control`` sets rates; ``reliability`` replaces go-back-N.
+        """
+        where = f"connect {a}-{b}"
+        (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
+        hosts = self._two_hosts(where, host_a, host_b)
+        ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
+        self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
+        require_connection(where, ack_every, retry_count, timeout_exponent, service)
+        route_ab, route_ba = self._routes(where, host_a, host_b, path_seed)
+        round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
+        ends = self._engine.connect(
+            a=host_a,
+            b=host_b,
+            route_ab=route_ab,
+            route_ba=route_ba,
+            mtu_bytes=mtu_bytes,
+            ack_every_packets=ack_every,
+            retry_count=retry_count,
+            timeout_exponent=timeout_exponent,
+            is_unreliable=service == "uc",
+            limiter_of=self._lender(where, limiter_of, hosts),
+            priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
+            **(control.arguments(where, service) if control else {}),
+            **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
+        )
+        self._remember(ends, (a, b), service_of(service, reliability))
+        return ends
+
+    def datagram_queue_pair(self, host: str, *, mtu_bytes: int = 1024) -> DatagramQueuePair:
+        """Create a queue pair of type UD on a host. Its messages have at most ``mtu_bytes``."""
+        where = f"datagram_queue_pair {host}"
+        number, _ = self._topology.host(where, host)
+        require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX)
+        self._flow_controls.check_mtu(where, mtu_bytes)
+        self._topology.close()
+        queue_pair = DatagramQueuePair(self._engine, self._topology, number, mtu_bytes)
+        self._end_of[queue_pair.qp_num] = (host, "ud")
+        return queue_pair
+
+    def register_memory(self, host: str, size_bytes: int, *, seed: int | None = None) -> Memory:
+        """Register memory of a host, full of zeros or, with ``seed``, of random bytes."""
+        where = f"register_memory {host}"
+        number, _ = self._topology.host(where, host)
+        require_integer(where, "size_bytes", size_bytes, 1, MEMORY_BYTES_MAX)
+        if seed is not None:
+            require_integer(where, "seed", seed, 0, 2**64 - 1)
+        return Memory(self._engine, number, size_bytes, seed)
+
+    def schedule(self, host_ns: int, callback: Callable[[int], object]) -> None:
+        """Call ``callback(host_ns)`` once, at that time of the host clock."""
+        self._engine.schedule(host_ns, callback)
+
+    def timer(self, callback: Callable[[int], object]) -> Timer:
+        """Create a timer that calls ``callback(host_ns)`` whenever it has been set and comes due."""
+        return self._engine.timer(callback)
+
+    def sample_throughput(self, interval_ns: int) -> None:
+        """Record, every so often, the payload bytes that each queue pair's peer accepted in order."""
+        require_integer("sample_throughput", "interval_ns", interval_ns, 1, INTERVAL_NS_MAX)
+        self._engine.sample_throughput(interval_ns)
+
+    def sample_queues(self, interval_ns: int) -> None:
+        """Record, every so often, what waits at each port of each switch."""
+        require_integer("sample_queues", "interval_ns", interval_ns, 1, INTERVAL_NS_MAX)
+        self._engine.sample_queues(interval_ns)
+
+    def record_oracle_rtt(self) -> None:
+        """Record when the last byte of each signalled verb left its NIC, which no verb tells."""
+        self._engine.record_oracle_rtt()
+
+    def record_memory_writes(self) -> None:
+        """Record each write of a bound queue pair's packets into a memory."""
+        self._engine.record_memory_writes()
+
+    def run_until(self, host_ns: int) -> None:
+        """Run everything up to and including that time of the host clock; the clock then stands there.
+
+        Ctrl-C raises KeyboardInterrupt between two instants, and exceptions of host software pass through.
+        The run may be continued after either.
+        """
+        self._engine.run_until(host_ns)
+
+    @property
+    def now_ns(self) -> int:
+        """The host clock, in nanoseconds."""
+        return self._engine.now_ns
+
+    def throughput_table(self) -> Table:
+        """Return columns qp_num, t_ns (end of the interval), interval_ns, delivered_bytes.
+
+        A queue pair appears in it once something was posted on it.
+        """
+        names = ("qp_num", "t_ns", "interval_ns", "delivered_bytes")
+        return dict(zip(names, self._engine.throughput_columns(), strict=True))
+
+    def queue_table(self) -> Table:
+        """Return columns node, port, priority, t_ns, bytes, max_bytes, drops, marks.
+
+        ``bytes`` waited at that instant, ``max_bytes`` is the most since the last sample, ``drops`` and
+        ``marks`` count packets since the last sample. Bytes are frame bytes, without the packet that is being
+        sent.
+        """
+        link, priority, t_ns, waiting, waiting_max, drops, marks = self._engine.queue_columns()
+        return {
+            **self._senders_of(link),
+            "priority": priority,
+            "t_ns": t_ns,
+            "bytes": waiting,
+            "max_bytes": waiting_max,
+            "drops": drops,
+            "marks": marks,
+        }
+
+    def pause_table(self) -> Table:
+        """Return columns node, port, priority, start_ns, duration_ns: what was paused, by start.
+
+        ``port`` is the one that had to be silent. Pauses that are not over yet last until now.
+        """
+        link, priority, start_ps, end_ps = self._engine.pause_columns()
+        order = np.lexsort((priority, link, start_ps))
+        start_ns = start_ps[order] // 1000
+        return {
+            **self._senders_of(link[order]),
+            "priority": priority[order],
+            "start_ns": start_ns,
+            "duration_ns": end_ps[order] // 1000 - start_ns,
+        }
+
+    def _senders_of(self, link: NDArray[np.int64]) -> Table:
+        names, ends = self._topology.names, self._topology.link_ends
+        nodes = np.array([names[start] for start, _ in ends], dtype=object)
+        ports = np.array([self._topology.link_name(number) for number in range(len(ends))], dtype=object)
+        return {"node": nodes[link], "port": ports[link]}
+
+    def oracle_table(self) -> Table:
+        """Return columns qp_num, wr_id, t_last_ps, t_comp_ps of the signalled verbs that succeeded.
+
+        ``t_last_ps`` is when the first transmission of the verb's last packet ended at the NIC.
+        """
+        names = ("qp_num", "wr_id", "t_last_ps", "t_comp_ps")
+        return dict(zip(names, self._engine.oracle_columns(), strict=True))
+
+    def memory_write_table(self) -> Table:
+        """Return columns t_ps, qp_num, memory, offset, length_bytes: one row for each packet that landed.
+
+        ``qp_num`` posted the verb; ``memory`` is the number of the Memory whose bytes changed.
+        """
+        names = ("t_ps", "qp_num", "memory", "offset", "length_bytes")
+        return dict(zip(names, self._engine.memory_write_columns(), strict=True))
+
+    def counters(self) -> list[tuple[str, str, str, int]]:
+        """Return (node, port, name, value) of all counters. Bytes are frame bytes."""
+        return self._engine.counters()
+
+    def waits(self) -> list[Wait]:
+        """Return the ports that have something to send and were told to pause, and what they wait for."""
+        name = self._topology.link_name
+        waits = self._engine.waits()
+        return [Wait(name(link), priority, tuple(map(name, behind))) for link, priority, behind in waits]
+
+    def deadlock(self) -> list[str]:
+        """Return ports that each wait for the next one, and the last one for the first."""
+        return find_deadlock(self.waits())
+
+    def control_metrics(self) -> dict[int, dict[str, float]]:
+        """Return, by qp_num, what the congestion controls in the NICs believe now, by name with unit."""
+        return self._engine.control_metrics()
+
+    def statistics(self) -> dict[str, int]:
+        """Return what the engine did: packet_hops, events, packets_live, packets_pool_max, verbs_done."""
+        return self._engine.statistics()
+
+    def check_invariants(self) -> None:
+        """Raise InvariantViolation if packets or bytes were lost track of."""
+        self._engine.check_invariants()
+
+    def digest(self) -> str:
+        """Return a hash over queue pair, wr_id, status and picoseconds of all completed verbs, in order."""
+        return self._engine.digest()
+
+    def _remember(self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str) -> None:
+        numbers = frozenset(self._topology.node("connect", host) for host in hosts)
+        self._hosts_of |= {end.qp_num: numbers for end in ends}
+        self._end_of |= {end.qp_num: (host, service) for end, host in zip(ends, hosts, strict=True)}
+
+    def _lender(self, where: str, limiter_of: QueuePair | None, hosts: frozenset[int]) -> int | None:
+        if limiter_of is None:
+            return None
+        if self._hosts_of.get(limiter_of.qp_num) != hosts:
+            raise SimulationError(f"{where}: expected limiter_of to connect the same two hosts")
+        return limiter_of.qp_num
+
+    def _routes(self, where: str, host_a: int, host_b: int, path_seed: int) -> tuple[list[int], list[int]]:
+        """Return the way there and the way back, which need not be the same.
+
+        ``path_seed`` stands for the source port: it is hashed with both hosts and the simulation's seed.
+        """
+        require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
+        there = self._topology.route(where, host_a, host_b, path_seed)
+        return there, self._topology.route(where, host_b, host_a, path_seed)
+
+    @staticmethod
+    def _two_hosts(where: str, host_a: int, host_b: int) -> frozenset[int]:
+        if host_a == host_b:
+            raise SimulationError(f"{where}: expected two different hosts, got the same one twice")
+        return frozenset((host_a, host_b))

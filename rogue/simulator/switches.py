@@ -1,0 +1,69 @@
+"""Switches: how they store what must wait, and what else they do."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+from rogue.simulator._core import Engine
+from rogue.simulator.feedback import FairRates
+from rogue.simulator.flow_control import FlowControls, PriorityFlowControl
+from rogue.simulator.framing import Framing
+from rogue.simulator.marking import Marking, marking_rules, weights_of
+from rogue.simulator.parameters import BUFFER_BYTES_MAX, require_integer, require_one_of, require_positive
+from rogue.simulator.topology import Topology
+
+SwitchKind: TypeAlias = Literal["shared", "voq"]
+SWITCH_KINDS: Final = ("shared", "voq")
+
+
+class Switches:
+    """Part of a simulation."""
+
+    framing: Framing
+    _engine: Engine
+    _topology: Topology
+    _flow_controls: FlowControls
+
+    def add_switch(  # noqa: PLR0913 - a switch has that many features, all named
+        self,
+        name: str,
+        *,
+        buffer_bytes: int | None,
+        alpha: float,
+        kind: SwitchKind = "shared",
+        flow_control: PriorityFlowControl | None = None,
+        marking: Marking | Mapping[int, Marking] | None = None,
+        weights: Mapping[int, int] | None = None,
+        fair_rates: FairRates | None = None,
+        has_telemetry: bool = False,
+    ) -> None:
+        """Add a switch with buffers of ``buffer_bytes`` (None = unbounded).
+
+        The usual kind is output-queued with one buffer that all ports share. A packet that must wait is
+        refused if its port already holds ``alpha`` times the free buffer, or if the buffer is full. Frame
+        bytes are charged while a packet waits, until its sending begins.
+        Source: Choudhury and Hahne, "Dynamic queue length thresholds", 1998.
+
+        The kind ``voq`` is input-queued with virtual output queues: each link has a buffer of its own for
+        what comes in over it, and a packet is refused if that is full; ``alpha`` means nothing. Ports take
+        frames from all inputs in turn; nothing but the ports is ever busy.
+        Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1.
+
+        With any of the others each port has a queue per priority. The largest priority goes first; those with
+        ``weights`` share what the others leave. The headroom of all links is set aside from the buffer, or
+        that of a link from its own. With ``has_telemetry`` ports write into packets what a control that wants
+        it should know; the simulation's framing must have room for it.
+        """
+        where = f"add_switch {name}"
+        if buffer_bytes is not None:
+            require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
+        require_positive(where, "alpha", alpha)
+        is_input_queued = require_one_of(where, "kind", kind, SWITCH_KINDS) == "voq"
+        arguments: dict[str, object] = {"has_telemetry": has_telemetry, "is_input_queued": is_input_queued}
+        arguments |= {"weights": weights_of(where, weights), "markings": marking_rules(where, marking)}
+        if flow_control is not None:
+            arguments["pause"] = flow_control.arguments(where, self.framing, buffer_bytes)
+        if fair_rates is not None:
+            arguments |= fair_rates.arguments(where)
+        self._topology.add_node("add_switch", name, None)
+        node = self._engine.add_switch(name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
+        self._flow_controls.add(node, name, flow_control, buffer_bytes, is_input_queued=is_input_queued)

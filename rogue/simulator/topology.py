@@ -1,0 +1,123 @@
+"""The names of nodes and links of a simulated network, and the routes between its hosts."""
+
+from rogue.simulator.errors import SimulationError
+from rogue.simulator.profiles import NicProfile
+from rogue.simulator.routing import EXPIRES, FLOODS, ForwardingTables, Router, RoutingLoopError
+
+
+class Topology:
+    """What a simulation knows about its network by name; the engine knows it by number.
+
+    Nodes are numbered in the order they are added. Each link is two directed links: the one from a to b has
+    an even number n, the way back is n + 1. ``seed`` is that of the hash that chooses among equal routes.
+    """
+
+    def __init__(self, seed: int = 0, ttl_hops: int | None = None) -> None:
+        self._seed = seed
+        self.tables = ForwardingTables(ttl_hops)
+        self.names: list[str] = []
+        self.link_ends: list[tuple[int, int]] = []
+        self._node_of_name: dict[str, int] = {}
+        self._profiles: list[NicProfile | None] = []  # None for a switch
+        self._neighbours: list[list[tuple[int, int]]] = []
+        self._delays_ps: list[int] = []
+        self._router: Router | None = None
+
+    def add_node(self, where: str, name: str, profile: NicProfile | None) -> None:
+        """Add a host with the profile of its NIC, or a switch."""
+        if not isinstance(name, str) or not name or name in self._node_of_name:
+            raise SimulationError(f"{where}: expected a new name that is not empty, got {name!r}")
+        self._require_open(where)
+        self._node_of_name[name] = len(self.names)
+        self.names.append(name)
+        self._profiles.append(profile)
+        self._neighbours.append([])
+
+    def add_link(self, where: str, a: int, b: int, delay_ps: int) -> None:
+        """Join two nodes."""
+        self._require_open(where)
+        if a == b or any(neighbour == b for neighbour, _ in self._neighbours[a]):
+            raise SimulationError(f"{where}: expected two different nodes that are not joined yet")
+        for node in (a, b):
+            if self._profiles[node] is not None and self._neighbours[node]:
+                raise SimulationError(f"{where}: host {self.names[node]!r} has its only link already")
+        link = len(self.link_ends)
+        self._neighbours[a].append((b, link))
+        self._neighbours[b].append((a, link + 1))
+        self.link_ends += [(a, b), (b, a)]
+        self._delays_ps += [delay_ps, delay_ps]
+
+    def node(self, where: str, name: str) -> int:
+        """Return the number of the node with that name."""
+        if name not in self._node_of_name:
+            raise SimulationError(f"{where}: expected the name of a host or switch, got {name!r}")
+        return self._node_of_name[name]
+
+    def host(self, where: str, name: str) -> tuple[int, NicProfile]:
+        """Return the number of the host with that name, and the profile of its NIC."""
+        node = self.node(where, name)
+        profile = self._profiles[node]
+        if profile is None:
+            raise SimulationError(f"{where}: expected the name of a host, got switch {name!r}")
+        return node, profile
+
+    def close(self) -> Router:
+        """Fix the topology."""
+        if self._router is None:
+            is_host = [profile is not None for profile in self._profiles]
+            self._router = Router(self._neighbours, is_host, self._seed, self.tables)
+        return self._router
+
+    def route(self, where: str, source: int, destination: int, entropy: int) -> list[int]:
+        """Return the numbers of the links from one host to another. From then on the topology is fixed."""
+        ends = f"{self.names[source]!r} to {self.names[destination]!r}"
+        try:
+            route = self.close().route(source, destination, entropy)
+        except RoutingLoopError as loop:
+            nodes = ", ".join(self.names[node] for node in loop.nodes)
+            raise SimulationError(
+                f"{where}: packets from {ends} go in a loop: {nodes}; "
+                "expected a way that ends there, or ttl_hops after which they are dropped"
+            ) from None
+        if route is None:
+            raise SimulationError(f"{where}: there is no way from {ends}")
+        return route
+
+    def hosts(self) -> set[int]:
+        """Return the numbers of all hosts."""
+        return {node for node, profile in enumerate(self._profiles) if profile is not None}
+
+    def switch(self, where: str, name: str) -> int:
+        """Return the number of the switch with that name."""
+        node = self.node(where, name)
+        if self._profiles[node] is not None:
+            raise SimulationError(f"{where}: expected the name of a switch, got host {name!r}")
+        return node
+
+    def link_between(self, where: str, a: int, b: int) -> int:
+        """Return the number of the link from a to b."""
+        for neighbour, link in self._neighbours[a]:
+            if neighbour == b:
+                return link
+        raise SimulationError(f"{where}: {self.names[a]!r} and {self.names[b]!r} are not joined by a link")
+
+    def neighbour_of_host(self, where: str, host: int) -> int:
+        """Return the number of the node that a host is joined to."""
+        if not self._neighbours[host]:
+            raise SimulationError(
+                f"{where}: expected {self.names[host]!r} to be joined to a switch, got no link; add it first"
+            )
+        return self._neighbours[host][0][0]
+
+    def delay_ps(self, route: list[int]) -> int:
+        """Return the propagation delay along a route."""
+        return sum(self._delays_ps[link] for link in route if link not in (EXPIRES, FLOODS))
+
+    def link_name(self, link: int) -> str:
+        """Return the name of the port that sends on this link, such as ``s0->h8``."""
+        a, b = self.link_ends[link]
+        return f"{self.names[a]}->{self.names[b]}"
+
+    def _require_open(self, where: str) -> None:
+        if self._router is not None:
+            raise SimulationError(f"{where}: the topology must be complete before the first connection")

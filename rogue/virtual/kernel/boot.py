@@ -1,0 +1,160 @@
+"""Runs one kernel on one folder, to its end.
+
+The kernel is a process of whoever starts it: no root, no KVM, no network of the host's. Its clock is virtual:
+computing takes none of its time, and when everything in it sleeps, time jumps to the next timer. So nothing
+outside may take part while it runs. It finds in the folder what it is to do, `main.py`, and leaves there what
+came of it.
+Source: Linux, Documentation/virt/uml; arch/um/kernel/time.c, time-travel=inf-cpu.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.kernel.processor import own_processor
+from rogue.virtual.programs import dying_with_owner
+
+MAIN: Final = "main.py"
+LOG: Final = "main.log"
+"""What `main.py` printed."""
+EXIT: Final = "exit"
+"""The code with which `main.py` ended; absent if the kernel ended first."""
+CONSOLE: Final = "console.log"
+MEMORY_MIB: Final = 512
+_LINES_SHOWN: Final = 20
+_WAIT_S: Final = 1.0
+
+
+class KernelTimeoutError(VirtualTestbedError):
+    """A kernel did not end in time."""
+
+
+class KernelPanicError(VirtualTestbedError):
+    """A kernel ended before what ran in it."""
+
+
+class MainFailedError(VirtualTestbedError):
+    """What ran in a kernel ended with an error of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A built kernel and its root folder; cells share both, and write to neither."""
+
+    directory: Path
+
+    @property
+    def program(self) -> Path:
+        """The kernel itself."""
+        return self.directory / "linux"
+
+    @property
+    def root(self) -> Path:
+        """What it sees as its file system."""
+        return self.directory / "root"
+
+
+def boot(  # noqa: PLR0913 - whatever one boot differs from another in
+    kernel: Kernel,
+    folder: Path,
+    *,
+    limit_s: float,
+    memory_mib: int = MEMORY_MIB,
+    writes_to_root: bool = False,
+    on_wait: Callable[[], None] = lambda: None,
+) -> None:
+    """Run `main.py` of a folder in a kernel of its own, and wait for the end of both.
+
+    limit_s: on this computer's clock, on which `on_wait` is called every second. Raises KernelTimeoutError,
+    KernelPanicError or MainFailedError, each with the last lines of what was said.
+    """
+    with _links(kernel, folder) as place:
+        command = [
+            str(kernel.program),
+            f"mem={memory_mib}M",
+            "root=/dev/root",
+            "rootfstype=hostfs",
+            f"rootflags={place / 'root'}",
+            "rw" if writes_to_root else "ro",
+            "init=/init",
+            f"CELL={place / 'cell'}",
+            f"uml_dir={place}/",
+            "con=null",
+            "con0=fd:0,fd:1",
+            "quiet",
+            "time-travel=inf-cpu",
+        ]
+        is_over = _run(command, folder / CONSOLE, limit_s, on_wait)
+    if not is_over:
+        raise KernelTimeoutError(_told(folder, f"the kernel did not end within {limit_s:.0f} s"))
+    try:
+        code = int((folder / EXIT).read_text())
+    except (OSError, ValueError):
+        raise KernelPanicError(_told(folder, "the kernel ended before its work was done")) from None
+    if code != 0:
+        raise MainFailedError(_told(folder, f"what ran in the kernel ended with code {code}"))
+
+
+def _run(command: list[str], console: Path, limit_s: float, on_wait: Callable[[], None]) -> bool:
+    """Run a kernel on a processor of its own; return False if it had to be killed.
+
+    It never outlives this process.
+    """
+    with console.open("wb") as output, own_processor() as processor:
+        process = subprocess.Popen(
+            dying_with_owner(command),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            if processor is not None:
+                with suppress(OSError):  # it has ended, or may not be bound: it runs where it is put
+                    os.sched_setaffinity(process.pid, {processor})
+            return _wait(process, limit_s, on_wait)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _wait(process: "subprocess.Popen[bytes]", limit_s: float, on_wait: Callable[[], None]) -> bool:
+    """Wait for the end; return False if it has not come in time."""
+    deadline_s = time.monotonic() + limit_s
+    while (left_s := deadline_s - time.monotonic()) > 0:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(min(_WAIT_S, left_s))
+            return True
+        on_wait()
+    return False
+
+
+@contextmanager
+def _links(kernel: Kernel, folder: Path) -> Iterator[Path]:
+    """A place with names that a kernel's command line can hold, whatever the folders are called."""
+    with tempfile.TemporaryDirectory(prefix="rogue-kernel-") as place:
+        (Path(place) / "root").symlink_to(kernel.root.resolve())
+        (Path(place) / "cell").symlink_to(folder.resolve())
+        yield Path(place)
+
+
+def _told(folder: Path, what: str) -> str:
+    """Say what happened, and the last that was said about it."""
+    said = [line for name in (CONSOLE, LOG) for line in _lines(folder / name)]
+    return "\n  | ".join([f"{what}; the last that was said:", *(said[-_LINES_SHOWN:] or ["(nothing)"])])
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return [line for line in file.read_text(errors="replace").splitlines() if line.strip()]
+    except FileNotFoundError:
+        return []

@@ -1,0 +1,125 @@
+"""Builds the kernel from the distribution's source, and a root folder from its packages."""
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.apt_sources import AptSources
+from rogue.virtual.kernel import recipe
+from rogue.virtual.kernel.boot import Kernel, boot
+from rogue.virtual.kernel.source import SourcePackage, unpack
+from rogue.virtual.programs import run
+
+_CONFIGURE_TIMEOUT_S: Final = 300.0
+_PACKAGES_TIMEOUT_S: Final = 1200.0
+_COMPILE_LIMIT_S: Final = 300.0
+_PROGRESS_S: Final = 10.0
+_WORDS_KEPT_LINES: Final = 15
+_COMPILE_MODULES: Final = """\
+import compileall
+import os
+import sys
+
+standard = os.path.dirname(os.__file__)
+sys.exit(not all(compileall.compile_dir(each, quiet=2) for each in (standard, "/usr/lib/python3")))
+"""
+"""Python's own modules have no compiled form in their packages, and cells cannot write one: their root folder
+is read-only. So the new kernel compiles them, with the Python that will read them; it has shown then that it
+works."""
+
+
+def build(
+    directory: Path, package: SourcePackage, sources: AptSources, progress: Callable[[str], None]
+) -> None:
+    """Fill an empty directory with `linux`, its `config`, the folder `root` and the list of what is in it."""
+    with tempfile.TemporaryDirectory(dir=directory.parent, prefix="build-") as scratch:
+        progress(f"kernel: fetching {package.name} {package.version}")
+        source = unpack(package, Path(scratch))
+        _configure(source)
+        _compile(source, progress)
+        (source / "linux").rename(directory / "linux")
+        (source / ".config").rename(directory / "config")
+        progress(f"kernel: installing {len(recipe.PACKAGES)} Debian packages and their dependencies")
+        _make_root(Path(scratch), directory, sources)
+    progress("kernel: starting it, to compile Python's modules")
+    _compile_modules(directory)
+    (directory / "root.files").write_text("".join(f"{line}\n" for line in _files_of(directory / "root")))
+
+
+def _files_of(root: Path) -> list[str]:
+    """Every file with its size, in order."""
+    files = (path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
+    return sorted(f"{path.relative_to(root)} {path.stat().st_size}" for path in files)
+
+
+def _configure(source: Path) -> None:
+    """Take the smallest configuration with the recipe's options; each must be there in the end."""
+    command = ["make", "-s", "-C", str(source), "ARCH=um", f"KCONFIG_ALLCONFIG={recipe.OPTIONS}"]
+    run([*command, "allnoconfig"], timeout_s=_CONFIGURE_TIMEOUT_S)
+    has = set((source / ".config").read_text().splitlines())
+    absent = [line for line in recipe.wanted_options() if line not in has]
+    if absent:
+        raise VirtualTestbedError(
+            f"this source cannot be configured with {', '.join(absent)}; "
+            f"see what these depend on in this version, and add it to {recipe.OPTIONS}"
+        )
+
+
+def _compile(source: Path, progress: Callable[[str], None]) -> None:
+    """Compile, and tell how far it got every few seconds."""
+    command = ["make", "-C", str(source), "ARCH=um", f"-j{os.cpu_count() or 1}", "linux"]
+    words: list[str] = []
+    compiled, told_s = 0, time.monotonic()
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None, "started with a pipe"
+        for line in process.stdout:
+            words = [*words[-_WORDS_KEPT_LINES + 1 :], line.rstrip()]
+            compiled += line.lstrip().startswith("CC ")
+            if time.monotonic() - told_s >= _PROGRESS_S:
+                progress(f"kernel: {compiled} files compiled")
+                told_s = time.monotonic()
+    if process.returncode != 0:
+        raise VirtualTestbedError("\n  ".join(["the kernel could not be compiled:", *words]))
+    progress(f"kernel: {compiled} files compiled, all")
+
+
+def _make_root(scratch: Path, directory: Path, sources: AptSources) -> None:
+    """Have mmdebstrap fetch and unpack the packages; nothing of them is run."""
+    (scratch / "sources.list").write_text("".join(f"{line}\n" for line in sources.lines))
+    (scratch / "apt.conf").write_text(sources.settings)
+    tree = scratch / "root.tar"
+    command = [
+        "mmdebstrap",
+        "--quiet",
+        "--variant=extract",
+        f"--aptopt={scratch / 'apt.conf'}",
+        '--aptopt=APT::Install-Recommends "false"',
+        *(f"--dpkgopt=path-exclude={path}" for path in recipe.PATHS_LEFT_OUT),
+        f"--include={','.join(recipe.PACKAGES)}",
+        sources.codename,
+        str(tree),
+        str(scratch / "sources.list"),
+    ]
+    run(command, timeout_s=_PACKAGES_TIMEOUT_S)
+    root = directory / "root"
+    root.mkdir()
+    unpack_tree = ["tar", "-x", "--no-same-owner", "--exclude=./dev/*", "-C", str(root), "-f", str(tree)]
+    run(unpack_tree, timeout_s=_PACKAGES_TIMEOUT_S)
+    for name in recipe.MOUNT_POINTS:
+        (root / name).mkdir(exist_ok=True)
+    init = root / "init"
+    init.write_bytes(recipe.INIT.read_bytes())
+    init.chmod(0o755)
+
+
+def _compile_modules(directory: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "main.py").write_text(_COMPILE_MODULES)
+        boot(Kernel(directory), Path(folder), limit_s=_COMPILE_LIMIT_S, writes_to_root=True)

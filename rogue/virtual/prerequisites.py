@@ -1,0 +1,90 @@
+"""The host's programs that machines, and kernels, are made with: what is missing, and how it gets there."""
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rogue.virtual.errors import PrerequisiteError
+from rogue.virtual.programs import run
+
+PACKAGE_OF_PROGRAM_WITHOUT_ROOT: Final = {"newuidmap": "uidmap"}
+_SYSTEM_DIRECTORIES: Final = "/usr/sbin:/sbin"
+_INSTALL_TIMEOUT_S: Final = 1200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What something takes of the host."""
+
+    whose: str
+    """Subject of a sentence: `virtual machines need ...`."""
+    package_of_program: Mapping[str, str]
+
+
+MACHINES: Final = Needs(
+    "virtual machines need",
+    {
+        "mkfs.ext4": "e2fsprogs",
+        "mmdebstrap": "mmdebstrap",
+        "qemu-system-x86_64": "qemu-system-x86",
+        "setpriv": "util-linux",
+    },
+)
+KERNEL: Final = Needs(
+    "building the kernel needs",
+    {
+        "bc": "bc",
+        "bison": "bison",
+        "flex": "flex",
+        "gcc": "gcc",
+        "make": "make",
+        "mmdebstrap": "mmdebstrap",
+        "setpriv": "util-linux",
+        "xz": "xz-utils",
+    },
+)
+
+
+def missing_packages(needs: Needs, *, is_root: bool, find: Callable[[str], str | None]) -> list[str]:
+    """Name the Debian packages whose programs ``find`` does not find."""
+    needed = {**needs.package_of_program, **({} if is_root else PACKAGE_OF_PROGRAM_WITHOUT_ROOT)}
+    return sorted({package for program, package in needed.items() if find(program) is None})
+
+
+def find_program(program: str) -> str | None:
+    """Look where root looks: file system tools are not in every user's path."""
+    return shutil.which(program, path=f"{os.environ.get('PATH', '')}:{_SYSTEM_DIRECTORIES}")
+
+
+def install_command(packages: list[str]) -> list[str]:
+    """The command that installs them, without what apt merely recommends."""
+    return ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
+
+
+def require(needs: Needs) -> None:
+    """Raise PrerequisiteError with the command to type if a program is missing."""
+    packages = missing_packages(needs, is_root=os.geteuid() == 0, find=find_program)
+    if packages:
+        raise PrerequisiteError(_sentence(needs, packages))
+
+
+def ensure(needs: Needs, progress: Callable[[str], None]) -> None:
+    """Install what is missing if this is root on a Debian machine; otherwise raise as `require` does."""
+    packages = missing_packages(needs, is_root=os.geteuid() == 0, find=find_program)
+    if not packages:
+        return
+    if os.geteuid() != 0 or find_program("apt-get") is None:
+        raise PrerequisiteError(_sentence(needs, packages))
+    command = install_command(packages)
+    progress(f"host: {' '.join(command)}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    run(["apt-get", "-qq", "update"], timeout_s=_INSTALL_TIMEOUT_S, environment=environment)
+    run(command, timeout_s=_INSTALL_TIMEOUT_S, environment=environment)
+    require(needs)
+
+
+def _sentence(needs: Needs, packages: list[str]) -> str:
+    command = " ".join(install_command(packages))
+    return f"{needs.whose} programs that are not installed; run: sudo {command}"

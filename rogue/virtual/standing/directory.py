@@ -1,0 +1,99 @@
+"""Where a testbed that outlives its command keeps its files, and who may change it at the moment."""
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from rogue.virtual.errors import VirtualTestbedError
+
+DEFAULT_NAME: Final = "default"
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
+
+
+@dataclass(frozen=True, slots=True)
+class StateDirectory:
+    """The files of the testbed ``name``; they are there from the start of `up` to the end of `down`."""
+
+    name: str
+    path: Path
+
+    @property
+    def inventory(self) -> Path:
+        """What Ansible reads."""
+        return self.path / "inventory.yaml"
+
+    @property
+    def record(self) -> Path:
+        """What the testbed is made of; written last, so that a half-started one has none."""
+        return self.path / "testbed.json"
+
+    @property
+    def _lock(self) -> Path:
+        return self.path.with_name(f"{self.name}.lock")
+
+    @contextmanager
+    def locked(self, progress: Callable[[str], None]) -> Iterator[None]:
+        """Keep other commands away from this testbed; a new process releases the lock when it executes."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _exclusively(self._lock, lambda: progress(f"testbed {self.name}: waiting for another command")):
+            try:
+                yield
+            finally:
+                self._lock.unlink(missing_ok=True)
+
+    def make(self) -> None:
+        """Make it, readable by its owner only: keys of the machines lie in it."""
+        self.path.mkdir(mode=0o700)
+
+    def remove(self) -> None:
+        """Delete it with everything in it, if it is there."""
+        shutil.rmtree(self.path, ignore_errors=not self.path.exists())
+
+
+def state_directory(name: str) -> StateDirectory:
+    """Return where the testbed ``name`` of this user lies: below $XDG_STATE_HOME, or ~/.local/state."""
+    if not _NAME.fullmatch(name):
+        expected = "a small letter and up to 31 small letters, digits or dashes"
+        raise VirtualTestbedError(
+            f"name of a testbed: got {name!r}, expected {expected}; choose another name"
+        )
+    return StateDirectory(name, _home() / name)
+
+
+def names() -> list[str]:
+    """Every testbed of this user that is up or has left something."""
+    return sorted(path.name for path in _home().glob("*") if path.is_dir() and _NAME.fullmatch(path.name))
+
+
+def _home() -> Path:
+    configured = os.environ.get("XDG_STATE_HOME")
+    base = Path(configured) if configured else Path.home() / ".local/state"
+    return base.absolute() / "rogue" / "testbeds"
+
+
+@contextmanager
+def _exclusively(lock: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold the lock file; it is deleted after use, so whoever waited for one that is gone tries again."""
+    while True:
+        with lock.open("w") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                on_wait()
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            if _is_at(stream, lock):
+                yield
+                return
+
+
+def _is_at(stream: IO[str], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,275 @@
+"""What goes wrong on purpose: the faults that an experiment can name."""
+
+from abc import ABC
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from rogue.workloads.mistakes import mistake, mistakes_at
+from rogue.workloads.specification import Delay, Rate, Size, Specification, Time
+from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.topology import Topology
+from rogue.workloads.traffic.pairs import HostName
+
+IP_IDS: Final = 2**16
+"""Values of the IP ID, the identification field of an IP header."""
+
+
+class Fault(Specification, ABC):
+    """Something that goes wrong on purpose."""
+
+    target: Annotated[str, Field(pattern=r"^[hs][0-9]+(-[hs][0-9]+)?$")]
+    """A link, both directions of it: a host, such as h1, for its link, or two neighbours, such as s0-s1."""
+
+    def link(self, topology: Topology) -> Link | None:
+        """The link that is meant; None if the topology has none such."""
+        first, _, second = self.target.partition("-")
+        neighbours = topology.links_of.get(first, {})
+        if second:
+            return neighbours.get(second)
+        return next(iter(neighbours.values())) if first in topology.host_names() else None
+
+    def is_there(self, topology: Topology) -> bool:
+        """Whether the topology has what is meant."""
+        return self.link(topology) is not None
+
+    def changes(self) -> list[tuple[int, str]]:
+        """When it begins and ends (ns), each with a word for the table of events."""
+        return []
+
+    def expected_target(self, topology: Topology) -> str:
+        """What a target may be."""
+        last = topology.links()[-1]
+        return f"a host or two neighbours of the topology, such as {last.a}-{last.b}"
+
+
+class HostFault(Fault, ABC):
+    """Something that goes wrong at a host."""
+
+    target: Annotated[str, Field(pattern=r"^h[0-9]+$")]
+    """The host, such as h1."""
+
+    def expected_target(self, topology: Topology) -> str:
+        """What a target may be."""
+        return f"a host of the topology, such as {topology.host_names()[-1]}"
+
+
+class LinkCut(Fault):
+    """A link that carries nothing for a while: what is on it is lost, what comes is dropped."""
+
+    kind: Literal["link_cut"] = "link_cut"
+    at_ns: Delay
+    """When it goes down."""
+    duration_ns: Time
+    """How long it is down."""
+
+    def changes(self) -> list[tuple[int, str]]:
+        """When it goes down, and when it is back."""
+        return [(self.at_ns, "link_cut"), (self.at_ns + self.duration_ns, "link_restored")]
+
+
+class Loss(Fault):
+    """A link that loses packets, each direction on its own.
+
+    Model `independent`: each packet is lost with the same probability. `burst`: losses come in runs of
+    geometric length. `identification`: every packet is lost whose IP ID has its lowest bits set,
+    as a switch's filter does it; each NIC numbers its packets upwards.
+
+    Source: RoGUE, section 5.2, for `identification`.
+    """
+
+    kind: Literal["loss"] = "loss"
+    model: Literal["independent", "burst", "identification"] = "independent"
+    """Which packets are lost."""
+    one_in: Annotated[int, Field(ge=0, le=2**40)] | None = None
+    """One packet in so many is lost, in the mean; 0: none."""
+    probability: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """The same as a probability; either this or one_in."""
+    burst_packets: Annotated[float, Field(gt=1, le=1_000_000)] = 8.0
+    """Mean length of a run of losses, above 1; for `burst`."""
+    from_ns: Delay = 0
+    """When losses begin."""
+    until_ns: Time | None = None
+    """When losses end; by default never."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.one_in is None) == (self.probability is None):
+            got = "neither" if self.one_in is None else "both"
+            raise mistakes_at({"one_in": mistake("either one_in or probability", "write one", got)})
+        if self.one_in == 1:
+            raise mistakes_at({"one_in": mistake("0, or 2 and more", "to lose all of them, cut the link")})
+        if self.until_ns is not None and self.until_ns <= self.from_ns:
+            raise mistakes_at({"until": mistake("a time after from", "raise it")})
+        if self.model == "identification" and not self._is_ip_id_mask():
+            expected = f"one_in as a power of two up to {IP_IDS}, or 0"
+            raise mistakes_at({"one_in": mistake(expected, "choose one, or another model")})
+        if self.model == "burst" and self.burst_begins_probability >= 1:
+            expected = f"runs longer than {self.mean_probability / (1 - self.mean_probability):g} packets"
+            raise mistakes_at({"burst_packets": mistake(expected, "raise it, or lose fewer packets")})
+        return self
+
+    def _is_ip_id_mask(self) -> bool:
+        one_in = self.one_in
+        return one_in is not None and one_in <= IP_IDS and one_in & (one_in - 1) == 0
+
+    def changes(self) -> list[tuple[int, str]]:
+        """When losses begin and end."""
+        if self.mean_probability == 0:
+            return []
+        end = [] if self.until_ns is None else [(self.until_ns, "loss_ends")]
+        return [(self.from_ns, "loss_begins"), *end]
+
+    @property
+    def mean_probability(self) -> float:
+        """Share of the packets that are lost."""
+        if self.probability is not None:
+            return self.probability
+        return 1 / self.one_in if self.one_in else 0.0
+
+    @property
+    def burst_begins_probability(self) -> float:
+        """Probability that a packet is the first of a run of losses, if the one before it was not lost.
+
+        Runs of L packets and gaps of G: p = L / (L + G), so a gap ends with probability
+        1 / G = p / ((1 - p) * L) at each packet.
+        """
+        return self.mean_probability / ((1 - self.mean_probability) * self.burst_packets)
+
+
+class PauseStorm(HostFault):
+    """A host's NIC breaks: it pauses its switch all the time, sends nothing else and takes nothing in.
+
+    Under priority flow control whatever waits for that host then stands in the way of all others, and the
+    pauses spread. `topology.pause_watchdog` sets watchdogs in the switches, `nic_watchdog` one in the NIC.
+
+    Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.3.
+    """
+
+    kind: Literal["pause_storm"] = "pause_storm"
+    at_ns: Delay
+    """When it begins."""
+    duration_ns: Time
+    """How long the NIC is broken."""
+    nic_watchdog_ns: Time | None = None
+    """A watchdog in the NIC ends the pauses after that time; the NIC stays broken."""
+
+    def changes(self) -> list[tuple[int, str]]:
+        """When the NIC breaks, and when it is whole again."""
+        return [(self.at_ns, "pause_storm_begins"), (self.at_ns + self.duration_ns, "pause_storm_ends")]
+
+
+class SlowReceiver(HostFault):
+    """A host's NIC takes in only so many frame bytes per second, and pauses its switch when they pile up.
+
+    So did NICs whose cache of page addresses was too small: the network is idle, and pauses spread in it.
+
+    Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4.
+    """
+
+    kind: Literal["slow_receiver"] = "slow_receiver"
+    rate_bps: Rate
+    """What the NIC takes in."""
+    at_ns: Delay = 0
+    """When it begins."""
+    duration_ns: Time | None = None
+    """How long it lasts; by default to the end."""
+    buffer_bytes: Size = 256_000
+    """What the NIC holds; what comes beyond is lost."""
+    xoff_bytes: Size = 128_000
+    """With more than this waiting, the NIC pauses its switch."""
+    xon_bytes: Size = 64_000
+    """With no more than this waiting, the NIC lets its switch go on."""
+
+    def changes(self) -> list[tuple[int, str]]:
+        """When the NIC becomes slow, and when it ends."""
+        end = [] if self.duration_ns is None else [(self.at_ns + self.duration_ns, "slow_receiver_ends")]
+        return [(self.at_ns, "slow_receiver_begins"), *end]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.xon_bytes >= self.xoff_bytes:
+            raise mistakes_at({"xon": mistake(f"less than xoff, {self.xoff_bytes} bytes", "lower it")})
+        if self.xoff_bytes >= self.buffer_bytes:
+            raise mistakes_at({"xoff": mistake(f"less than buffer, {self.buffer_bytes} bytes", "lower it")})
+        return self
+
+
+class Misrouting(Fault):
+    """A switch sends what is for a host to a certain neighbour, from the beginning on.
+
+    Packets that go in a loop then are dropped after `topology.ttl_hops` links; without it the loop is
+    refused.
+    """
+
+    kind: Literal["misrouting"] = "misrouting"
+    target: Annotated[str, Field(pattern=r"^s[0-9]+-[hs][0-9]+$")]
+    """The switch and the neighbour that it sends to, such as s0-s1."""
+    destination: HostName
+    """Host whose packets go there."""
+
+    @property
+    def switch(self) -> str:
+        """The switch that does so."""
+        return self.target.partition("-")[0]
+
+    def changes(self) -> list[tuple[int, str]]:
+        """The fault is there from the beginning on."""
+        return [(0, self.kind)]
+
+    def is_there(self, topology: Topology) -> bool:
+        """Whether the topology has what is meant."""
+        hosts, neighbour = topology.host_names(), self.target.partition("-")[2]
+        is_way = neighbour == self.destination or neighbour not in hosts
+        return super().is_there(topology) and self.destination in hosts and is_way
+
+    def expected_target(self, topology: Topology) -> str:
+        """What a target may be."""
+        return (
+            "a switch and the neighbour that it sends to, such as s0-s1, which is no other host, and as"
+            " destination a host of the topology"
+        )
+
+
+class Flooding(Fault):
+    """A switch has forgotten where a host is, and sends copies of what is for it out of all other ports.
+
+    So do switches that know the Ethernet address of a host, but not its port, for as long as it is dead.
+    Receivers drop the copies. Under flow control copies let pauses wait for each other in a loop even where
+    all routes go up and then down.
+
+    Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.2.
+    """
+
+    kind: Literal["flooding"] = "flooding"
+    target: Annotated[str, Field(pattern=r"^s[0-9]+$")]
+    """The switch."""
+    destination: HostName
+    """Host that it has forgotten."""
+
+    @property
+    def switch(self) -> str:
+        """The switch that does so."""
+        return self.target
+
+    def changes(self) -> list[tuple[int, str]]:
+        """The fault is there from the beginning on."""
+        return [(0, self.kind)]
+
+    def is_there(self, topology: Topology) -> bool:
+        """Whether the topology has what is meant."""
+        return self.target in topology.switch_names() and self.destination in topology.host_names()
+
+    def expected_target(self, topology: Topology) -> str:
+        """What a target may be."""
+        return "a switch, such as s0, and as destination a host of the topology"
+
+
+FAULTS: Final[dict[str, type[Fault]]] = {
+    "link_cut": LinkCut,
+    "loss": Loss,
+    "pause_storm": PauseStorm,
+    "slow_receiver": SlowReceiver,
+    "misrouting": Misrouting,
+    "flooding": Flooding,
+}

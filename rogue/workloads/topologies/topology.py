@@ -1,0 +1,198 @@
+"""What every topology says: its hosts, switches and links."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from rogue.workloads.framing import FRAMINGS, Framing
+from rogue.workloads.mistakes import mistake, mistakes_at
+from rogue.workloads.specification import Delay, Size, SizeOrUnbounded, Specification, Time
+from rogue.workloads.topologies.link import Link
+from rogue.workloads.topologies.shortest_paths import PathShape, ShortestPaths
+from rogue.workloads.units import RATE
+
+HOSTS_MAX: Final = 4096
+
+HostCount = Annotated[int, Field(ge=2, le=HOSTS_MAX)]
+Mtu = Literal[256, 512, 1024, 2048, 4096]
+SwitchKind = Literal["shared", "voq"]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch with one buffer that all its ports share, or one for each of its links."""
+
+    name: str
+    buffer_bytes: int | None
+    """None: unbounded."""
+    alpha: float
+    """A port may queue alpha times what is free in the buffer that they share."""
+    kind: SwitchKind
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Which host does what, unless a workload says otherwise."""
+
+    hosts: tuple[str, ...]
+    """Hosts that traffic may use, in the order in which a workload takes them."""
+    receiver: str
+    """Where traffic goes that has one destination."""
+    goodput_bps: float
+    """Payload rate of a receiver's link when every packet is full."""
+    rate_bps: int
+    """Rate of a receiver's link."""
+    rates_bps: frozenset[int] = frozenset()
+    """Rates of the links of all hosts that traffic may use."""
+
+    @property
+    def senders(self) -> tuple[str, ...]:
+        """Every host but the receiver."""
+        return tuple(host for host in self.hosts if host != self.receiver)
+
+
+class Topology(Specification, ABC):
+    """Hosts are named h0, h1, ..., switches s0, s1, ..."""
+
+    kind: str
+    """Key in the registry."""
+    mtu_bytes: Mtu = 1024
+    """Path MTU: largest payload of a packet."""
+    framing: Literal["rocev2", "ns3"] = "rocev2"
+    """Which headers a packet carries."""
+    nic: Literal["cx3pro", "cx4", "ideal", "soft_roce"] | None = None
+    """NIC profile; by default cx3pro up to 10 Gbps and cx4 above."""
+    nic_limiters: Annotated[int, Field(ge=1, le=7)] | None = None
+    """Rate limiters for flows in each NIC, at which they take turns; by default as many as the NIC has."""
+    delay_ns: Delay = 1_000
+    """Propagation delay of every link, one way."""
+    delay_spread_ns: Delay = 5
+    """Each link is longer by up to this, drawn from the cell's seed: a metre of cable.
+
+    Between equal links, senders that react to the same event meet at the switch at the same picosecond, and
+    the order of ties decides whose packets are dropped.
+    """
+    switch: SwitchKind = "shared"
+    """How switches store what waits: in a buffer that all ports share, or (`voq`) where it came in.
+
+    `voq` is input-queued, with virtual output queues that take turns.
+    Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1.
+    """
+    buffer_bytes: SizeOrUnbounded = 9_000_000
+    """Buffer of each switch, or of each link with `switch: voq`; `unbounded` never drops."""
+    alpha: Annotated[float, Field(gt=0, le=64)] = 1.0
+    """A port may queue alpha times what is free in the shared buffer."""
+    pause_alpha: Annotated[float, Field(gt=0, le=64)] = 1 / 16
+    """With +pfc: frames that came over a link may hold so many times what is free; then it is paused."""
+    pause_xoff_bytes: Size | None = None
+    """With +pfc, instead of pause_alpha: a fixed threshold."""
+    pause_headroom_bytes: Size | None = None
+    """With +pfc: room for what still comes over a paused link; by default it follows from the link."""
+    pause_watchdog_ns: Time | None = None
+    """With +pfc: a port to a host that has been paused for so long drops what waits for it."""
+    pause_watchdog_restore_ns: Time = 200_000_000
+    """The watchdog lets a port send again when nobody has paused the port for so long."""
+    ttl_hops: Annotated[int, Field(ge=1, le=255)] | None = None
+    """Links that a packet may take where a fault sends it in a loop; by default no loop is allowed."""
+
+    @model_validator(mode="after")
+    def _check_thresholds(self) -> Self:
+        """A share of a buffer that nobody shares makes no sense."""
+        fields = type(self).model_fields
+        shares = [] if self.switch == "shared" else ["alpha", "pause_alpha"]
+        wrong = [name for name in shares if getattr(self, name) != fields[name].default]
+        if wrong:
+            found = mistake("nothing with switch: voq, whose links have buffers of their own", "remove it")
+            raise mistakes_at(dict.fromkeys(wrong, found))
+        return self
+
+    @abstractmethod
+    def host_names(self) -> tuple[str, ...]:
+        """Every host, in the order in which a workload takes them."""
+
+    @abstractmethod
+    def switch_names(self) -> tuple[str, ...]:
+        """Every switch."""
+
+    @abstractmethod
+    def links(self) -> tuple[Link, ...]:
+        """Every link."""
+
+    def switches(self) -> tuple[Switch, ...]:
+        """Every switch with its buffer."""
+        return tuple(Switch(name, self.buffer_bytes, self.alpha, self.switch) for name in self.switch_names())
+
+    def receiving_hosts(self) -> tuple[str, ...]:
+        """Hosts among which the last one probes and the last one before it receives."""
+        return self.host_names()
+
+    def probe_host(self) -> str:
+        """Host that does nothing but probe, where there is a probe."""
+        return self.receiving_hosts()[-1]
+
+    def placement(self, *, has_probe: bool) -> Placement:
+        """Who sends and who receives; with a probe its host takes no part."""
+        kept_out = {self.probe_host()} if has_probe else set()
+        receiver = next(host for host in reversed(self.receiving_hosts()) if host not in kept_out)
+        hosts = tuple(host for host in self.host_names() if host not in kept_out)
+        return Placement(
+            hosts,
+            receiver,
+            float(self.host_rate_bps(receiver) * self.frames.payload_fraction(self.mtu_bytes)),
+            self.host_rate_bps(receiver),
+            frozenset(map(self.host_rate_bps, hosts)),
+        )
+
+    @property
+    def frames(self) -> Framing:
+        """Sizes of the packets."""
+        return FRAMINGS[self.framing]
+
+    def nodes(self) -> tuple[str, ...]:
+        """Every host and switch."""
+        return (*self.host_names(), *self.switch_names())
+
+    def ports(self) -> tuple[str, ...]:
+        """Every port, as node->neighbour."""
+        return tuple(f"{a}->{b}" for link in self.links() for a, b in ((link.a, link.b), (link.b, link.a)))
+
+    @cached_property
+    def links_of(self) -> dict[str, dict[str, Link]]:
+        """Per node its neighbours, each with the link that leads there."""
+        neighbours: dict[str, dict[str, Link]] = {}
+        for link in self.links():
+            neighbours.setdefault(link.a, {})[link.b] = link
+            neighbours.setdefault(link.b, {})[link.a] = link
+        return neighbours
+
+    def host_rate_bps(self, host: str) -> int:
+        """Rate of a host's link."""
+        (link,) = self.links_of[host].values()
+        return link.rate_bps
+
+    def nic_of(self, host: str) -> str:
+        """Name of the host's NIC profile."""
+        return self.nic or ("cx3pro" if self.host_rate_bps(host) <= 10_000_000_000 else "cx4")
+
+    @cached_property
+    def shortest_paths(self) -> ShortestPaths:
+        """Shortest paths between its hosts."""
+        return ShortestPaths(self.links_of)
+
+    def path(self, source: str, destination: str) -> tuple[Link, ...]:
+        """Links from source to destination; of equally short paths the one whose links come first."""
+        return self.shortest_paths.first(source, destination)
+
+    def path_shape(self, source: str, destination: str) -> PathShape:
+        """What that path is like: an empty network treats packets alike on all paths of one shape."""
+        return self.shortest_paths.shape(source, destination)
+
+    def described(self) -> str:
+        """What it is and how large, in a line."""
+        hosts, switches, links = len(self.host_names()), len(self.switch_names()), self.links()
+        sizes = f"{hosts} hosts, {switches} switch{'es' if switches > 1 else ''}, {len(links)} links"
+        rates = " and ".join(RATE.format(rate) for rate in sorted({link.rate_bps for link in links}))
+        return f"{self.kind}: {sizes} at {rates}"

@@ -1,0 +1,42 @@
+"""Workloads that an experiment can name."""
+
+from typing import Final
+
+from rogue.workloads.traffic.all_to_all import AllToAll
+from rogue.workloads.traffic.clos_pairs import ClosPairs
+from rogue.workloads.traffic.collective import Collective
+from rogue.workloads.traffic.doubling import Doubling
+from rogue.workloads.traffic.goal import Goal
+from rogue.workloads.traffic.incast import Incast
+from rogue.workloads.traffic.many_pairs import ManyPairs
+from rogue.workloads.traffic.pairs import Pairs
+from rogue.workloads.traffic.permutation import Permutation
+from rogue.workloads.traffic.ping import Ping
+from rogue.workloads.traffic.pingmesh import Pingmesh
+from rogue.workloads.traffic.pipeline import Pipeline
+from rogue.workloads.traffic.poisson import Poisson
+from rogue.workloads.traffic.rtt_accuracy import RttAccuracy
+from rogue.workloads.traffic.staggered import Staggered
+from rogue.workloads.traffic.trace import Trace
+from rogue.workloads.traffic.workload import Arrival, Flow, Moment, Predecessor, Verb, Workload
+
+WORKLOADS: Final[dict[str, type[Workload]]] = {
+    "incast": Incast,
+    "staggered": Staggered,
+    "doubling": Doubling,
+    "pairs": Pairs,
+    "clos_pairs": ClosPairs,
+    "permutation": Permutation,
+    "all_to_all": AllToAll,
+    "collective": Collective,
+    "pipeline": Pipeline,
+    "goal": Goal,
+    "many_pairs": ManyPairs,
+    "poisson": Poisson,
+    "trace": Trace,
+    "ping": Ping,
+    "pingmesh": Pingmesh,
+    "rtt_accuracy": RttAccuracy,
+}
+
+__all__ = ["WORKLOADS", "Arrival", "Flow", "Moment", "Predecessor", "Verb", "Workload"]

@@ -1,0 +1,108 @@
+"""Flows that are listed one by one."""
+
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from rogue.workloads.mistakes import mistake, mistakes_at
+from rogue.workloads.specification import Delay, FromList, Rate, Size, Specification, Time
+from rogue.workloads.streams import start_jitter_ns
+from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
+from rogue.workloads.traffic.workload import Flow, Verb, Workload
+
+SECOND_NS: Final = 1_000_000_000
+
+HostName = Annotated[str, Field(pattern=r"^h(0|[1-9][0-9]{0,3})$")]
+
+
+class Pair(Specification):
+    """One of the flows."""
+
+    source: HostName
+    """Host that sends, such as h0."""
+    destination: HostName
+    """Host that receives."""
+    offered_bps: Rate | None = None
+    """Payload that the source has to send; by default as much as can be."""
+    start_ns: Delay = 0
+    """When it begins."""
+    stop_ns: Time | None = None
+    """No transfer starts from then on; by default at the end."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.source == self.destination:
+            found = mistake("a host other than the source", "name another host", self.destination)
+            raise mistakes_at({"destination": found})
+        if self.stop_ns is not None and self.stop_ns <= self.start_ns:
+            raise mistakes_at({"stop": mistake("an instant after start", "let it run longer")})
+        return self
+
+
+class Pairs(Workload):
+    """Flows that are listed one by one, each from a host to another, at its own rate and in its own time."""
+
+    kind: Literal["pairs"] = "pairs"
+    flows_listed: Annotated[
+        tuple[Pair, ...], FromList, Field(alias="flows", min_length=1, max_length=HOSTS_MAX)
+    ]
+    """The flows."""
+    size_bytes: Size = 1_000_000
+    """Payload of one transfer, of which each flow has as many as it needs."""
+    run_for_ns: Time
+    """How long."""
+    verb: Verb = "write"
+    """How the bytes are moved."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if any(pair.offered_bps and not self._interval_ns(pair) for pair in self.flows_listed):
+            expected = "transfers that take a nanosecond or more at the rates that are offered"
+            raise mistakes_at({"size": mistake(expected, "raise it, or offer less")})
+        return self
+
+    def hosts_min(self) -> int:
+        """Up to the last host that is named."""
+        names = [name for pair in self.flows_listed for name in (pair.source, pair.destination)]
+        return 1 + max(int(name[1:]) for name in names)
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        """As listed, each with its own start jitter."""
+        counts: dict[tuple[str, str], int] = {}
+        flows = []
+        for pair in self.flows_listed:
+            ends = pair.source, pair.destination
+            number = counts[ends] = counts.get(ends, -1) + 1
+            flows.append(self._flow(pair, number, seed))
+        return tuple(flows)
+
+    def _flow(self, pair: Pair, number: int, seed: int) -> Flow:
+        name = f"{pair.source}->{pair.destination}" + (f"#{number}" if number else "")
+        return Flow(
+            source=pair.source,
+            destination=pair.destination,
+            verb=self.verb,
+            size_bytes=self.size_bytes,
+            start_ns=pair.start_ns + start_jitter_ns(seed, name),
+            count=None,
+            repeat_until_ns=self._end_ns(pair),
+            interval_ns=self._interval_ns(pair),
+            number=number,
+        )
+
+    def scheduled_transfers(self, placement: Placement) -> float:
+        """Transfers of the flows that are offered something."""
+        flows = ((self._end_ns(pair) - pair.start_ns, self._interval_ns(pair)) for pair in self.flows_listed)
+        return sum(max(0, lasting_ns) / interval_ns for lasting_ns, interval_ns in flows if interval_ns)
+
+    def _interval_ns(self, pair: Pair) -> int | None:
+        """From one transfer to the next; None: as soon as there is nothing left to do."""
+        return None if pair.offered_bps is None else self.size_bytes * 8 * SECOND_NS // pair.offered_bps
+
+    def _end_ns(self, pair: Pair) -> int:
+        return min(pair.stop_ns or self.run_for_ns, self.run_for_ns)
+
+    @property
+    def duration_ns(self) -> int:
+        """`run_for`."""
+        return self.run_for_ns

@@ -1,0 +1,76 @@
+"""Small requests between many hosts all the time, to measure latency."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from rogue.workloads.specification import FromList, Size, Time
+from rogue.workloads.streams import start_jitter_ns
+from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
+from rogue.workloads.traffic.workload import Flow, Verb, Workload
+
+Place = Annotated[int, Field(ge=1, lt=HOSTS_MAX)]
+
+
+class Pingmesh(Workload):
+    """Every host asks a few others again and again, each over a connection of its own.
+
+    Whom it asks is how many places further on they stand: with hosts that stand rack by rack, one is a host
+    of the same rack, the hosts of a rack are one of the next rack, and half of all hosts one of the other
+    podset. Requests go out on a grid, whether or not those before are back. As a group of its own it has its
+    own transport and priority.
+
+    Source: Guo et al., SIGCOMM 2016, sections 5 and 6: 512 bytes. Deviation: the interval is not stated.
+    """
+
+    is_probing: ClassVar[bool] = True
+
+    kind: Literal["pingmesh"] = "pingmesh"
+    run_for_ns: Time
+    """How long."""
+    interval_ns: Time = 1_000_000
+    """Time from one request of a connection to the next."""
+    size_bytes: Size = 512
+    """Payload of a request."""
+    places: Annotated[tuple[Place, ...], FromList, Field(min_length=1, max_length=64)]
+    """How many places further on those stand whom a host asks."""
+    probers: Annotated[int, Field(ge=1, le=HOSTS_MAX)] | None = None
+    """How many hosts ask; by default all."""
+    verb: Verb = "write"
+    """How the bytes are moved."""
+
+    def hosts_min(self) -> int:
+        """Enough for the furthest place."""
+        return max(max(self.places) + 1, self.probers or 1)
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        """One endless flow per asking host and place, each with its own start within the interval."""
+        hosts = placement.hosts
+        flows = []
+        for index, source in enumerate(hosts[: self.probers]):
+            for place in dict.fromkeys(self.places):
+                destination = hosts[(index + place) % len(hosts)]
+                jitter_ns = start_jitter_ns(seed, f"ping/{source}->{destination}", self.interval_ns)
+                flows.append(
+                    Flow(
+                        source=source,
+                        destination=destination,
+                        verb=self.verb,
+                        size_bytes=self.size_bytes,
+                        start_ns=jitter_ns,
+                        count=None,
+                        repeat_until_ns=self.run_for_ns,
+                        interval_ns=self.interval_ns,
+                    )
+                )
+        return tuple(flows)
+
+    def scheduled_transfers(self, placement: Placement) -> float:
+        """All requests."""
+        probers = len(placement.hosts[: self.probers])
+        return probers * len(set(self.places)) * self.run_for_ns / self.interval_ns
+
+    @property
+    def duration_ns(self) -> int:
+        """`run_for`."""
+        return self.run_for_ns

@@ -1,0 +1,121 @@
+"""Transfers that somebody wrote down: from a measurement, a generator or another simulator."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from rogue.workloads.files import from_file
+from rogue.workloads.mistakes import mistake, mistakes_at
+from rogue.workloads.specification import Delay, Time
+from rogue.workloads.topologies.topology import Placement
+from rogue.workloads.traffic.trace_rows import TraceRows
+from rogue.workloads.traffic.workload import Arrival, Flow, Verb, Workload
+
+Key = tuple[str, str, str | None, int | None]
+"""Source, destination and group; the transfer, where each has a connection of its own."""
+
+
+class Trace(Workload):
+    """Every transfer of a file, at its own time, whether or not those before it are done.
+
+    The file is CSV or Parquet with the columns start_ns (or start_us, start_ms, start_s), src, dst,
+    size_bytes and perhaps group, in the order of the starts.
+    """
+
+    kind: Literal["trace"] = "trace"
+    file: Annotated[TraceRows, *from_file(TraceRows, "a CSV or Parquet file of transfers")]
+    """The transfers, named from the place of the experiment file."""
+    begin_ns: Delay = 0
+    """The instant of the trace at which the run begins; what starts before it is left out."""
+    until_ns: Time | None = None
+    """What starts at or after this instant of the trace is left out; by default nothing."""
+    drain_for_ns: Delay | None = None
+    """How long transfers may run after the last start; by default until all are done."""
+    ignore_for_ns: Delay = 0
+    """Transfers that start before this instant of the run count for nothing."""
+    connection: Literal["per_transfer", "per_pair"] = "per_transfer"
+    """Whether each transfer has a connection, or each pair of hosts (and group)."""
+    verb: Verb = "write"
+    """How the bytes are moved."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.until_ns is not None and self.until_ns <= self.begin_ns:
+            raise mistakes_at({"until": mistake("a time after begin", "raise it")})
+        if not self._transfers:
+            last_ns = int(self.file.starts_ns[-1])
+            expected = f"a span in which transfers start; the last one does so after {last_ns} ns"
+            raise mistakes_at({"begin": mistake(expected, "begin earlier, or end later")})
+        last_ns = int(self.file.starts_ns[self._span][-1]) - self.begin_ns
+        if self.ignore_for_ns > last_ns:
+            expected = f"at most {last_ns} ns, when the last transfer starts, or none of them counts"
+            raise mistakes_at({"ignore_for": mistake(expected, "ignore less")})
+        return self
+
+    def hosts_min(self) -> int:
+        """Whoever sends and whoever receives."""
+        return len(self.file.hosts)
+
+    def unfit(self, placement: Placement) -> PydanticCustomError | None:
+        """The first host that is none of the network's."""
+        unknown = self.file.first_unknown(frozenset(placement.hosts))
+        if unknown is None:
+            return None
+        line, column, host = unknown
+        ends = f"{placement.hosts[0]} to {placement.hosts[-1]}"
+        got = f"{host} in line {line}, column {column} of {self.file}"
+        return mistake(f"hosts that may have traffic, {ends}", "add hosts, or correct the file", got)
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        """One flow per transfer, by time; or one per pair and group, by the first transfer."""
+        lines: dict[Key, list[Arrival]] = {}
+        for number, row in enumerate(self.file.rows(self._span)):
+            own = number if self.connection == "per_transfer" else None
+            line = lines.setdefault((row.source, row.destination, row.group, own), [])
+            line.append(Arrival(row.start_ns - self.begin_ns, row.size_bytes))
+        return tuple(self._numbered(lines))
+
+    def _numbered(self, lines: Mapping[Key, Sequence[Arrival]]) -> Iterator[Flow]:
+        """Flows between the same hosts are numbered, whatever their group is."""
+        seen: Counter[tuple[str, str]] = Counter()
+        for (source, destination, group, _), line in lines.items():
+            yield Flow(
+                source=source,
+                destination=destination,
+                verb=self.verb,
+                size_bytes=line[0].size_bytes,
+                start_ns=line[0].start_ns,
+                count=len(line),
+                arrivals=tuple(line) if len(line) > 1 else (),
+                number=seen[source, destination],
+                group=group,
+            )
+            seen[source, destination] += 1
+
+    @property
+    def _span(self) -> slice:
+        return self.file.between(self.begin_ns, self.until_ns)
+
+    @property
+    def _transfers(self) -> int:
+        return len(range(self._span.start, self._span.stop))
+
+    def scheduled_transfers(self, placement: Placement) -> float:
+        """The rows of the file in its span."""
+        return self._transfers
+
+    @property
+    def warm_up_ns(self) -> int:
+        """`ignore_for`."""
+        return self.ignore_for_ns
+
+    @property
+    def duration_ns(self) -> int | None:
+        """From the first start to the last one and `drain_for`; None: until every transfer is done."""
+        if self.drain_for_ns is None:
+            return None
+        last_ns = int(self.file.starts_ns[self._span.stop - 1])
+        return last_ns - self.begin_ns + self.drain_for_ns + 1

@@ -1,0 +1,157 @@
+"""The catalogue of transports: a base, and NIC or switch features added with ``+``.
+
+The names are those of the experiment files; which of them a testbed can run is the testbed's to say.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rogue.workloads.framing import IWARP_SEGMENTS, TCP_SEGMENTS, Framing, Packets, with_telemetry
+from rogue.workloads.traffic.workload import Verb
+
+Service = Literal["rc", "uc", "tcp"]
+
+VERBS: Final[dict[Service, tuple[Verb, ...]]] = {
+    "rc": ("write", "read", "send"),
+    "uc": ("write", "send"),
+    "tcp": ("write",),
+}
+"""What moves bytes over a service; over TCP it is always a stream from its sender.
+
+Source: InfiniBand Architecture Specification, volume 1, chapter 9.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What moves the bytes."""
+
+    service: Service
+    meaning: str
+    features: tuple[str, ...] = ()
+    """What may be added to it."""
+    is_write_only: bool = False
+    """Its NIC moves bytes by WRITE alone."""
+    packets: Packets | None = None
+    """Its own full packets, if it does not have those of the network's MTU."""
+    is_in_kernels: bool = False
+    """Linux has it."""
+    wants_marks: bool = False
+    """It reacts to marks, which switches are to set for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlFeature:
+    """A congestion control in NICs, as a feature of a transport."""
+
+    meaning: str
+    wants_telemetry: bool = False
+    """Switches write into packets what they hold, for which all packets of the network have room."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransportName:
+    """A transport's name, taken apart."""
+
+    base: str
+    features: tuple[str, ...] = ()
+
+    @property
+    def service(self) -> Service:
+        """Reliable connection, unreliable connection or TCP."""
+        return BASES[self.base].service
+
+    @property
+    def packets(self) -> Packets | None:
+        """Its own full packets; None: those of the network's MTU."""
+        return BASES[self.base].packets
+
+    @property
+    def wants_marks(self) -> bool:
+        """Whether switches are to mark packets for it, whatever its features."""
+        return BASES[self.base].wants_marks
+
+    @property
+    def wants_telemetry(self) -> bool:
+        """Whether switches are to write into packets what they hold."""
+        controls = (NIC_CONTROLS.get(feature) for feature in self.features)
+        return any(control.wants_telemetry for control in controls if control is not None)
+
+    def carried(self, verb: Verb) -> Verb:
+        """The verb that moves the bytes: the one asked for, or a WRITE in the same direction of data."""
+        return verb if verb in VERBS[self.service] and not BASES[self.base].is_write_only else "write"
+
+    def __str__(self) -> str:
+        return "+".join((self.base, *self.features))
+
+
+NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
+    "dcqcn": ControlFeature("DCQCN in the NIC, marking in the switches"),
+    "timely": ControlFeature("TIMELY in the NIC"),
+    "timely-patched": ControlFeature("TIMELY with its published repair, in the NIC"),
+    "rocc": ControlFeature("RoCC: the switch computes a rate, the NIC obeys"),
+    "hpcc": ControlFeature("HPCC: telemetry in the packets, window in the NIC", wants_telemetry=True),
+}
+FEATURES: Final[dict[str, str]] = {
+    "pfc": "priority flow control on every link",
+    **{name: control.meaning for name, control in NIC_CONTROLS.items()},
+}
+ALL_FEATURES: Final = tuple(FEATURES)
+
+BASES: Final[dict[str, Base]] = {
+    "rogue": Base("rc", "the RoGUE agent over reliable connections", ("pfc",)),
+    "rogue-uc": Base("uc", "the RoGUE agent over unreliable connections", ("pfc",)),
+    "roce": Base("rc", "the NIC alone over reliable connections, 1 MiB verbs", ALL_FEATURES),
+    "roce-uc": Base("uc", "the NIC alone over unreliable connections, 1 MiB verbs", ("pfc", "dcqcn", "rocc")),
+    "irn": Base("rc", "IRN: selective repeat and a cap on packets in flight", ALL_FEATURES, True),
+    "irn-gbn": Base("rc", "IRN with go-back-N", ALL_FEATURES, True),
+    "irn-nobdp": Base("rc", "IRN without its cap on packets in flight", ALL_FEATURES, True),
+    "roce-lossy": Base("rc", "go-back-N with a fixed timeout, never giving up", ALL_FEATURES, True),
+    "roce-go-back-0": Base("rc", "a loss repeats the whole message, as in early NICs", (), True),
+    "resilient_roce": Base("rc", "go-back-N and DCQCN without flow control", (), True),
+    "dctcp": Base(
+        "tcp", "TCP with DCTCP congestion control", packets=TCP_SEGMENTS, is_in_kernels=True, wants_marks=True
+    ),
+    "cubic": Base("tcp", "TCP with CUBIC congestion control", packets=TCP_SEGMENTS, is_in_kernels=True),
+    "reno": Base("tcp", "TCP with Reno congestion control", packets=TCP_SEGMENTS, is_in_kernels=True),
+    "iwarp": Base("tcp", "RDMA over a TCP in the NIC", packets=IWARP_SEGMENTS),
+}
+
+
+class TransportNameError(ValueError):
+    """A name that no transport has; says which there are."""
+
+    def __init__(self, expected: str) -> None:
+        super().__init__(f"expected {expected}")
+        self.expected = expected
+
+
+def parse_transport(name: str) -> TransportName:
+    """Take a transport's name apart: ``roce+pfc+dcqcn``."""
+    base, *features = name.split("+")
+    if base not in BASES:
+        raise TransportNameError(f"one of {', '.join(BASES)}")
+    allowed = BASES[base].features
+    for feature in features:
+        if feature not in allowed:
+            known = f"{base} or {base} with {', '.join('+' + word for word in allowed)}" if allowed else base
+            raise TransportNameError(known)
+    if len(set(features)) != len(features):
+        raise TransportNameError("each feature once")
+    if len(set(features) & set(NIC_CONTROLS)) > 1:
+        raise TransportNameError(f"at most one of {', '.join(NIC_CONTROLS)}")
+    return TransportName(base, tuple(features))
+
+
+def full_packets(
+    transport: TransportName, beside: Collection[TransportName], framing: Framing, mtu_bytes: int
+) -> Packets:
+    """Return the full packets of a transport in a network that it shares with others.
+
+    A TCP has packets of its own. Where any transport needs telemetry, all other packets have room for it.
+    """
+    if transport.packets is not None:
+        return transport.packets
+    has_telemetry = any(each.wants_telemetry for each in (transport, *beside))
+    return Packets(with_telemetry(framing) if has_telemetry else framing, mtu_bytes)

@@ -1,0 +1,66 @@
+import socket
+
+import pytest
+
+from rogue.agent.baselines.errors import BaselineUnavailable
+from rogue.agent.baselines.tcp_socket import connect, info_of, listen
+
+LOOPBACK = "127.0.0.1"
+
+
+def test_both_ends_have_the_congestion_control_and_the_byte_tos() -> None:
+    with (
+        listen(LOOPBACK, "reno", tos=104) as listener,
+        connect(LOOPBACK, (LOOPBACK, listener.getsockname()[1]), "reno", 104) as made,
+    ):
+        listener.setblocking(True)
+        accepted, _ = listener.accept()
+        with accepted:
+            for end in (made, accepted):
+                name = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+                assert name.rstrip(b"\0") == b"reno"
+                assert end.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) == 104
+
+
+def test_the_kernel_tells_what_was_sent() -> None:
+    with (
+        listen(LOOPBACK, "reno") as listener,
+        connect(LOOPBACK, (LOOPBACK, listener.getsockname()[1]), "reno", 0) as made,
+    ):
+        made.send(b"x" * 1_000)
+        info = info_of(made)
+        assert info.sent_bytes == 1_000
+        assert info.retransmitted_bytes == info.retransmitted_packets == 0
+        assert 1 <= info.cwnd_packets < 1_000
+        assert 0 < info.rtt_ns < 10**10
+
+
+def test_an_unknown_congestion_control_is_named() -> None:
+    with pytest.raises(BaselineUnavailable, match="no TCP congestion control swift"):
+        listen(LOOPBACK, "swift")
+
+
+def test_an_address_that_is_not_ours_is_named() -> None:
+    with pytest.raises(BaselineUnavailable, match=r"cannot listen on 192\.0\.2\.1"):
+        listen("192.0.2.1", "reno")
+
+
+def test_a_peer_that_does_not_listen_is_named() -> None:
+    with listen(LOOPBACK, "reno") as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(BaselineUnavailable, match=f"TCP from {LOOPBACK} to {LOOPBACK} port {port}: "):
+        connect(LOOPBACK, (LOOPBACK, port), "reno", 0)
+
+
+def test_both_ends_can_be_held_to_an_interface() -> None:
+    with (
+        listen(LOOPBACK, "reno", "lo") as listener,
+        connect(LOOPBACK, (LOOPBACK, listener.getsockname()[1]), "reno", 0, "lo") as made,
+    ):
+        for end in (listener, made):
+            assert end.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16).rstrip(b"\0") == b"lo"
+
+
+def test_an_interface_that_is_not_there_is_told() -> None:
+    with pytest.raises(BaselineUnavailable, match="No such device"):
+        listen(LOOPBACK, "reno", "nowhere0")

@@ -1,0 +1,22 @@
+import pytest
+
+from rogue.agent.core.completions import RETRY_EXC_ERR, STATUS_NAMES, SUCCESS, WR_FLUSH_ERR, status_name
+
+
+@pytest.mark.parametrize(
+    ("status", "name"),
+    [
+        (SUCCESS, "IBV_WC_SUCCESS"),
+        (WR_FLUSH_ERR, "IBV_WC_WR_FLUSH_ERR"),
+        (RETRY_EXC_ERR, "IBV_WC_RETRY_EXC_ERR"),
+        (21, "IBV_WC_GENERAL_ERR"),
+        (99, "ibv_wc_status 99"),
+        (-1, "ibv_wc_status -1"),
+    ],
+)
+def test_statuses_have_the_names_of_verbs(status: int, name: str) -> None:
+    assert status_name(status) == name
+
+
+def test_names_are_those_of_the_header_in_order() -> None:
+    assert len(STATUS_NAMES) == len(set(STATUS_NAMES)) == 22

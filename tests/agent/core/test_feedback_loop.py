@@ -1,0 +1,187 @@
+"""Samples, window, limiter and hold-off together."""
+
+import pytest
+
+from rogue.agent.core.batch import NO_EPOCH, Batch
+from rogue.agent.core.cc import CongestionControl, Sample, Segments
+from rogue.agent.core.cc.fixed import Fixed, FixedParameters
+from rogue.agent.core.cc.vegas import Vegas
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.estimators.drained import Drained
+from rogue.agent.core.feedback_loop import FeedbackLoop, SampleVerdict
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.transports import settings_for
+
+GBPS, MBPS = 10**9, 10**6
+CX3PRO = LinkFacts(10 * GBPS, 1024, rate_step_bps=100 * MBPS)
+SEGMENT = 65_536
+
+
+def feedback_over(link: LinkFacts = CX3PRO, **overrides: object) -> FeedbackLoop:
+    return FeedbackLoop(settings_for("rogue", link.line_rate_bps, overrides), link)
+
+
+def post(feedback: FeedbackLoop, nic_ns: int, *, is_idle: bool) -> Batch:
+    batch = Batch()
+    batch.payload_bytes, batch.wire_bytes, batch.last_packet_wire_bytes = SEGMENT, 70_800, 1106
+    assert feedback.admits(is_idle=is_idle)
+    feedback.on_post(batch, is_idle=is_idle)
+    feedback.on_posted(batch, NicNs(nic_ns))
+    return batch
+
+
+def settle(feedback: FeedbackLoop, effective_bps: int) -> None:
+    """Program the first rate, and post what the hold-off asks for."""
+    assert feedback.next_rate() is not None
+    feedback.on_rate_set(effective_bps)
+    for _ in range(3):
+        assert post(feedback, 0, is_idle=False).epoch == NO_EPOCH
+    assert not feedback.admits(is_idle=False)
+
+
+def sample(feedback: FeedbackLoop, batch: Batch, completed_ns: NicNs) -> tuple[float | None, SampleVerdict]:
+    return feedback.sample(batch, completed_ns, HostNs(0), SEGMENT)
+
+
+def completed_at(batch: Batch, rtt_ns: int) -> NicNs:
+    """Completion of an anchored batch that found this RTT at its recorded rate."""
+    left_ns = batch.enqueued_ns + (70_800 - 1106) * 8 * GBPS / batch.rate_bps + 1106 * 8 / 10
+    return NicNs(round(left_ns + rtt_ns))
+
+
+def test_the_first_rate_is_one_initial_window_per_floor() -> None:
+    assert feedback_over().next_rate() == 1_769_600_000
+
+
+def test_a_sample_after_the_hold_off_moves_window_and_rate() -> None:
+    """RTT 52 us with 10 packets: slow start doubles, and the limiter may go up by 1 Gb/s."""
+    feedback = feedback_over()
+    settle(feedback, 1800 * MBPS)
+    batch = post(feedback, 1_000_000, is_idle=True)
+    assert batch.is_anchored
+    rtt_ns, verdict = sample(feedback, batch, completed_at(batch, 52_000))
+    assert verdict is SampleVerdict.ACCEPTED
+    assert rtt_ns is not None
+    assert abs(rtt_ns - 52_000) <= 1
+    assert feedback.cc.cwnd_packets == 20
+    assert feedback.next_rate() == 2800 * MBPS
+
+
+def test_batches_of_the_hold_off_do_not_count() -> None:
+    feedback = feedback_over()
+    feedback.next_rate()
+    feedback.on_rate_set(1800 * MBPS)
+    batch = post(feedback, 0, is_idle=True)
+    assert not batch.is_anchored
+    assert sample(feedback, batch, NicNs(400_000)) == (None, SampleVerdict.HOLD_OFF)
+    assert feedback.cc.cwnd_packets == 10
+
+
+def test_a_batch_on_its_way_when_the_rate_changes_does_not_count() -> None:
+    feedback = feedback_over(estimator="literal")
+    feedback.next_rate()
+    feedback.on_rate_set(1800 * MBPS)
+    for _ in range(3):
+        post(feedback, 0, is_idle=False)
+    first, second = (post(feedback, 1_000_000, is_idle=False) for _ in range(2))
+    assert sample(feedback, first, completed_at(first, 52_000))[1] is SampleVerdict.ACCEPTED
+    assert feedback.next_rate() is not None
+    assert sample(feedback, second, completed_at(second, 350_000))[1] is SampleVerdict.RATE_CHANGED
+    assert feedback.cc.cwnd_packets == 20
+
+
+def test_the_rate_of_a_batch_is_the_effective_one() -> None:
+    feedback = feedback_over()
+    assert feedback.next_rate() == 1_769_600_000
+    feedback.on_rate_set(1800 * MBPS)
+    assert post(feedback, 0, is_idle=True).rate_bps == 1800 * MBPS
+
+
+def test_no_write_and_no_hold_off_when_the_effective_rate_stays() -> None:
+    """16 packets want 2.83136 Gb/s, which the limiter at 2.9 would only round up to 2.9 again."""
+    feedback = feedback_over(slow_start=False)
+    settle(feedback, 2900 * MBPS)
+    feedback.cc.cwnd_packets = 15
+    batch = post(feedback, 1_000_000, is_idle=True)
+    assert sample(feedback, batch, completed_at(batch, 50_000))[1] is SampleVerdict.ACCEPTED
+    assert feedback.cc.cwnd_packets == 16
+    assert feedback.next_rate() is None
+    assert post(feedback, 1_300_000, is_idle=False).epoch == batch.epoch, "samples go on"
+
+
+def test_a_rate_that_nobody_asked_for_starts_a_hold_off() -> None:
+    feedback = feedback_over()
+    settle(feedback, 1800 * MBPS)
+    batch = post(feedback, 1_000_000, is_idle=True)
+    feedback.on_rate_set(5 * GBPS)
+    assert sample(feedback, batch, NicNs(2_000_000))[1] is SampleVerdict.RATE_CHANGED
+    assert post(feedback, 2_000_000, is_idle=False).epoch == NO_EPOCH
+
+
+def test_without_a_limiter_every_batch_counts_at_line_rate() -> None:
+    feedback = feedback_over(LinkFacts(10 * GBPS, 1024, has_limiter=False))
+    assert feedback.next_rate() is None
+    batch = post(feedback, 1_000_000, is_idle=True)
+    assert batch.rate_bps == 10 * GBPS
+    assert sample(feedback, batch, completed_at(batch, 52_000))[1] is SampleVerdict.ACCEPTED
+    assert feedback.next_rate() is None
+
+
+def test_a_control_hears_what_arrived_since_its_sample_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what arrived in batches that did not count; then it starts from nothing."""
+    feedback = feedback_over(LinkFacts(10 * GBPS, 1024, has_limiter=False))
+    heard: list[Sample] = []
+    monkeypatch.setattr(Vegas, "on_sample", lambda _, sample: heard.append(sample))
+    for now_ns, uncounted_bytes in ((2_000_000, 3 * SEGMENT), (3_000_000, 0)):
+        feedback.on_acknowledged(uncounted_bytes)
+        batch = post(feedback, 1_000_000, is_idle=True)
+        feedback.on_acknowledged(SEGMENT)
+        feedback.sample(batch, completed_at(batch, 52_000), HostNs(now_ns), 2 * SEGMENT)
+    assert [each[1:] for each in heard] == [
+        (2_000_000, 4 * SEGMENT, 2 * SEGMENT),
+        (3_000_000, SEGMENT, 2 * SEGMENT),
+    ]
+    assert [round(each.rtt_ns) for each in heard] == [52_000, 52_000]
+
+
+def test_a_control_is_told_how_transfers_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Segments] = []
+
+    def build(parameters: FixedParameters, link: LinkFacts, segments: Segments) -> CongestionControl:
+        told.append(segments)
+        return Fixed(parameters)
+
+    monkeypatch.setattr(FixedParameters, "build", build)
+    feedback_over(cc="fixed", segment_bytes=16_384)
+    assert told == [Segments(batch_bytes=16_384, floor_bytes=32_768)]
+
+
+def test_native_roce_has_no_estimator_and_no_rate() -> None:
+    feedback = FeedbackLoop(settings_for("roce", 10 * GBPS, {}), CX3PRO)
+    assert not feedback.has_estimator
+    assert feedback.next_rate() is None
+    assert feedback.admits(is_idle=False)
+
+
+def test_a_limiter_that_rounds_above_the_line_leaves_the_line_rate() -> None:
+    """Steps of 100 Mb/s on a line of 2.55 Gb/s: a rate of 2.6 Gb/s is one that the line does not carry."""
+    feedback = feedback_over(LinkFacts(2_550 * MBPS, 1024, rate_step_bps=100 * MBPS))
+    feedback.next_rate()
+    feedback.on_rate_set(2_600 * MBPS)
+    assert post(feedback, 0, is_idle=True).rate_bps == 2_550 * MBPS
+    feedback.cc.cwnd_packets = 100
+    assert feedback.next_rate() is None, "there is nothing faster to ask for"
+
+
+def test_what_is_known_of_a_rate_is_forgotten_with_another_queue_pair_and_another_limiter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forgotten: list[str] = []
+    monkeypatch.setattr(Drained, "on_rate_change", lambda _self: forgotten.append("rate"))
+    feedback = feedback_over()
+    feedback.restart()
+    assert len(forgotten) == 1
+    feedback.on_turn(has_limiter=False)
+    assert len(forgotten) == 1
+    feedback.on_turn(has_limiter=True)
+    assert len(forgotten) == 2

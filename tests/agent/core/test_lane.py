@@ -1,0 +1,177 @@
+"""Lanes: READs beside WRITEs, and a lane whose queue pair is lost."""
+
+import pytest
+from helpers.control_samples import rtt_sample
+
+from rogue.agent.core.actions import Action, PostSend, SetRate, TransferDone
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.completions import SUCCESS
+from rogue.agent.core.connection import Connection
+from rogue.agent.core.errors import NicError
+from rogue.agent.core.feedback_loop import FeedbackLoop
+from rogue.agent.core.immediates import rate_of
+from rogue.agent.core.lane import LANE_SHIFT, Lane
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.recovery import Peer
+from rogue.agent.core.segmentation import Transfer
+from rogue.agent.core.transports import settings_for
+
+NOW = HostNs(1000)
+LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
+SEGMENT = 65_536
+FIRST_READ = (1 << LANE_SHIFT) + 1
+SETTINGS = settings_for("rogue", LINK.line_rate_bps, {"hold_off_bytes": 0})
+
+
+def lane_with(*transfers: Transfer) -> Lane:
+    lane = Lane(0, 1, SETTINGS, FeedbackLoop(SETTINGS, LINK), tracing=False)
+    for transfer in transfers:
+        lane.push(transfer)
+    return lane
+
+
+def posted(lane: Lane, actions: list[Action]) -> list[PostSend]:
+    """Post what the lane hands out; return it."""
+    before = len(actions)
+    lane.post_batches(actions)
+    sends = [action for action in actions[before:] if isinstance(action, PostSend)]
+    for send in sends:
+        lane.on_posted(send.wr_id, NicNs(0))
+    return sends
+
+
+def pieces(sends: list[PostSend]) -> list[tuple[int, int, int]]:
+    return [(send.wr_id, send.transfer_id, send.offset_bytes) for send in sends]
+
+
+def test_what_did_not_complete_is_posted_again_from_its_beginning_and_in_order() -> None:
+    """Verbs 1, 2 are out and 1 is back; 2 goes out again as 4, and 3, already cut, follows as 5."""
+    lane, actions = lane_with(Transfer(1, 4 * SEGMENT)), list[Action]()
+    posted(lane, actions)
+    lane.release(1, actions)
+    posted(lane, actions)
+    lane.rewind()
+    assert lane.is_retired(3)
+    assert not lane.is_outstanding
+    assert pieces(posted(lane, actions)) == [(5, 1, SEGMENT), (6, 1, 2 * SEGMENT)]
+    assert not lane.is_retired(5)
+
+
+def test_a_batch_knows_whether_another_was_posted_behind_it() -> None:
+    lane, actions = lane_with(Transfer(1, 2 * SEGMENT)), list[Action]()
+    posted(lane, actions)
+    first, last = (lane.release(wr_id, actions) for wr_id in (1, 2))
+    assert first is not None
+    assert last is not None
+    assert (first.is_followed, last.is_followed) == (True, False)
+
+
+def test_a_batch_that_goes_out_again_is_followed_by_none_so_far() -> None:
+    lane, actions = lane_with(Transfer(1, 2 * SEGMENT)), list[Action]()
+    posted(lane, actions)
+    lane.rewind()
+    assert [batch.is_followed for batch in lane._again] == [False, False]
+
+
+def test_a_second_loss_keeps_the_order() -> None:
+    lane, actions = lane_with(Transfer(1, 4 * SEGMENT)), list[Action]()
+    posted(lane, actions)
+    for _ in range(2):
+        lane.rewind()
+        sends = posted(lane, actions)
+    assert [send.offset_bytes for send in sends] == [0, SEGMENT]
+    lane.release(sends[0].wr_id, actions)
+    assert [send.offset_bytes for send in posted(lane, actions)] == [2 * SEGMENT]
+
+
+def test_after_a_loss_the_window_is_the_first_one_and_the_base_rtt_stays() -> None:
+    lane = lane_with(Transfer(1, SEGMENT))
+    cc = lane.feedback.cc
+    for _ in range(3):
+        cc.on_sample(rtt_sample(60_000))
+    before = cc.metrics()["base_rtt_ns"]
+    lane.rewind()
+    assert (cc.cwnd_packets, cc.metrics()["base_rtt_ns"]) == (10, before)
+    assert lane.feedback.next_rate() is not None, "and the limiter is told"
+
+
+def test_a_transfer_that_was_on_the_lost_queue_pair_is_held() -> None:
+    lane, actions = lane_with(Transfer(1, SEGMENT)), list[Action]()
+    posted(lane, actions)
+    lane.rewind()
+    (send,) = posted(lane, actions)
+    before = len(actions)
+    lane.release(send.wr_id, actions)
+    assert actions[before:] == []
+    lane.reports.clear_suspicion(actions)
+    assert actions[before:] == [TransferDone(1, True, SEGMENT)]
+
+
+def test_clear_reports_what_was_posted_waits_again_or_waits_still() -> None:
+    lane, actions = lane_with(Transfer(1, 2 * SEGMENT), Transfer(2, 10)), list[Action]()
+    posted(lane, actions)
+    lane.release(1, actions)
+    lane.rewind()
+    before = len(actions)
+    lane.clear(actions)
+    assert actions[before:] == [TransferDone(1, False, SEGMENT), TransferDone(2, False, 0, is_sent=False)]
+    assert posted(lane, actions) == []
+
+
+def test_a_late_word_on_a_retired_verb_is_refused_by_the_lane_itself() -> None:
+    lane, actions = lane_with(Transfer(1, SEGMENT)), list[Action]()
+    posted(lane, actions)
+    lane.rewind()
+    with pytest.raises(NicError, match="not outstanding"):
+        lane.on_failed(1, "IBV_WC_WR_FLUSH_ERR")
+
+
+def reading(size_bytes: int) -> tuple[Connection, list[Action]]:
+    connection = Connection(SETTINGS, LINK, 1, peer=Peer(LINK, qp_num=2))
+    connection.actions()
+    connection.on_rate_set(1_800_000_000)
+    connection.submit(Transfer(1, size_bytes, verb="read"))
+    actions = connection.actions()
+    for action in actions:
+        if isinstance(action, PostSend):
+            connection.on_posted(action.wr_id, NicNs(0))
+    return connection, actions
+
+
+def test_the_first_read_tells_the_peer_its_rate_and_then_asks_for_segments() -> None:
+    """10 packets of 1106 bytes per 50 us: 1.7696 Gb/s, which the peer's limiter makes 1.8."""
+    _, actions = reading(3 * SEGMENT)
+    message, *reads = [action for action in actions if isinstance(action, PostSend)]
+    assert (message.verb, message.length_bytes, message.signaled) == ("write", 0, False)
+    assert message.imm is not None
+    assert rate_of(message.imm) == 1_769_600_000
+    assert [(read.verb, read.wr_id, read.length_bytes) for read in reads] == [
+        ("read", FIRST_READ, SEGMENT),
+        ("read", FIRST_READ + 1, SEGMENT),
+    ]
+    assert not any(isinstance(action, SetRate) for action in actions), "our own limiter is not meant"
+
+
+def test_a_read_is_measured_against_the_rate_at_the_peer() -> None:
+    """70 792 wire bytes of response at 1.8 Gb/s, the last 1110 of them at line rate, and 52 us of RTT."""
+    connection, _ = reading(8 * SEGMENT)
+    left_ns = (70_792 - 1110) * 8 / 1.8 + 1110 * 8 / 10
+    connection.on_completions(NOW, [(FIRST_READ, SUCCESS, NicNs(round(left_ns) + 52_000), SEGMENT, None)])
+    messages = [
+        action for action in connection.actions() if isinstance(action, PostSend) and action.imm is not None
+    ]
+    assert [rate_of(message.imm or 0) for message in messages] == [2_800_000_000], "one step of 1 Gb/s up"
+
+
+def test_reads_and_writes_have_windows_of_their_own() -> None:
+    connection, _ = reading(8 * SEGMENT)
+    connection.submit(Transfer(2, 8 * SEGMENT))
+    writes = [action.wr_id for action in connection.actions() if isinstance(action, PostSend)]
+    assert writes == [1, 2], "two batches of WRITEs beside two of READs"
+    assert connection.inflight_bytes == 4 * SEGMENT
+
+
+def test_a_read_needs_to_know_who_responds() -> None:
+    connection = Connection(SETTINGS, LINK, 1)
+    with pytest.raises(AssertionError, match="nothing is known"):
+        connection.submit(Transfer(1, 1, verb="read"))

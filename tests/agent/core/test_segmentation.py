@@ -1,0 +1,166 @@
+"""How transfers become verbs, and which verbs are signalled."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rogue.agent.core.batch import Batch
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.segmentation import Segmenter, Transfer
+
+SEGMENT = 65_536
+LINK = LinkFacts(10**10, 1024)
+
+
+def segmenter(*transfers: Transfer, verbs_max: int = 256) -> Segmenter:
+    queue = Segmenter(LINK, SEGMENT, verbs_max)
+    for transfer in transfers:
+        queue.push(transfer)
+    return queue
+
+
+def all_batches(queue: Segmenter) -> list[Batch]:
+    batches = []
+    while queue.peek() is not None:
+        batches.append(queue.take())
+    return batches
+
+
+def lengths(batches: list[Batch]) -> list[list[int]]:
+    return [[send.length_bytes for send in batch.sends] for batch in batches]
+
+
+def sizes(*sizes_bytes: int) -> list[Transfer]:
+    return [Transfer(number, size) for number, size in enumerate(sizes_bytes)]
+
+
+@pytest.mark.parametrize(
+    ("sizes_bytes", "expected"),
+    [
+        # a large transfer is cut, each piece signalled, the last one shorter
+        ([128 * 1024], [[SEGMENT], [SEGMENT]]),
+        ([SEGMENT], [[SEGMENT]]),
+        ([SEGMENT + 1], [[SEGMENT], [1]]),
+        # small ones stay whole and share a signal per segment
+        ([16_384] * 8, [[16_384] * 4, [16_384] * 4]),
+        ([40_000] * 4, [[40_000, 40_000], [40_000, 40_000]]),
+        # the tail of an idle application is signalled
+        ([16_384] * 5, [[16_384] * 4, [16_384]]),
+        ([0], [[0]]),
+        # a small one in front of a large one rides along with its first piece
+        ([1000, SEGMENT], [[1000, SEGMENT]]),
+        ([SEGMENT + 10, 1000], [[SEGMENT], [10], [1000]]),
+    ],
+)
+def test_batches_worked_examples(sizes_bytes: list[int], expected: list[list[int]]) -> None:
+    assert lengths(all_batches(segmenter(*sizes(*sizes_bytes)))) == expected
+
+
+def test_an_application_signal_ends_the_batch_early() -> None:
+    queue = segmenter(Transfer(1, 1000), Transfer(2, 1000, is_signaled=True), Transfer(3, 1000))
+    assert lengths(all_batches(queue)) == [[1000, 1000], [1000]]
+
+
+def test_verb_and_immediate_reach_the_pieces_the_immediate_only_the_last() -> None:
+    (first, second) = all_batches(segmenter(Transfer(1, SEGMENT + 10, verb="send", imm=7)))
+    assert [(send.verb, send.imm) for send in first.sends + second.sends] == [("send", None), ("send", 7)]
+    assert (first.wire_bytes, second.wire_bytes) == (70_784, 10 + 82 + 4)
+
+
+def test_an_application_with_small_verbs_of_its_own_keeps_them_and_gets_a_signal_per_segment() -> None:
+    batches = all_batches(segmenter(Transfer(1, 2 * SEGMENT + 1500, verb_bytes=1024)))
+    assert [len(batch.sends) for batch in batches] == [64, 64, 2]
+    assert lengths(batches)[2] == [1024, 476]
+    assert [send.signaled for send in batches[0].sends] == [False] * 63 + [True]
+
+
+def test_verbs_larger_than_a_segment_are_cut() -> None:
+    assert lengths(all_batches(segmenter(Transfer(1, 2 * SEGMENT, verb_bytes=1 << 20)))) == [
+        [SEGMENT],
+        [SEGMENT],
+    ]
+
+
+def test_a_wanted_signal_is_on_the_last_verb_only() -> None:
+    batches = all_batches(segmenter(Transfer(1, 3000, is_signaled=True, verb_bytes=1024), Transfer(2, 10)))
+    assert lengths(batches) == [[1024, 1024, 952], [10]]
+
+
+def test_renumbered_verbs_go_on_where_numbers_ended() -> None:
+    """Batches 1 and 2 are posted again: as 4 and 5, and the piece already cut becomes 6, the next one 7."""
+    queue = segmenter(Transfer(1, 4 * SEGMENT))
+    posted = []
+    for _ in range(2):
+        queue.peek()
+        posted.append(queue.take())
+    queue.peek()
+    assert queue.renumber(posted) == 3
+    assert [batch.wr_id for batch in posted] == [4, 5]
+    assert [send.offset_bytes for batch in posted for send in batch.sends] == [0, SEGMENT]
+    assert [batch.wr_id for batch in all_batches(queue)] == [6, 7]
+
+
+def test_a_batch_holds_no_more_verbs_than_the_send_queue_allows() -> None:
+    queue = segmenter(*sizes(*[0] * 10), verbs_max=4)
+    assert lengths(all_batches(queue)) == [[0] * 4, [0] * 4, [0] * 2]
+
+
+def test_an_open_batch_grows_until_it_is_taken() -> None:
+    queue = segmenter(Transfer(1, 1000))
+    assert queue.peek() is not None
+    queue.push(Transfer(2, 500))
+    batch = queue.peek()
+    assert batch is not None
+    assert batch.payload_bytes == 1500
+    taken = queue.take()
+    assert [send.signaled for send in taken.sends] == [False, True]
+    assert taken.ended_transfers == [(1, 1000), (2, 500)]
+    assert queue.peek() is None
+
+
+def test_wire_bytes_of_a_batch_are_those_of_its_verbs() -> None:
+    (batch,) = all_batches(segmenter(Transfer(1, 1025), Transfer(2, 100)))
+    assert batch.wire_bytes == (1024 + 82 + 16 + 1 + 82) + (100 + 82 + 16)
+    assert batch.last_packet_wire_bytes == 100 + 82 + 16
+
+
+def test_clear_names_everything_that_was_not_taken_with_its_progress() -> None:
+    queue = segmenter(Transfer(1, 3 * SEGMENT), Transfer(2, 10), Transfer(3, 20))
+    queue.peek()
+    queue.take()
+    queue.peek()  # the second piece is assembled, not taken
+    assert queue.clear() == [(1, SEGMENT), (1, 2 * SEGMENT), (2, 0), (3, 0)]
+    assert queue.peek() is None
+    assert queue.clear() == []
+
+
+@given(
+    transfers=st.lists(
+        st.tuples(st.integers(0, 5 * SEGMENT), st.booleans(), st.integers(0, 3)),
+        max_size=40,
+    )
+)
+def test_every_byte_is_in_one_verb_in_order(transfers: list[tuple[int, bool, int]]) -> None:
+    queue = segmenter(verbs_max=16)
+    batches = []
+    for number, (size_bytes, is_signaled, takes) in enumerate(transfers):
+        queue.push(Transfer(number, size_bytes, is_signaled))
+        for _ in range(takes):
+            if queue.peek() is not None:
+                batches.append(queue.take())
+    batches += all_batches(queue)
+    sends = [send for batch in batches for send in batch.sends]
+    assert [send.wr_id for send in sends] == list(range(1, len(sends) + 1))
+    assert [send.signaled for batch in batches for send in batch.sends[:-1]] == [False] * (
+        len(sends) - len(batches)
+    )
+    assert all(batch.sends[-1].signaled and batch.wr_id == batch.sends[-1].wr_id for batch in batches)
+    for number, (size_bytes, _, _) in enumerate(transfers):
+        pieces = [send for send in sends if send.transfer_id == number]
+        assert [piece.offset_bytes for piece in pieces] == [
+            sum(before.length_bytes for before in pieces[:index]) for index in range(len(pieces))
+        ]
+        assert sum(piece.length_bytes for piece in pieces) == size_bytes
+    ended = [entry for batch in batches for entry in batch.ended_transfers]
+    assert ended == [(number, size_bytes) for number, (size_bytes, _, _) in enumerate(transfers)]
+    assert all(batch.payload_bytes < 2 * SEGMENT and len(batch.sends) <= 16 for batch in batches)

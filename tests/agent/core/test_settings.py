@@ -1,0 +1,24 @@
+"""Every number among the settings has a range, so that no override can go unchecked."""
+
+from dataclasses import fields
+
+import pytest
+
+from rogue.agent.core.cc import CONGESTION_CONTROLS
+from rogue.agent.core.parameters import Parameters
+from rogue.agent.core.settings import TransportSettings
+from rogue.agent.core.transports import settings_for
+
+
+@pytest.mark.parametrize("parameters", [TransportSettings, *CONGESTION_CONTROLS.values()])
+def test_numbers_have_bounds_and_a_sentence(parameters: type[Parameters]) -> None:
+    for each in fields(parameters):
+        if each.type in {int, float}:
+            assert set(each.metadata) == {"minimum", "maximum"}, each.name
+            assert each.name in (parameters.__doc__ or ""), f"{each.name} is not explained"
+
+
+@pytest.mark.parametrize(("name", "edge"), [("timeout_exponent", 0), ("retry_count", 0), ("rtt_noise_ns", 0)])
+def test_zero_is_a_value_where_it_means_something(name: str, edge: int) -> None:
+    """A timeout of 0 is none at all (InfiniBand Architecture Specification, 9.7.6.1.3)."""
+    assert getattr(settings_for("rogue", 10**10, {name: edge}), name) == edge

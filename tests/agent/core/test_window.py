@@ -1,0 +1,69 @@
+"""What may be posted: max(cwnd * MTU, two segments), or fewer than two batches."""
+
+import pytest
+
+from rogue.agent.core.actions import PostSend
+from rogue.agent.core.batch import Batch
+from rogue.agent.core.window import Window
+
+SEGMENT = 65_536
+
+
+def batch_of(payload_bytes: int, verbs: int = 1) -> Batch:
+    batch = Batch()
+    batch.payload_bytes = payload_bytes
+    batch.sends = [PostSend(number, 1, 0, 0, True) for number in range(verbs)]
+    return batch
+
+
+def window(*posted_bytes: int, verbs_max: int = 512) -> Window:
+    result = Window(mtu_bytes=1024, segment_bytes=SEGMENT, verbs_max=verbs_max)
+    for payload_bytes in posted_bytes:
+        result.push(batch_of(payload_bytes))
+    return result
+
+
+@pytest.mark.parametrize(
+    ("posted_bytes", "next_bytes", "cwnd_packets", "may_post"),
+    [
+        ([], SEGMENT, 2, True),
+        ([SEGMENT], SEGMENT, 2, True),  # two segments always
+        ([SEGMENT, SEGMENT], SEGMENT, 2, False),
+        ([SEGMENT, SEGMENT], SEGMENT, 191, False),  # 195 584 bytes do not hold three segments
+        ([SEGMENT, SEGMENT], SEGMENT, 192, True),  # 196 608 do
+        ([10_000] * 3, 10_000, 2, True),  # small batches fill the two segments
+        ([10_000] * 13, 10_000, 2, False),
+        ([SEGMENT], 130_000, 2, True),  # beyond the window, but the second batch
+        ([SEGMENT, 10], 130_000, 2, False),
+    ],
+)
+def test_window_rule_worked_examples(
+    posted_bytes: list[int], next_bytes: int, cwnd_packets: float, may_post: bool
+) -> None:
+    assert window(*posted_bytes).has_room(batch_of(next_bytes), cwnd_packets) is may_post
+
+
+def test_batches_leave_in_order_and_give_their_bytes_back() -> None:
+    posted = window(10, 20, 30)
+    assert posted.inflight_bytes == 60
+    assert posted.pop().payload_bytes == 10
+    assert posted.inflight_bytes == 50
+
+
+def test_the_send_queue_is_never_overfilled() -> None:
+    posted = Window(mtu_bytes=1024, segment_bytes=SEGMENT, verbs_max=8)
+    posted.push(batch_of(0, verbs=4))
+    assert posted.has_room(batch_of(0, verbs=4), cwnd_packets=100)
+    posted.push(batch_of(0, verbs=4))
+    assert not posted.has_room(batch_of(0, verbs=1), cwnd_packets=100)
+    posted.pop()
+    assert posted.has_room(batch_of(0, verbs=1), cwnd_packets=100)
+
+
+def test_take_all_releases_everything_oldest_first() -> None:
+    posted = window()
+    batches = [batch_of(30), batch_of(20)]
+    for batch in batches:
+        posted.push(batch)
+    assert posted.take_all() == batches
+    assert (posted.inflight_bytes, posted.inflight_verbs, list(posted.batches)) == (0, 0, [])

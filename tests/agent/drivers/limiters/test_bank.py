@@ -1,0 +1,216 @@
+"""Several processes at one card; `tell` writes what the card was told to a file, as a slow card would."""
+
+import os
+import random
+import signal
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from helpers.fake_dcb import FakeCard, FakeKernel
+
+from rogue.agent.drivers.limiters import bank as module
+from rogue.agent.drivers.limiters import dcbnl
+from rogue.agent.drivers.limiters.bank import Bank, free_dead_limiters
+from rogue.agent.drivers.limiters.base import LimiterError
+
+WRITES = 10_000
+PROCESSES = 7
+RATES_KBPS = (0, 100_000, 200_000, 5_000_000, 10_000_000)
+
+
+class CardFile:
+    """Rates of a card, in a file that all processes see; it takes two writes to change them."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+        os.pwrite(self._descriptor, bytes(72), 0)
+
+    def tell(self, rates: Sequence[int]) -> None:
+        data = struct.pack("8Q", *rates)
+        os.pwrite(self._descriptor, data[:32], 0)
+        os.pwrite(self._descriptor, data[32:], 32)
+        (calls,) = struct.unpack("Q", os.pread(self._descriptor, 8, 64))
+        os.pwrite(self._descriptor, struct.pack("Q", calls + 1), 64)
+
+    @property
+    def rates(self) -> list[int]:
+        return list(struct.unpack("8Q", os.pread(self._descriptor, 64, 0)))
+
+    @property
+    def calls(self) -> int:
+        return int(struct.unpack("Q", os.pread(self._descriptor, 8, 64))[0])
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> CardFile:
+    return CardFile(tmp_path / "card")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return tmp_path / "eth1"
+
+
+def in_child(work: Callable[[], None]) -> int:
+    """Run something in a fork, whose exit code says whether it went well."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return child
+
+
+def test_seven_processes_lose_no_update(place: Path, card: CardFile) -> None:
+    """Whenever `set_rate` returns the card has our rate, whatever the others do meanwhile."""
+
+    def write_at_random(slot: int) -> None:
+        draw, own = random.Random(slot), Bank(place, card.tell)
+        own.take(slot)
+        for _ in range(WRITES):
+            rate = draw.choice(RATES_KBPS)
+            own.set_rate(slot, rate)
+            assert card.rates[slot] == rate
+
+    children = [in_child(lambda slot=slot: write_at_random(slot)) for slot in range(1, PROCESSES + 1)]
+    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    assert codes == [0] * PROCESSES
+    assert card.calls < PROCESSES * WRITES, "a rate that the card has already costs no call"
+
+
+def test_a_killed_process_frees_its_slot(place: Path, card: CardFile) -> None:
+    reader, writer = os.pipe()
+
+    def hold() -> None:
+        held = Bank(place, card.tell)
+        held.take(3)
+        held.set_rate(3, 700_000)
+        os.write(writer, b"!")
+        signal.pause()
+
+    child = in_child(hold)
+    os.read(reader, 1)
+    ours = Bank(place, card.tell)
+    ours.take(1)
+    ours.set_rate(1, 100_000)
+    assert not ours.free_dead(), "it lives"
+    with pytest.raises(LimiterError, match="limiter 3 of eth1 is taken by another flow of this host"):
+        ours.take(3)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert card.rates == [0, 100_000, 0, 700_000, 0, 0, 0, 0]
+    assert ours.free_dead()
+    assert card.rates == [0, 100_000, 0, 0, 0, 0, 0, 0]
+    ours.take(3)
+
+
+def test_taking_lifts_what_the_dead_have_left(place: Path, card: CardFile) -> None:
+    gone = Bank(place, card.tell)
+    gone.take(2)
+    gone.set_rate(2, 300_000)
+    gone.close()
+    assert card.rates[2] == 300_000
+    Bank(place, card.tell).take(5)
+    assert card.rates == [0] * 8
+
+
+def test_what_waits_for_the_card_goes_in_one_call(place: Path, card: CardFile) -> None:
+    """While one call is under way two others write: the first of them hands over both."""
+    second, third = Bank(place, card.tell), Bank(place, card.tell)
+    second.take(2)
+    third.take(3)
+    second._wanted[2], third._wanted[3] = 200_000, 300_000
+    before = card.calls
+    second.set_rate(2, 200_000)
+    third.set_rate(3, 300_000)
+    assert (card.rates[2], card.rates[3], card.calls - before) == (200_000, 300_000, 1)
+
+
+def test_a_call_that_fails_is_made_again_by_the_next(place: Path, card: CardFile) -> None:
+    fails = [True]
+
+    def tell(rates: Sequence[int]) -> None:
+        if fails:
+            fails.pop()
+            raise LimiterError("busy")
+        card.tell(rates)
+
+    taker = Bank(place, card.tell)
+    taker.take(1)
+    taker._tell = tell
+    with pytest.raises(LimiterError, match="busy"):
+        taker.set_rate(1, 100_000)
+    taker.set_rate(1, 100_000)
+    assert card.rates[1] == 100_000
+
+
+def test_a_teller_killed_before_it_took_note_leaves_no_rate(place: Path, card: CardFile) -> None:
+    """It has told the card and is gone: what the card has is not known, so it is told again."""
+
+    def tell(rates: Sequence[int]) -> None:
+        card.tell(rates)
+        raise KeyboardInterrupt
+
+    gone = Bank(place, card.tell)
+    gone.take(2)
+    gone._tell = tell
+    with pytest.raises(KeyboardInterrupt):
+        gone.set_rate(2, 700_000)
+    gone.close()
+    assert card.rates[2] == 700_000
+    assert Bank(place, card.tell).free_dead()
+    assert card.rates == [0] * 8
+
+
+def test_giving_back_lifts_the_limit_and_leaves_the_slot(place: Path, card: CardFile) -> None:
+    first, second = Bank(place, card.tell), Bank(place, card.tell)
+    first.take(4)
+    first.set_rate(4, 100_000)
+    first.give_back(4)
+    assert card.rates == [0] * 8
+    second.take(4)
+
+
+def test_the_supervisor_frees_every_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = FakeKernel(eth1=FakeCard(), eth2=FakeCard(error=5))
+    monkeypatch.setattr(dcbnl, "netlink_socket", lambda: kernel)
+    free_dead_limiters(tmp_path / "nothing")
+    for name in ("eth1", "eth2"):
+        gone = Bank(tmp_path / name, lambda _rates: None)
+        gone.take(2)
+        gone.set_rate(2, 300_000)
+        gone.close()
+    free_dead_limiters(tmp_path)
+    assert kernel.cards["eth1"].told == [[0] * 8]
+    assert "limiters of eth2 cannot be freed: dcb: eth2: the driver refuses" in capsys.readouterr().err
+    free_dead_limiters(tmp_path)
+    assert kernel.cards["eth1"].told == [[0] * 8], "there is nothing left to lift"
+
+
+def test_the_place_is_gone_after_a_reboot() -> None:
+    assert module.PLACE.parts[:2] == ("/", "run")
+
+
+def test_a_slot_that_is_lent_is_used_by_others(place: Path, card: CardFile) -> None:
+    """Its owner keeps it; whoever it is lent to writes its rate, until another one is lent to him."""
+    owner, user = Bank(place, card.tell), Bank(place, card.tell)
+    for slot in (2, 3):
+        owner.take(slot)
+    user.borrow(2)
+    user.set_rate(2, 500_000)
+    assert card.rates[2] == 500_000
+    user.borrow(3)
+    with pytest.raises(AssertionError, match="slot 2 was not taken"):
+        user.set_rate(2, 0)
+    user.close()
+    assert card.rates[2] == 500_000
+    owner.set_rate(2, 0)
+    assert card.rates[2] == 0
+    owner.close()

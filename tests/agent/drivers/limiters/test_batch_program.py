@@ -1,0 +1,47 @@
+from collections.abc import Callable
+
+import pytest
+
+from rogue.agent.drivers.limiters.base import LimiterError
+from rogue.agent.drivers.limiters.batch_program import BatchProgram
+from rogue.agent.drivers.poller import Poller
+
+
+def test_commands_are_carried_out_in_order_by_one_process(
+    poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    lines: list[str] = []
+    program = BatchProgram(["tc"], poller, lambda _now, line: lines.append(line))
+    program.tell("one", "show two")
+    program.tell("three")
+    while not lines:
+        poller.turn(None)
+    program.close()
+    assert told() == ["one", "show two", "three"]
+    assert lines == ["class htb 1:13 root prio 0 rate 1Mbit"]
+
+
+def test_a_command_that_fails_is_raised_in_its_words(poller: Poller, told: Callable[[], list[str]]) -> None:
+    program = BatchProgram(["tc"], poller, lambda _now, _line: None)
+    program.tell("bad")
+    with pytest.raises(LimiterError, match="tc: Error: invalid"):
+        while True:
+            poller.turn(None)
+    program.close()
+    assert told() == ["bad"]
+
+
+def test_a_program_that_is_missing_is_named(poller: Poller) -> None:
+    with pytest.raises(LimiterError, match="/nowhere/tc does not start: No such file"):
+        BatchProgram(["/nowhere/tc"], poller, lambda _now, _line: None)
+
+
+def test_a_program_that_has_ended_is_named(poller: Poller) -> None:
+    program = BatchProgram(["true"], poller, lambda _now, _line: None)
+    with pytest.raises(LimiterError, match="true: it has ended"):
+        while True:
+            poller.turn(None)
+    program._process.wait()
+    with pytest.raises(LimiterError, match="true has ended"):
+        program.tell("one")
+    program.close()

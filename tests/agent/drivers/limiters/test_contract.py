@@ -1,0 +1,95 @@
+"""What holds for every kind of limiter."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from helpers.fake_dcb import FakeCard
+
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.drivers.limiters import LIMITERS, SLOTS
+from rogue.agent.drivers.limiters.base import LimiterError, PacedInterface
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.spool import Table
+
+LINE_RATE_BPS = 10_000_000_000
+RATES_BPS = (1, 999_999, 1_770_000_000, LINE_RATE_BPS - 1, LINE_RATE_BPS)
+
+
+@pytest.mark.parametrize("kind", LIMITERS)
+@pytest.mark.usefixtures("told", "cards")
+def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
+    kind: str, table: Table, rows: io.StringIO, poller: Poller
+) -> None:
+    limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    assert limiter.kind == kind
+    for rate_bps in RATES_BPS:
+        effective_bps = limiter.set_rate(rate_bps, HostNs(5))
+        assert rate_bps <= effective_bps < rate_bps + max(1, limiter.step_bps)
+    assert limiter.set_rate(0, HostNs(5)) == LINE_RATE_BPS, "no limit is the line rate"
+    limiter.close()
+    assert limiter.writes == len(rows.getvalue().splitlines()) - 1 == len(RATES_BPS) + 1
+
+
+@pytest.mark.parametrize("kind", LIMITERS)
+def test_a_limit_is_lifted_at_both_ends(
+    kind: str, table: Table, poller: Poller, told: Callable[[], list[str]], cards: dict[str, FakeCard]
+) -> None:
+    """What somebody has left is lifted at the beginning, and our own at the end."""
+    limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter.set_rate(LINE_RATE_BPS // 2, HostNs(5))
+    limiter.close()
+    changes = [line for line in told() if "change" in line]
+    before, after = {"htb": changes, "dcb": cards["eth1"].told}.get(kind, ["", ""])[
+        :: 2 if kind != "software" else 1
+    ]
+    assert before == after
+    assert bool(before) is (kind != "software")
+
+
+@pytest.mark.parametrize("kind", LIMITERS)
+@pytest.mark.usefixtures("told", "cards")
+def test_a_verb_never_goes_out_before_it_is_handed_over(kind: str, table: Table, poller: Poller) -> None:
+    limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter.set_rate(LINE_RATE_BPS // 3, HostNs(0))
+    releases = [limiter.release_ns(HostNs(now), 70_000) for now in range(0, 1_000_000, 100_000)]
+    assert releases == sorted(releases)
+    assert all(release >= now for now, release in zip(range(0, 1_000_000, 100_000), releases, strict=True))
+    limiter.close()
+
+
+def state(kind: str, told: Callable[[], list[str]], cards: dict[str, FakeCard]) -> list[str]:
+    """What the card or the program was told last, of priorities 3 and 5."""
+    if kind == "dcb":
+        return [str(rate) for number, rate in enumerate(cards["eth1"].rates_kbps) if number in (4, 5)]
+    changes = [line for line in told() if "change" in line]
+    return [next(line for line in reversed(changes) if f"1:1{priority}" in line) for priority in (3, 5)]
+
+
+@pytest.mark.parametrize("kind", SLOTS)
+def test_a_limiter_that_is_lent_goes_from_priority_to_priority(
+    kind: str, table: Table, poller: Poller, told: Callable[[], list[str]], cards: dict[str, FakeCard]
+) -> None:
+    """Its user sets rates, and lifts none; whoever lends lifts them."""
+    interface = PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS, is_lent=True)
+    slots = SLOTS[kind](interface, [3, 5])
+    lifted = state(kind, told, cards)
+    limiter = LIMITERS[kind](table, poller, interface)
+    assert state(kind, told, cards) == lifted, "nothing is said before the first turn"
+    limiter.use(5)
+    limiter.set_rate(LINE_RATE_BPS // 2, HostNs(5))
+    limiter.close()
+    limited = state(kind, told, cards)
+    assert limited[1] != lifted[1], "closing lifts nothing"
+    slots.lift(5)
+    assert state(kind, told, cards)[1] == lifted[1]
+    slots.close()
+    assert state(kind, told, cards) == lifted
+
+
+@pytest.mark.usefixtures("told", "cards")
+def test_what_software_holds_back_is_lent_to_nobody(table: Table, poller: Poller) -> None:
+    limiter = LIMITERS["software"](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    assert "software" not in SLOTS
+    with pytest.raises(LimiterError, match="software: no such limiter is lent, asked for that of priority 5"):
+        limiter.use(5)

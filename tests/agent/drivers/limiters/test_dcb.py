@@ -1,0 +1,137 @@
+import io
+from pathlib import Path
+
+import pytest
+from helpers.fake_dcb import FakeCard
+
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.drivers.limiters.base import LimiterError, PacedInterface
+from rogue.agent.drivers.limiters.dcb import (
+    DcbLimiter,
+    DcbSlots,
+    are_apart,
+    has_limiters,
+    paused_priorities,
+    step_bps,
+)
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.spool import Table
+
+GBPS = 1_000_000_000
+
+
+def of_priority(priority: int, table: Table, poller: Poller, rate_bps: int = 10 * GBPS) -> DcbLimiter:
+    return DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx4_core", priority, rate_bps))
+
+
+def test_rates_are_rounded_up_to_what_the_card_does(
+    table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
+) -> None:
+    """The driver says that priority 3 has class 4."""
+    limiter = of_priority(3, table, poller)
+    assert limiter.set_rate(1_770_000_000, HostNs(5)) == 1_800_000_000
+    assert cards["enp1s0"].rates_kbps == [0, 0, 0, 0, 1_800_000, 0, 0, 0]
+    assert limiter.set_rate(0, HostNs(6)) == 10_000_000_000
+    limiter.close()
+    none = [0] * 8
+    assert cards["enp1s0"].told == [none, [0, 0, 0, 0, 1_800_000, 0, 0, 0], none]
+    assert rows.getvalue().splitlines()[1].startswith("5,1770000000,1800000000,")
+    assert len(limiter.actuations_ns) == 2, "the driver tells when its card has a rate"
+
+
+def test_flows_of_one_host_keep_their_rates(table: Table, poller: Poller, cards: dict[str, FakeCard]) -> None:
+    flows = [of_priority(priority, table, poller) for priority in range(1, 8)]
+    for index, flow in enumerate(flows, 1):
+        flow.set_rate(index * GBPS, HostNs(5))
+    assert cards["enp1s0"].rates_kbps == [
+        1_000_000,
+        0,
+        2_000_000,
+        4_000_000,
+        3_000_000,
+        5_000_000,
+        6_000_000,
+        7_000_000,
+    ]
+    with pytest.raises(LimiterError, match="limiter 4 of enp1s0 is taken by another flow of this host"):
+        of_priority(3, table, poller)
+    flows[0].close()
+    assert cards["enp1s0"].rates_kbps[0] == 0
+    assert cards["enp1s0"].rates_kbps[2] == 2_000_000
+
+
+def test_slots_are_lent_all_or_none(table: Table, poller: Poller, cards: dict[str, FakeCard]) -> None:
+    taken = of_priority(3, table, poller)
+    interface = PacedInterface("enp1s0", "mlx4_core", 1, 10 * GBPS)
+    with pytest.raises(LimiterError, match="limiter 4 of enp1s0 is taken"):
+        DcbSlots(interface, [1, 2, 3])
+    taken.close()
+    DcbSlots(interface, [1, 2, 3]).close()
+
+
+def test_a_rate_that_no_register_holds_is_none(
+    table: Table, poller: Poller, cards: dict[str, FakeCard]
+) -> None:
+    fast = DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx5_core", 3, 400 * GBPS))
+    assert fast.set_rate(255 * GBPS, HostNs(5)) == 255 * GBPS
+    assert fast.set_rate(256 * GBPS, HostNs(6)) == 400 * GBPS
+    assert cards["enp1s0"].rates_kbps[4] == 0
+
+
+@pytest.mark.parametrize("driver", ["mlx4_core", "mlx5_core"])
+def test_what_we_say_is_applied_is_what_the_driver_makes_of_it(
+    driver: str, table: Table, poller: Poller, cards: dict[str, FakeCard]
+) -> None:
+    """mlx4 rounds up, mlx5 down: whole steps are neither."""
+    cards["enp1s0"].driver = driver
+    for line_rate_bps in (10 * GBPS, 25 * GBPS, 100 * GBPS):
+        limiter = DcbLimiter(table, poller, PacedInterface("enp1s0", driver, 3, line_rate_bps))
+        for rate_bps in (1, 99_999_999, 100_000_001, line_rate_bps // 3, line_rate_bps - 1, line_rate_bps):
+            effective_bps = limiter.set_rate(rate_bps, HostNs(5))
+            assert effective_bps == cards["enp1s0"].rates_kbps[4] * 1_000
+        limiter.close()
+
+
+@pytest.mark.usefixtures("cards")
+def test_whether_an_interface_has_limiters(cards: dict[str, FakeCard]) -> None:
+    assert has_limiters("enp1s0")
+    cards["eth1"].prio_tc = (0,) * 8
+    assert not has_limiters("eth1"), "its priorities share a class"
+    cards["enp1s0"].app += ((5, 3, 26),)
+    assert not has_limiters("enp1s0"), "it takes the class from the DSCP"
+    cards["enp1s0"].app = ()
+    assert has_limiters("enp1s0")
+    cards["enp1s0"].has_rates = False
+    assert not has_limiters("enp1s0"), "its driver has no rates"
+    assert not has_limiters("no-such-device")
+    assert are_apart(dict.fromkeys(range(8), 0)) is False
+
+
+def test_priorities_that_pause(cards: dict[str, FakeCard]) -> None:
+    cards["enp1s0"].paused = (0, 3, 7)
+    assert [paused_priorities(name) for name in ("enp1s0", "eth1", "no-such-device")] == [[0, 3, 7], [], []]
+
+
+def test_priorities_that_share_a_class_have_no_limiters(
+    table: Table, poller: Poller, cards: dict[str, FakeCard], tmp_path: Path
+) -> None:
+    cards["enp1s0"].prio_tc = (0,) * 8
+    with pytest.raises(
+        LimiterError, match=r"got 0:0 1:0 .*expected one each; set them: dcb ets set dev enp1s0 "
+    ):
+        of_priority(3, table, poller)
+    assert not (tmp_path / "limiters").exists()
+
+
+@pytest.mark.parametrize(
+    ("driver", "line_rate_bps", "step"),
+    [
+        ("mlx4_core", 10_000_000_000, 100_000_000),
+        ("mlx4_core", 40_000_000_000, 100_000_000),
+        ("mlx5_core", 25_000_000_000, 100_000_000),
+        ("mlx5_core", 40_000_000_000, 1_000_000_000),
+        ("mlx5_core", 100_000_000_000, 1_000_000_000),
+    ],
+)
+def test_fast_cards_have_coarse_steps(driver: str, line_rate_bps: int, step: int) -> None:
+    assert step_bps(driver, line_rate_bps) == step

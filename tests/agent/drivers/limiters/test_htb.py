@@ -1,0 +1,98 @@
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.wire import framing_named
+from rogue.agent.drivers.limiters.base import LimiterError, PacedInterface
+from rogue.agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, HtbSlots, change_command
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.spool import Table
+
+LINE_RATE_BPS = 100_000_000
+
+
+def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
+    assert change_command("eth1", "1:13", 80_000_000) == (
+        "class change dev eth1 parent 1: classid 1:13 htb rate 80000000bit ceil 80000000bit "
+        "burst 10000b cburst 10000b quantum 10000 overhead 24 mpu 84"
+    )
+    assert "burst 9000b" in change_command("eth1", "1:13", 8_000_000)
+    assert "burst 5000b cburst 5000b quantum 5000 " in change_command("eth1", "1:13", 80_000_000, 5_000)
+
+
+def test_a_class_counts_the_bytes_that_the_core_counts() -> None:
+    """What the kernel sees of a packet has neither checksum nor preamble nor gap."""
+    framing = framing_named("rocev2")
+    assert framing.packet_wire_bytes(1024) == 1024 + 14 + 20 + 8 + 12 + 4 + WIRE_OVERHEAD_BYTES == 1106
+
+
+def test_a_rate_acts_when_the_class_is_shown_again(
+    table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    assert limiter.set_rate(20_000_001, HostNs(0)) == 20_000_008
+    while not limiter.writes:
+        poller.turn(None)
+    limiter.close()
+    begin, change, show, back = told()
+    assert f"rate {LINE_RATE_BPS}bit" in begin, "nor are we by what others left"
+    assert "classid 1:13 htb rate 20000008bit" in change
+    assert show == "class show dev eth1 classid 1:13"
+    assert f"rate {LINE_RATE_BPS}bit" in back, "nobody else is limited by what we leave behind"
+    (row,) = rows.getvalue().splitlines()[1:]
+    assert row.startswith("0,20000001,20000008,")
+    assert limiter.actuations_ns[0] > 0
+
+
+def test_a_host_may_have_a_burst_of_its_own(
+    table: Table, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, 5_000))
+    limiter.set_rate(10_000_000, HostNs(0))
+    limiter.close()
+    assert [line.count(" burst 5000b cburst 5000b ") for line in told() if "change" in line] == [1, 1, 1]
+
+
+def test_no_limit_is_the_line_rate(table: Table, poller: Poller, told: Callable[[], list[str]]) -> None:
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    assert limiter.set_rate(0, HostNs(0)) == LINE_RATE_BPS
+    limiter.close()
+    assert f"rate {LINE_RATE_BPS}bit" in told()[1]
+
+
+def test_what_was_not_confirmed_before_the_end_is_a_row_without_a_time(
+    table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter.set_rate(8, HostNs(7))
+    limiter.close()
+    assert rows.getvalue().splitlines()[1:] == ["7,8,8,"]
+    assert len(told()) == 4
+
+
+def test_a_limiter_that_is_lent_is_left_when_its_rate_acts(
+    table: Table, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    """The program that stands for tc knows class 1:13 alone."""
+    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True))
+    limiter.use(3)
+    limiter.set_rate(8_000_000, HostNs(0))
+    assert not limiter.is_settled
+    while not limiter.is_settled:
+        poller.turn(None)
+    limiter.use(5)
+    limiter.set_rate(9_000_000, HostNs(0))
+    limiter.close()
+    assert [line.split()[7] for line in told() if "change" in line] == ["1:13", "1:15"]
+
+
+def test_a_program_that_complains_is_told(told: Callable[[], list[str]], tmp_path: Path) -> None:
+    slots = HtbSlots(PacedInterface("eth1", "software", 1, LINE_RATE_BPS), [1, 2])
+    assert len(told()) == 2
+    (tmp_path / "tc").write_text("#!/bin/sh\ncat >/dev/null\necho Error: no such class >&2\n")
+    with pytest.raises(LimiterError, match="tc: Error: no such class"):
+        slots.lift(2)
+    (tmp_path / "tc").unlink()

@@ -1,0 +1,190 @@
+"""The step shared by all drivers, against a driver that only takes notes."""
+
+from rogue.agent.core.actions import (
+    ConnectionFailed,
+    PostSend,
+    QueuePairFailed,
+    ReadyQueuePair,
+    ResetQueuePair,
+    SendPeer,
+    SwitchToShadow,
+    Trace,
+    TransferDone,
+)
+from rogue.agent.core.clocks import HostNs, NicNs
+from rogue.agent.core.completions import SUCCESS
+from rogue.agent.core.connection import Connection, QpEvent
+from rogue.agent.core.errors import PeerError, PostRefused
+from rogue.agent.core.feedback_loop import SampleVerdict
+from rogue.agent.core.link import LinkFacts
+from rogue.agent.core.segmentation import Transfer
+from rogue.agent.core.states import State
+from rogue.agent.core.transports import settings_for
+from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, drain, rtt_sample
+
+NOW = HostNs(10)
+LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
+SEGMENT = 65_536
+
+
+class Notebook:
+    """A driver that writes down what it is asked. It can refuse posts, and submit a transfer again."""
+
+    def __init__(self, connection: Connection, *, refused_wr_id: int = 10**9, repeats: int = 0) -> None:
+        self.notes: list[str] = []
+        self.timers: list[HostNs | None] = []
+        self._connection = connection
+        self._refused_wr_id = refused_wr_id
+        self._repeats = repeats
+
+    def post_send(self, action: PostSend) -> NicNs:
+        if action.wr_id >= self._refused_wr_id:
+            self.notes.append(f"refuse {action.wr_id}")
+            raise PostRefused
+        self.notes.append(f"post {action.wr_id}")
+        return NicNs(5)
+
+    def set_rate(self, rate_bps: int) -> int:
+        self.notes.append(f"rate {rate_bps}")
+        return 1_800_000_000
+
+    def arm_timer(self, deadline_ns: HostNs | None) -> None:
+        self.timers.append(deadline_ns)
+
+    def transfer_done(self, action: TransferDone, now: HostNs) -> None:
+        self.notes.append(f"done {action.transfer_id} {'ok' if action.is_ok else 'error'}")
+        if self._repeats:
+            self._repeats -= 1
+            self._connection.submit(Transfer(action.transfer_id + 1, 0))
+
+    def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
+        self.notes.append(f"failed {action.status}")
+
+    def trace(self, action: Trace) -> None:
+        self.notes.append(f"trace {action.reason}")
+
+
+def connection_of(transport: str = "rogue") -> Connection:
+    return Connection(settings_for(transport, LINK.line_rate_bps, {}), LINK, qp_num=1)
+
+
+def test_actions_are_carried_out_in_order_and_reported() -> None:
+    connection = connection_of()
+    driver = Notebook(connection)
+    connection.submit(Transfer(1, 3 * SEGMENT))
+    drain(connection, driver, NOW)
+    assert driver.notes == ["rate 1769600000", "post 1", "post 2"]
+    connection.on_completions(
+        NOW, [(1, SUCCESS, NicNs(10), SEGMENT, None)]
+    )  # accepted only because it was posted
+    assert driver.timers == [None]
+
+
+def test_a_transfer_submitted_while_draining_goes_out_in_the_same_step() -> None:
+    connection = connection_of("roce")
+    driver = Notebook(connection, repeats=1)
+    connection.submit(Transfer(1, 0))
+    drain(connection, driver, NOW)
+    connection.on_completions(NOW, [(1, SUCCESS, NicNs(10), 0, None)])
+    drain(connection, driver, NOW)
+    assert driver.notes == ["post 1", "done 1 ok", "post 2"]
+
+
+def test_after_a_refused_post_no_later_verb_is_posted() -> None:
+    connection = connection_of("roce")
+    driver = Notebook(connection, refused_wr_id=1)
+    connection.submit(Transfer(1, 2 << 20))
+    drain(connection, driver, NOW)
+    assert driver.notes == ["refuse 1", "failed None", "done 1 error"]
+    assert connection.state is State.FAILED
+
+
+def test_the_timer_follows_the_deadline() -> None:
+    connection = connection_of("roce")
+    driver = Notebook(connection)
+    connection.submit(Transfer(1, 1))
+    drain(connection, driver, NOW)
+    connection.on_qp_event(NOW, 1, QpEvent.ERROR)
+    drain(connection, driver, NOW)
+    connection.on_timer(HostNs(NOW + 10**9))
+    drain(connection, driver, HostNs(NOW + 10**9))
+    assert driver.timers == [None, NOW + 10**9, None]
+    assert driver.notes[-2:] == ["failed None", "done 1 error"]
+
+
+class Diary(RecoveringFlow):
+    """A flow over nothing, which writes down what it would do."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self._qp_num = 3
+
+    @property
+    def _active_qp_num(self) -> int:
+        return self._qp_num
+
+    def _reason(self, status: int | None) -> str:
+        return UNEXPLAINED if status is None else f"status {status}"
+
+    def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
+        self.done.append(f"lost because of {self._error}")
+
+    def _turn_to(self, qp_num: int) -> None:
+        self._qp_num = qp_num
+
+    def _reset(self, qp_num: int) -> None:
+        self.done.append(f"reset {qp_num}")
+
+    def _make_ready(self, action: ReadyQueuePair) -> None:
+        self.done.append(f"ready {action.qp_num}")
+
+    def _send_peer(self, payload: bytes) -> None:
+        self.done.append(payload.decode())
+
+    def _note(self, now: HostNs, event: str, detail: str) -> None:
+        self.done.append(f"{now} {event}: {detail}")
+
+
+def test_a_flow_goes_through_a_recovery_and_takes_note() -> None:
+    flow = Diary()
+    flow.queue_pair_failed(QueuePairFailed(1, 12), NOW)
+    for action in (
+        ResetQueuePair(3),
+        SendPeer(b"resync 3"),
+        SwitchToShadow(4, 70_000),
+        ReadyQueuePair(3, sq_psn=1, rq_psn=2),
+        ConnectionFailed("nobody replies"),
+    ):
+        flow.recover(action, NOW)
+    assert flow.done == [
+        "lost because of status 12",
+        "10 qp_failed: queue pair 3: status 12",
+        "reset 3",
+        "10 reset: queue pair 3",
+        "resync 3",
+        "10 shadow_switch: queue pair 4: 70000 bytes again",
+        "ready 3",
+        "10 resynchronised: queue pair 3",
+        "10 gave_up: nobody replies",
+    ]
+    assert (flow.again_bytes, flow._error) == (70_000, "nobody replies")
+
+
+def test_what_the_peer_says_without_sense_is_counted() -> None:
+    flow = Diary()
+
+    def take() -> None:
+        raise PeerError("nonsense")
+
+    flow._believe(take)
+    flow._believe(lambda: None)
+    assert flow.mistakes == 1
+
+
+def test_a_sample_is_a_row_of_whole_nanoseconds() -> None:
+    known = {"cwnd_packets": 10.5, "base_rtt_ns": 50_000.4}
+    accepted = Trace(HostNs(7), 3, 61_000.6, 2_000_000_000, SampleVerdict.ACCEPTED.value, known)
+    assert rtt_sample(accepted) == (7, 3, 61_001, 50_000, 10.5, 2_000_000_000, True, "accepted")
+    first = accepted._replace(reason=SampleVerdict.HOLD_OFF.value, metrics={"cwnd_packets": 10.0})
+    assert rtt_sample(first)[3] is None
+    assert not rtt_sample(first)[6]

@@ -1,0 +1,160 @@
+import socket
+from contextlib import ExitStack
+from dataclasses import replace
+
+import pytest
+from helpers.fake_verbs_device import FakeError
+from helpers.fake_verbs_network import Fabric
+from helpers.fake_verbs_queues import WorkCompletion
+from helpers.verbs_ends import PLAN, connect
+
+from rogue.agent.core.actions import PostSend
+from rogue.agent.drivers.verbs import clock
+from rogue.agent.drivers.verbs.completion_queue import EventQueue
+from rogue.agent.drivers.verbs.discovery import PortAddress
+from rogue.agent.drivers.verbs.endpoint import Endpoint, opened
+from rogue.agent.drivers.verbs.errors import VerbsError
+from rogue.agent.drivers.verbs.pyverbs import Pyverbs
+
+
+def test_an_endpoint_knows_its_mtu_and_has_a_psn_of_24_bits(requester: Endpoint) -> None:
+    assert requester.active_mtu_bytes == 4096
+    assert all(0 <= psn < 1 << 24 for psn in requester.psns)
+
+
+def test_leaving_gives_everything_back(pyverbs: Pyverbs, fabric: Fabric) -> None:
+    port = PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
+    with opened(pyverbs, port, PLAN, clock.nic_ns):
+        assert len(fabric.queue_pairs) == 1
+    assert fabric.queue_pairs == {}
+
+
+def test_a_device_that_does_not_open_is_named(pyverbs: Pyverbs) -> None:
+    port = PortAddress("mlx9_9", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
+    with (
+        pytest.raises(VerbsError, match="device mlx9_9, port 1: Failed to open device"),
+        opened(pyverbs, port, PLAN, clock.nic_ns),
+    ):
+        pytest.fail("opened a device that does not exist")
+
+
+def test_a_shadow_comes_with_a_side_channel(stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric) -> None:
+    plan = replace(PLAN, has_shadow=True)
+    endpoint = stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns))
+    assert len({pair.qp_num for pair in endpoint.pairs}) == len(endpoint.psns) == 2
+    assert endpoint.side is not None
+    assert len(fabric.queue_pairs) == 3
+
+
+def queue_of(endpoint: Endpoint) -> EventQueue:
+    assert isinstance(endpoint.queue, EventQueue)
+    return endpoint.queue
+
+
+def requester_port() -> PortAddress:
+    return PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
+
+
+def test_a_poll_is_sorted_and_receives_are_posted_again(
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
+) -> None:
+    plan = replace(PLAN, service="uc", receives=4)
+    here, there = (
+        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
+    )
+    connect(here, there)
+    receives = fabric.queue_pairs[here.queue_pair.qp_num].receives
+    taken = receives.popleft()
+    queue_of(here).cq.push(WorkCompletion(taken.wr_id, 0, 65_536, socket.htonl(5), 2))
+    queue_of(here).cq.push(WorkCompletion(1, 0))
+    (completions,) = here.queue.drain()
+    arrived = here.sort(completions)
+    assert [entry[0] for entry in arrived.sends] == [1]
+    assert [(entry[3], entry[4]) for entry in arrived.receives[here.queue_pair.qp_num]] == [(65_536, 5)]
+    assert [each.wr_id for each in receives][-1] == taken.wr_id
+
+
+def test_receives_of_an_earlier_life_and_flushed_ones_are_dropped(
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
+) -> None:
+    plan = replace(PLAN, receives=4)
+    here, there = (
+        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
+    )
+    connect(here, there)
+    number = here.queue_pair.qp_num
+    early = fabric.queue_pairs[number].receives[0].wr_id
+    here.reset(number)
+    here.ready(number, 1, 2)
+    late = fabric.queue_pairs[number].receives[0].wr_id
+    assert early != late
+    queue_of(here).cq.push(WorkCompletion(early, 0, 8))
+    queue_of(here).cq.push(WorkCompletion(late, 5))
+    (completions,) = here.queue.drain()
+    assert here.sort(completions).receives == {}
+
+
+def priorities(fabric: Fabric, endpoint: Endpoint) -> list[int]:
+    """Service levels of the queue pairs, as the device was told them."""
+    attributes = [fabric.queue_pairs[pair.qp_num].attributes for pair in endpoint.pairs]
+    return [each.ah_attr.sl for each in attributes if each is not None]  # type: ignore[attr-defined]
+
+
+def write(here: Endpoint, there: Endpoint, wr_id: int) -> int:
+    """Post one verb and return the status of its completion."""
+    local, remote = (here.buffer.address, here.buffer.lkey), (there.buffer.address, there.buffer.rkey)
+    here.queue_pair.post(PostSend(wr_id, 1, 0, 8, True, "write", None), local, remote)
+    (completions,) = here.queue.drain()
+    assert completions[0][0] == wr_id
+    return completions[0][1]
+
+
+def test_a_move_to_another_priority_goes_unnoticed_by_the_peer(
+    stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
+) -> None:
+    """Main and shadow move; packet numbers go on, and receives are those of a new life."""
+    plan = replace(PLAN, has_shadow=True, receives=4)
+    here, there = (
+        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
+    )
+    connect(here, there)
+    assert [write(here, there, wr_id) for wr_id in (1, 2)] == [0, 0]
+    early = fabric.queue_pairs[here.queue_pair.qp_num].receives[0].wr_id
+    here.move(5)
+    assert priorities(fabric, here) == [5, 5]
+    assert priorities(fabric, there) == [0, 0]
+    receives = fabric.queue_pairs[here.queue_pair.qp_num].receives
+    assert len(receives) == 4 and receives[0].wr_id != early
+    assert [write(here, there, wr_id) for wr_id in (3, 4)] == [0, 0]
+    late = receives[0].wr_id
+    here.move(5)
+    assert receives[0].wr_id == late, "it stands there already"
+
+
+def test_a_queue_pair_that_is_being_brought_back_moves_when_it_is_ready(
+    connected: tuple[Endpoint, Endpoint], fabric: Fabric
+) -> None:
+    here, there = connected
+    number = here.queue_pair.qp_num
+    here.reset(number)
+    here.move(3)
+    assert fabric.queue_pairs[number].state == "RESET"
+    here.ready(number, here.psns[0], there.psns[0])
+    assert priorities(fabric, here) == [3]
+    assert write(here, there, 1) == 0
+    fabric.queue_pairs[number].state = "ERR"
+    here.move(4)
+    assert fabric.queue_pairs[number].state == "ERR", "what it has to say is not lost"
+
+
+def test_a_device_that_does_not_tell_its_packet_numbers_is_named(
+    connected: tuple[Endpoint, Endpoint], fabric: Fabric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, _ = connected
+
+    def refuse(mask: int) -> None:
+        raise FakeError("Failed to query QP. Errno: 95, Operation not supported")
+
+    monkeypatch.setattr(fabric.queue_pairs[here.queue_pair.qp_num], "query", refuse)
+    with pytest.raises(VerbsError, match=r"ibv_query_qp on queue pair \d+: .*Errno: 95"):
+        here.move(3)

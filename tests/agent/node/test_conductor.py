@@ -1,0 +1,149 @@
+"""The conductor with real agents of this computer: TCP over loopback, no network to build."""
+
+import json
+import select
+from pathlib import Path
+
+import pytest
+
+from rogue.agent.node import conductor
+from rogue.agent.node.conductor import conduct, run
+from rogue.agent.node.errors import AgentError
+from rogue.agent.node.messages import Load, Prepare
+from rogue.agent.node.orders import (
+    ACCOUNT,
+    COUNTS,
+    FILES,
+    ORDERS,
+    REACHED,
+    SAMPLES,
+    Account,
+    Command,
+    Orders,
+    RoleOrder,
+    TimedCommand,
+)
+from rogue.agent.node.wire import encode
+
+LIMIT_MS = 30_000
+SIZE_BYTES = 100_000
+PORTS = {"here": "lo"}
+
+
+def role(end: str, peer: str, offset_ns: int = 0) -> RoleOrder:
+    prepare = Prepare(
+        f"flow0-{end}", LIMIT_MS, end, "127.0.0.1", "reno", SIZE_BYTES, sample_interval_ns=1_000_000
+    )  # type: ignore[arg-type]
+    loads = [encode(Load(f"flow0-{end}", LIMIT_MS, SIZE_BYTES)).decode()] if end == "requester" else []
+    lines = encode(prepare).decode(), loads
+    return RoleOrder(f"flow0-{end}", end, f"flow0-{peer}", *lines, offset_ns, 10**9, 0)
+
+
+def conducted(
+    folder: Path,
+    first: str = "true",
+    offset_ns: int = 0,
+    hung_after_ns: int = 20 * 10**9,
+    ports: dict[str, str] = PORTS,
+) -> Account:
+    roles = [role("requester", "responder", offset_ns), role("responder", "requester")]
+    cut = TimedCommand(0, Command(["echo", "cut"]), "lo 0")
+    clock = {"clock": Command(["cat", "/proc/uptime"])}
+    limits = 1, 1_000_000, 1, LIMIT_MS, hung_after_ns
+    orders = Orders([Command([first])], roles, ports, *limits, [cut], clock)
+    (folder / ORDERS).write_text(orders.text())
+    conduct(folder)
+    return Account.read((folder / ACCOUNT).read_text())
+
+
+def test_a_transfer_from_orders_to_account(tmp_path: Path) -> None:
+    account = conducted(tmp_path)
+    assert account.failure is None
+    assert account.results["flow0-requester"].moved_bytes == SIZE_BYTES
+    assert account.start_ns is not None and account.kernel
+    assert "ok" in (tmp_path / FILES / "flow0-requester.transfers").read_text()
+    counts = json.loads((tmp_path / COUNTS).read_text())
+    assert counts["meanwhile"] == {"lo 0": "cut\n"}, "what was due was done"
+    assert float(counts["before"]["clock"].split()[0]) <= float(counts["after"]["clock"].split()[0])
+    assert (tmp_path / SAMPLES).read_text().startswith("port,t_ns,bytes,drops,marks,repeats\nhere,")
+
+
+def test_while_nothing_moves_it_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first sample until the flow has ended, for whose packets nobody wakes it here."""
+
+    def sleep(agents: list[int], limit_ns: int) -> bool:
+        return bool(select.select(agents, (), (), limit_ns / 1e9)[0])
+
+    monkeypatch.setattr(conductor, "STILL_AFTER_NS", 0)
+    monkeypatch.setattr(conductor, "_JUST_NOW_NS", 5_000_000)
+    monkeypatch.setattr(conductor, "sleep_until_motion", sleep)
+    assert conducted(tmp_path, offset_ns=100_000_000).failure is None
+    assert max(int(line.rpartition(",")[2]) for line in (tmp_path / SAMPLES).read_text().split()[1:]) > 10
+
+
+def test_without_ports_nothing_is_sampled(tmp_path: Path) -> None:
+    account = conducted(tmp_path, ports={})
+    assert account.results["flow0-requester"].moved_bytes == SIZE_BYTES
+    assert (tmp_path / SAMPLES).read_text() == "port,t_ns,bytes,drops,marks,repeats\n"
+    assert json.loads((tmp_path / COUNTS).read_text())["meanwhile"] == {"lo 0": "cut\n"}
+
+
+def test_what_cannot_be_done_stands_in_the_account(tmp_path: Path) -> None:
+    account = conducted(tmp_path, first="false")
+    assert (account.start_ns, account.failure_kind) == (None, "configuration")
+    assert account.failure == "false: exit code 1"
+
+
+def test_what_is_no_message_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.encode", lambda _message: b'{"type": "dance"}')
+    account = conducted(tmp_path)
+    assert account.failure_kind == "protocol"
+    assert account.failure is not None and account.failure.startswith("the orders: type: got 'dance'")
+
+
+def test_a_folder_that_takes_no_files_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / SAMPLES).mkdir()
+    account = conducted(tmp_path)
+    assert account.failure_kind == "out_of_space"
+    assert account.failure == f"the conductor: {tmp_path / SAMPLES}: Is a directory"
+
+
+def test_a_role_that_does_not_end_has_hung(tmp_path: Path) -> None:
+    account = conducted(tmp_path, offset_ns=60 * 10**9, hung_after_ns=1)
+    assert account.failure_kind == "timeout"
+    assert account.failure == "flow0-requester did not end in its time"
+
+
+def test_the_outside_hears_how_far_time_has_come(tmp_path: Path) -> None:
+    conducted(tmp_path, offset_ns=3_000_000)
+    assert int((tmp_path / REACHED).read_text()) >= 1_000_000
+    assert not list(tmp_path.glob("*.new"))
+
+
+def test_more_roles_than_an_agent_takes_have_several_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conductor, "ROLES_MAX", 1)
+    account = conducted(tmp_path)
+    assert account.results["flow0-requester"].moved_bytes == SIZE_BYTES
+    assert len(list(tmp_path.glob("agent*.log"))) == 2
+
+
+def test_a_program_that_fails_is_named_with_its_words() -> None:
+    with pytest.raises(AgentError, match="ls -- /nowhere: ls: "):
+        run(Command(["ls", "--", "/nowhere"]))
+
+
+def test_flows_of_a_host_that_take_turns_have_one_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def order(number: int, address: str, turns: list[int]) -> RoleOrder:
+        request = Prepare(f"flow{number}", LIMIT_MS, "requester", address, "rogue", 100, turns=turns)
+        return RoleOrder(f"flow{number}", "requester", "", encode(request).decode(), [], 0, 1, 0)
+
+    monkeypatch.setattr(conductor, "ROLES_MAX", 3)
+    roles = [order(number, f"10.0.0.{number % 3}", [1, 2] if number % 3 else []) for number in range(9)]
+    agents = conductor._agents(roles)
+    assert len({agents[f"flow{number}"] for number in (1, 4, 7)}) == 1
+    assert len({agents[f"flow{number}"] for number in (2, 5, 8)}) == 1
+    assert set(agents.values()) == {0, 1, 2}
+    with pytest.raises(AgentError, match=r"4 flows take turns at 10\.0\.0\.1, and an agent has 3 roles"):
+        conductor._agents([*roles, order(10, "10.0.0.1", [1, 2])])

@@ -1,0 +1,122 @@
+import pytest
+from helpers.agent_roles import LIMIT_MS, SECOND_NS, Stage, play, results
+
+from rogue.agent.node.errors import MessageError
+from rogue.agent.node.messages import (
+    Alive,
+    Arrivals,
+    Connect,
+    Heartbeat,
+    Hello,
+    Load,
+    Loaded,
+    Prepare,
+    Result,
+    Results,
+    Start,
+)
+from rogue.agent.node.role import RoleState
+
+START = Start("here", LIMIT_MS, 1_000_000, SECOND_NS)
+LOAD = Load("here", LIMIT_MS, 100_000, count=3)
+HEARTBEAT = Heartbeat("here", LIMIT_MS)
+
+
+def test_a_role_lives_from_prepared_to_finished(stage: Stage) -> None:
+    here, there = stage.pair()
+    states = [here.ask(HEARTBEAT, Alive).state]
+    here.role.handle(LOAD)
+    here.role.handle(START)
+    states.append(here.ask(HEARTBEAT, Alive).state)
+    stage.clock.now = 1_000_000
+    here.turn()
+    states.append(here.ask(HEARTBEAT, Alive).state)
+    for _ in range(1_000):
+        here.turn()
+    alive = here.ask(HEARTBEAT, Alive)
+    assert [*states, alive.state] == ["connected", "waiting", "running", "finished"]
+    assert (alive.transfers_ended, alive.moved_bytes, alive.error) == (3, 300_000, None)
+    assert there.ask(Heartbeat("there", LIMIT_MS), Alive).state == "connected"
+
+
+def test_nothing_starts_before_its_time(stage: Stage) -> None:
+    here, _ = stage.pair()
+    here.role.handle(LOAD)
+    here.role.handle(START)
+    for _ in range(100):
+        here.turn()
+    assert here.role.state is RoleState.WAITING
+    assert here.role.deadline_ns == START.start_ns
+    assert here.ask(HEARTBEAT, Alive).moved_bytes == 0
+
+
+def test_what_still_runs_at_the_end_of_the_time_is_cut_off(stage: Stage) -> None:
+    here, there = stage.pair()
+    play(here, there, Load("here", LIMIT_MS, 65_536, count=None), run_ns=5_000_000)
+    sent = results(here)
+    assert sent.status == "unfinished"
+    assert (sent.transfers_unfinished, sent.transfers_error) == (1, 0)
+    assert sent.transfers_ok > 10
+    assert sent.end_ns >= sent.start_ns + 5_000_000
+
+
+def test_arrivals_come_in_portions(stage: Stage) -> None:
+    here, there = stage.pair()
+    assert here.ask(Arrivals("here", LIMIT_MS, [[0, 5], [100, 70_000]]), Loaded).transfers == 2
+    assert here.ask(Arrivals("here", LIMIT_MS, [[3_000_000, 0]]), Loaded).transfers == 3
+    play(here, there, None)
+    rows = here.rows("transfers")
+    assert [row["size_bytes"] for row in rows] == ["5", "70000", "0"]
+    assert int(rows[2]["start_ns"]) >= 1_000_000 + 3_000_000
+
+
+def test_repeats_end_after_their_time(stage: Stage) -> None:
+    here, there = stage.pair()
+    play(here, there, Load("here", LIMIT_MS, 65_536, count=None, repeat_for_ns=3_000_000))
+    starts = [int(row["start_ns"]) for row in here.rows("transfers")]
+    assert len(starts) > 10
+    assert max(starts) < 1_000_000 + 3_000_000
+    assert results(here).status == "ok"
+
+
+def test_requests_out_of_order_are_refused(stage: Stage) -> None:
+    here, there = stage.pair()
+    request = Prepare("new", LIMIT_MS, "requester", "10.9.0.1", "rogue", 4_096)
+    new = stage.enter(request)
+    for early, problem in ((START, "start before connect"), (request, "has been prepared already")):
+        with pytest.raises(MessageError, match=problem):
+            new.role.handle(early)
+    with pytest.raises(MessageError, match="start before load"):
+        here.role.handle(START)
+    with pytest.raises(MessageError, match="connected already"):
+        here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+    with pytest.raises(MessageError, match="a responder has no schedule"):
+        there.role.handle(LOAD)
+    here.role.handle(LOAD)
+    here.role.handle(START)
+    for late in (START, LOAD):
+        with pytest.raises(MessageError, match="started already"):
+            here.role.handle(late)
+    with pytest.raises(MessageError, match="hello"):
+        here.role.handle(Hello(3))
+
+
+def test_a_requester_that_runs_is_busy_and_a_responder_never(stage: Stage) -> None:
+    here, there = stage.pair()
+    here.role.handle(LOAD)
+    for actor in (here, there):
+        actor.role.handle(Start(actor.introduction.role, LIMIT_MS, 1_000_000, SECOND_NS))
+    assert (here.role.is_busy, there.role.is_busy) == (True, False)
+    stage.clock.now = 2_000_000
+    there.turn()
+    assert there.ask(Result("there", LIMIT_MS), Results).status == "idle"
+    assert there.role.state is RoleState.FINISHED
+
+
+def test_a_failure_is_kept_with_its_reason(stage: Stage) -> None:
+    here, _ = stage.pair()
+    here.role.fail(OSError("the disk is gone"))
+    here.turn()
+    alive = here.ask(HEARTBEAT, Alive)
+    assert (alive.state, alive.error) == ("failed", "the disk is gone")
+    assert here.role.deadline_ns is None

@@ -1,0 +1,107 @@
+import socket
+from dataclasses import replace
+
+import pytest
+from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
+
+from rogue.agent.baselines.errors import BaselineUnavailable
+from rogue.agent.baselines.stream import Header, encode_header
+from rogue.agent.core.errors import SettingsError
+from rogue.agent.node.errors import MessageError
+from rogue.agent.node.messages import Connect, Load, Prepare
+
+PREPARE = Prepare("here", LIMIT_MS, "requester", "127.0.0.1", "reno", 300_000)
+
+
+def pair(stage: Stage) -> tuple[Actor, Actor]:
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    here = stage.enter(replace(PREPARE, fill_seed=3))
+    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+    here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+    return here, there
+
+
+def test_transfers_end_when_they_have_arrived(stage: Stage) -> None:
+    here, there = pair(stage)
+    play(here, there, Load("here", LIMIT_MS, 300_000, count=5), run_ns=60 * 10**9)
+    sent, received = results(here, checksum=True), results(there, checksum=True)
+    assert (sent.status, sent.transfers_ok) == ("ok", 5)
+    assert sent.retransmitted_bytes is not None
+    assert sent.sha256 == received.sha256
+    assert (sent.moved_bytes, received.moved_bytes) == (1_500_000, 1_500_000)
+    assert (sent.facts["congestion_control"], received.facts["transfers"]) == ("reno", 5)
+    assert [row["status"] for row in here.rows("transfers")] == ["ok"] * 5
+    names = [row["name"] for row in here.rows("counters")]
+    assert names == ["tcp_retransmitted_packets", "tcp_sent_bytes", "tcp_retransmitted_bytes"]
+    assert there.rows("throughput") is not None
+
+
+def test_an_introduction_names_the_port_of_the_end_that_listens(stage: Stage) -> None:
+    here = stage.enter(PREPARE).introduction
+    there = stage.enter(replace(PREPARE, role="there", end="responder")).introduction
+    assert (here.service, here.tcp_port) == ("tcp", None)
+    assert there.tcp_port is not None
+    assert (there.gid, there.qp_num) == (None, None)
+
+
+def test_only_the_announced_peer_is_accepted(stage: Stage) -> None:
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    here = stage.enter(PREPARE)
+    there.role.handle(Connect("there", LIMIT_MS, replace(here.introduction, address="192.0.2.7")))
+    here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+    play(here, there, Load("here", LIMIT_MS, 5))
+    assert results(here).status == "error"
+
+
+def test_what_tcp_has_not_is_refused(stage: Stage) -> None:
+    for changed in (replace(PREPARE, parameters={"retry_count": 3}), replace(PREPARE, verb="read")):
+        with pytest.raises(SettingsError, match="TCP has no parameters and no verbs"):
+            stage.enter(changed)
+    with pytest.raises(BaselineUnavailable, match="cannot listen"):
+        stage.enter(replace(PREPARE, end="responder", address="192.0.2.1"))
+
+
+def test_ends_of_different_kinds_do_not_connect(stage: Stage) -> None:
+    here = stage.enter(PREPARE)
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    rdma = replace(here.introduction, service="rc")
+    with pytest.raises(MessageError, match="got rc, expected tcp"):
+        there.role.handle(Connect("there", LIMIT_MS, rdma))
+    with pytest.raises(SettingsError, match=r"peer\.tcp_port"):
+        here.role.handle(Connect("here", LIMIT_MS, rdma))
+
+
+def connected_as(there: Actor, first: bytes) -> socket.socket:
+    """Somebody connects from the peer's address, before the peer does, and says this."""
+    assert there.introduction.tcp_port is not None
+    stranger = socket.create_connection(("127.0.0.1", there.introduction.tcp_port))
+    stranger.sendall(first)
+    return stranger
+
+
+@pytest.mark.parametrize("first", [b"", b"x" * 7, encode_header(Header(1, 10)) + bytes(10)])
+def test_the_first_connection_from_the_peers_address_is_no_proof(stage: Stage, first: bytes) -> None:
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    here = stage.enter(replace(PREPARE, fill_seed=3))
+    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+    with connected_as(there, first):
+        there.turn()
+        here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+        play(here, there, Load("here", LIMIT_MS, 300_000, count=2), run_ns=60 * 10**9)
+    sent, received = results(here, checksum=True), results(there, checksum=True)
+    assert (sent.status, sent.sha256) == ("ok", received.sha256)
+    assert received.moved_bytes == 600_000
+
+
+def test_a_token_is_a_secret_of_its_own_for_each_connection(stage: Stage) -> None:
+    ends = [stage.enter(replace(PREPARE, role=f"there{number}", end="responder")) for number in range(2)]
+    tokens = {end.introduction.tcp_token for end in ends}
+    assert len(tokens) == 2 and None not in tokens
+    assert stage.enter(PREPARE).introduction.tcp_token is None, "who connects needs none"
+
+
+def test_a_responder_without_a_token_is_none_of_ours(stage: Stage) -> None:
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    here = stage.enter(PREPARE)
+    with pytest.raises(SettingsError, match=r"peer\.tcp_token"):
+        here.role.handle(Connect("here", LIMIT_MS, replace(there.introduction, tcp_token=None)))

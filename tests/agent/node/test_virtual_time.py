@@ -1,0 +1,60 @@
+"""What agents in a kernel with a virtual clock are told and given."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.agent_roles import GID
+
+from rogue.agent.drivers.exact_poller import ExactPoller
+from rogue.agent.drivers.verbs.discovery import PortAddress
+from rogue.agent.node import virtual_time
+from rogue.agent.node.end import Workplace
+from rogue.agent.node.messages import Capabilities
+from rogue.agent.node.virtual_time import KnownNode
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_a_node_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    ports = [PortAddress("rxe-h0", 1, 1, GID, 10**10, "h0")]
+    monkeypatch.setattr(virtual_time, "roce_ports", lambda *, is_fresh: ports if is_fresh else [])
+    monkeypatch.setattr("rogue.agent.node.capabilities._output", lambda command: pytest.fail(command[0]))
+    known = KnownNode.found()
+    assert known.ports is ports
+    assert isinstance(known.capabilities, Capabilities)
+    assert [port["device"] for port in known.capabilities.ports] == ["rxe-h0"]
+
+
+def test_timers_are_no_later_than_they_must_be() -> None:
+    """In a process of its own: what is set stays set."""
+    code = """
+import ctypes
+from rogue.agent.node.virtual_time import be_exact
+be_exact()
+print(ctypes.CDLL(None).prctl(30, 0, 0, 0, 0))  # PR_GET_TIMERSLACK
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT)
+    assert done.stdout == b"1\n"
+
+
+def test_a_role_has_the_ports_and_a_clock_that_stands_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Workplace] = []
+
+    class Idle:
+        def __init__(self, _source: int, _sink: int, workplace: Workplace, _open_end: object) -> None:
+            found.append(workplace)
+
+        def serve(self) -> int:
+            return 7
+
+    monkeypatch.setattr(virtual_time, "DataProcess", Idle)
+    ports = [PortAddress("rxe-h0", 1, 1, GID, 10**10, "h0")]
+    assert virtual_time.work(ports, "flow0-requester", tmp_path, 0, 1) == 7
+    (workplace,) = found
+    assert workplace.ports is ports
+    assert isinstance(workplace.poller, ExactPoller)
+    assert workplace.clock() == workplace.stamp() == workplace.clock()
