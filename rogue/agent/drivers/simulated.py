@@ -254,10 +254,10 @@ class SimulatedFlow(RecoveringFlow):
         self.rtt_samples.append(rtt_sample(action))
 
     def _schedule_next(self, now: HostNs | None) -> None:
-        """Begin the next transfer at its time; without a delay when that is now."""
+        """Begin the next transfer at its time; without a delay when that is now, or was before its turn came."""
         application = self._application
         while application.next_start_ns is not None:
-            if application.next_start_ns != now:
+            if now is None or application.next_start_ns > now:
                 self._simulation.schedule(application.next_start_ns, self._on_start)
                 return
             self._connection.submit(application.begin(now))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
 from typing import Literal, NamedTuple
 
 from rogue.workloads.files import DataFile
@@ -57,7 +56,11 @@ class GoalSchedule:
             yield from (Turn(each, is_done=False) for each in operation.irequires)
 
     def turns(self) -> Iterator[Turn]:
-        """Each after its causes, and else in the order of the file; those in cycles are left out."""
+        """Each after its causes, by how many turns must come before it, and else in the order of the file.
+
+        So of two messages on one connection the one goes first that can go sooner, if all turns last as long.
+        Those in cycles are left out.
+        """
         missing: dict[Turn, int] = {}
         following: dict[Turn, list[Turn]] = {}
         for number in range(len(self.operations)):
@@ -66,15 +69,16 @@ class GoalSchedule:
                 missing[turn] = len(causes)
                 for cause in causes:
                     following.setdefault(cause, []).append(turn)
-        free = [turn for turn, count in missing.items() if not count]
-        heapify(free)
-        while free:
-            turn = heappop(free)
-            yield turn
-            for after in following.get(turn, ()):
-                missing[after] -= 1
-                if not missing[after]:
-                    heappush(free, after)
+        generation = [turn for turn, count in missing.items() if not count]
+        while generation:
+            yield from generation
+            freed = []
+            for turn in generation:
+                for after in following.get(turn, ()):
+                    missing[after] -= 1
+                    if not missing[after]:
+                        freed.append(after)
+            generation = sorted(freed)
 
     def first_in_cycle(self) -> int | None:
         """The first operation that waits for itself, or for one that does; None if all can start."""

@@ -36,7 +36,19 @@ def test_two_that_wait_for_each_others_message_are_a_cycle() -> None:
         Operation("calc", 1, 5, requires=(4,)),
     )
     assert found.first_in_cycle() == 1
-    assert list(found.turns()) == [Turn(0, False), Turn(0, True), Turn(1, False), Turn(3, False)]
+    assert list(found.turns()) == [Turn(0, False), Turn(3, False), Turn(0, True), Turn(1, False)]
+
+
+def test_what_has_less_before_it_has_its_turn_first() -> None:
+    """Of rank 0's messages to rank 1 the second in the file may go at once, the first after another's."""
+    found = schedule(
+        Operation("recv", 0, 1, 1, match=3),
+        Operation("send", 0, 1, 1, requires=(0,)),
+        Operation("send", 0, 2, 1),
+        Operation("send", 1, 1, 0),
+    )
+    sends = [turn.operation for turn in found.turns() if not turn.is_done and turn.operation in {1, 2}]
+    assert sends == [2, 1]
 
 
 def test_a_long_way_leads_to_a_cycle() -> None:
