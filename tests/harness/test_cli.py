@@ -55,7 +55,7 @@ def test_help_teaches_with_examples(here: Here) -> None:
 def test_help_loads_nothing_heavy() -> None:
     """What makes a command slow to start is what it loads."""
     heavy = {"numpy", "pandas", "pyarrow", "matplotlib", "pydantic", "yaml", "rich.progress"}
-    source = "import sys, harness.cli; print(*sys.modules)"
+    source = "import sys, rogue.harness.cli; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     assert "typer" in done.stdout.split()
     assert not heavy & set(done.stdout.split())

@@ -293,7 +293,7 @@ class TestPage:
 
 
 def test_a_list_loads_nothing_heavy() -> None:
-    source = "import sys, reports.index; print(*sys.modules)"
+    source = "import sys, rogue.reports.index; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     assert not {"numpy", "pandas", "pyarrow", "matplotlib", "scipy"} & set(done.stdout.split())
 

@@ -76,6 +76,6 @@ def test_names_are_those_of_the_modules_that_take_long_to_import() -> None:
 
 
 def test_nothing_heavy_is_imported_for_a_name() -> None:
-    code = "import sys, harness.cli; print(*{'numpy', 'pandas', 'pydantic', 'yaml'} & {*sys.modules})"
+    code = "import sys, rogue.harness.cli; print(*{'numpy', 'pandas', 'pydantic', 'yaml'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

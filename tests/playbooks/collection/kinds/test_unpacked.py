@@ -1,4 +1,5 @@
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,6 +81,6 @@ def _origins(node: FakeNode) -> set[str]:
     command = [sys.executable, "-v", "-I", "-S", str(node.path(ARCHIVE)), "serve"]
     done = subprocess.run(command, input=HELLO, capture_output=True, check=True)
     assert done.stdout.startswith(b'{"type":"capabilities"')
-    lines = [line for line in done.stderr.decode().splitlines() if "rogue.agent" in line]
+    lines = [line for line in done.stderr.decode().splitlines() if re.search(r"rogue[./]agent", line)]
     found = {"unpacked" for line in lines if line.startswith("# code object from") and ".pyc" in line}
     return found | {"archive" for line in lines if line.startswith("import ") and "zipimporter" in line}
