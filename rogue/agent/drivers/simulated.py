@@ -254,7 +254,7 @@ class SimulatedFlow(RecoveringFlow):
         self.rtt_samples.append(rtt_sample(action))
 
     def _schedule_next(self, now: HostNs | None) -> None:
-        """Begin the next transfer at its time; without a delay when that is now, or was before its turn came."""
+        """Begin the next transfer at its time; at once when that is now, or was before its turn came."""
         application = self._application
         while application.next_start_ns is not None:
             if now is None or application.next_start_ns > now:
