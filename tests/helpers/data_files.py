@@ -15,6 +15,22 @@ FLOWS, OTHER_FLOWS = TRAFFIC / "flows.csv", TRAFFIC / "other.csv"
 NETWORK, OTHER_NETWORK = TRAFFIC / "network.yaml", TRAFFIC / "other.yaml"
 GOAL, OTHER_GOAL = TRAFFIC / "ring.goal", TRAFFIC / "pair.goal"
 SIZES = TRAFFIC / "sizes.csv"
+LEAF_SPINE = """\
+Nodes 8
+Tiers 2
+Podsize 8
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 4
+Radix_Up 2
+Downlink_Latency_ns 1000
+Oversubscribed 2
+Tier 1
+Downlink_speed_Gbps 200
+Radix_Down 2
+Downlink_Latency_ns 500
+"""
+"""Of htsim: eight hosts below two leaves."""
 
 
 def trace_rows(text: str) -> TraceRows:

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from helpers.cloudlab import C6525, M510, XL170
+from helpers.data_files import LEAF_SPINE
 from helpers.experiments import SMALL
 from helpers.fake_agents import DOOL
 from helpers.seals import SEAL
@@ -55,21 +56,6 @@ from rogue.workloads.manifest import ManifestError, parse_manifest
 from rogue.workloads.records import TABLES
 
 ROOT = Path(__file__).parents[2]
-HTSIM = b"""\
-Nodes 8
-Tiers 2
-Podsize 8
-Tier 0
-Downlink_speed_Gbps 100
-Radix_Down 4
-Radix_Up 2
-Downlink_Latency_ns 1000
-Oversubscribed 2
-Tier 1
-Downlink_speed_Gbps 200
-Radix_Down 2
-Downlink_Latency_ns 500
-"""
 TRAFFIC = ROOT / "tests" / "data" / "traffic"
 TOLD = (PydanticCustomError,)
 HPCC = b"3 1 2\n2\n0 2 10Gbps 1000ns 0\n1 2 10Gbps 1000ns 0\n"
@@ -239,7 +225,7 @@ INPUTS: dict[str, Input] = {
     "hpcc flows": Input(
         _of_file(read_flows, "flow.txt"), [b"2\n2 1 3 100 200000000 2\n7 4 3 100 1 2.1\n"], TOLD
     ),
-    "htsim topologies": Input(_of_file(read_tree, "a.topo"), [HTSIM], TOLD),
+    "htsim topologies": Input(_of_file(read_tree, "a.topo"), [LEAF_SPINE.encode()], TOLD),
     "goal": Input(_of_file(read_goal, "a.goal"), [(TRAFFIC / "pair.goal").read_bytes()], TOLD),
     "flow sizes": Input(_of_file(read_sizes, "a.csv"), [(TRAFFIC / "sizes.csv").read_bytes()], TOLD),
     "htsim connections": Input(

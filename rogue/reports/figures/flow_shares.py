@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.figures.marks import Values, rule
-from rogue.reports.figures.panels import compared_panels, legend_above, panels, plain
+from rogue.reports.figures.panels import compared_panels, legend_above, panels, plain, scales_from_zero
 from rogue.reports.quantities import Unit, quantity_text
 from rogue.reports.results import Results, Setting
 from rogue.reports.view import CellView
@@ -63,9 +63,7 @@ class FlowShares(ReportFigure):
             _name_hosts(axis, views[0])
             axis.set_xlabel("sending host")
             axis.set_ylabel("% of ideal share")
-        for axis in axes:  # scales are shared: a limit is known once every panel that shares it is drawn
-            together = [axis, *axis.get_shared_y_axes().get_siblings(axis)]
-            axis.set_ylim(0, 1.06 * max(float(one.dataLim.ymax) for one in together))
+        scales_from_zero(axes)
         legend_above(figure, axes)
         return figure
 

@@ -168,6 +168,16 @@ def compared_panels(settings: Sequence[Setting]) -> tuple[list[Setting], int, Sh
     return ordered, 2, "all"
 
 
+def scales_from_zero(axes: Sequence[Axes]) -> None:
+    """Let every scale begin at 0 and end above the largest value of the panels that share it.
+
+    Called when all of them are drawn.
+    """
+    for axis in axes:
+        together = [axis, *axis.get_shared_y_axes().get_siblings(axis)]
+        axis.set_ylim(0, 1.06 * max(float(one.dataLim.ymax) for one in together))
+
+
 def legend_above(figure: Figure, axes: Sequence[Axes]) -> None:
     """Put one legend of all that the panels explain above them, where it hides nothing."""
     explained: dict[str, Artist] = {}

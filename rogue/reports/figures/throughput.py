@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.figures.marks import POINTS_MAX, Values, draw_spread, rule
-from rogue.reports.figures.panels import compared_panels, legend_above, panels
+from rogue.reports.figures.panels import compared_panels, legend_above, panels, scales_from_zero
 from rogue.reports.figures.points import points_text
 from rogue.reports.quantities import Unit, counted, duration_text, joined, quantity_text
 from rogue.reports.results import Results
@@ -75,9 +75,7 @@ class ThroughputOverTime(ReportFigure):
             _draw_share(axis, view)
             _mark_failures(axis, view)
             axis.set_ylabel("goodput (Gb/s)")
-        for axis in axes:  # scales are shared: a limit is known once every panel that shares it is drawn
-            together = [axis, *axis.get_shared_y_axes().get_siblings(axis)]
-            axis.set_ylim(0, 1.06 * max(float(one.dataLim.ymax) for one in together))
+        scales_from_zero(axes)
         legend_above(figure, axes)
         return figure
 

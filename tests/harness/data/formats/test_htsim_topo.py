@@ -1,7 +1,7 @@
 """Topologies of htsim."""
 
 import pytest
-from helpers.data_files import link_list
+from helpers.data_files import LEAF_SPINE, link_list
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.formats.htsim_topo import read_tree
@@ -9,21 +9,6 @@ from rogue.harness.data.source import data_source
 from rogue.workloads.topologies.fat_tree import FatTree
 from rogue.workloads.topologies.links import Links
 
-LEAF_SPINE = """\
-Nodes 8
-Tiers 2
-Podsize 8
-Tier 0
-Downlink_speed_Gbps 100
-Radix_Down 4
-Radix_Up 2
-Downlink_Latency_ns 1000
-Oversubscribed 2
-Tier 1
-Downlink_speed_Gbps 200
-Radix_Down 2
-Downlink_Latency_ns 500
-"""
 THREE_TIERS = """\
 # the fat tree of switches with four ports
 Nodes 16
