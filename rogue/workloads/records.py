@@ -8,7 +8,7 @@ Version 2 added ``events``; what version 1 wrote is read as a run that recorded 
 ``retransmitted_bytes`` to ``throughput``; a nullable column that an older run lacks is read as nulls.
 Version 4 has nulls in ``base_rtt_ns`` of ``rtt`` where a control believes in none.
 The same version added ``group`` and ``service`` to ``latency``.  Version 5 added ``arrived_ns`` and
-``waited_for_*`` to ``flows``, and the table ``packets``.
+``waited_for_*`` to ``flows``, and the table ``packets``.  Version 6 added the table ``control``.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from enum import StrEnum
 from types import NoneType
 from typing import Annotated, Final, Literal, NamedTuple, get_args, get_type_hints
 
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 6
 
 ColumnType = Literal["int64", "float64", "string", "bool"]
 
@@ -196,6 +196,15 @@ class RttRow(NamedTuple):
     ]
 
 
+class ControlRow(NamedTuple):
+    """One quantity that a congestion control believes in, at one instant."""
+
+    flow_id: Annotated[str, "group/source->destination"]
+    t_ns: Annotated[int, "host time of the RTT sample after which it is so, or when the NIC was asked"]
+    name: Annotated[str, "the control's own word; its unit, if it has one, is the last part"]
+    value: Annotated[float, "in that unit"]
+
+
 class EventRow(NamedTuple):
     """What happened to a queue pair or a link."""
 
@@ -267,10 +276,11 @@ COUNTERS: Final = _table(
     "counters", "counters of nodes and ports, read before and after, never during", CounterRow
 )
 RTT: Final = _table("rtt", "one row per RTT sample of the agent", RttRow)
+CONTROL: Final = _table("control", "what congestion controls of hosts and NICs believe", ControlRow)
 EVENTS: Final = _table("events", "what happened to queue pairs and links", EventRow)
 PACKETS: Final = _table("packets", "packets of chosen ports, where a run recorded them", PacketRow)
 
 TABLES: Final[dict[str, Table]] = {
     table.name: table
-    for table in (FLOWS, THROUGHPUT, LATENCY, QUEUES, PAUSES, CPU, COUNTERS, RTT, EVENTS, PACKETS)
+    for table in (FLOWS, THROUGHPUT, LATENCY, QUEUES, PAUSES, CPU, COUNTERS, RTT, CONTROL, EVENTS, PACKETS)
 }

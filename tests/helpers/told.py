@@ -38,6 +38,7 @@ t_ns,interval_ns,delivered_bytes,cwnd_over_rtt_bps,limiter_bps
 t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason
 1,1,1,1,1,1,1,accepted
 """,
+    "control": b"t_ns,name,value\n1,alpha,1\n",
 }
 
 

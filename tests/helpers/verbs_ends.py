@@ -24,6 +24,7 @@ from rogue.agent.drivers.verbs.clock import Clocks
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.endpoint import Endpoint, EndpointPlan, Remote, opened
 from rogue.agent.drivers.verbs.flow import (
+    CONTROL_COLUMNS,
     EVENT_COLUMNS,
     RTT_COLUMNS,
     FlowRecords,
@@ -182,6 +183,7 @@ def scene(
         TransferLog(sent.table("transfers", TRANSFER_COLUMNS)),
         sent.table("events", EVENT_COLUMNS),
         sent.table("rtt", RTT_COLUMNS),
+        sent.table("control", CONTROL_COLUMNS),
         ThroughputMeter(sent.table("throughput", METER_COLUMNS), INTERVAL_NS),
     )
     shape = FlowShape(BUFFER_BYTES, settings.segment_bytes, MTU_BYTES, settings.service == "uc")

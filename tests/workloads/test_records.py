@@ -7,7 +7,7 @@ from rogue.workloads.records import TABLES, Column, FailureKind, Table
 UNITS = ("_ns", "_ps", "_bytes", "_bps", "_packets", "_cores")
 UNITLESS_NUMBERS = {
     "transfer_id", "waited_for_transfer", "wr_id", "priority", "slowdown", "drops", "marks", "before",
-    "after", "bytes",
+    "after", "bytes", "value",
     "src_qp_num", "qp_num", "psn", "immediate", "told_priorities", "paused_priorities",
 }  # fmt: skip
 

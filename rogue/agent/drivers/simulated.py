@@ -26,7 +26,7 @@ from rogue.agent.drivers.simulated_arrivals import Arrivals
 from rogue.agent.drivers.simulated_library import SimulatedLibrary
 from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime, WorkCompletion
 from rogue.agent.drivers.simulated_path import SimulatedPath
-from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, drain, rtt_sample
+from rogue.agent.drivers.step import UNEXPLAINED, ControlSample, RecoveringFlow, RttSample, drain, rtt_sample
 from rogue.agent.drivers.turn import Turn
 from rogue.simulator import QueuePair, QueuePairError
 
@@ -60,6 +60,7 @@ class SimulatedFlow(RecoveringFlow):
         link: LinkFacts,
         schedule: Schedule,
         record_rtt: bool,
+        record_control: bool = False,
         peer_link: LinkFacts | None = None,
         instruments: Instruments = NO_INSTRUMENTS,
         record_inputs: TextIO | None = None,
@@ -84,15 +85,18 @@ class SimulatedFlow(RecoveringFlow):
         peer = None if self.library is None else path.peer(peer_link or link)
         if settings.estimator is not None and ESTIMATORS[settings.estimator].is_oracle:
             instruments = instruments._replace(left_ns=self._left_ns)
+        is_traced = record_rtt or record_control
         self._connection = _connection(
-            settings, link, self._queue_pair.qp_num, record_rtt, peer, instruments, record_inputs
+            settings, link, self._queue_pair.qp_num, is_traced, peer, instruments, record_inputs
         )
         self._is_reader = schedule.verb == "read"
         self._turn = self._share_limiters(settings)
         self._timer = simulation.timer(self._on_timer)
         self._armed_ns: HostNs | None = None
         self._resent_bytes = 0
+        self._records_control = record_control
         self.rtt_samples: list[RttSample] = []
+        self.control_samples: list[ControlSample] = []
         self.failures: list[tuple[HostNs, int | None, str]] = []
         self.events: list[FlowEvent] = []
         self._attach(settings)
@@ -250,8 +254,10 @@ class SimulatedFlow(RecoveringFlow):
         self.events.append(FlowEvent(now, event, detail))
 
     def trace(self, action: Trace) -> None:
-        """Keep an RTT sample."""
+        """Keep an RTT sample, and what the control believes after it."""
         self.rtt_samples.append(rtt_sample(action))
+        if self._records_control:
+            self.control_samples.append((action.t_ns, action.metrics))
 
     def _schedule_next(self, now: HostNs | None) -> None:
         """Begin the next transfer at its time; at once when that is now, or was before its turn came."""

@@ -25,6 +25,8 @@ UNEXPLAINED = "queue pair error"
 """Why a queue pair failed of which only that is known."""
 RttSample = tuple[HostNs, int, int, int | None, float, int, bool, str]
 """(t_ns, wr_id, rtt_ns, base_rtt_ns, cwnd_packets, limiter_bps, accepted, reason)"""
+ControlSample = tuple[HostNs, dict[str, float]]
+"""What a control believed after an RTT sample, by name."""
 
 
 class Driver(Protocol):

@@ -121,6 +121,7 @@ class Prepare(RoleRequest):
     )
     sample_interval_ns: int = field(default=100_000_000, metadata=_takes(_SAMPLE_INTERVAL_NS))
     record_rtt: bool = field(default=True, metadata=_takes(Flag()))
+    record_control: bool = field(default=False, metadata=_takes(Flag()))
     record_inputs: bool = field(default=False, metadata=_takes(Flag()))
     interface: str | None = field(default=None, metadata=_takes(Optional(_INTERFACE)))
     secret_seed: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))

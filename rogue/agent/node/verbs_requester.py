@@ -14,6 +14,7 @@ from rogue.agent.drivers.replay import RecordedConnection
 from rogue.agent.drivers.transfers import TransferLog
 from rogue.agent.drivers.verbs.clock import Clocks
 from rogue.agent.drivers.verbs.flow import (
+    CONTROL_COLUMNS,
     RTT_COLUMNS,
     FlowRecords,
     FlowShape,
@@ -50,6 +51,7 @@ class VerbsRequester(VerbsEnd):
             transfers=TransferLog(spool.table("transfers", transfers.COLUMNS)),
             events=self._events,
             rtt=spool.table("rtt", RTT_COLUMNS) if self._has_rtt else None,
+            control=spool.table("control", CONTROL_COLUMNS) if self._has_control else None,
             meter=self._meter,
         )
         connection = self._connection(peer, mtu_bytes)
@@ -74,6 +76,10 @@ class VerbsRequester(VerbsEnd):
     @property
     def _has_rtt(self) -> bool:
         return self._base.request.record_rtt and self._base.settings.estimator is not None
+
+    @property
+    def _has_control(self) -> bool:
+        return self._base.request.record_control and self._base.settings.estimator is not None
 
     def _connection(self, peer: Prepared, mtu_bytes: int) -> Connection:
         """The core's connection, which writes down its life if asked to."""

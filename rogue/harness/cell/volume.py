@@ -13,6 +13,8 @@ FLOW_BYTES, LATENCY_BYTES, QUEUE_BYTES, RTT_BYTES, THROUGHPUT_BYTES = 100, 10, 2
 """Of a row in Parquet, rounded up: 90, 9, 1, 16 and 21 in experiments/quickstart.yaml with RoGUE."""
 PACKET_BYTES: Final = 10
 """Likewise: 8.7 of 100 000 packets of an incast with DCQCN."""
+CONTROL_BYTES: Final = 4 * 10
+"""Likewise: four quantities; 9.6 each of a NIC with DCQCN, 4.5 of an agent."""
 CELL_BYTES: Final = 20_000
 """What is there for every cell: empty tables, its record, its settings."""
 
@@ -22,6 +24,7 @@ def expected_bytes(cell: Cell) -> float:
     experiment, timing = cell.experiment, cell.timing
     flows = [flow for group in cell.groups for flow in group.flows]
     moved_bytes = _received_bytes(cell, flows)
+    intervals = timing.traffic_ns / timing.throughput_interval_ns * len(flows)
     queues = timing.limit_ns / timing.queue_interval_ns * switch_ports(cell.topology)
     return CELL_BYTES + sum(
         (
@@ -30,9 +33,8 @@ def expected_bytes(cell: Cell) -> float:
             QUEUE_BYTES * queues * experiment.measures("queues"),
             PACKET_BYTES * _packets(cell, flows, moved_bytes),
             RTT_BYTES * moved_bytes / SEGMENT_BYTES * experiment.measures("rtt"),
-            THROUGHPUT_BYTES
-            * (timing.traffic_ns / timing.throughput_interval_ns * len(flows))
-            * experiment.measures("throughput"),
+            CONTROL_BYTES * max(moved_bytes / SEGMENT_BYTES, intervals) * experiment.measures("control"),
+            THROUGHPUT_BYTES * intervals * experiment.measures("throughput"),
         )
     )
 

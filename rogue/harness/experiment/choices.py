@@ -13,7 +13,7 @@ from rogue.workloads.spelling import meant
 from rogue.workloads.traffic import WORKLOADS, Workload
 from rogue.workloads.transports import BASES, TransportName, TransportNameError, parse_transport
 
-MeasureKind = Literal["throughput", "latency", "queues", "pauses", "cpu", "rtt", "packets"]
+MeasureKind = Literal["throughput", "latency", "queues", "pauses", "cpu", "rtt", "control", "packets"]
 MEASURES: Final[dict[MeasureKind, str]] = {
     "throughput": "payload delivered in order, per flow and interval",
     "latency": "round trips of the probe",
@@ -21,11 +21,12 @@ MEASURES: Final[dict[MeasureKind, str]] = {
     "pauses": "intervals in which a port was paused",
     "cpu": "processor time used on the hosts",
     "rtt": "the agent's RTT samples",
+    "control": "what congestion controls of hosts and NICs believe; only when asked for by name",
     "packets": "every packet of chosen ports, flows and times; only when asked for by name",
 }
 SAMPLED: Final[tuple[MeasureKind, ...]] = ("throughput", "queues")
 """Measures that have an interval; what the others record is written down whenever it happens."""
-ON_REQUEST: Final[tuple[MeasureKind, ...]] = ("packets",)
+ON_REQUEST: Final[tuple[MeasureKind, ...]] = ("control", "packets")
 """Measures that an experiment gets only if it names them."""
 PACKETS_MAX: Final = 2_000_000
 """Of one cell: they lie in memory until its end."""

@@ -4,6 +4,7 @@ from typing import Final
 
 from rogue.reports.figures.bars import Bars
 from rogue.reports.figures.completion_times import CompletionTimes
+from rogue.reports.figures.control import ControlOverTime
 from rogue.reports.figures.cpu_load import CpuLoad
 from rogue.reports.figures.critical_path import CriticalPath
 from rogue.reports.figures.factor_sweep import FactorSweep
@@ -40,4 +41,5 @@ FIGURES: Final[dict[str, type[ReportFigure]]] = {
     "rtt_estimate": RttEstimate,
     "rate_estimate": RateEstimate,
     "window": WindowOverTime,
+    "control": ControlOverTime,
 }

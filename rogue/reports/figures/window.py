@@ -1,15 +1,13 @@
 """Figure: the agents' congestion windows and rate limits over time."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import POINTS_MAX, draw_spread
+from rogue.reports.figures.flow_lines import draw_flow_lines
 from rogue.reports.figures.panels import panels
 from rogue.reports.quantities import counted
 from rogue.reports.results import Results
@@ -41,10 +39,12 @@ class WindowOverTime(ReportFigure):
         figure, axes = panels(titles, share="none", legend=False)
         for row, setting in enumerate(settings):
             views = self.views(results, setting)
-            _draw_samples(axes[2 * row], views, "cwnd_packets", 1.0, setting.style.colour)
-            _draw_samples(axes[2 * row + 1], views, "limiter_bps", 1e9, setting.style.colour)
-            axes[2 * row].set_ylabel("window (packets)")
-            axes[2 * row + 1].set_ylabel("limit (Gb/s)")
+            columns = (("cwnd_packets", 1.0, "window (packets)"), ("limiter_bps", 1e9, "limit (Gb/s)"))
+            for axis, (column, unit, label) in zip(axes[2 * row :], columns, strict=False):
+                samples = [_accepted(view, column) for view in views]
+                draw_flow_lines(axis, samples, (column, unit), setting.style.colour)
+                axis.set_ylim(bottom=0)
+                axis.set_ylabel(label)
         return figure
 
     def describe(self, results: Results) -> str:
@@ -59,28 +59,6 @@ class WindowOverTime(ReportFigure):
                 f" eight in ten windows between {low:.1f} and {high:.1f} packets."
             )
         return " ".join(sentences)
-
-
-def _draw_samples(axis: Axes, views: Sequence[CellView], column: str, unit: float, colour: str) -> None:
-    """Draw one thin line per flow of the first repetition, and the spread over all flows and repetitions."""
-    samples = [_accepted(view, column) for view in views]
-    together = pd.concat(samples)
-    if together.groupby(together["flow_id"].astype(str)).ngroups * len(views) > 1:
-        times_s = together["t_ns"].to_numpy(dtype=np.float64) / 1e9
-        draw_spread(axis, times_s, together[column].to_numpy(dtype=np.float64) / unit, colour)
-    for _, flow in samples[0].groupby("flow_id", observed=True):
-        kept = np.unique(np.linspace(0, len(flow) - 1, min(POINTS_MAX, len(flow))).astype(int))
-        axis.plot(
-            flow["t_ns"].to_numpy()[kept] / 1e9,
-            flow[column].to_numpy()[kept] / unit,
-            color=colour,
-            linewidth=0.7,
-            alpha=0.6,
-            drawstyle="steps-post",
-        )
-    axis.set_ylim(bottom=0)
-    axis.set_xlim(left=0)
-    axis.set_xlabel("time (s)")
 
 
 def _accepted(view: CellView, column: str) -> pd.DataFrame:

@@ -12,6 +12,7 @@ RATES: Final = "rates"
 QUEUES: Final = "queues"
 PAUSES: Final = "pauses"
 AGENTS: Final = "agents"
+CONTROLS: Final = "controls"
 PROBES: Final = "probes"
 PACKETS: Final = "packets"
 ACCEPTED: Final = "accepted"
@@ -73,6 +74,12 @@ def agents(table: pd.DataFrame, trace: Trace) -> None:
             trace.instant((AGENTS, str(flow_id)), str(row["reason"]), float(row["t_ns"]), args)
 
 
+def controls(table: pd.DataFrame, trace: Trace) -> None:
+    """Add what congestion controls believe, each quantity by itself."""
+    for (flow_id, name), rows in _each(table, ["flow_id", "name"]):
+        trace.counter((CONTROLS, f"{flow_id} {name}"), *_points(rows, "value", 1))
+
+
 def events(table: pd.DataFrame, trace: Trace) -> None:
     """Add what happened to queue pairs and links."""
     for row in table.to_dict("records"):
@@ -104,6 +111,7 @@ TRACKS: Final[dict[str, Callable[[pd.DataFrame, Trace], None]]] = {
     "queues": queues,
     "pauses": pauses,
     "rtt": agents,
+    "control": controls,
     "events": events,
     "latency": probes,
     "packets": packets,

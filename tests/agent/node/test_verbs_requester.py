@@ -59,7 +59,17 @@ def test_samples_are_left_out_if_not_asked_for(stage: Stage) -> None:
     here, there = stage.pair(record_rtt=False)
     play(here, there, Load("here", LIMIT_MS, 10 * 65_536))
     assert "rtt" not in here.workplace.spool.paths
+    assert "control" not in here.workplace.spool.paths
     assert results(here).status == "ok"
+
+
+def test_what_a_control_believes_is_written_down_if_asked_for(stage: Stage) -> None:
+    here, there = stage.pair(record_control=True)
+    play(here, there, Load("here", LIMIT_MS, 10 * 65_536))
+    assert {row["name"] for row in here.rows("control")} >= {"cwnd_packets", "base_rtt_ns"}
+    assert len(here.rows("control")) % len(here.rows("rtt")) == 0
+    without, _ = stage.pair("roce", record_control=True)
+    assert "control" not in without.workplace.spool.paths
 
 
 def test_a_log_of_the_inputs_replays_to_identical_actions(stage: Stage) -> None:

@@ -65,6 +65,19 @@ def test_decisions_of_agents_are_marked(tmp_path: Path) -> None:
     assert curves["a limit (Gb/s)"] == {"value": 1.0}
 
 
+def test_each_quantity_of_a_control_is_a_curve(tmp_path: Path) -> None:
+    rows: dict[str, list[object]] = {
+        "flow_id": ["a", "a", "b"], "t_ns": [1000, 1000, 2000], "name": ["alpha", "rate_bps", "alpha"],
+        "value": [0.5, 1e9, 0.25],
+    }  # fmt: skip
+    found = {each["name"]: (each["ts"], each["args"]) for each in events(tmp_path, "control", rows)}
+    assert found == {
+        "a alpha": (1, {"value": 0.5}),
+        "a rate_bps": (1, {"value": 1e9}),
+        "b alpha": (2, {"value": 0.25}),
+    }
+
+
 def test_packets_stand_at_their_port(tmp_path: Path) -> None:
     rows: dict[str, list[object]] = {
         "t_ps": [1_234, 5_000_000, 6_000_000], "port": ["s0->h0"] * 3, "kind": ["write"] * 3,

@@ -68,6 +68,7 @@ class Vegas(CongestionControl):
         "_alpha",
         "_beta",
         "_cap_packets_per_ns",
+        "_diff_packets",
         "_floor_ns",
         "_gamma",
         "_initial",
@@ -88,6 +89,7 @@ class Vegas(CongestionControl):
         self._slow_start = parameters.slow_start
         self._packet_wire_bits = link.packet_wire_bits
         self._cap_packets_per_ns = parameters.cwnd_cap_bdp * link.line_rate_bps / 1e9 / link.packet_wire_bits
+        self._diff_packets = 0.0
         self.base_rtt_ns = math.inf
         self.cwnd_packets = self._initial
         self._is_slow_start = self._slow_start
@@ -119,7 +121,7 @@ class Vegas(CongestionControl):
         rtt_ns = sample.rtt_ns
         base_rtt_ns = self.base_rtt_ns = max(self._floor_ns, min(self.base_rtt_ns, rtt_ns))
         rtt_ns = max(rtt_ns, base_rtt_ns)
-        diff_packets = self.cwnd_packets * (rtt_ns - base_rtt_ns) / rtt_ns
+        diff_packets = self._diff_packets = self.cwnd_packets * (rtt_ns - base_rtt_ns) / rtt_ns
         if self._is_slow_start:
             self._slow_start_step(diff_packets, rtt_ns)
         elif diff_packets > self._beta:
@@ -164,5 +166,10 @@ class Vegas(CongestionControl):
         self.cwnd_packets = self._initial
 
     def metrics(self) -> dict[str, float]:
-        """Return the window and the base RTT in use."""
-        return {"cwnd_packets": self.cwnd_packets, "base_rtt_ns": self._known_base_rtt_ns}
+        """Return the window, the base RTT in use, the last difference, and 1 in slow start."""
+        return {
+            "cwnd_packets": self.cwnd_packets,
+            "base_rtt_ns": self._known_base_rtt_ns,
+            "diff_packets": self._diff_packets,
+            "is_slow_start": float(self._is_slow_start),
+        }

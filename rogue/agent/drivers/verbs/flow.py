@@ -37,6 +37,7 @@ RTT_COLUMNS = (
     "accepted",
     "reason",
 )
+CONTROL_COLUMNS = ("t_ns", "name", "value")
 EVENT_COLUMNS = ("t_ns", "event", "detail")
 _WIRE = framing_named("rocev2")
 _COUNTED = 0
@@ -45,11 +46,12 @@ _COUNTED = 0
 
 @dataclass(frozen=True)
 class FlowRecords:
-    """Where a flow writes what it sees; RTT samples only if there is a table for them."""
+    """Where a flow writes what it sees; RTT samples and the control only if there is a table."""
 
     transfers: TransferLog
     events: Table
     rtt: Table | None
+    control: Table | None
     meter: ThroughputMeter
 
 
@@ -304,7 +306,7 @@ class VerbsFlow(RecoveringFlow):
         self._endpoint.side.send(payload)
 
     def trace(self, action: Trace) -> None:
-        """Write one RTT sample as a row."""
+        """Write one RTT sample as a row, and what the control believes after it."""
         sample = rtt_sample(action)
         _, _, _, _, cwnd_packets, _, is_accepted, _ = sample
         if is_accepted and action.rtt_ns > 0:
@@ -312,6 +314,9 @@ class VerbsFlow(RecoveringFlow):
             self._records.meter.estimate(action.t_ns, throughput_bps)
         if self._records.rtt is not None:
             self._records.rtt.row(*sample)
+        if self._records.control is not None:
+            for name, value in action.metrics.items():
+                self._records.control.row(action.t_ns, name, value)
 
     def _begin(self, now: HostNs) -> None:
         application = self._application

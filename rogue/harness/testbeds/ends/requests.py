@@ -35,6 +35,7 @@ def prepare_request(
         turns=list(flow.limiter.turns) if own in SLOTS else [],
         sample_interval_ns=timing.throughput_interval_ns,
         record_rtt=flow.has_limiter,
+        record_control=flow.has_limiter and flow.records_control,
         completions=flow.options.completions,
         record_inputs=flow.options.record_inputs and end == "requester",
     )

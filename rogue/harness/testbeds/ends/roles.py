@@ -36,6 +36,8 @@ class NodeFlow:
     options: DriverOptions = field(default_factory=DriverOptions)
     memory_bytes_max: int = MEMORY_BYTES_MAX
     """The largest memory that one of its ends gets."""
+    records_control: bool = False
+    """Whether what its control believes is written down."""
 
     @property
     def flow(self) -> Flow:
@@ -108,6 +110,7 @@ def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[Nod
                 dict(overrides),
                 driver_options(carrier.parameters),
                 memory_bytes_max,
+                records_control=cell.experiment.measures("control"),
             )
         )
     probe = _probe(cell)

@@ -15,7 +15,7 @@ from rogue.harness.testbeds.base import Columns, TestbedError
 from rogue.harness.testbeds.ends.roles import GRID_TOLERANCE, EndName, NodeFlow
 from rogue.harness.testbeds.rows import columns_of
 from rogue.harness.testbeds.transfers import SECOND_NS, Transfers, events_table, flows_table, latency_table
-from rogue.workloads.records import CounterRow, EventRow, FailureKind, RttRow, ThroughputRow
+from rogue.workloads.records import ControlRow, CounterRow, EventRow, FailureKind, RttRow, ThroughputRow
 
 PER_CONNECTION = "tcp_"
 """Counters that each connection has for itself begin with this."""
@@ -101,6 +101,8 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
             tables["latency"] = latency_table(transfers_of(readings, _probes(readings)))
         if measures("rtt"):
             tables["rtt"] = rtt_table(readings)
+        if measures("control"):
+            tables["control"] = control_table(readings)
     except (ValueError, KeyError, TypeError) as error:
         text = f"a file of the agent's makes no sense ({type(error).__name__}: {error})"
         raise TestbedError(FailureKind.INVALID_RESULT, text) from error
@@ -183,6 +185,18 @@ def rtt_table(readings: Readings) -> Columns:
                 )
             )
     return columns_of(RttRow, rows)
+
+
+def control_table(readings: Readings) -> Columns:
+    """What the agents' controls believed after each sample."""
+    rows = (
+        ControlRow(
+            flow.flow_id, readings.shift(flow, "requester")(row["t_ns"]), row["name"], float(row["value"])
+        )
+        for flow in _carriers(readings)
+        for row in readings.rows(flow, "requester", "control")
+    )
+    return columns_of(ControlRow, rows)
 
 
 def _events(readings: Readings) -> list[EventRow]:

@@ -58,6 +58,7 @@ EMPTY: Final[dict[MeasureKind, str]] = {
     "throughput": "no flow lasted for an interval of samples",
     "latency": "no probe was sent",
     "rtt": "no transport of the cell estimates round-trip times, or no flow lasted for a sample",
+    "control": "no transport of the cell has a control that it feeds, or no flow lasted for a sample",
 }
 """Why a table has no rows."""
 

@@ -52,6 +52,8 @@ class RunningFlow:
     agent: SimulatedFlow | TcpFlow
     order: Order | None = None
     """Who waits for whom in its group."""
+    sending_qp_num: int = 0
+    """The first queue pair at the end that data leave."""
 
     @property
     def transfers(self) -> list[TransferRecord]:
@@ -171,14 +173,16 @@ def start_flow(
         pairs = [*connected.pairs, *((connected.side_channel,) if connected.side_channel else ())]
         all_qp_nums = tuple(end.qp_num for pair in pairs for end in pair)
         qp_nums = tuple(own_end.qp_num for own_end, _ in connected.pairs)
+        sending = connected.main[planned.flow.source != planned.flow.initiator].qp_num
     else:
         agent = TcpFlow(simulation, connected[0], _schedule(planned.flow), *listeners)
         all_qp_nums = tuple(end.qp_num for end in connected)
         qp_nums = (connected[0].qp_num,)
+        sending = connected[0].qp_num
     if order is not None:
         order.join(planned.flow, agent)
     agent.start()
-    return RunningFlow(asked, qp_nums, all_qp_nums, agent, order)
+    return RunningFlow(asked, qp_nums, all_qp_nums, agent, order, sending)
 
 
 def _agent(
@@ -199,6 +203,7 @@ def _agent(
         link=_link_facts(topology, flow.initiator),
         schedule=_schedule(flow),
         record_rtt=cell.experiment.measures("rtt"),
+        record_control=cell.experiment.measures("control"),
         peer_link=_link_facts(topology, flow.responder),
         instruments=_instruments(cell, planned, settings),
         on_end=listeners[0],

@@ -11,6 +11,7 @@ from rogue.harness.cell.carrier import Group, PlannedFlow
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.parameters import agent_settings
 from rogue.harness.experiment.choices import Scalar
+from rogue.harness.testbeds.simulator.control_samples import NicControlSamples
 from rogue.harness.testbeds.simulator.controls import agent_parameters, nic_control, switch_fair_rates
 from rogue.harness.testbeds.simulator.faults import arrange_faults, link_loss, misroute
 from rogue.harness.testbeds.simulator.features import (
@@ -42,6 +43,8 @@ class SimulatedNetwork:
     """What moves bytes."""
     probes: tuple[RunningFlow, ...]
     """What measures latency: the experiment's probe, and the groups that do nothing else."""
+    nic_controls: NicControlSamples | None = None
+    """What controls in NICs believed, if that is measured."""
 
 
 @contextmanager
@@ -79,8 +82,11 @@ def build_network(cell: Cell) -> SimulatedNetwork:
         simulation.sample_queues(timing.queue_interval_ns)
     if experiment.measures("rtt"):
         simulation.record_oracle_rtt()
+    nic_controls = None
+    if experiment.measures("control"):
+        nic_controls = NicControlSamples(simulation, flows, timing.throughput_interval_ns)
     start_recording(cell, simulation, (*flows, *probes))
-    return SimulatedNetwork(simulation, tuple(flows), tuple(probes))
+    return SimulatedNetwork(simulation, tuple(flows), tuple(probes), nic_controls)
 
 
 def nic_flows(cell: Cell, group: Group, flows: Sequence[Flow]) -> Iterator[NicFlow]:

@@ -22,8 +22,9 @@ from rogue.workloads.traffic.waiting import earliest_end_ns, waits
 SERVICES: Final = ("rc", "uc", "tcp")
 VERBS: Final = ("write", "read", "send")
 SAMPLES_MAX: Final = 50_000_000
+CONTROL_SAMPLES_MAX: Final = 5_000_000
 PROBES_MAX: Final = 5_000_000
-"""A probe is an object in memory until the cell ends."""
+"""A probe, and what a control believes, is an object in memory until the cell ends."""
 CONNECTIONS_MAX: Final = 200_000
 """Each takes 18 KB: 4 GB together. Measured with `roce` on a star."""
 TRANSFER_BYTES_MAX: Final = 2**40
@@ -100,6 +101,11 @@ def _too_many_samples(cell: Cell) -> str | None:
     wanted = {
         "throughput": (timing.throughput_interval_ns, flows, SAMPLES_MAX),
         "queues": (timing.queue_interval_ns, switch_ports(experiment.topology), SAMPLES_MAX),
+        "control": (
+            timing.throughput_interval_ns,
+            flows * experiment.measures("control"),
+            CONTROL_SAMPLES_MAX,
+        ),
         "latency": (experiment.probe.interval_ns if experiment.probe else timing.limit_ns, 1, PROBES_MAX),
     }
     for what, (interval_ns, rows, samples_max) in wanted.items():

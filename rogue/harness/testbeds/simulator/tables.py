@@ -10,6 +10,7 @@ from rogue.agent.drivers.step import RttSample
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.base import Columns
 from rogue.harness.testbeds.rows import columns_of
+from rogue.harness.testbeds.simulator.control_samples import control_table
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork
 from rogue.harness.testbeds.simulator.packets import packets_table
@@ -45,6 +46,9 @@ def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -
         tables["pauses"] = network.simulation.pause_table()
     if measures("packets"):
         tables["packets"] = packets_table(network.simulation, (*network.flows, *network.probes))
+    if network.nic_controls is not None:
+        control = control_table(network.flows, network.nic_controls)
+        tables |= {"control": control} if len(control["t_ns"]) else {}
     if measures("rtt") and has_estimator(network):
         tables["rtt"] = rtt_table(network, samples)
     return tables

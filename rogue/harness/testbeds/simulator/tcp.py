@@ -11,7 +11,7 @@ from rogue.agent.core.completions import SUCCESS, status_name
 from rogue.agent.drivers.simulated import FlowEvent
 from rogue.agent.drivers.simulated_arrivals import Arrivals
 from rogue.agent.drivers.simulated_nic import NicQueuePair
-from rogue.agent.drivers.step import RttSample
+from rogue.agent.drivers.step import ControlSample, RttSample
 from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.marking import MARK_ABOVE, checked_threshold, marked_above_bytes
@@ -101,6 +101,7 @@ class TcpFlow:
         self._timer = simulation.timer(self._on_timer)
         self._begun_bytes: dict[int, int] = {}
         self.rtt_samples: list[RttSample] = []
+        self.control_samples: list[ControlSample] = []
         self.failures: list[tuple[HostNs, int | None, str]] = []
         self.events: list[FlowEvent] = []
         end.attach(self._on_completions, self._on_qp_event)

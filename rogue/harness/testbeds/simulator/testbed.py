@@ -10,6 +10,7 @@ from rogue.harness.cell.mistakes import ParameterMistake
 from rogue.harness.cell.timing import Timing
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.simulator import support
+from rogue.harness.testbeds.simulator.control_samples import NO_CONTROL
 from rogue.harness.testbeds.simulator.controls import control_facts, parameter_mistake
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
 from rogue.harness.testbeds.simulator.features import feature_facts
@@ -74,8 +75,11 @@ class SimulatorTestbed(Testbed):
             not_measured["throughput"] = "there is no traffic but what measures latency"
         if cell.experiment.measures("rtt") and not has_estimator(network):
             not_measured["rtt"] = f"{cell.transport.name} estimates no round-trip times"
+        tables = collect_tables(cell, network, resent)
+        if cell.experiment.measures("control") and "control" not in tables:
+            not_measured["control"] = NO_CONTROL.format(transport=cell.transport.name)
         return CellResult(
-            tables=collect_tables(cell, network, resent),
+            tables=tables,
             facts=_facts(cell, network),
             not_measured=not_measured,
             failure=failure,

@@ -106,4 +106,6 @@ def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:
     has_samples = any(is_limited(group, line_rate_bps) for group in cell.groups)
     if cell.experiment.measures("rtt") and not has_samples:
         missing["rtt"] = f"{cell.transport.name} estimates no round-trip times"
+    if cell.experiment.measures("control") and not has_samples:
+        missing["control"] = f"{cell.transport.name} has no control in its agent"
     return missing

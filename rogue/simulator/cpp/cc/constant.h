@@ -38,7 +38,7 @@ class Constant final : public Controller {
     round_trip_min_ = std::min(round_trip_min_, round_trip_);
   }
 
-  Metrics metrics(Picoseconds) override {
+  Metrics metrics(Picoseconds) const override {
     return {{"acknowledgements", static_cast<double>(acknowledgements_)},
             {"marked_acknowledgements", static_cast<double>(marked_acknowledgements_)},
             {"in_flight_packets_max", static_cast<double>(in_flight_packets_max_)},

@@ -80,8 +80,17 @@ class Controller {
   virtual void on_timer(Picoseconds) {}
   virtual Picoseconds deadline() const { return kNever; }
 
-  // What it believes; for people and tests.
-  virtual Metrics metrics(Picoseconds now) = 0;
+  // What it believes; for people and tests. Whoever asks changes nothing.
+  virtual Metrics metrics(Picoseconds now) const = 0;
 };
+
+// What it believes, with what it asks for: the same for every control.
+inline Metrics metrics_of(const Controller& controller, Picoseconds now) {
+  Metrics metrics = controller.metrics(now);
+  metrics.emplace("rate_bps", static_cast<double>(controller.rate().value));
+  const Bytes window = controller.window();
+  if (window != Controller::kNoWindow) metrics.emplace("window_bytes", static_cast<double>(window.value));
+  return metrics;
+}
 
 }  // namespace simulator

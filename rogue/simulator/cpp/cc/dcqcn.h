@@ -105,9 +105,8 @@ class Dcqcn final : public Controller {
   BitsPerSecond rate() const override { return {std::llround(rate_bps_)}; }
   Picoseconds cnp_gap() const override { return cnp_gap_; }
 
-  Metrics metrics(Picoseconds now) override {
-    decay_alpha(now);
-    return {{"target_bps", target_bps_}, {"alpha", alpha_}};
+  Metrics metrics(Picoseconds now) const override {
+    return {{"target_bps", target_bps_}, {"alpha", decayed_alpha(alpha_timers_until(now))}};
   }
 
  private:
@@ -120,13 +119,20 @@ class Dcqcn final : public Controller {
 
   // Once for each full alpha timer without a CNP.
   void decay_alpha(Picoseconds now) {
-    if (alpha_deadline_ > now) return;
-    const std::int64_t times = 1 + (now - alpha_deadline_).value / alpha_timer_.value;
+    const std::int64_t times = alpha_timers_until(now);
     alpha_deadline_.value += times * alpha_timer_.value;
+    alpha_ = decayed_alpha(times);
+  }
+  std::int64_t alpha_timers_until(Picoseconds now) const {
+    return alpha_deadline_ > now ? 0 : 1 + (now - alpha_deadline_).value / alpha_timer_.value;
+  }
+  double decayed_alpha(std::int64_t times) const {
+    double alpha = alpha_;
     double factor = 1 - g_;
     for (std::int64_t left = times; left != 0; left >>= 1, factor *= factor) {
-      if ((left & 1) != 0) alpha_ *= factor;
+      if ((left & 1) != 0) alpha *= factor;
     }
+    return alpha;
   }
 
   // The stage has been counted already: it recovers in stages 1 to `recoveries`.

@@ -59,7 +59,7 @@ class Hpcc final : public Controller {
     if (is_round_over) round_ends_psn_ = acknowledged.sent_psn;
   }
 
-  Metrics metrics(Picoseconds) override {
+  Metrics metrics(Picoseconds) const override {
     return {{"utilisation", utilisation_},
             {"reference_bytes", reference_bytes_},
             {"stage", static_cast<double>(stage_)}};

@@ -46,7 +46,7 @@ class Rocc final : public Controller {
 
   BitsPerSecond rate() const override { return rate_; }
 
-  Metrics metrics(Picoseconds) override {
+  Metrics metrics(Picoseconds) const override {
     return {{"is_limited", is_limited_}, {"port", is_limited_ ? port_ : -1.0}};
   }
 

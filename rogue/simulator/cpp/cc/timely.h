@@ -87,7 +87,7 @@ class Timely : public Controller {
   BitsPerSecond rate() const override { return {std::llround(rate_bps_)}; }
   Bytes burst() const override { return burst_; }
 
-  Metrics metrics(Picoseconds) override {
+  Metrics metrics(Picoseconds) const override {
     return {
         {"rtt_ns", rtt_ns_.value_or(0)}, {"gradient", gradient()}, {"streak", static_cast<double>(streak_)}};
   }

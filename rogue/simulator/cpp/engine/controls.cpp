@@ -191,7 +191,7 @@ std::map<std::uint32_t, Metrics> Controls::metrics() {
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     if (!has(qp)) continue;
     engine_.catch_up_link(world_.senders[qp].link);
-    metrics[queue_pair_number(qp)] = informed(qp).metrics(engine_.now_);
+    metrics[queue_pair_number(qp)] = metrics_of(informed(qp), engine_.now_);
     set_untold_max(qp);
   }
   return metrics;

@@ -114,7 +114,7 @@ std::map<std::uint32_t, Metrics> Engine::control_metrics() const {
   std::map<std::uint32_t, Metrics> metrics;
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     if (queue_pairs_[qp].controller)
-      metrics[queue_pair_number(qp)] = queue_pairs_[qp].controller->metrics(now_);
+      metrics[queue_pair_number(qp)] = metrics_of(*queue_pairs_[qp].controller, now_);
   }
   return metrics;
 }

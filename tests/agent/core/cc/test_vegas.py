@@ -35,6 +35,15 @@ def test_window_worked_examples(rtt_us: float, expected_packets: float) -> None:
     assert control.cwnd_packets == expected_packets
 
 
+def test_what_it_tells() -> None:
+    """20 packets at 58 us keep 20 * 8/58 = 2.76 of them in queues."""
+    control = vegas(20, slow_start=False)
+    assert (control.metrics()["diff_packets"], control.metrics()["is_slow_start"]) == (0, 0)
+    control.on_sample(rtt_sample(58_000))
+    assert control.metrics()["diff_packets"] == pytest.approx(2.7586, abs=1e-4)
+    assert vegas(20, slow_start=True).metrics()["is_slow_start"] == 1
+
+
 def test_slow_start_worked_examples() -> None:
     """RTT 52 us: diff .77 <= gamma, the window doubles. 55 us: 1.82, exit with 20 * 50/55 + 1 = 19.18."""
     doubles = vegas(20, slow_start=True)

@@ -77,6 +77,14 @@ def test_each_batch_leaves_one_row_of_samples(rogue: Scene) -> None:
     assert len(rows) == 10
     assert (rows[0]["t_ns"], rows[0]["wr_id"]) == ("6000", "1")
     assert {row["accepted"] for row in rows} <= {"0", "1"}
+    told = rogue.sent.rows("control")
+    assert [row["value"] for row in told if row["name"] == "cwnd_packets"] == [
+        row["cwnd_packets"] for row in rows
+    ]
+    assert {(row["t_ns"], row["name"]) for row in told} >= {
+        ("6000", "base_rtt_ns"),
+        ("6000", "is_slow_start"),
+    }
 
 
 def test_delivered_bytes_are_counted_as_batches_complete(rogue: Scene) -> None:

@@ -26,6 +26,9 @@ def test_an_end_of_a_flow(tmp_path: Path) -> None:
     assert request.sample_interval_ns == timing.throughput_interval_ns
     quiet = prepare_request((probe, "requester"), "10.9.0.10", "htb", timing, 5_000)
     assert (quiet.limiter, quiet.priority, quiet.record_rtt) == ("none", 0, False)
+    assert not request.record_control
+    (asked, *_), timing = planned(tmp_path, "measure=[control]")
+    assert prepare_request((asked, "requester"), "10.9.0.10", "htb", timing, 5_000).record_control
 
 
 @pytest.mark.parametrize(

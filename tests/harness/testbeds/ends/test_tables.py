@@ -39,6 +39,7 @@ NO_BASE_RTT = b"""\
 t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason
 1000500000000,7,12000000,,21.5,20000000,1,accepted
 """
+CONTROL = b"t_ns,name,value\n1000500000000,cwnd_packets,21.5\n1000500000000,alpha,0.25\n"
 EVENTS = b"t_ns,event,detail\n1000700000000,qp_failed,queue pair 20\n1000600000000,reset,queue pair 20\n"
 COUNTERS = b"name,before,after\nsent_pkts,%d,%d\n"
 
@@ -111,6 +112,17 @@ def test_a_control_without_a_base_rtt_has_a_null_there(tmp_path: Path) -> None:
     cell, read = readings(tmp_path, {"flow1-requester": {"rtt": NO_BASE_RTT}})
     (row,) = to_arrow("rtt", collect_tables(cell, read)["rtt"]).to_pylist()
     assert (row["base_rtt_ns"], row["rtt_ns"]) == (None, 12_000_000)
+
+
+def test_what_the_control_believes(tmp_path: Path) -> None:
+    files = {"flow1-requester": {"control": CONTROL}}
+    told = collect_tables(*readings(tmp_path, files, "measure=[control]"))["control"]
+    of_flow = {"flow_id": "main/h1->h2", "t_ns": 5 * 10**8}
+    assert to_arrow("control", told).to_pylist() == [
+        {**of_flow, "name": "cwnd_packets", "value": 21.5},
+        {**of_flow, "name": "alpha", "value": 0.25},
+    ]
+    assert "control" not in collect_tables(*readings(tmp_path, files))
 
 
 def test_faults_stand_among_the_events_if_they_struck_before_the_end(tmp_path: Path) -> None:

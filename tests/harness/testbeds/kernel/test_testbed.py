@@ -26,7 +26,7 @@ topology: {kind: star, hosts: 4, rate: 10Gbps, delay: 1us, mtu: 1024}
 workload: {kind: incast, senders: 2, size: 1MB, repeat_for: 20ms}
 probe: {kind: write0, interval: 1ms}
 transports: [rogue]
-measure: [{kind: throughput, interval: 1ms}, latency, {kind: queues, interval: 100us}, rtt]
+measure: [{kind: throughput, interval: 1ms}, latency, {kind: queues, interval: 100us}, rtt, control]
 """
 MIXED = """\
 name: kernel-mixed
@@ -195,7 +195,7 @@ def test_two_senders_fill_a_port_of_the_real_kernel(
     assert 0.9 * ideal_bps < goodput_bps(result, 8_000_000, 18_000_000) < 1.05 * ideal_bps
     assert list(result.tables["latency"]["status"]).count("ok") >= 15
     assert sum(column(result, "queues", "drops")) == counted(result, "dropped_packets") == 0
-    assert ("rtt" in result.tables) is (transport == "rogue")
+    assert ("rtt" in result.tables) is ("control" in result.tables) is (transport == "rogue")
     assert (counted(result, "marked_packets") > 0) is (transport == "dctcp")
 
 
