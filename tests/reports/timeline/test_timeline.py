@@ -15,7 +15,7 @@ from rogue.reports.timeline import timeline
 from rogue.reports.timeline.timeline import write_timeline
 from rogue.reports.view import CellView
 
-MEASURE = "measure=[throughput, queues, pauses, rtt, packets]"
+MEASURE = "measure=[throughput, queues, pauses, rtt, control, packets]"
 
 
 def view_of(directory: Path, transport: str) -> CellView:
