@@ -8,7 +8,8 @@ Version 2 added ``events``; what version 1 wrote is read as a run that recorded 
 ``retransmitted_bytes`` to ``throughput``; a nullable column that an older run lacks is read as nulls.
 Version 4 has nulls in ``base_rtt_ns`` of ``rtt`` where a control believes in none.
 The same version added ``group`` and ``service`` to ``latency``.  Version 5 added ``arrived_ns`` and
-``waited_for_*`` to ``flows``, and the table ``packets``.  Version 6 added the table ``control``.
+``waited_for_*`` to ``flows``, and the table ``packets``.  Version 6 added the table ``control``,
+and ``overruled`` to ``rtt``.
 """
 
 from dataclasses import dataclass
@@ -193,6 +194,9 @@ class RttRow(NamedTuple):
     reason: Annotated[str | None, "what became of the sample, such as accepted or hold_off"]
     true_rtt_ns: Annotated[
         int | None, "simulator only: completion minus last byte out of the NIC; the agent never sees it"
+    ]
+    overruled: Annotated[
+        bool | None, "the window is below the floor of two batches, which are posted all the same"
     ]
 
 

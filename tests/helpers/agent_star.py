@@ -114,7 +114,7 @@ class AgentStar:
         errors_ns = [
             rtt_ns - truth_ns[queue_pair.qp_num, wr_id]
             for queue_pair, flow in self.flows
-            for _, wr_id, rtt_ns, _, _, _, is_accepted, _ in flow.rtt_samples
+            for _, wr_id, rtt_ns, _, _, _, is_accepted, _, _ in flow.rtt_samples
             if is_accepted
         ]
         return float(median(errors_ns))

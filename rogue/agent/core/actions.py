@@ -96,7 +96,8 @@ class Trace(NamedTuple):
     """An RTT sample and what the congestion control made of it; only with tracing on.
 
     `limiter_bps` is the rate that follows from the sample, `reason` the value of a `SampleVerdict`, `metrics`
-    those of the congestion control after the sample.
+    those of the congestion control after the sample. `is_overruled`: the floor of two batches is above the
+    window that it has then.
     """
 
     t_ns: HostNs
@@ -105,6 +106,7 @@ class Trace(NamedTuple):
     limiter_bps: int
     reason: str
     metrics: dict[str, float]
+    is_overruled: bool
 
 
 RecoveryAction: TypeAlias = SwitchToShadow | ResetQueuePair | ReadyQueuePair | SendPeer | ConnectionFailed

@@ -164,7 +164,13 @@ class Lane:
     def _trace(self, now: HostNs, batch: Batch, rtt_ns: float, verdict: SampleVerdict) -> Trace:
         feedback = self.feedback
         return Trace(
-            now, batch.wr_id, rtt_ns, feedback.coming_rate_bps(), verdict.value, feedback.cc.metrics()
+            now,
+            batch.wr_id,
+            rtt_ns,
+            feedback.coming_rate_bps(),
+            verdict.value,
+            feedback.cc.metrics(),
+            self._window.overrules(feedback.cc.cwnd_packets),
         )
 
     def withdraw(self) -> None:

@@ -30,6 +30,10 @@ class Window:
         self.inflight_bytes = 0
         self.inflight_verbs = 0
 
+    def overrules(self, cwnd_packets: float) -> bool:
+        """Whether two segments are posted although the congestion window is smaller."""
+        return cwnd_packets * self._mtu_bytes < self._least_bytes
+
     def has_room(self, batch: Batch, cwnd_packets: float) -> bool:
         """Whether the batch may be posted now."""
         if self.inflight_verbs + len(batch.sends) > self._verbs_max:

@@ -23,8 +23,8 @@ from rogue.agent.drivers.peer_listener import PeerListener
 
 UNEXPLAINED = "queue pair error"
 """Why a queue pair failed of which only that is known."""
-RttSample = tuple[HostNs, int, int, int | None, float, int, bool, str]
-"""(t_ns, wr_id, rtt_ns, base_rtt_ns, cwnd_packets, limiter_bps, accepted, reason)"""
+RttSample = tuple[HostNs, int, int, int | None, float, int, bool, str, bool]
+"""(t_ns, wr_id, rtt_ns, base_rtt_ns, cwnd_packets, limiter_bps, accepted, reason, overruled)"""
 ControlSample = tuple[HostNs, dict[str, float]]
 """What a control believed after an RTT sample, by name."""
 
@@ -162,4 +162,5 @@ def rtt_sample(action: Trace) -> RttSample:
         action.limiter_bps,
         action.reason == SampleVerdict.ACCEPTED.value,
         action.reason,
+        action.is_overruled,
     )

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.figures.flow_lines import draw_flow_lines
 from rogue.reports.figures.panels import panels
-from rogue.reports.quantities import counted
+from rogue.reports.metrics.estimates import overruled_share
+from rogue.reports.quantities import Unit, counted, quantity_text
 from rogue.reports.results import Results
 from rogue.reports.view import CellView
 
@@ -31,6 +32,18 @@ class WindowOverTime(ReportFigure):
         """Return whether the cell has an accepted sample."""
         samples = view.table("rtt")
         return samples is not None and bool(samples["accepted"].any())
+
+    def omission(self, results: Results) -> str:
+        """Return the sentence about windows that the floor of two batches overruled, too."""
+        told = []
+        for setting in self.shown(results):
+            shares = [overruled_share(view) for view in self.views(results, setting)]
+            known = [share for share in shares if share is not None]
+            if any(known):
+                told.append(f"{setting.title} {quantity_text(float(np.mean(known)), Unit.PERCENT)}")
+        overruled = " Two batches are posted whatever the window says. It was smaller after so many samples:"
+        end = "; there the limiter alone controls."
+        return (f"{overruled} {', '.join(told)}{end}" if told else "") + super().omission(results)
 
     def draw(self, results: Results) -> Figure:
         """Draw both panels of each setting."""

@@ -163,6 +163,7 @@ TABLES: Final[tuple[tuple[str, Collection[str]], ...]] = (
             "rtt_error_p50_ns",
             "rtt_error_p90_ns",
             "window_rate_over_goodput",
+            "overruled_share",
         ),
     ),
     ("Measures of plug-ins", PLUGGED),

@@ -23,6 +23,15 @@ def rtt_ns(view: CellView, percent: float) -> float | None:
     return nearest_rank(samples.loc[samples["accepted"], "rtt_ns"].to_numpy(), percent)
 
 
+def overruled_share(view: CellView) -> float | None:
+    """Return for what share of the accepted samples the window was below the floor of two batches."""
+    samples = view.table("rtt")
+    if samples is None:
+        return None
+    known = samples.loc[samples["accepted"] & samples["overruled"].notna(), "overruled"]
+    return float(known.astype(bool).mean()) if len(known) else None
+
+
 def window_rate_over_goodput(view: CellView, _interval_ns: int) -> float | None:
     """Return the median of cwnd / RTT as a fraction of the median goodput over the same intervals."""
     inside = view.delivered
@@ -82,5 +91,14 @@ METRICS = (
         ("flows", "throughput"),
         window_rate_over_goodput,
         better="near",
+    ),
+    Metric(
+        "overruled_share",
+        "Overruled windows",
+        Unit.PERCENT,
+        "Accepted samples after which the congestion window was smaller than two batches, which are posted"
+        " all the same: there the control acts through the limiter alone.",
+        ("rtt",),
+        lambda view, _interval_ns: overruled_share(view),
     ),
 )

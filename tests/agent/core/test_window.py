@@ -23,6 +23,12 @@ def window(*posted_bytes: int, verbs_max: int = 512) -> Window:
     return result
 
 
+@pytest.mark.parametrize(("cwnd_packets", "is_overruled"), [(2, True), (127.9, True), (128, False)])
+def test_the_floor_of_two_segments_overrules_smaller_windows(cwnd_packets: float, is_overruled: bool) -> None:
+    """128 packets of 1024 bytes are two segments."""
+    assert window().overrules(cwnd_packets) is is_overruled
+
+
 @pytest.mark.parametrize(
     ("posted_bytes", "next_bytes", "cwnd_packets", "may_post"),
     [

@@ -36,6 +36,7 @@ RTT_COLUMNS = (
     "limiter_bps",
     "accepted",
     "reason",
+    "overruled",
 )
 CONTROL_COLUMNS = ("t_ns", "name", "value")
 EVENT_COLUMNS = ("t_ns", "event", "detail")
@@ -308,7 +309,7 @@ class VerbsFlow(RecoveringFlow):
     def trace(self, action: Trace) -> None:
         """Write one RTT sample as a row, and what the control believes after it."""
         sample = rtt_sample(action)
-        _, _, _, _, cwnd_packets, _, is_accepted, _ = sample
+        _, _, _, _, cwnd_packets, _, is_accepted, _, _ = sample
         if is_accepted and action.rtt_ns > 0:
             throughput_bps = cwnd_packets * self._shape.mtu_bytes * 8e9 / action.rtt_ns
             self._records.meter.estimate(action.t_ns, throughput_bps)

@@ -182,6 +182,7 @@ def rtt_table(readings: Readings) -> Columns:
                     accepted=row["accepted"] == "1",
                     reason=row["reason"] or None,
                     true_rtt_ns=None,
+                    overruled=row["overruled"] == "1" if row.get("overruled") else None,
                 )
             )
     return columns_of(RttRow, rows)

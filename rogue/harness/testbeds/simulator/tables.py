@@ -80,7 +80,7 @@ class Samples:
     """RTT samples of one flow, as arrays; NaN stands for nothing."""
 
     def __init__(self, rows: Sequence[RttSample]) -> None:
-        columns = list(zip(*rows, strict=True)) or [()] * 8
+        columns = list(zip(*rows, strict=True)) or [()] * 9
         self.t_ns = np.array(columns[0], np.int64)
         self.wr_id = np.array(columns[1], np.int64)
         self.rtt_ns = np.array(columns[2], np.int64)
@@ -89,6 +89,7 @@ class Samples:
         self.limiter_bps = np.array(columns[5], np.float64)
         self.accepted = np.array(columns[6], np.bool_)
         self.reason = np.array(columns[7], np.object_)
+        self.overruled = np.array(columns[8], np.bool_)
 
 
 def throughput_table(
@@ -160,6 +161,7 @@ def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns
                 "limiter_bps": own.limiter_bps,
                 "accepted": own.accepted,
                 "reason": own.reason,
+                "overruled": own.overruled,
                 "true_rtt_ns": _true_rtt_ns(oracle, running.qp_nums, own.wr_id),
             }
         )

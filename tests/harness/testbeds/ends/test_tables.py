@@ -31,9 +31,9 @@ t_ns,interval_ns,delivered_bytes,cwnd_over_rtt_bps,limiter_bps
 1002000000000,1000000000,2500000,9.5e6,20000000
 """
 RTT = b"""\
-t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason
-1000500000000,7,12000000,10000000,21.5,20000000,1,accepted
-1000600000000,8,12000000,10000000,21.5,,0,hold_off
+t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason,overruled
+1000500000000,7,12000000,10000000,21.5,20000000,1,accepted,1
+1000600000000,8,12000000,10000000,21.5,,0,hold_off,0
 """
 NO_BASE_RTT = b"""\
 t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason
@@ -104,6 +104,7 @@ def test_samples_of_the_agent_and_events_by_time(tmp_path: Path) -> None:
         (500_000_000, True, "accepted"), (600_000_000, False, "hold_off"),
     ]  # fmt: skip
     assert rows[0]["true_rtt_ns"] is None
+    assert [row["overruled"] for row in rows] == [True, False]
     assert tables["events"]["event"] == ["reset", "qp_failed"]
     assert set(encode(tables)) == {"flows.parquet", "events.parquet", "rtt.parquet"}
 

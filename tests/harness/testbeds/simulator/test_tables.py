@@ -157,11 +157,22 @@ def test_samples_of_every_control_fit_the_schema(tmp_path: Path, control: str) -
 def test_a_sample_of_no_time_does_not_spoil_the_others() -> None:
     """Three accepted samples, one per interval: one of no time at all, and two of 10 packets on 1 us."""
     columns = [(5, 0), (15, 1_000), (25, 1_000)]
-    own = Samples([(t_ns, 1, rtt_ns, None, 10.0, 0, True, "accepted") for t_ns, rtt_ns in columns])
+    own = Samples([(t_ns, 1, rtt_ns, None, 10.0, 0, True, "accepted", False) for t_ns, rtt_ns in columns])
     edges_ns = np.array([0, 10, 20, 30])
     means_bps = mean_estimate_bps(own, edges_ns[:-1], edges_ns[1:], 1000)
     assert np.isnan(means_bps[0])
     assert list(means_bps[1:]) == [80e9, 80e9]
+
+
+def test_windows_below_two_segments_are_overruled(tmp_path: Path) -> None:
+    """Two segments are 128 packets; Vegas keeps far fewer for each of two senders."""
+    samples = rows(run(tmp_path, "workload.repeat_for=20ms"), "rtt")
+    assert all(row["overruled"] is (row["cwnd_packets"] < 128) for row in samples)
+    wide = rows(
+        run(tmp_path, "transports=[{name: rogue, cwnd_min_packets: 128, cwnd_initial_packets: 128}]"), "rtt"
+    )
+    assert {row["overruled"] for row in wide} == {False}
+    assert {row["overruled"] for row in samples} == {True}
 
 
 def test_a_transport_that_estimates_nothing_has_no_rtt_table(tmp_path: Path) -> None:
