@@ -282,4 +282,5 @@ class _CellTables:
             "base_rtt_ns": [50_000] * len(rows), "cwnd_packets": window.tolist(),
             "limiter_bps": [1_200_000_000] * len(rows), "accepted": accepted,
             "reason": [None if taken else "hold_off" for taken in accepted], "true_rtt_ns": truth.tolist(),
+            "overruled": [True] * len(rows),
         }  # fmt: skip
