@@ -9,6 +9,7 @@ from rogue.harness.data.formats.format import Converted, Format, Line, lines_of,
 from rogue.harness.data.network import network_text, read_network
 from rogue.harness.data.source import DataSource
 from rogue.workloads.mistakes import mistake
+from rogue.workloads.printable import shortened
 from rogue.workloads.topologies.link_list import LinkList
 
 USUAL_DELAY_NS: Final = 1_000
@@ -80,10 +81,11 @@ def _link(source: DataSource, line: Line, names: dict[int, str]) -> tuple[str, s
         raise wrong(source, number, f"{a} {b}", f"two different nodes below {len(names)}")
     rate_bps = _amount(source, number, words[2], RATES, "a rate, such as 100Gbps")
     delay_ns = _amount(source, number, words[3], DELAYS, "a delay in whole nanoseconds, such as 1000ns")
-    if not re.fullmatch(r"0*\.?0*(e[-+]?[0-9]+)?", words[4]):
-        fault = f"{{kind: loss, target: {names[a]}-{names[b]}, probability: {words[4]}}}"
+    if not re.fullmatch(r"0*(\.0*)?(e[-+]?[0-9]+)?", words[4]):
+        error_rate = shortened(words[4])
+        fault = f"{{kind: loss, target: {names[a]}-{names[b]}, probability: {error_rate}}}"
         expected = "0; errors are faults of an experiment"
-        got = f"the error rate {words[4]} in line {number} of {source.name}"
+        got = f"the error rate {error_rate} in line {number} of {source.name}"
         raise mistake(expected, f"write 0, and below faults {fault}", got)
     return names[a], names[b], rate_bps, delay_ns
 

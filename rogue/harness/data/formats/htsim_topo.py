@@ -122,6 +122,10 @@ def _links(source: DataSource, tree: _Tree) -> list[tuple[str, str, int, int | N
         raise mistake(
             "one link from each rack to each switch of its pod", "correct the file", _of(source, got)
         )
+    uplinks_above = pods * per_pod * tree.tiers[1]["radix_up"] if tree.header["tiers"] == 3 else 0
+    count = nodes + uplinks + uplinks_above
+    if count > LINKS_MAX:  # said before they are made: a short file may ask for any number
+        raise mistake(f"at most {LINKS_MAX} links", "take some away", _of(source, f"{count} links"))
     ends = [(f"h{host}", f"s{host // rack}", 0) for host in range(nodes)]
     ends += [
         (f"s{index}", f"s{racks + index // racks_per_pod * per_pod + way}", 1)
@@ -130,8 +134,6 @@ def _links(source: DataSource, tree: _Tree) -> list[tuple[str, str, int, int | N
     ]
     if tree.header["tiers"] == 3:
         ends += _core_ends(source, tree, racks, pods * per_pod, per_pod)
-    if len(ends) > LINKS_MAX:
-        raise mistake(f"at most {LINKS_MAX} links", "take some away", _of(source, f"{len(ends)} links"))
     return [(a, b, tree.rate_bps(tier), tree.delay_ns(tier)) for a, b, tier in ends]
 
 

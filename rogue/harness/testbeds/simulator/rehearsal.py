@@ -1,7 +1,9 @@
 """Whether a cell's network can be built: tried before the run, so that a plan knows what it cannot be."""
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import permutations
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
@@ -14,7 +16,11 @@ from rogue.workloads.topologies import PathShape, Topology
 from rogue.workloads.traffic import Flow
 
 DRAWN_FEW: Final = 1000
-"""Of more drawn transfers there are some of every kind, whatever the seed."""
+"""Of more drawn transfers there are some of every kind, whatever the seed: in a network that is too large to
+look at every pair of its hosts."""
+COMPARED_HOSTS_MAX: Final = 64
+OF_A_KIND: Final = 30
+"""Where so many are expected, the chance that a seed draws none is e^-30."""
 
 
 def unbuildable(cell: Cell) -> str | None:
@@ -36,11 +42,19 @@ def is_same_for_every_seed(cell: Cell) -> bool:
     seed may leave out a kind of transfer or have the first one of it.
     """
     experiment = cell.experiment
-    is_small = any(
-        group.workload.is_drawn and group.workload.scheduled_transfers(experiment.placement) < DRAWN_FEW
-        for group in experiment.groups
-    )
+    drawn = [group.workload for group in experiment.groups if group.workload.is_drawn]
+    fewest = min((workload.scheduled_transfers(experiment.placement) for workload in drawn), default=None)
+    is_small = fewest is not None and fewest < _enough(cell.topology, experiment.placement.hosts)
     return not is_small and not is_misrouted(cell)
+
+
+@lru_cache(maxsize=8)
+def _enough(topology: Topology, hosts: tuple[str, ...]) -> float:
+    """How many transfers between random hosts have every shape of path among them, whatever the seed."""
+    if len(hosts) > COMPARED_HOSTS_MAX:
+        return DRAWN_FEW
+    kinds = Counter(topology.path_shape(*ends) for ends in permutations(hosts, 2))
+    return OF_A_KIND * kinds.total() / min(kinds.values())
 
 
 def _different(cell: Cell) -> Iterator[NicFlow]:

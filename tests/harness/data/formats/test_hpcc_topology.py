@@ -79,3 +79,9 @@ BAD = {
 @pytest.mark.parametrize("text", BAD)
 def test_a_wrong_line_is_named(text: str) -> None:
     assert told(text).startswith(BAD[text])
+
+
+def test_an_error_rate_of_any_length_is_told_in_a_sentence() -> None:
+    """Also of so many zeros that they cannot be tried in all ways."""
+    for rate in ("1" * 200_000, "0" * 200_000 + "x"):
+        assert len(told(f"{LINK}1 2 1Gbps 1ns {rate}\n")) < 500

@@ -107,3 +107,10 @@ def test_a_key_of_any_length_is_told_in_a_sentence() -> None:
     with pytest.raises(PydanticCustomError) as caught:
         read_tree(data_source("a.topo", b"k" * 5_000 + b" x\n"))
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("text", [LEAF_SPINE, THREE_TIERS])
+def test_more_links_than_fit_are_told_before_they_are_made(text: str) -> None:
+    """Any number may stand in a short file."""
+    huge = text.replace("Radix_Up 2", "Radix_Up 222222222222222")
+    assert told(huge).endswith("links in a.topo, expected at most 40000 links")

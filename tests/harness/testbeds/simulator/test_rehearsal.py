@@ -77,6 +77,8 @@ def test_the_probe_is_tried_too(tmp_path: Path) -> None:
     assert str(refusal).startswith("connect h3-h1: packets from 'h3' to 'h1' go in a loop: s3, s2, s3")
 
 
+FAT_TREE = "topology={kind: fat_tree, k: 4, rate: 10Gbps}"
+"""Of 15 hosts that one may send to, one is in the same rack."""
 POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_for: 1ms}"
 
 
@@ -85,7 +87,10 @@ POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_
     [
         ([], True),
         ([POISSON % "10ms", NO_PROBE], True),
-        ([POISSON % "100us", NO_PROBE], False),
+        ([POISSON % "100us", NO_PROBE], True),
+        ([POISSON % "1us", NO_PROBE], False),
+        ([FAT_TREE, POISSON % "100us", NO_PROBE], True),
+        ([FAT_TREE, POISSON % "20us", NO_PROBE], False),
         (["workload={kind: permutation, size: 1MB}", NO_PROBE], False),
         ([RING, ACROSS, NO_PROBE], True),
         ([RING, ACROSS, NO_PROBE, "topology.ttl_hops=9", f"faults=[{TWO_WAYS}]"], False),
