@@ -1,7 +1,7 @@
 """What goes over a byte stream: transfers one way, the word that they have arrived the other way.
 
-Transfers have consecutive numbers that start behind the connection's *token*. The receiver drew it, and told
-it over SSH: a stream whose first number is another is not the peer's.
+The receiver drew a *token* and told it over SSH. A connection begins with a header that has it for a number
+and no bytes: whoever begins otherwise is not the peer. Transfers have the numbers that follow it.
 """
 
 import struct
@@ -39,6 +39,11 @@ def decode_header(encoded: bytes) -> Header:
 def encode_arrived(number: int) -> bytes:
     """The word that a transfer has arrived whole."""
     return _ARRIVED.pack(number)
+
+
+def encode_proof(token: int) -> bytes:
+    """What a connection begins with."""
+    return encode_header(Header(number_of(token, 0), 0))
 
 
 class ArrivedReader:

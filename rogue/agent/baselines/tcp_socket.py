@@ -7,6 +7,8 @@ from typing import NamedTuple
 from rogue.agent.baselines.errors import BaselineUnavailable
 
 _CONNECT_TIMEOUT_S = 30.0
+_BACKLOG = 128
+"""The peer alone connects, and whoever would like to keep it out."""
 _INFO_BYTES = 232
 _WORDS = struct.Struct("=8x24I")
 _BYTES = struct.Struct("=QQ")
@@ -38,7 +40,7 @@ def listen(
     try:
         _hold_to(listener, interface)
         listener.bind((address, 0))
-        listener.listen(1)
+        listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
         raise BaselineUnavailable(f"TCP cannot listen on {address}: {error.strerror}") from error

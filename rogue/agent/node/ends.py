@@ -1,14 +1,15 @@
 """Makes the end that a `prepare` asks for."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.limiters import LIMITERS, SLOTS
-from rogue.agent.drivers.limiters.base import COLUMNS, RateLimiter
+from rogue.agent.drivers.limiters.base import COLUMNS, PacedInterface, RateLimiter
 from rogue.agent.drivers.limiters.borrowed import BorrowedLimiters
-from rogue.agent.drivers.verbs.discovery import PortAddress, find_port
+from rogue.agent.drivers.verbs.discovery import find_port
 from rogue.agent.drivers.verbs.endpoint import opened
 from rogue.agent.node.end import End, Workplace
 from rogue.agent.node.messages import KERNEL_TCPS, Prepare
@@ -43,7 +44,8 @@ def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) ->
     if request.fill_seed is not None:
         endpoint.buffer.fill(request.fill_seed)
     turns = _turns(request, settings, workplace, stack)
-    limiter = _limiter(request, port, workplace, stack)
+    interface = replace(paced_interface(request, port), lender=None if turns is None else turns.fileno())
+    limiter = _limiter(request, interface, workplace, stack)
     end_class = VerbsRequester if request.end == "requester" else VerbsResponderEnd
     return end_class(Foundation(request, workplace, settings, line_rate_bps, endpoint, limiter, turns))
 
@@ -68,7 +70,7 @@ def _turns(
 
 
 def _limiter(
-    request: Prepare, port: PortAddress, workplace: Workplace, stack: ExitStack
+    request: Prepare, interface: PacedInterface, workplace: Workplace, stack: ExitStack
 ) -> RateLimiter | None:
     """Take the limiter of the request's priority; priority 0 is never limited."""
     if request.limiter == NO_LIMITER:
@@ -80,6 +82,6 @@ def _limiter(
     if (request.limiter, request.end, request.verb) == ("software", "responder", "read"):
         raise SettingsError("limiter", "software", "htb or dcb: no software can hold back responses to READs")
     table = workplace.spool.table("limiter", COLUMNS)
-    limiter = LIMITERS[request.limiter](table, workplace.poller, paced_interface(request, port))
+    limiter = LIMITERS[request.limiter](table, workplace.poller, interface)
     stack.callback(limiter.close)
     return limiter

@@ -8,8 +8,7 @@ from functools import partial
 from rogue.agent.baselines.stream import (
     HEADER_BYTES,
     TOKEN_BITS,
-    decode_header,
-    number_of,
+    encode_proof,
 )
 from rogue.agent.baselines.tcp_receiver import TcpReceiver
 from rogue.agent.baselines.tcp_sender import TcpSender
@@ -115,6 +114,7 @@ class TcpSenderEnd(TcpEnd):
             tos(request.priority, request.dscp),
             request.interface,
         )
+        self._connection.send(encode_proof(peer.tcp_token))
         self._log = TransferLog(workplace.spool.table("transfers", transfers.COLUMNS))
         self._sender = TcpSender(
             self._connection, self._file, request.buffer_bytes, self._log, peer.tcp_token
@@ -178,8 +178,9 @@ class TcpSenderEnd(TcpEnd):
 class TcpReceiverEnd(TcpEnd):
     """Listens, and receives from the peer that it was told about, and nobody else.
 
-    Whoever connects from the peer's address is a candidate until its first bytes are there. They must carry
-    the token: an address is everybody's on that computer.
+    Whoever connects from the peer's address is a candidate until its first bytes are there. They must be the
+    token: an address is everybody's on that computer. The peer says it as soon as it is connected, so that of
+    too many candidates the one that has been silent for longest goes.
     """
 
     is_requester = False
@@ -208,10 +209,11 @@ class TcpReceiverEnd(TcpEnd):
 
     def _accept(self, _now: HostNs) -> None:
         connection, (address, _) = self._listener.accept()
-        is_late = self._connection is not None or len(self._candidates) == _CANDIDATES_MAX
-        if address != self._peer_address or is_late:
+        if address != self._peer_address or self._connection is not None:
             connection.close()
             return
+        if len(self._candidates) == _CANDIDATES_MAX:
+            self._turn_away(next(iter(self._candidates)))
         connection.setblocking(False)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, HEADER_BYTES)
         self._candidates[connection.fileno()] = connection
@@ -233,10 +235,12 @@ class TcpReceiverEnd(TcpEnd):
         self._on_readable(now)
 
     def _turn_candidates_away(self) -> None:
-        for descriptor, candidate in self._candidates.items():
-            self._workplace.poller.leave(descriptor)
-            candidate.close()
-        self._candidates.clear()
+        for descriptor in list(self._candidates):
+            self._turn_away(descriptor)
+
+    def _turn_away(self, descriptor: int) -> None:
+        self._workplace.poller.leave(descriptor)
+        self._candidates.pop(descriptor).close()
 
     def _on_readable(self, now: HostNs) -> None:
         assert self._receiver is not None and self._connection is not None, "watched once it is there"
@@ -284,9 +288,7 @@ class TcpReceiverEnd(TcpEnd):
 
 
 def _proves(connection: socket.socket, token: int) -> bool:
-    """Whether the first transfer's number, which stays in the stream, follows from the token."""
     try:
-        first = connection.recv(HEADER_BYTES, socket.MSG_PEEK)
+        return connection.recv(HEADER_BYTES) == encode_proof(token)
     except OSError:
         return False
-    return len(first) == HEADER_BYTES and decode_header(first).number == number_of(token, 1)

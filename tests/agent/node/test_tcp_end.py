@@ -1,4 +1,5 @@
 import socket
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -87,6 +88,29 @@ def test_the_first_connection_from_the_peers_address_is_no_proof(stage: Stage, f
     with connected_as(there, first):
         there.turn()
         here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+        play(here, there, Load("here", LIMIT_MS, 300_000, count=2), run_ns=60 * 10**9)
+    sent, received = results(here, checksum=True), results(there, checksum=True)
+    assert (sent.status, sent.sha256) == ("ok", received.sha256)
+    assert received.moved_bytes == 600_000
+
+
+@pytest.mark.parametrize("count", [64, 100])
+def test_silent_connections_do_not_keep_the_peer_out(stage: Stage, count: int) -> None:
+    """Some connect before the peer, as many after it and before its first transfer."""
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    here = stage.enter(replace(PREPARE, fill_seed=3))
+    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+    with ExitStack() as stack:
+
+        def crowd() -> None:
+            for _ in range(count):
+                stack.enter_context(connected_as(there, b""))
+                there.turn()
+
+        crowd()
+        here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+        there.turn()
+        crowd()
         play(here, there, Load("here", LIMIT_MS, 300_000, count=2), run_ns=60 * 10**9)
     sent, received = results(here, checksum=True), results(there, checksum=True)
     assert (sent.status, sent.sha256) == ("ok", received.sha256)

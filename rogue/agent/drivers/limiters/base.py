@@ -19,6 +19,8 @@ class PacedInterface:
 
     burst_bytes: the most that may leave at once, where a limiter has a choice; None for what suits hosts
     whose timers are late. is_lent: somebody has taken the limiters of several priorities, and lends them.
+    lender: descriptor of the connection to that somebody. A program that sets rates for us holds it as long
+    as it lives: the lender must not lift a limit, and lend it, before the last change of the one who is gone.
     """
 
     netdev: str
@@ -27,6 +29,7 @@ class PacedInterface:
     line_rate_bps: int
     burst_bytes: "int | None" = None
     is_lent: bool = False
+    lender: "int | None" = None
 
 
 class RateLimiter(ABC):

@@ -15,11 +15,16 @@ _PATIENCE_S = 5.0
 class BatchProgram:
     """Writes commands to `tc -batch -` or the like; `on_line` is called with each line that it prints.
 
-    What it prints on standard error means that a command failed, and is raised where it is read.
+    What it prints on standard error means that a command failed, and is raised where it is read. It carries
+    out what it was told also when we are killed; until then it holds the descriptors in `held` open.
     """
 
     def __init__(
-        self, command: Sequence[str], poller: Poller, on_line: Callable[[HostNs, str], None]
+        self,
+        command: Sequence[str],
+        poller: Poller,
+        on_line: Callable[[HostNs, str], None],
+        held: Sequence[int] = (),
     ) -> None:
         self._name = command[0]
         self._poller = poller
@@ -32,6 +37,7 @@ class BatchProgram:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
+                pass_fds=held,
             )
         except OSError as error:
             raise LimiterError(f"{self._name} does not start: {error.strerror}") from error

@@ -4,6 +4,7 @@ This is how RoGUE's authors limited a ConnectX-3 Pro. Source: RoGUE, section 4.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.limiters import bank
@@ -40,13 +41,13 @@ class DcbLimiter(RateLimiter):
         self._poller = poller
         self._line_rate_bps = interface.line_rate_bps
         self.step_bps = step_bps(interface.driver, interface.line_rate_bps)
-        self._card = DcbNetlink(interface.netdev)
-        self._classes = _classes_of(self._card, interface.netdev)
-        self._slot = self._classes[interface.priority]
         self._is_lent = interface.is_lent
-        self._bank = bank.Bank(bank.PLACE / interface.netdev, self._card.set_rates)
-        if not self._is_lent:
-            self._bank.take(self._slot)
+        with ExitStack() as opened:
+            self._classes, self._bank = _open_bank(interface.netdev, opened)
+            self._slot = self._classes[interface.priority]
+            if not self._is_lent:
+                self._bank.take(self._slot)
+            self._opened = opened.pop_all()
 
     def use(self, priority: int) -> None:
         """Pace the class of this priority from now on."""
@@ -66,25 +67,19 @@ class DcbLimiter(RateLimiter):
         """Lift the limit; of one that was lent its owner does so."""
         if not self._is_lent:
             self._bank.give_back(self._slot)
-        self._bank.close()
-        self._card.close()
+        self._opened.close()
 
 
 class DcbSlots(LimiterSlots):
     """Slots of the bank, each locked as a flow's own would be."""
 
     def __init__(self, interface: PacedInterface, priorities: Sequence[int]) -> None:
-        self._card = DcbNetlink(interface.netdev)
-        classes = _classes_of(self._card, interface.netdev)
-        self._slots = {priority: classes[priority] for priority in priorities}
-        self._bank = bank.Bank(bank.PLACE / interface.netdev, self._card.set_rates)
-        try:
+        with ExitStack() as opened:
+            classes, self._bank = _open_bank(interface.netdev, opened)
+            self._slots = {priority: classes[priority] for priority in priorities}
             for slot in self._slots.values():
                 self._bank.take(slot)
-        except BaseException:
-            self._bank.close()
-            self._card.close()
-            raise
+            self._opened = opened.pop_all()
 
     def lift(self, priority: int) -> None:
         """Tell the card that the class has no maximum."""
@@ -94,8 +89,7 @@ class DcbSlots(LimiterSlots):
         """Leave all slots."""
         for slot in self._slots.values():
             self._bank.give_back(slot)
-        self._bank.close()
-        self._card.close()
+        self._opened.close()
 
 
 def step_bps(driver: str, line_rate_bps: int) -> int:
@@ -138,6 +132,16 @@ def paused_priorities(netdev: str) -> list[int]:
 def are_apart(classes: Mapping[int, int]) -> bool:
     """Whether every priority has a traffic class, and a limit, of its own."""
     return len(classes) == len(set(classes.values())) == _PRIORITIES
+
+
+def _open_bank(netdev: str, opened: ExitStack) -> tuple[dict[int, int], bank.Bank]:
+    """Traffic classes of an interface by their priorities, and its limiters; leaving `opened` closes all."""
+    card = DcbNetlink(netdev)
+    opened.callback(card.close)
+    classes = _classes_of(card, netdev)
+    limiters = bank.Bank(bank.PLACE / netdev, card.set_rates)
+    opened.callback(limiters.close)
+    return classes, limiters
 
 
 def _classes_of(card: DcbNetlink, netdev: str) -> dict[int, int]:

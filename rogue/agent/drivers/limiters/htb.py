@@ -45,7 +45,8 @@ class HtbLimiter(RateLimiter):
         self._line_rate_bps = interface.line_rate_bps
         self._burst_bytes = interface.burst_bytes
         self._asked: deque[tuple[HostNs, int, int]] = deque()
-        self._program = BatchProgram(COMMAND, poller, self._on_line)
+        held = () if interface.lender is None else (interface.lender,)
+        self._program = BatchProgram(COMMAND, poller, self._on_line, held)
         if not self._is_lent:
             self._program.tell(self._change(self._line_rate_bps))
 

@@ -1,3 +1,5 @@
+import os
+import select
 from collections.abc import Callable
 
 import pytest
@@ -45,3 +47,18 @@ def test_a_program_that_has_ended_is_named(poller: Poller) -> None:
     with pytest.raises(LimiterError, match="true has ended"):
         program.tell("one")
     program.close()
+
+
+def test_a_program_holds_what_it_is_given_until_its_last_command(
+    poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    """So whoever is at the other end learns that we are gone when nothing of ours is on its way any more."""
+    there, here = os.pipe()
+    program = BatchProgram(["tc"], poller, lambda _now, _line: None, [here])
+    os.close(here)
+    program.tell("one")
+    assert select.select([there], (), (), 0)[0] == [], "it is open"
+    program.close("two")
+    assert os.read(there, 1) == b"", "it is closed"
+    os.close(there)
+    assert told() == ["one", "two"]

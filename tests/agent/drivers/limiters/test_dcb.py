@@ -1,10 +1,12 @@
 import io
+import os
 from pathlib import Path
 
 import pytest
-from helpers.fake_dcb import FakeCard
+from helpers.fake_dcb import FakeCard, FakeKernel
 
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.drivers.limiters import dcbnl
 from rogue.agent.drivers.limiters.base import LimiterError, PacedInterface
 from rogue.agent.drivers.limiters.dcb import (
     DcbLimiter,
@@ -67,6 +69,34 @@ def test_slots_are_lent_all_or_none(table: Table, poller: Poller, cards: dict[st
         DcbSlots(interface, [1, 2, 3])
     taken.close()
     DcbSlots(interface, [1, 2, 3]).close()
+
+
+@pytest.mark.parametrize("prio_tc", [(0,) * 8, None])
+def test_what_is_refused_leaves_nothing_open(
+    table: Table,
+    poller: Poller,
+    cards: dict[str, FakeCard],
+    monkeypatch: pytest.MonkeyPatch,
+    prio_tc: tuple[int, ...] | None,
+) -> None:
+    """An agent lives longer than a flow that is refused: classes that are not apart, or a limiter taken."""
+    taken = of_priority(3, table, poller)
+    kernels: list[FakeKernel] = []
+
+    def netlink() -> FakeKernel:
+        kernels.append(FakeKernel(**cards))
+        return kernels[-1]
+
+    monkeypatch.setattr(dcbnl, "netlink_socket", netlink)
+    cards["enp1s0"].prio_tc = prio_tc or cards["enp1s0"].prio_tc
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(LimiterError):
+        of_priority(3, table, poller)
+    with pytest.raises(LimiterError):
+        DcbSlots(PacedInterface("enp1s0", "mlx4_core", 1, 10 * GBPS), [3])
+    assert os.listdir("/proc/self/fd") == before
+    assert [kernel.is_closed for kernel in kernels] == [True, True]
+    taken.close()
 
 
 def test_a_rate_that_no_register_holds_is_none(

@@ -1,4 +1,5 @@
 import io
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,3 +97,23 @@ def test_a_program_that_complains_is_told(told: Callable[[], list[str]], tmp_pat
     with pytest.raises(LimiterError, match="tc: Error: no such class"):
         slots.lift(2)
     (tmp_path / "tc").unlink()
+
+
+def test_whoever_lends_learns_of_our_end_after_our_last_rate(
+    table: Table, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    """As if this process were killed: what it has open closes, and `tc` has still to read what it was told."""
+    lender, here = socket.socketpair()
+    interface = PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True, lender=here.fileno())
+    limiter = HtbLimiter(table, poller, interface)
+    limiter.use(3)
+    limiter.set_rate(8_000_000, HostNs(0))
+    here.close()
+    program = limiter._program._process
+    assert program.stdin is not None
+    program.stdin.close()
+    with lender:
+        assert lender.recv(1) == b"", "the connection has ended"
+    assert any("rate 8000000bit" in line for line in told())
+    program.stdin = None
+    limiter.close()
