@@ -19,8 +19,12 @@ from rogue.workloads.records import TABLES, ColumnType
 
 # After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
 CACHE_BYTES_MAX = 500_000_000
-VALUES_MAX: Final = 2_000_000_000
-"""In one table; a small file can promise any number."""
+VALUES_MAX: Final = 500_000_000
+"""In one table; a small file can promise any number. The longest that we write has 50 million rows."""
+UNPACKED_BYTES_MAX: Final = 4_000_000_000
+"""Of a table's pages, which a small file can fill with zeros, too."""
+FOOTER_BYTES_MAX: Final = 16_000_000
+"""What says where the columns are: some kilobytes in what we write."""
 MISSING_CODE: Final = -1
 """What pandas has in a categorical for an absent value."""
 _VALUE_BYTES = 8
@@ -108,14 +112,12 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
     Strings are read as the numbers that stand for them in the file. Threads would cost more than so small a
     file takes.
     """
-    strings = {column.name for column in TABLES[name].columns if column.type == "string"}
+    wanted = {column.name: column.type for column in TABLES[name].columns}
     try:
-        metadata = pq.ParquetFile(pa.BufferReader(content)).metadata
-        if metadata.num_rows * max(1, metadata.num_columns) > VALUES_MAX:
-            return None, f"has {metadata.num_rows} rows, more than can be read"
-        stored = [column for column in metadata.schema.names if column in strings]
-        file = pq.ParquetFile(pa.BufferReader(content), metadata=metadata, read_dictionary=stored)
-        table = file.read(use_threads=False)
+        metadata = _file_of(content).metadata
+        strings = [column for column in metadata.schema.names if wanted.get(column) == "string"]
+        file = pq.ParquetFile(pa.BufferReader(content), metadata=metadata, read_dictionary=strings)
+        table = file.read([column for column in metadata.schema.names if column in wanted], use_threads=False)
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
@@ -132,6 +134,25 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
             return None, f"has empty values in the column {column.name}"
     columns = {column.name: _column(table.column(column.name)) for column in TABLES[name].columns}
     return pd.DataFrame(columns, copy=False), None
+
+
+def _file_of(content: bytes) -> pq.ParquetFile:
+    """Open a file that fits into memory by what it says of itself; ValueError for one that does not.
+
+    It ends with its footer, the footer's length in four bytes, and PAR1. Source: Parquet's file format.
+    """
+    footer_bytes = int.from_bytes(content[-8:-4], "little") if content.endswith(b"PAR1") else 0
+    if footer_bytes > FOOTER_BYTES_MAX:
+        raise ValueError(f"a footer of {footer_bytes} bytes, more than can be read")
+    file = pq.ParquetFile(pa.BufferReader(content))
+    metadata = file.metadata
+    if metadata.num_rows * max(1, metadata.num_columns) > VALUES_MAX:
+        raise ValueError(f"{metadata.num_rows} rows, more than can be read")
+    groups = range(metadata.num_row_groups)
+    unpacked_bytes = sum(metadata.row_group(group).total_byte_size for group in groups)
+    if unpacked_bytes > UNPACKED_BYTES_MAX:
+        raise ValueError(f"{unpacked_bytes} bytes when it is unpacked, more than can be read")
+    return file
 
 
 def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:

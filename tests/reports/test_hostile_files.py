@@ -80,11 +80,49 @@ def test_a_report_is_not_written_through_links(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "victim"]
 
 
+def written(columns: dict[str, list[object]]) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns), sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+EVENT: dict[str, list[object]] = {"t_ns": [0], "flow_id": ["a"], "event": ["x"], "detail": [""]}
+
+
 def test_a_small_table_cannot_promise_rows_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "VALUES_MAX", 10)
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table({"t_ns": [0] * 11}), sink)
-    assert parse_table(bytes(sink.getvalue()), "rtt") == (None, "has 11 rows, more than can be read")
+    _, problem = parse_table(written({"t_ns": [0] * 11}), "rtt")
+    assert problem == "is not a readable Parquet file (11 rows, more than can be read)"
+
+
+def test_a_small_table_cannot_unpack_to_more_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zeros take no room in a file."""
+    content = written({**EVENT, "flow_id": ["0" * 2_000_000]})
+    assert len(content) < 10_000
+    assert parse_table(content, "events")[1] is None
+    monkeypatch.setattr(load, "UNPACKED_BYTES_MAX", 1_000_000)
+    table, problem = parse_table(content, "events")
+    assert table is None
+    assert problem is not None and problem.endswith("bytes when it is unpacked, more than can be read)")
+
+
+def test_a_footer_cannot_be_larger_than_any_of_ours() -> None:
+    """What it promises is said before it is parsed."""
+    _, problem = parse_table(b"PAR1" + (2**31).to_bytes(4, "little") + b"PAR1", "events")
+    assert problem == "is not a readable Parquet file (a footer of 2147483648 bytes, more than can be read)"
+
+
+def test_columns_that_nobody_asks_for_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    read = pq.ParquetFile.read
+
+    def spy(file: pq.ParquetFile, columns: list[str], **options: bool) -> pa.Table:
+        asked.append(columns)
+        return read(file, columns, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read", spy)
+    assert parse_table(written({"more": ["0"], **EVENT}), "events")[1] is None
+    assert asked == [list(EVENT)]
 
 
 def test_text_that_is_no_utf_8_is_a_sentence() -> None:

@@ -1,5 +1,4 @@
 import io
-import os
 from pathlib import Path
 
 import pytest
@@ -89,12 +88,12 @@ def test_what_is_refused_leaves_nothing_open(
 
     monkeypatch.setattr(dcbnl, "netlink_socket", netlink)
     cards["enp1s0"].prio_tc = prio_tc or cards["enp1s0"].prio_tc
-    before = os.listdir("/proc/self/fd")
+    before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(LimiterError):
         of_priority(3, table, poller)
     with pytest.raises(LimiterError):
         DcbSlots(PacedInterface("enp1s0", "mlx4_core", 1, 10 * GBPS), [3])
-    assert os.listdir("/proc/self/fd") == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
     assert [kernel.is_closed for kernel in kernels] == [True, True]
     taken.close()
 

@@ -102,10 +102,10 @@ def test_a_program_that_complains_is_told(told: Callable[[], list[str]], tmp_pat
 def test_whoever_lends_learns_of_our_end_after_our_last_rate(
     table: Table, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    """As if this process were killed: what it has open closes, and `tc` has still to read what it was told."""
+    """As if this process were killed: all that it has open closes, and `tc` still reads what it was told."""
     lender, here = socket.socketpair()
-    interface = PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True, lender=here.fileno())
-    limiter = HtbLimiter(table, poller, interface)
+    lent = PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True, lender=here.fileno())
+    limiter = HtbLimiter(table, poller, lent)
     limiter.use(3)
     limiter.set_rate(8_000_000, HostNs(0))
     here.close()
