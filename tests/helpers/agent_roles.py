@@ -2,7 +2,7 @@
 
 import csv
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
+from rogue.agent.node.moments import moments_of
 from rogue.agent.node.role import Role, RoleState
 
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
@@ -88,8 +89,12 @@ class Stage:
         """Prepare one role."""
         workplace = self.workplace(request.role)
         self.stack.callback(workplace.spool.close)
+        moments = moments_of(request, workplace.spool, workplace.poller)
+        if moments is not None:
+            self.stack.callback(moments.close)
+        workplace = replace(workplace, moments=moments)
         end = open_end(request, workplace, self.stack)
-        return Actor(Role(request, end, self.clock.read), workplace, end.introduce(request.role))
+        return Actor(Role(request, end, self.clock.read, moments), workplace, end.introduce(request.role))
 
     def pair(self, transport: str = "rogue", **options: object) -> tuple[Actor, Actor]:
         """A connected requester and responder; `options` go into both `prepare` requests."""

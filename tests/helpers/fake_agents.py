@@ -9,6 +9,7 @@ import paramiko
 
 from rogue.agent.node.messages import (
     PROTOCOL,
+    After,
     Alive,
     Arrivals,
     Capabilities,
@@ -91,6 +92,8 @@ class FakeAgent:
                 return Loaded(role, count)
             case Arrivals(role=role, arrivals=arrivals):
                 return Loaded(role, len(arrivals))
+            case After(role=role, waits=waits):
+                return Loaded(role, len(waits))
             case Start(role=role):
                 return Started(role)
             case Heartbeat(role=role):

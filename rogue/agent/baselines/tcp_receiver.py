@@ -13,15 +13,24 @@ _WAKE_BYTES = 65_536
 
 
 class TcpReceiver:
-    """Reads transfers into memory, each from its beginning; a number out of order ends the stream."""
+    """Reads transfers into memory, each from its beginning; a number out of order ends the stream.
+
+    `on_arrival` hears the number (from 1) of each that is there.
+    """
 
     def __init__(
-        self, connection: socket.socket, memory: memoryview, meter: ThroughputMeter, token: int = 0
+        self,
+        connection: socket.socket,
+        memory: memoryview,
+        meter: ThroughputMeter,
+        token: int = 0,
+        on_arrival: Callable[[int, HostNs], None] | None = None,
     ) -> None:
         self._token = token
         self._connection = connection
         self._memory = memory
         self._meter = meter
+        self._on_arrival = on_arrival
         self._header = HeaderReader()
         self._left_bytes = 0
         self._offset_bytes = 0
@@ -35,7 +44,7 @@ class TcpReceiver:
         is_there, taken_bytes = True, 0
         try:
             while is_there and taken_bytes < _TURN_BYTES:
-                count = self._receive(now)
+                count = self._receive(clock())
                 is_there = count > 0
                 taken_bytes += count
         except BlockingIOError:
@@ -56,7 +65,7 @@ class TcpReceiver:
                 self._left_bytes = header.size_bytes
                 self._offset_bytes = 0
                 self._await_more()
-                self._end_if_complete()
+                self._end_if_complete(now)
             return len(chunk)
         place = self._offset_bytes % len(self._memory)
         length = min(self._left_bytes, len(self._memory) - place)
@@ -66,7 +75,7 @@ class TcpReceiver:
         self._await_more()
         if count:
             self._meter.add(now, count)
-            self._end_if_complete()
+            self._end_if_complete(now)
         return count
 
     def _await_more(self) -> None:
@@ -76,9 +85,11 @@ class TcpReceiver:
             self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, awaited_bytes)
             self._awaited_bytes = awaited_bytes
 
-    def _end_if_complete(self) -> None:
+    def _end_if_complete(self, now: HostNs) -> None:
         """Tell the sender; these few bytes always find room in the socket of one that reads them."""
         if self._left_bytes == 0:
             self.transfers += 1
             self._words += encode_arrived(number_of(self._token, self.transfers))
             self._words = self._words[self._connection.send(self._words) :]
+            if self._on_arrival is not None:
+                self._on_arrival(self.transfers, now)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rogue.agent.baselines.stream import ArrivedReader, Header, encode_header, number_of
 from rogue.agent.baselines.tcp_socket import info_of
-from rogue.agent.core.application import Application, Schedule
+from rogue.agent.core.application import Application, Schedule, Watcher
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.transfers import TransferLog
 
@@ -59,9 +59,14 @@ class TcpSender:
         self.moved_bytes = 0
         self.sending_ns = 0
 
-    def follow(self, schedule: Schedule) -> None:
+    def follow(self, schedule: Schedule, watcher: Watcher | None = None) -> None:
         """Take the schedule; its first transfer is due at its start."""
-        self._application = Application(schedule)
+        self._application = Application(schedule, watcher)
+
+    def release(self, number: int, not_before_ns: HostNs) -> None:
+        """Let an arrival that was held start, though not before an instant."""
+        assert self._application is not None, "an arrival is released, but none was asked for"
+        self._application.release(number, not_before_ns)
 
     @property
     def wants_to_send(self) -> bool:
@@ -72,7 +77,7 @@ class TcpSender:
     def is_finished(self) -> bool:
         """Whether the schedule holds nothing more and no transfer runs."""
         application = self._application
-        if application is None or application.next_start_ns is not None:
+        if application is None or application.has_more:
             return False
         return len(application.records) == self._transfers.count
 

@@ -1,11 +1,12 @@
 """A sans-IO application: transfers over a Connection, on a schedule, with a record of each."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 from rogue.agent.core.actions import Verb
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import SettingsError
+from rogue.agent.core.immediates import transfer_immediate
 from rogue.agent.core.segmentation import Transfer
 
 
@@ -21,7 +22,8 @@ class Schedule:
     `interval_ns` transfer k starts at start_ns + k * interval_ns; with size 0 that is a latency probe, which
     asks just as often while the network is slow. With `arrivals`, (instant, size) in ascending order, each
     transfer has its own instant, and nothing else of the schedule but the verb counts. Those whose numbers
-    (from 0) are in `held` also wait until they are released.
+    (from 0) are in `held` also wait until they are released. With `tells_arrivals` the last verb of each
+    transfer carries its number to the receiver.
     """
 
     size_bytes: int
@@ -33,6 +35,7 @@ class Schedule:
     verb_bytes: int | None = None
     arrivals: tuple[tuple[HostNs, int], ...] | None = None
     held: frozenset[int] = frozenset()
+    tells_arrivals: bool = False
 
     def __post_init__(self) -> None:
         checks = (("size_bytes", self.size_bytes, 0), ("start_ns", self.start_ns, 0))
@@ -72,14 +75,25 @@ class TransferRecord:
     waited_for: tuple[str, int] | None = None
 
 
+class Watcher(Protocol):
+    """Whoever wants to know when transfers start and end, by their numbers from 1."""
+
+    def on_start(self, transfer_id: int, now: HostNs) -> tuple[str, int] | None:
+        """A transfer starts; return what it came after, if after anything."""
+
+    def on_end(self, transfer_id: int, now: HostNs) -> None:
+        """A transfer has ended, well or not."""
+
+
 class Application:
     """Follows a schedule: says when the next transfer is due, and takes note when one ends.
 
     After a failed transfer nothing more is started: its connection is lost.
     """
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Schedule, watcher: Watcher | None = None) -> None:
         self._schedule = schedule
+        self._watcher = watcher
         self._running: dict[int, TransferRecord] = {}
         self._released_ns: dict[int, HostNs] = {}
         self._is_over = False
@@ -94,6 +108,13 @@ class Application:
         """Whether a transfer has started and not ended."""
         return bool(self._running)
 
+    @property
+    def has_more(self) -> bool:
+        """Whether a transfer is due, or is held and may yet be released."""
+        arrivals = self._schedule.arrivals or ()
+        is_held = not self._is_over and len(self.records) < len(arrivals)
+        return self.next_start_ns is not None or is_held
+
     def begin(self, now: HostNs) -> Transfer:
         """Start the transfer that is due; the caller submits it."""
         assert self.next_start_ns is not None, "begin() while no transfer is due"
@@ -105,7 +126,11 @@ class Application:
         self.next_start_ns = None
         if self.is_open_loop:
             self._await(HostNs(schedule.start_ns + len(self.records) * (schedule.interval_ns or 0)))
-        return Transfer(record.transfer_id, size_bytes, verb=schedule.verb, verb_bytes=schedule.verb_bytes)
+        if self._watcher is not None:
+            record.waited_for = self._watcher.on_start(record.transfer_id, now)
+        imm = transfer_immediate(record.transfer_id) if schedule.tells_arrivals else None
+        verb_bytes = schedule.verb_bytes
+        return Transfer(record.transfer_id, size_bytes, verb=schedule.verb, imm=imm, verb_bytes=verb_bytes)
 
     def release(self, number: int, not_before_ns: HostNs) -> bool:
         """Let an arrival that was held start, though not before an instant; say whether it ever can."""
@@ -132,6 +157,8 @@ class Application:
             self._end()
         elif not self.is_open_loop:
             self._await(now)
+        if self._watcher is not None:
+            self._watcher.on_end(transfer_id, now)
         return record
 
     def abandoned(self) -> list[int]:

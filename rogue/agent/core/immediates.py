@@ -1,6 +1,7 @@
 """What a RoGUE library says to the other in the 32 bits of an immediate value.
 
-The two highest ranges of values are the library's, the rest is the application's:
+The two highest ranges of values are the library's, the rest is the application's. Ours numbers its transfers
+with them, where the receiver's software has to know when one has arrived (`transfer_immediate`):
 
     0xE, 28 bits    the peer's rate for READ responses, in kbit/s as in `ibv_modify_qp_rate_limit`; 0 lifts it
     0xF, 18 bits, 10 bits    over UC: processing time and number of a batch. The sender's time is 0. In an
@@ -34,6 +35,11 @@ def tag_of(imm: int) -> int:
     if not 0 <= imm <= IMMEDIATE_MAX:
         raise PeerError(f"an immediate value of {imm}, which is not 32 bits")
     return imm >> _TAG_SHIFT
+
+
+def transfer_immediate(transfer_id: int) -> int:
+    """What the last verb of a transfer carries, so that its receiver is told when all of it is there."""
+    return transfer_id & _VALUE_MASK
 
 
 def rate_immediate(rate_bps: int) -> int:

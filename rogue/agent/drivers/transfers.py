@@ -12,6 +12,8 @@ COLUMNS = (
     "error",
     "retransmitted_bytes",
     "is_sent",
+    "waited_for_role",
+    "waited_for_transfer",
 )
 
 
@@ -42,4 +44,5 @@ class TransferLog:
             record.error,
             record.retransmitted_bytes,
             record.is_sent,
+            *(record.waited_for or (None, None)),
         )

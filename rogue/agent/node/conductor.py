@@ -181,7 +181,7 @@ class _Conductor:
         counts = {"before": before, "after": self._counts(), "meanwhile": self.kept}
         (self.folder / COUNTS).write_text(json.dumps(counts))
         for role in self.orders.roles:
-            if not role.loads:
+            if role.name not in self.account.results:
                 self._keep(self._client(role).request(self._result(role), Results))
 
     def _client(self, role: RoleOrder) -> AgentClient:
@@ -256,10 +256,18 @@ class _Conductor:
         return sampled_ns + count * self.orders.sample_interval_ns
 
     def _listen(self, running: "set[str]") -> None:
-        """Keep what roles have said by now."""
+        """Keep what roles have said by now.
+
+        The other end of a flow that failed is over, too, if others wait for what it tells.
+        """
         for results in self._heard():
             self._keep(results)
             running.remove(results.role)
+            role = self.orders.role(results.role)
+            if results.status == "error" and _prepare(role).tells:
+                peer = self.orders.role(role.peer)
+                self._client(peer).send(self._result(peer))
+                running.add(peer.name)
 
     def _check(self, running: "set[str]", now_ns: int) -> None:
         """Tell the outside from time to time how far time has come; AgentError if it is too far."""
@@ -311,16 +319,21 @@ def replace_text(file: Path, text: str) -> None:
 
 
 def _agents(roles: "list[RoleOrder]") -> "dict[str, int]":
-    """The number of each role's agent; flows of one host that take turns have one, which keeps them."""
+    """The number of each role's agent.
+
+    Roles of one host share one that keeps their turns, or in whose directory they wait for each other.
+    """
     together: dict[str, list[str]] = {}
     for role in roles:
         request = _prepare(role)
-        together.setdefault(request.address if request.turns else role.name, []).append(role.name)
+        is_social = bool(request.turns or request.tells)
+        together.setdefault(request.address if is_social else role.name, []).append(role.name)
     numbers: dict[str, int] = {}
     taken: list[int] = []
     for key, names in together.items():
         if len(names) > ROLES_MAX:
-            words = f"{len(names)} flows take turns at {key}, and an agent has {ROLES_MAX} roles at most"
+            words = f"{len(names)} ends of flows at {key} take turns, or wait for each other"
+            words = f"{words}, and an agent has {ROLES_MAX} roles at most"
             raise AgentError(ErrorKind.CONFIGURATION, words)
         has_room = (number for number, count in enumerate(taken) if count + len(names) <= ROLES_MAX)
         number = next(has_room, len(taken))

@@ -26,6 +26,7 @@ from rogue.agent.node.messages import (
     Results,
     RoleRequest,
 )
+from rogue.agent.node.moments import moments_of
 from rogue.agent.node.role import Role, RoleState
 from rogue.agent.node.wire import REQUEST_TYPES, LineReader, decode, encode
 
@@ -111,8 +112,11 @@ class DataProcess:
         if role is None:
             if not isinstance(request, Prepare):
                 raise MessageError(f"{request.wire_type} before prepare")
-            end = self._open_end(request, workplace, stack)
-            self._role = Role(request, end, workplace.clock)
+            moments = moments_of(request, workplace.spool, workplace.poller)
+            if moments is not None:
+                stack.callback(moments.close)
+            end = self._open_end(request, replace(workplace, moments=moments), stack)
+            self._role = Role(request, end, workplace.clock, moments)
             return end.introduce(request.role)
         if role.trouble is not None and not isinstance(request, Heartbeat):
             raise role.trouble

@@ -12,6 +12,7 @@ from rogue.agent.drivers.spool import Spool
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 from rogue.agent.node.messages import Prepared
+from rogue.agent.node.moments import Moments
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Workplace:
     """What a data process brings to its end.
 
     `pyverbs` loads it when it is needed. `clock` is for timers, `stamp` for posts and completions.
-    `ports` are those found already; none means that they are looked for.
+    `ports` are those found already; none means that they are looked for. `moments`: what is told of the
+    role's transfers, and what they wait for; None where nobody waits.
     """
 
     pyverbs: Callable[[], Pyverbs]
@@ -29,6 +31,7 @@ class Workplace:
     clock: Callable[[], HostNs]
     stamp: Callable[[], NicNs]
     ports: Sequence[PortAddress] = ()
+    moments: Moments | None = None
 
 
 @dataclass(frozen=True)

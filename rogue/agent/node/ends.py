@@ -39,6 +39,8 @@ def _open_verbs_end(request: Prepare, workplace: Workplace, stack: ExitStack) ->
     settings = settings_for(request.transport, line_rate_bps, request.parameters)
     if settings.service == "uc" and request.verb == "read":
         raise SettingsError("verb", "read", "write or send: an unreliable connection has no READ")
+    if request.tells and (settings.service == "uc" or request.verb == "read"):
+        raise SettingsError("tells", request.tells, "nothing, but of WRITEs and SENDs over RC, or over TCP")
     plan = endpoint_plan(request, settings)
     endpoint = stack.enter_context(opened(pyverbs, port, plan, workplace.stamp))
     if request.fill_seed is not None:

@@ -13,9 +13,10 @@ from rogue.agent.node.errors import ErrorKind
 from rogue.agent.node.fields import Flag, Integer, Many, Optional, Parameters, Rule, Text
 from rogue.agent.node.schema import Nested
 
-PROTOCOL = 5
+PROTOCOL = 6
 WORDS_LENGTH_MAX = 8_192
 ARRIVALS_MAX = 2_000
+WAITS_MAX = 1_000
 KERNEL_TCPS = ("dctcp", "cubic", "reno")
 """Transports that are a TCP of the node's kernel, by the name of its congestion control."""
 _U24, _U32, _U64 = (1 << 24) - 1, (1 << 32) - 1, (1 << 64) - 1
@@ -24,6 +25,7 @@ _NAME = Text(r"[a-zA-Z0-9][a-zA-Z0-9._:+-]*", 64)
 _WORDS = Text(r".*", WORDS_LENGTH_MAX)
 _ROLE = Text(r"[a-z][a-z0-9-]*", 32)
 _TYPE = Text(r"[a-z_]+", 32)
+_MOMENT = Text("start|arrival|end", 7)
 _GID = Text(r"[0-9a-f]{4}(:[0-9a-f]{4}){7}", 39)
 _ADDRESS = Text(r"[0-9a-fA-F.:]+", 45)
 _INTERFACE = Text(r"[a-zA-Z0-9][a-zA-Z0-9._-]*", 15)
@@ -97,7 +99,8 @@ class Prepare(RoleRequest):
     timers are late. interface: what TCP sends and receives through, where several hosts are one kernel; null
     leaves it to the routes. secret_seed: what nonces, keys and packet numbers are drawn from where nobody can
     listen; null for the system's own randomness. turns: priorities whose limiters the requesters at this
-    address share by turns, which the agent keeps; the end begins with `priority`, and moves.
+    address share by turns, which the agent keeps; the end begins with `priority`, and moves. tells: what of
+    its transfers is told to others; the requester knows starts and ends, the responder arrivals.
     """
 
     wire_type: ClassVar[str] = "prepare"
@@ -126,6 +129,7 @@ class Prepare(RoleRequest):
     interface: str | None = field(default=None, metadata=_takes(Optional(_INTERFACE)))
     secret_seed: int | None = field(default=None, metadata=_takes(Optional(Integer(0, _U64))))
     turns: list[int] = field(default_factory=list, metadata=_takes(Many(Integer(1, 7), 7, are_distinct=True)))
+    tells: list[str] = field(default_factory=list, metadata=_takes(Many(_MOMENT, 3, are_distinct=True)))
 
 
 @dataclass(frozen=True)
@@ -196,6 +200,20 @@ class Arrivals(RoleRequest):
 
     wire_type: ClassVar[str] = "arrivals"
     arrivals: list[list[int]] = field(metadata=_takes(Many(Many(_BYTES, 2, 2), ARRIVALS_MAX)))
+
+
+@dataclass(frozen=True)
+class After(RoleRequest):
+    """Have transfers of a requester's arrivals wait for a moment of transfers that another role tells of.
+
+    known_by: a role of this node, perhaps the same. waits: number of a transfer and of the other one, each
+    from 0, and the pause in ns that follows.
+    """
+
+    wire_type: ClassVar[str] = "after"
+    known_by: str = field(metadata=_takes(_ROLE))
+    moment: Literal["start", "arrival", "end"] = field(metadata=_takes(_MOMENT))
+    waits: list[list[int]] = field(metadata=_takes(Many(Many(_BYTES, 3, 3), WAITS_MAX)))
 
 
 @dataclass(frozen=True)
@@ -369,6 +387,7 @@ REPLIES: dict[type[Message], type[Message]] = {
     Connect: Connected,
     Load: Loaded,
     Arrivals: Loaded,
+    After: Loaded,
     Start: Started,
     Heartbeat: Alive,
     Result: Results,

@@ -78,6 +78,10 @@ class Orders:
     counts: "dict[str, Command]" = field(default_factory=dict)
     """They print what ports have counted; each is run before the start and after the end."""
 
+    def role(self, name: str) -> RoleOrder:
+        """The role of this name."""
+        return next(role for role in self.roles if role.name == name)
+
     def text(self) -> str:
         """The orders as their file has them."""
         return json.dumps(asdict(self))

@@ -8,6 +8,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.node.end import End, Report
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import (
+    After,
     Alive,
     Arrivals,
     Connect,
@@ -22,6 +23,7 @@ from rogue.agent.node.messages import (
     Start,
     Started,
 )
+from rogue.agent.node.moments import Moments
 
 
 @unique
@@ -42,10 +44,14 @@ _STARTED = frozenset({RoleState.WAITING, RoleState.RUNNING, RoleState.FINISHED, 
 class Role:
     """Carries out requests about one end, and runs it from its start to the end of its time.
 
-    `trouble` is the error that ended it, if one did.
+    `trouble` is the error that ended it, if one did. `moments`: what transfers wait for, here and elsewhere.
     """
 
-    def __init__(self, request: Prepare, end: End, clock: Callable[[], HostNs]) -> None:
+    def __init__(
+        self, request: Prepare, end: End, clock: Callable[[], HostNs], moments: Moments | None = None
+    ) -> None:
+        self._moments = moments
+        self._tells_arrivals = "arrival" in request.tells
         self._name = request.role
         self._verb = request.verb
         self._end = end
@@ -91,6 +97,8 @@ class Role:
         self.state = RoleState.FAILED
         self._ended_ns = self._clock()
         self._end.on_failure()
+        if self._moments is not None:
+            self._moments.close()
 
     def handle(self, request: Message) -> Message:
         """Carry out one request."""
@@ -98,7 +106,7 @@ class Role:
             return self._alive()
         if isinstance(request, Connect):
             return self._connect(request)
-        if isinstance(request, Load | Arrivals):
+        if isinstance(request, Load | Arrivals | After):
             return self._take_load(request)
         if isinstance(request, Start):
             return self._start(request)
@@ -113,7 +121,7 @@ class Role:
         self.state = RoleState.CONNECTED
         return Connected(self._name)
 
-    def _take_load(self, request: Load | Arrivals) -> Loaded:
+    def _take_load(self, request: Load | Arrivals | After) -> Loaded:
         if not self._end.is_requester:
             raise MessageError(f"{request.wire_type}: a responder has no schedule")
         if self.state in _STARTED:
@@ -121,8 +129,19 @@ class Role:
         if isinstance(request, Load):
             self._load = request
             return Loaded(self._name, request.count)
+        if isinstance(request, After):
+            return self._wait(request)
         self._arrivals += [(after_ns, size_bytes) for after_ns, size_bytes in request.arrivals]
         return Loaded(self._name, len(self._arrivals))
+
+    def _wait(self, request: After) -> Loaded:
+        """Have transfers wait that are loaded already."""
+        if self._moments is None:
+            raise MessageError("after: this role was not prepared to tell of its transfers, nor to wait")
+        if any(number >= len(self._arrivals) for number, _, _ in request.waits):
+            raise MessageError("after.waits: a transfer waits that is none of the arrivals")
+        self._moments.wait(request)
+        return Loaded(self._name, len(self._moments.held))
 
     def _start(self, request: Start) -> Started:
         if self.state in _STARTED:
@@ -143,7 +162,16 @@ class Role:
             raise MessageError("start before load")
         if load is None:
             arrivals = tuple((HostNs(start_ns + after_ns), size) for after_ns, size in self._arrivals)
-            return Schedule(0, start_ns, count=None, verb=self._verb, arrivals=arrivals)
+            held = frozenset[int]() if self._moments is None else self._moments.held
+            return Schedule(
+                0,
+                start_ns,
+                count=None,
+                verb=self._verb,
+                arrivals=arrivals,
+                held=held,
+                tells_arrivals=self._tells_arrivals,
+            )
         until_ns = None if load.repeat_for_ns is None else HostNs(start_ns + load.repeat_for_ns)
         return Schedule(
             load.size_bytes,
@@ -153,10 +181,13 @@ class Role:
             interval_ns=load.interval_ns,
             verb=self._verb,
             verb_bytes=load.verb_bytes,
+            tells_arrivals=self._tells_arrivals,
         )
 
     def _finish(self, now: HostNs) -> None:
         self._end.finish(now)
+        if self._moments is not None:
+            self._moments.end()
         self._ended_ns = now
         self.state = RoleState.FINISHED
 

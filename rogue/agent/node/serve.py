@@ -23,10 +23,11 @@ from rogue.agent.node.end import Workplace
 from rogue.agent.node.ends import open_end
 from rogue.agent.node.forked import ForkedProcess
 from rogue.agent.node.keepers import Keepers
+from rogue.agent.node.local_socket import listener_at
 from rogue.agent.node.messages import Prepare
 from rogue.agent.node.plugins import import_plugins
 from rogue.agent.node.supervisor import Supervisor
-from rogue.agent.node.turn_keeper import keep_turns, listener_at, place_of
+from rogue.agent.node.turn_keeper import keep_turns, place_of
 
 SPOOL = Path("/var/lib/rogue/spool")
 """Provisioning makes room for samples there."""

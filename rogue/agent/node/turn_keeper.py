@@ -7,7 +7,6 @@ the simulator.
 
 import os
 import socket
-import struct
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -33,12 +32,8 @@ from rogue.agent.drivers.limiters.borrowed import (
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.errors import VerbsUnavailable
+from rogue.agent.node.local_socket import accepted
 from rogue.agent.node.messages import Prepare
-
-_BACKLOG = 128
-_ONLY_OWNER = 0o177
-_CREDENTIALS = struct.Struct("=iII")
-"""Process, user and group of a peer. Source: unix(7), SO_PEERCRED."""
 
 
 def keep_turns(
@@ -73,19 +68,6 @@ def paced_interface(request: Prepare, port: PortAddress) -> PacedInterface:
 def place_of(directory: Path, address: str) -> Path:
     """Where the keeper of a card listens, which is named by the host's address."""
     return directory / f"turns-{address}"
-
-
-def listener_at(place: Path) -> socket.socket:
-    """A socket that nobody but this user can connect to; it is there before its keeper is."""
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    place.unlink(missing_ok=True)
-    before = os.umask(_ONLY_OWNER)
-    try:
-        listener.bind(str(place))
-    finally:
-        os.umask(before)
-    listener.listen(_BACKLOG)
-    return listener
 
 
 @dataclass(frozen=True)
@@ -140,14 +122,9 @@ class TurnKeeper:
 
     def _accept(self, now: HostNs) -> None:
         """Greet a flow, unless it is another user's."""
-        flow, _ = self._listener.accept()
-        _, user, _ = _CREDENTIALS.unpack(
-            flow.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        )
-        if user != os.geteuid():
-            flow.close()
+        flow = accepted(self._listener)
+        if flow is None:
             return
-        flow.setblocking(False)
         if self._refusal:
             _sent(flow, REFUSED + self._refusal.encode()[: MESSAGE_BYTES // 2])
             flow.close()

@@ -25,13 +25,13 @@ FieldT = TypeVar("FieldT", int, str)
 def endpoint_plan(request: Prepare, settings: TransportSettings) -> EndpointPlan:
     """What queue pairs and receives an end needs.
 
-    Receives take acknowledgements of the peer's library, its rates for READs, immediates over UC, or SENDs.
+    Receives take acknowledgements of the peer's library, its rates for READs, immediates, or SENDs.
     """
     is_requester = request.end == "requester"
     has_receives = (
         settings.has_batch_acknowledgements
         if is_requester
-        else settings.service == "uc" or request.verb != "write"
+        else settings.service == "uc" or request.verb != "write" or "arrival" in request.tells
     )
     is_sent_to = not is_requester and request.verb == "send"
     return EndpointPlan(

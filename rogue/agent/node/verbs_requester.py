@@ -110,7 +110,10 @@ class VerbsRequester(VerbsEnd):
                 f"at most {memory_bytes}, the buffers' size, which holds no whole verbs",
             )
         self._begin_counting(start_ns)
-        self._flow.follow(schedule)
+        moments = self._base.workplace.moments
+        if moments is not None:
+            moments.attach(self._flow.release)
+        self._flow.follow(schedule, moments)
 
     @property
     def deadline_ns(self) -> HostNs | None:

@@ -62,3 +62,15 @@ def test_a_number_out_of_order_ends_the_stream(stream: Stream, number: int) -> N
     stream.ends[0].sendall(encode_header(Header(number, 3)) + b"abc")
     assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
     assert (stream.receiver.transfers, stream.meter.total_bytes) == (0, 0)
+
+
+def test_a_transfer_has_arrived_with_its_last_byte(stream: Stream) -> None:
+    arrived: list[int] = []
+    stream.receiver._on_arrival = lambda number, _now: arrived.append(number)
+    here, _ = stream.ends
+    here.sendall(encode_header(Header(1, 3)) + b"abc" + encode_header(Header(2, 2)) + b"d")
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert arrived == [1]
+    here.sendall(b"e")
+    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert arrived == [1, 2]

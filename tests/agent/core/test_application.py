@@ -192,3 +192,42 @@ def test_nothing_is_released_on_a_lost_connection() -> None:
 def test_arrivals_have_an_order_and_sizes(arrivals: tuple[tuple[HostNs, int], ...]) -> None:
     with pytest.raises(SettingsError, match="arrivals"):
         Schedule(0, at(0), arrivals=arrivals)
+
+
+def test_there_is_more_while_an_arrival_is_held_that_may_be_released() -> None:
+    application = Application(Schedule(0, at(0), arrivals=((at(0), 1), (at(9), 1)), held=frozenset({1})))
+    application.on_transfer_done(application.begin(at(0)).transfer_id, at(1))
+    assert (application.next_start_ns, application.has_more) == (None, True)
+    application.release(1, at(9))
+    application.on_transfer_done(application.begin(at(9)).transfer_id, at(10))
+    assert not application.has_more
+    lost = Application(Schedule(0, at(0), arrivals=((at(0), 1), (at(9), 1)), held=frozenset({1})))
+    lost.on_transfer_done(lost.begin(at(0)).transfer_id, at(1), "gone")
+    assert not lost.has_more
+
+
+class Diary:
+    """Whoever watches, and knows what each transfer came after."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, int, int]] = []
+
+    def on_start(self, transfer_id: int, now: HostNs) -> tuple[str, int] | None:
+        self.lines.append(("start", transfer_id, now))
+        return ("before", 7) if transfer_id == 2 else None
+
+    def on_end(self, transfer_id: int, now: HostNs) -> None:
+        self.lines.append(("end", transfer_id, now))
+
+
+def test_a_watcher_hears_of_starts_and_ends_and_says_what_came_before() -> None:
+    diary = Diary()
+    application = Application(Schedule(1, at(0), count=2), diary)
+    play(application, 5)
+    assert diary.lines == [("start", 1, 0), ("end", 1, 5), ("start", 2, 5), ("end", 2, 10)]
+    assert [record.waited_for for record in application.records] == [None, ("before", 7)]
+
+
+def test_the_last_verb_says_which_transfer_it_ends_if_arrivals_are_told() -> None:
+    told = Application(Schedule(1, at(0), count=2, tells_arrivals=True))
+    assert [told.begin(at(0)).imm, Application(Schedule(1, at(0))).begin(at(0)).imm] == [1, None]

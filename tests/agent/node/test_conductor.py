@@ -1,5 +1,6 @@
 """The conductor with real agents of this computer: TCP over loopback, no network to build."""
 
+import csv
 import json
 import select
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from rogue.agent.node import conductor
 from rogue.agent.node.conductor import conduct, run
 from rogue.agent.node.errors import AgentError
-from rogue.agent.node.messages import Load, Prepare
+from rogue.agent.node.messages import After, Arrivals, Load, Message, Prepare
 from rogue.agent.node.orders import (
     ACCOUNT,
     COUNTS,
@@ -145,5 +146,55 @@ def test_flows_of_a_host_that_take_turns_have_one_agent(monkeypatch: pytest.Monk
     assert len({agents[f"flow{number}"] for number in (1, 4, 7)}) == 1
     assert len({agents[f"flow{number}"] for number in (2, 5, 8)}) == 1
     assert set(agents.values()) == {0, 1, 2}
-    with pytest.raises(AgentError, match=r"4 flows take turns at 10\.0\.0\.1, and an agent has 3 roles"):
+    words = r"4 ends of flows at 10\.0\.0\.1 take turns, or wait for each other, and an agent has 3 roles"
+    with pytest.raises(AgentError, match=words):
         conductor._agents([*roles, order(10, "10.0.0.1", [1, 2])])
+
+
+def waiting_roles(responders_peer: str) -> list[RoleOrder]:
+    """Two flows there and back; the second waits for the first one's arrival at 127.0.0.2, and 5 ms."""
+    addresses = {
+        "flow0-requester": "127.0.0.1", "flow0-responder": "127.0.0.2",
+        "flow1-requester": "127.0.0.2", "flow1-responder": "127.0.0.1",
+    }  # fmt: skip
+    peers = {"flow0-responder": responders_peer}
+    orders = []
+    for name, address in addresses.items():
+        flow, _, end = name.partition("-")
+        prepare = Prepare(name, LIMIT_MS, end, address, "reno", SIZE_BYTES, tells=["arrival"])  # type: ignore[arg-type]
+        loads: list[Message] = [Arrivals(name, LIMIT_MS, [[0, SIZE_BYTES]])] if end == "requester" else []
+        if name == "flow1-requester":
+            loads.append(After(name, LIMIT_MS, "flow0-responder", "arrival", [[0, 0, 5_000_000]]))
+        other = peers.get(name, f"{flow}-{'requester' if end == 'responder' else 'responder'}")
+        lines = encode(prepare).decode(), [encode(load).decode() for load in loads]
+        orders.append(RoleOrder(name, end, other, *lines, 0, 20 * 10**9, 0))
+    return orders
+
+
+def waited(folder: Path, responders_peer: str) -> tuple[Account, dict[str, list[dict[str, str]]]]:
+    orders = Orders([], waiting_roles(responders_peer), {}, 1, 1_000_000, 10**9, LIMIT_MS, 30 * 10**9)
+    (folder / ORDERS).write_text(orders.text())
+    conduct(folder)
+    files = {
+        path.name: list(csv.DictReader(path.read_text().splitlines())) for path in (folder / FILES).glob("*")
+    }
+    return Account.read((folder / ACCOUNT).read_text()), files
+
+
+def test_a_transfer_waits_for_what_arrives_at_its_host(tmp_path: Path) -> None:
+    account, files = waited(tmp_path, "flow0-requester")
+    assert account.failure is None
+    assert account.results["flow1-requester"].transfers_ok == 1
+    (second,) = files["flow1-requester.transfers"]
+    (arrival,) = files["flow0-responder.arrivals"]
+    assert int(second["start_ns"]) >= int(arrival["arrived_ns"]) + 5_000_000
+    assert (second["waited_for_role"], second["waited_for_transfer"]) == ("flow0-responder", "1")
+
+
+def test_what_has_failed_is_waited_for_no_longer(tmp_path: Path) -> None:
+    """The responder expects another address and turns the first flow away; nobody waits out the 20 s."""
+    account, files = waited(tmp_path, "flow1-requester")
+    assert account.results["flow0-requester"].status == "error"
+    assert account.results["flow1-requester"].status == "ok"
+    assert account.results["flow1-requester"].end_ns - account.results["flow0-requester"].end_ns < 10**10
+    assert files["flow0-responder.arrivals"] == []

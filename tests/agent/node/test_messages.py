@@ -26,6 +26,7 @@ def test_every_request_for_a_role_has_a_time_limit() -> None:
         "prepare",
         "connect",
         "load",
+        "after",
         "arrivals",
         "start",
         "heartbeat",

@@ -1,8 +1,11 @@
+import socket
+
 import pytest
 from helpers.agent_roles import LIMIT_MS, SECOND_NS, Stage, play, results
 
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import (
+    After,
     Alive,
     Arrivals,
     Connect,
@@ -15,6 +18,7 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
+from rogue.agent.node.moments import place_of
 from rogue.agent.node.role import RoleState
 
 START = Start("here", LIMIT_MS, 1_000_000, SECOND_NS)
@@ -120,3 +124,33 @@ def test_a_failure_is_kept_with_its_reason(stage: Stage) -> None:
     alive = here.ask(HEARTBEAT, Alive)
     assert (alive.state, alive.error) == ("failed", "the disk is gone")
     assert here.role.deadline_ns is None
+
+
+def test_what_waits_starts_when_it_is_told(stage: Stage) -> None:
+    """Transfer 2 waits for the end of transfer 1, and a millisecond."""
+    here, there = stage.pair("roce", tells=["end", "arrival"])
+    here.role.handle(Arrivals("here", LIMIT_MS, [[0, 1_000], [0, 1_000]]))
+    assert here.ask(After("here", LIMIT_MS, "here", "end", [[1, 0, 1_000_000]]), Loaded).transfers == 1
+    play(here, there, None)
+    first, second = here.rows("transfers")
+    assert int(second["start_ns"]) >= int(first["end_ns"]) + 1_000_000
+    assert (second["waited_for_role"], second["waited_for_transfer"]) == ("here", "1")
+
+
+def test_only_arrivals_of_roles_that_tell_wait(stage: Stage) -> None:
+    here, _ = stage.pair("roce", tells=["end", "arrival"])
+    with pytest.raises(MessageError, match="a transfer waits that is none of the arrivals"):
+        here.role.handle(After("here", LIMIT_MS, "here", "end", [[0, 0, 0]]))
+    silent, _ = stage.pair("roce")
+    with pytest.raises(MessageError, match="was not prepared to tell"):
+        silent.role.handle(After("here", LIMIT_MS, "here", "end", [[0, 0, 0]]))
+
+
+def test_a_role_that_fails_is_waited_for_no_longer(stage: Stage) -> None:
+    here, _ = stage.pair("roce", tells=["end", "arrival"])
+    place = place_of(here.workplace.spool.directory, "here")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+        other.connect(str(place))
+        here.turn()
+        here.role.fail(RuntimeError("broken"))
+        assert other.recv(1) == b""

@@ -25,8 +25,9 @@ from rogue.agent.drivers.verbs import clock
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.errors import VerbsUnavailable
 from rogue.agent.node.forked import ForkedProcess
+from rogue.agent.node.local_socket import listener_at
 from rogue.agent.node.messages import Prepare
-from rogue.agent.node.turn_keeper import Lending, TurnKeeper, keep_turns, listener_at, place_of
+from rogue.agent.node.turn_keeper import Lending, TurnKeeper, keep_turns, place_of
 
 NOW = HostNs(0)
 PATIENCE_S = 60

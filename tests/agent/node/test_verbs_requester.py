@@ -19,9 +19,9 @@ from rogue.agent.drivers.limiters.borrowed import ASK, BACK, BACK_FOR_MORE, LEAV
 from rogue.agent.drivers.limiters.software import SoftwareLimiter
 from rogue.agent.drivers.replay import replay
 from rogue.agent.node import ends
+from rogue.agent.node.local_socket import listener_at
 from rogue.agent.node.messages import Connect, Load, Prepare, Start
 from rogue.agent.node.role import RoleState
-from rogue.agent.node.turn_keeper import listener_at
 
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 1_000_000)
 

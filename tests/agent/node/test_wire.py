@@ -57,7 +57,7 @@ def altered(**changes: object) -> bytes:
         (b'{"type": "hello", "protocol": NaN}', "NaN is not a number"),
         (b'{"type": "hello", "protocol": 1e400}', "hello.protocol: got inf"),
         (b'{"type": "hello", "protocol": 1, "colour": 2}', "hello: unknown fields 'colour'"),
-        (b'{"type": "shutdown"}', "type: got 'shutdown', expected one of arrivals, clock, connect"),
+        (b'{"type": "shutdown"}', "type: got 'shutdown', expected one of after, arrivals, clock, connect"),
         (b'{"type": ["hello"]}', r"type: got \['hello'\]"),
         (b'{"protocol": 1}', "type: got None"),
         (b"[" * 60_000, "nested too deeply"),

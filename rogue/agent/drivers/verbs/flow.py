@@ -11,7 +11,7 @@ from rogue.agent.core.actions import (
     Trace,
     TransferDone,
 )
-from rogue.agent.core.application import Application, Schedule
+from rogue.agent.core.application import Application, Schedule, Watcher
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.completions import SUCCESS, Completion, status_name
 from rogue.agent.core.connection import Connection, QpEvent
@@ -105,9 +105,14 @@ class VerbsFlow(RecoveringFlow):
         self.posted_batches = 0
         self.posting_ns = 0
 
-    def follow(self, schedule: Schedule) -> None:
+    def follow(self, schedule: Schedule, watcher: Watcher | None = None) -> None:
         """Take the schedule; its first transfer is due at its start."""
-        self._application = Application(schedule)
+        self._application = Application(schedule, watcher)
+
+    def release(self, number: int, not_before_ns: HostNs) -> None:
+        """Let an arrival that was held start, though not before an instant."""
+        assert self._application is not None, "an arrival is released, but none was asked for"
+        self._application.release(number, not_before_ns)
 
     def take_turns(self, lender: Lender) -> Turn:
         """Use a limiter that is lent, by its priority, and post nothing without one."""
@@ -160,7 +165,7 @@ class VerbsFlow(RecoveringFlow):
     def is_finished(self) -> bool:
         """Whether the schedule holds nothing more and no transfer runs."""
         application = self._application
-        if application is None or application.next_start_ns is not None:
+        if application is None or application.has_more:
             return False
         return len(application.records) == self._records.transfers.count
 

@@ -7,7 +7,7 @@ from rogue.agent.core.actions import NO_TRANSFER, PostSend, ReadyQueuePair, Rese
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.completions import Completion
 from rogue.agent.core.errors import PostRefused
-from rogue.agent.core.immediates import APPLICATION_MAX, BATCH_TAG, tag_of
+from rogue.agent.core.immediates import APPLICATION_MAX, BATCH_TAG, tag_of, transfer_immediate
 from rogue.agent.core.library import AcknowledgeBatch, Library, LibraryAction, SetResponseRate
 from rogue.agent.core.seal import Seal
 from rogue.agent.drivers.limiters.base import RateLimiter
@@ -25,7 +25,8 @@ _SIGNAL_EVERY = 32
 class VerbsResponder(PeerListener):
     """Serves one requester: acknowledges its batches, paces responses to its READs, resets what it has lost.
 
-    Messages of the peer that make no sense are dropped; `mistakes` counts them.
+    Messages of the peer that make no sense are dropped; `mistakes` counts them. `on_arrival` hears the number
+    (from 1) of each transfer that is in memory, whose last verb says so.
     """
 
     def __init__(  # noqa: PLR0913 - what is below and beside a responder
@@ -37,6 +38,7 @@ class VerbsResponder(PeerListener):
         meter: ThroughputMeter,
         clock: Callable[[], NicNs],
         seal: Seal | None,
+        on_arrival: Callable[[int, HostNs], None] | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._local = endpoint.buffer.address, endpoint.buffer.lkey
@@ -45,6 +47,8 @@ class VerbsResponder(PeerListener):
         self._events = events
         self._meter = meter
         self._clock = clock
+        self._on_arrival = on_arrival
+        self._arrived = 0
         self._library = Library(*(pair.qp_num for pair in endpoint.pairs), seal=seal)
         self._datagrams: list[bytes] = []
         self._acknowledgements = 0
@@ -88,6 +92,17 @@ class VerbsResponder(PeerListener):
             self._endpoint.side.send(action.payload)
         else:
             self.delivered_messages += 1
+            self._count_arrival(action.imm, now)
+
+    def _count_arrival(self, imm: int | None, now: HostNs) -> None:
+        """A verb with an immediate ends a transfer; they come in order and once, as the library delivers."""
+        if imm is None or self._on_arrival is None:
+            return
+        if imm != transfer_immediate(self._arrived + 1):
+            self.mistakes += 1
+            return
+        self._arrived += 1
+        self._on_arrival(self._arrived, now)
 
     def _acknowledge(self, action: AcknowledgeBatch) -> None:
         """Post an immediate; one that the queue pair does not take is lost, as any may be over UC."""

@@ -22,6 +22,13 @@ def memory_bytes(flow: NodeFlow, end: EndName) -> int:
     if end == "responder" and _lands_in_ring(flow):
         receives = _messages(flow) * -(-RECEIVES_MIN // _messages(flow))
         return receives * _segment_bytes(flow)
+    if (
+        end == "responder"
+        and flow.flow.arrivals
+        and flow.flow.verb == "send"
+        and flow.transport in TRANSPORTS
+    ):
+        return min(RECEIVES_MIN, _messages_of_all(flow)) * _segment_bytes(flow)
     sizes = [flow.flow.size_bytes, *(arrival.size_bytes for arrival in flow.flow.arrivals)]
     return min(flow.memory_bytes_max, max(MEMORY_BYTES_MIN, *sizes))
 
@@ -60,6 +67,12 @@ def _lands_in_ring(flow: NodeFlow) -> bool:
 
 def _messages(flow: NodeFlow) -> int:
     return max(1, -(-flow.flow.size_bytes // _segment_bytes(flow)))
+
+
+def _messages_of_all(flow: NodeFlow) -> int:
+    """How many receives the transfers of a flow take, one after the other."""
+    segment_bytes = _segment_bytes(flow)
+    return sum(max(1, -(-arrival.size_bytes // segment_bytes)) for arrival in flow.flow.arrivals)
 
 
 def _segment_bytes(flow: NodeFlow) -> int:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from rogue.agent.drivers.limiters import SLOTS
-from rogue.agent.node.messages import ARRIVALS_MAX, Arrivals, Load, Prepare
+from rogue.agent.node.messages import ARRIVALS_MAX, After, Arrivals, Load, Prepare
 from rogue.harness.cell.timing import Timing
 from rogue.harness.testbeds.ends.memories import fill_seed, memory_bytes
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow
+from rogue.harness.testbeds.ends.waiting import after_requests
 
 
 def prepare_request(
@@ -38,16 +39,18 @@ def prepare_request(
         record_control=flow.has_limiter and flow.records_control,
         completions=flow.options.completions,
         record_inputs=flow.options.record_inputs and end == "requester",
+        tells=list(flow.tells),
     )
 
 
-def load_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals]:
+def load_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals | After]:
     """The schedule of a requester."""
     asked = flow.flow
     if asked.arrivals:
         arrivals = [[each.start_ns - asked.start_ns, each.size_bytes] for each in asked.arrivals]
         for first in range(0, len(arrivals), ARRIVALS_MAX):
             yield Arrivals(role, limit_ms, arrivals[first : first + ARRIVALS_MAX])
+        yield from after_requests(flow, role, limit_ms)
         return
     repeat_for_ns = None
     if asked.repeat_until_ns is not None:

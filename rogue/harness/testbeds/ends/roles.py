@@ -1,7 +1,9 @@
 """From a cell to what each node is asked to do: two roles per flow, one at each end."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from itertools import count
+from typing import Final, Literal, get_args
 
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.cell.carrier import PROBE_GROUP, Carrier, PlannedFlow
@@ -9,7 +11,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.driver_options import DriverOptions, driver_options
 from rogue.harness.cell.parameters import agent_overrides, agent_settings
 from rogue.harness.testbeds.ends.limiter_classes import LimiterClass, limiter_classes, limiters_of
-from rogue.workloads.traffic import Flow
+from rogue.workloads.traffic import Flow, Moment
 
 MEMORY_BYTES_MAX: Final = 32 * 2**20
 """A longer transfer goes round and round in it."""
@@ -38,6 +40,10 @@ class NodeFlow:
     """The largest memory that one of its ends gets."""
     records_control: bool = False
     """Whether what its control believes is written down."""
+    tells: tuple[Moment, ...] = ()
+    """What its ends tell others of its transfers; nothing where nobody waits."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Of the flows of its group, by `Flow.ends`."""
 
     @property
     def flow(self) -> Flow:
@@ -90,6 +96,8 @@ class NodeFlow:
 def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[NodeFlow]:
     """Every flow of a cell, the probe's last."""
     planned: list[NodeFlow] = []
+    tells = {group.name: told_moments(group.flows) for group in cell.groups}
+    names = _names(cell)
     limiters = {
         host: iter(limiter_classes(flows, limiters_of(cell.topology)))
         for host, flows in limited_flows(cell).items()
@@ -102,7 +110,7 @@ def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[Nod
         planned.append(
             NodeFlow(
                 each,
-                f"flow{len(planned)}",
+                names[carrier.name][flow.ends],
                 line_rate_bps,
                 cell.topology.mtu_bytes,
                 _run_ns(cell, flow),
@@ -111,10 +119,24 @@ def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[Nod
                 driver_options(carrier.parameters),
                 memory_bytes_max,
                 records_control=cell.experiment.measures("control"),
+                tells=tells[carrier.name],
+                names=names[carrier.name],
             )
         )
     probe = _probe(cell)
     return [*planned, probe] if probe else planned
+
+
+def _names(cell: Cell) -> dict[str, dict[str, str]]:
+    """Stems of the names of a cell's roles, by group and by ends."""
+    number = count()
+    return {group.name: {flow.ends: f"flow{next(number)}" for flow in group.flows} for group in cell.groups}
+
+
+def told_moments(flows: Sequence[Flow]) -> tuple[Moment, ...]:
+    """What is told of a group's transfers: what others wait for, and arrivals, which measure the whole."""
+    after = {each.moment for flow in flows for arrival in flow.arrivals for each in arrival.after}
+    return tuple(moment for moment in get_args(Moment) if after and moment in {*after, "arrival"})
 
 
 def limited_flows(cell: Cell) -> dict[str, list[PlannedFlow]]:

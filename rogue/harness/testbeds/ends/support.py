@@ -10,6 +10,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.driver_options import option_mistake
 from rogue.harness.cell.mistakes import ParameterError, ParameterMistake
 from rogue.harness.cell.parameters import agent_settings
+from rogue.harness.testbeds.ends.waiting import unorderable
 
 ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
 SIMULATED: Final = {
@@ -18,7 +19,6 @@ SIMULATED: Final = {
     "ttl_hops": "no switch of ours counts the links that a packet has taken",
 }
 """Keys that only the simulator can carry out."""
-ORDERED: Final = "which only the simulator can order"
 
 
 def simulators_topology(cell: Cell) -> str | None:
@@ -38,20 +38,12 @@ def simulators_traffic(cell: Cell) -> str | None:
             return "the switches have one traffic class; set priority to 0"
         if group.asked.workload.is_probing:
             return f"{group.name} measures latency between many hosts, which only the simulator does"
-        if any(arrival.after for flow in group.flows for arrival in flow.arrivals):
-            return f"{group.name} has transfers that wait for others ({_waiting_key(group)}), {ORDERED}"
-    return None
+    return unorderable(cell)
 
 
 def is_same_for_every_seed(cell: Cell) -> bool:
     """Whether repetitions ask the same of the network: where only instants of starting are drawn."""
     return not any(group.workload.is_drawn for group in cell.experiment.groups)
-
-
-def _waiting_key(group: Group) -> str:
-    """The key that makes transfers wait."""
-    keys = type(group.asked.workload).model_fields
-    return "loop" if "loop" in keys else f"kind: {keys['kind'].default}"
 
 
 def too_fine(cell: Cell) -> str | None:

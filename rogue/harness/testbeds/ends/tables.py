@@ -112,11 +112,23 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
 
 
 def transfers_of(readings: Readings, flows: Iterable[NodeFlow]) -> Transfers:
-    """Transfers of some flows, as their requesters wrote them down."""
+    """Transfers of some flows, as their requesters wrote them down, and arrivals as their receivers did."""
+    flow_ids = {flow.role(end): flow.flow_id for flow in readings.flows for end in ENDS}
     for flow in flows:
-        shift = readings.shift(flow, "requester")
+        shift, arrivals_ns = readings.shift(flow, "requester"), _arrivals_ns(readings, flow)
         for row in readings.rows(flow, "requester", "transfers"):
-            yield flow.planned, _transfer(row, shift)
+            transfer = _transfer(row, shift)
+            transfer.arrived_ns = arrivals_ns.get(transfer.transfer_id)
+            if role := row.get("waited_for_role"):
+                transfer.waited_for = flow_ids[role], int(row["waited_for_transfer"])
+            yield flow.planned, transfer
+
+
+def _arrivals_ns(readings: Readings, flow: NodeFlow) -> dict[int, HostNs]:
+    """When transfers were whole in their receiver's memory, where it told."""
+    shift = readings.shift(flow, "responder")
+    rows = readings.rows(flow, "responder", "arrivals")
+    return {int(row["transfer_id"]): HostNs(shift(row["arrived_ns"])) for row in rows}
 
 
 def _transfer(row: Row, shift: Shift) -> TransferRecord:

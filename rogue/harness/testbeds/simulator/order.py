@@ -1,12 +1,11 @@
 """Transfers that wait for others: each starts when what it waits for has happened."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple, Protocol, get_args
 
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.waits import Waits
 from rogue.simulator import Simulation
 from rogue.workloads.traffic import Flow, Moment, Predecessor
 
@@ -31,16 +30,6 @@ class Agent(Protocol):
         """Let a transfer start that was held; say whether it ever can."""
 
 
-@dataclass(slots=True)
-class _Wait:
-    """What a transfer still waits for."""
-
-    missing: int
-    not_before_ns: int = 0
-    last: Transfer | None = None
-    """Whose moment, with its pause, came last so far."""
-
-
 class Order:
     """Who waits for whom in one group of traffic.
 
@@ -51,28 +40,25 @@ class Order:
     def __init__(self, simulation: Simulation, flows: Sequence[Flow]) -> None:
         self._simulation = simulation
         self._agents: dict[str, Agent] = {}
-        self._waits: dict[Transfer, _Wait] = {}
-        self._followers: dict[tuple[Transfer, Moment], list[tuple[Transfer, int]]] = defaultdict(list)
+        self._waits: Waits[Transfer, tuple[Transfer, Moment]] = Waits()
+        self.wants_arrivals = False
+        """A program is measured by its arrivals, even if its transfers wait for starts alone."""
         for flow in flows:
             for number, arrival in enumerate(flow.arrivals):
-                if arrival.after:
-                    self._wait(Transfer(flow.ends, number), arrival.after)
-        self.wants_arrivals = any(moment != "end" for _, moment in self._followers)
-        """A program is measured by its arrivals, even if its transfers wait for starts alone."""
+                self._wait(Transfer(flow.ends, number), arrival.after)
         self._begin(flows)
 
     def _wait(self, transfer: Transfer, after: Iterable[Predecessor]) -> None:
-        wait = self._waits[transfer] = _Wait(0)
         for flow, number, moment, pause_ns in after:
-            self._followers[Transfer(flow, number), moment].append((transfer, pause_ns))
-            wait.missing += 1
+            self._waits.add(transfer, (Transfer(flow, number), moment), pause_ns)
+            self.wants_arrivals = self.wants_arrivals or moment != "end"
 
     def _begin(self, flows: Sequence[Flow]) -> None:
         """Transfers that wait for nothing may start by the clock, and others wait for that."""
         for flow in flows:
             for number, arrival in enumerate(flow.arrivals):
                 transfer = Transfer(flow.ends, number)
-                if not arrival.after and (transfer, "start") in self._followers:
+                if not arrival.after and self._waits.is_awaited((transfer, "start")):
                     self._simulation.schedule(arrival.start_ns, partial(self._on_start, transfer))
 
     def join(self, flow: Flow, agent: Agent) -> None:
@@ -81,15 +67,15 @@ class Order:
 
     def listeners(self, flow: Flow) -> tuple[OnTransfer | None, OnTransfer | None]:
         """What a flow calls when a transfer has ended, and when all of it has come; None if nobody waits."""
-        if not self._followers:
+        if not self._waits:
             return None, None
         on_arrival = partial(self._on_arrival, flow.ends) if self.wants_arrivals else None
         return partial(self._on_end, flow.ends), on_arrival
 
     def waited_for(self, flow: Flow, transfer_id: int) -> tuple[str, int] | None:
         """Flow and number (from 1) of the last that a transfer waited for, once that has come."""
-        wait = self._waits.get(Transfer(flow.ends, transfer_id - 1))
-        return None if wait is None or wait.last is None else (wait.last.flow, wait.last.number + 1)
+        last = self._waits.last(Transfer(flow.ends, transfer_id - 1))
+        return None if last is None else (last[0].flow, last[0].number + 1)
 
     def _on_start(self, transfer: Transfer, host_ns: int) -> None:
         self._go_on(transfer, ("start",), HostNs(host_ns))
@@ -102,21 +88,13 @@ class Order:
 
     def _go_on(self, transfer: Transfer, moments: Iterable[Moment], now: HostNs) -> None:
         for moment in moments:
-            for follower, pause_ns in self._followers.pop((transfer, moment), ()):
-                self._count(follower, transfer, now + pause_ns)
-                if not self._waits[follower].missing:
-                    self._simulation.schedule(now, partial(self._release, follower))
-
-    def _count(self, follower: Transfer, transfer: Transfer, not_before_ns: int) -> None:
-        wait = self._waits[follower]
-        wait.missing -= 1
-        if not_before_ns >= wait.not_before_ns:
-            wait.not_before_ns, wait.last = not_before_ns, transfer
+            for follower in self._waits.happen((transfer, moment), now):
+                self._simulation.schedule(now, partial(self._release, follower))
 
     def _release(self, transfer: Transfer, host_ns: int) -> None:
         now = HostNs(host_ns)
-        not_before_ns = HostNs(max(now, self._waits[transfer].not_before_ns))
+        not_before_ns = HostNs(max(now, self._waits.not_before_ns(transfer)))
         if not self._agents[transfer.flow].release(transfer.number, now, not_before_ns):
             self._go_on(transfer, MOMENTS, now)
-        elif (transfer, "start") in self._followers:
+        elif self._waits.is_awaited((transfer, "start")):
             self._simulation.schedule(not_before_ns, partial(self._on_start, transfer))

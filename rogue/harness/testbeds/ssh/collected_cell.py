@@ -24,7 +24,7 @@ from rogue.harness.testbeds.ssh.node import Node
 from rogue.harness.testbeds.ssh.surroundings import Surroundings
 from rogue.workloads.records import CounterRow
 
-TABLE_FILES: Final = ("transfers", "throughput", "rtt", "control", "events", "counters")
+TABLE_FILES: Final = ("transfers", "arrivals", "throughput", "rtt", "control", "events", "counters")
 """Files of a role that become tables; the others are kept as they are."""
 
 

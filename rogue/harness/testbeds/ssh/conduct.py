@@ -177,10 +177,15 @@ class Conductor:
                 raise TestbedError(FailureKind.TIMEOUT, f"{names} did not end {LATE_S:g} s after their time")
 
     def _has_ended(self, flow: NodeFlow) -> bool:
-        return self._state(self._nodes[flow.host("requester")], flow.role("requester")) in OVER
+        """Whether a requester is over; if it failed, its responder is told, so that nobody waits in vain."""
+        alive = self._alive(self._nodes[flow.host("requester")], flow.role("requester"))
+        if alive.state in OVER and alive.error is not None and flow.tells:
+            responder = self._nodes[flow.host("responder")]
+            responder.ask(Result(flow.role("responder"), ROLE_LIMIT_MS), Results)
+        return alive.state in OVER
 
-    def _state(self, node: Node, role: str) -> str:
-        return node.ask(Heartbeat(role, ROLE_LIMIT_MS), Alive, HEARTBEAT_LIMIT_S).state
+    def _alive(self, node: Node, role: str) -> Alive:
+        return node.ask(Heartbeat(role, ROLE_LIMIT_MS), Alive, HEARTBEAT_LIMIT_S)
 
     def _end(self, node: Node, role: Role) -> None:
         flow, end = role
@@ -205,7 +210,7 @@ class Conductor:
         """A requester that still runs would reply when its time is over, which may be never."""
         flow, end = role
         try:
-            is_over = end == "responder" or self._state(node, flow.role(end)) in OVER
+            is_over = end == "responder" or self._alive(node, flow.role(end)).state in OVER
         except TestbedError as error:
             if error.kind is FailureKind.NODE_LOST:
                 raise

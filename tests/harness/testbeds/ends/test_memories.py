@@ -122,3 +122,18 @@ def test_sends_land_in_receives_that_hold_whole_transfers(tmp_path: Path) -> Non
 def test_what_says_nothing_about_the_bytes_is_not_compared(tmp_path: Path, settings: tuple[str, ...]) -> None:
     """Losses are allowed, or messages lie where they did not at the source."""
     assert compared_bytes(planned(tmp_path, *settings)[0]) == 0
+
+
+def test_there_is_a_receive_for_each_of_several_sends_under_way(tmp_path: Path) -> None:
+    """Steps of 1 MB follow each other at once: 4 receives of 1 MiB, or 8."""
+    few, many = (
+        planned(
+            tmp_path,
+            f"workload={{kind: collective, hosts: 3, size: 3MB, verb: send{more}}}",
+            "transports=[roce]",
+        )[0]
+        for more in ("", ", iterations: 5")
+    )
+    assert memory_bytes(few, "responder") == 4 * 2**20
+    assert memory_bytes(many, "responder") == 8 * 2**20
+    assert memory_bytes(many, "requester") == 10**6

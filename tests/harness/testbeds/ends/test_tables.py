@@ -164,3 +164,22 @@ def test_a_file_that_makes_no_sense(tmp_path: Path, file: bytes) -> None:
     with pytest.raises(TestbedError, match="a file of the agent's makes no sense") as caught:
         collect_tables(cell, read)
     assert caught.value.kind is FailureKind.INVALID_RESULT
+
+
+def test_arrivals_are_those_of_the_receiver_by_its_own_clock(tmp_path: Path) -> None:
+    """From h0 to h1, whose clocks differ by 4 * T; the first waited for the second of another flow."""
+    ring = "workload={kind: collective, hosts: 3, size: 3KB}"
+    cell = cell_of(tmp_path, ring, "probe=null")
+    flows = plan_roles(cell)
+    head, *lines = TRANSFERS.decode().splitlines()
+    told = f"{head},waited_for_role,waited_for_transfer\n{lines[0]},flow2-responder,2\n{lines[1]},,\n"
+    files = {
+        "flow0-requester": {"transfers": told.encode()},
+        "flow0-responder": {"arrivals": b"transfer_id,arrived_ns\n1,5000099000000\n"},
+    }
+    results = {flow.role("requester"): Results(flow.role("requester"), "ok", 0, T) for flow in flows}
+    read = Readings(flows, Conducted(0, {}, results, files), {"h0": T, "h1": 5 * T, "h2": T})
+    first, second = to_arrow("flows", collect_tables(cell, read)["flows"]).to_pylist()
+    assert (first["arrived_ns"], second["arrived_ns"]) == (99_000_000, None)
+    assert (first["waited_for_flow"], first["waited_for_transfer"]) == ("main/h2->h0", 2)
+    assert (second["waited_for_flow"], second["waited_for_transfer"]) == (None, None)

@@ -8,6 +8,7 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import FakeAgent, fake_node
 
 from rogue.agent.node.messages import (
+    After,
     Alive,
     Clock,
     Connect,
@@ -192,3 +193,21 @@ def test_several_failures_are_one_and_the_lost_node_is_why() -> None:
     assert (told.kind, str(told)) == (FailureKind.NODE_LOST, "h1: SSH failed; h0: no peer")
     many = joined([TestbedError(FailureKind.AGENT, f"h{index}") for index in range(12)])
     assert str(many).endswith("h9; and 2 more")
+
+
+@pytest.mark.parametrize(("error", "results"), [("IBV_WC_RETRY_EXC_ERR", 2), (None, 1)])
+def test_the_other_end_of_a_flow_that_failed_is_over_if_others_wait_for_it(
+    tmp_path: Path, error: str | None, results: int
+) -> None:
+    agents = {name: FakeAgent() for name in HOSTS}
+    agents["h0"].replies[Heartbeat] = lambda request: Alive(
+        getattr(request, "role", ""), "finished", 1, 0, 0, error
+    )
+    cell = cell_of(tmp_path, "workload={kind: collective, hosts: 3, size: 3KB}", "probe=null")
+    nodes = {name: fake_node(name, agent) for name, agent in agents.items()}
+    leader = Conductor(nodes, plan_roles(cell), cell.timing)
+    leader.prepare()
+    assert len(asked(agents["h0"], After)) == 1
+    leader.run(lambda _fraction: None, lambda _start_ns: None)
+    there = [each for each in asked(agents["h1"], Result) if getattr(each, "role", "") == "flow0-responder"]
+    assert len(there) == results

@@ -1,0 +1,156 @@
+"""Roles that tell each other of their transfers, over real sockets."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.errors import SettingsError
+from rogue.agent.drivers.poller import Poller
+from rogue.agent.drivers.spool import Spool
+from rogue.agent.node.errors import MessageError
+from rogue.agent.node.messages import After, Prepare
+from rogue.agent.node.moments import Moments, Teller, moments_of, place_of
+
+LIMIT_MS = 1_000
+
+
+class Node:
+    """A directory, a clock and a loop, which all roles of the test share."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.now = HostNs(1_000)
+        self.poller = Poller(lambda: self.now)
+        self.released: list[tuple[int, int]] = []
+        self.spools: dict[str, Spool] = {}
+        self.open: list[Moments | Teller] = []
+
+    def role(self, name: str, end: str, *tells: str) -> Moments:
+        request = Prepare(name, LIMIT_MS, end, "10.9.0.1", "roce", 100, tells=list(tells))  # type: ignore[arg-type]
+        spool = self.spools[name] = Spool(self.directory, name)
+        moments = moments_of(request, spool, self.poller)
+        assert moments is not None
+        self.open.append(moments)
+        return moments
+
+    def teller(self, role: str) -> Teller:
+        teller = Teller(place_of(self.directory, role), self.poller)
+        self.open.append(teller)
+        return teller
+
+    def waiter(self, *requests: After, name: str = "a-requester") -> Moments:
+        moments = self.role(name, "requester", "start", "arrival", "end")
+        for request in requests:
+            moments.wait(request)
+        moments.attach(lambda number, not_before_ns: self.released.append((number, not_before_ns)))
+        return moments
+
+    def turn(self, times: int = 4) -> None:
+        for _ in range(times):
+            self.poller.turn(self.now)
+
+
+@pytest.fixture
+def node() -> Iterator[Node]:
+    with tempfile.TemporaryDirectory() as directory:
+        node = Node(Path(directory))
+        yield node
+        for each in (*node.open, *node.spools.values()):
+            each.close()
+
+
+def after(known_by: str, moment: str, *waits: list[int], role: str = "a-requester") -> After:
+    return After(role, LIMIT_MS, known_by, moment, list(waits))  # type: ignore[arg-type]
+
+
+def test_a_transfer_goes_on_when_what_it_waits_for_is_there_and_a_pause_is_over(node: Node) -> None:
+    receiver = node.role("b-responder", "responder", "arrival")
+    waiter = node.waiter(after("b-responder", "arrival", [0, 0, 70], [1, 1, 0]))
+    assert waiter.held == {0, 1}
+    node.turn()
+    receiver.on_arrival(1, HostNs(900))
+    node.turn()
+    assert node.released == [(0, 970)], "the pause counts from the arrival, not from its news"
+    receiver.on_arrival(2, HostNs(1_000))
+    node.turn()
+    assert node.released == [(0, 970), (1, 1_000)]
+    assert waiter.on_start(1, HostNs(1_000)) == ("b-responder", 1)
+
+
+def test_who_comes_late_hears_everything(node: Node) -> None:
+    receiver = node.role("b-responder", "responder", "arrival")
+    receiver.on_arrival(1, HostNs(5))
+    receiver.end()
+    node.waiter(after("b-responder", "arrival", [3, 0, 0]))
+    node.turn()
+    assert node.released == [(3, 5)]
+
+
+def test_a_role_waits_for_its_own_transfers_without_a_socket(node: Node) -> None:
+    waiter = node.waiter(after("a-requester", "end", [1, 0, 10]), after("a-requester", "start", [2, 1, 0]))
+    assert waiter.on_start(1, HostNs(10)) is None
+    waiter.on_end(1, HostNs(30))
+    assert waiter.on_start(2, HostNs(40)) == ("a-requester", 1)
+    assert node.released == [(1, 40), (2, 40)]
+
+
+@pytest.mark.parametrize("how", ["end", "close"])
+def test_whoever_tells_nothing_more_is_waited_for_no_longer(node: Node, how: str) -> None:
+    """What has not arrived when a flow is over has failed, and counts as arrived (ADR 30)."""
+    receiver = node.role("b-responder", "responder", "arrival")
+    node.waiter(after("b-responder", "arrival", [0, 0, 0], [1, 1, 25], [2, 2, 0]))
+    receiver.on_arrival(1, HostNs(900))
+    node.turn()
+    getattr(receiver, how)()
+    node.now = HostNs(2_000)
+    node.turn()
+    assert node.released == [(0, 900), (1, 2_025), (2, 2_000)]
+
+
+def test_a_slow_listener_gets_the_rest_when_there_is_room(node: Node) -> None:
+    """100 000 moments are 1.7 MB, more than a socket holds; the end waits until they have been heard."""
+    count = 100_000
+    teller = node.teller("b-responder")
+    waits = [[number, number, 0] for number in range(0, count, 1_000)]
+    node.waiter(after("b-responder", "arrival", *waits))
+    node.turn()
+    for number in range(count):
+        teller.tell("arrival", number, number // 1_000)
+    teller.end()
+    assert len(node.released) < len(waits)
+    node.turn(200)
+    assert node.released == [(number, number // 1_000) for number in range(0, count, 1_000)]
+
+
+def test_arrivals_are_written_down_where_they_are_told(node: Node) -> None:
+    node.role("b-responder", "responder", "arrival", "start").on_arrival(1, HostNs(7))
+    node.spools["b-responder"].close()
+    written = node.directory / "b-responder-arrivals.csv"
+    assert written.read_text() == "transfer_id,arrived_ns\n1,7\n"
+
+
+def test_nobody_tells_where_nobody_waits(node: Node) -> None:
+    request = Prepare("b-responder", LIMIT_MS, "responder", "10.9.0.1", "roce", 100)
+    assert moments_of(request, Spool(node.directory, "b"), node.poller) is None
+    assert not list(node.directory.glob("moments*"))
+    node.role("c-requester", "requester", "arrival")
+    assert not list(node.directory.glob("moments*")), "its responder tells"
+
+
+def test_who_cannot_be_heard_is_named(node: Node) -> None:
+    with pytest.raises(SettingsError, match="got 'moments-x', expected a role that tells of its transfers"):
+        node.waiter(after("x", "arrival", [0, 0, 0]))
+    with pytest.raises(MessageError, match="this role does not tell of any arrival"):
+        node.waiter(after("y-requester", "arrival", [0, 0, 0]), name="y-requester")
+
+
+@pytest.mark.parametrize("record", [b"\x03" + bytes(16), b"\x01" + bytes(8) + b"\xff" * 8])
+def test_what_is_no_moment_is_an_error(node: Node, record: bytes) -> None:
+    teller = node.teller("b-responder")
+    node.waiter(after("b-responder", "arrival", [0, 0, 0]))
+    teller._said += record
+    with pytest.raises(ValueError, match="no moment of a transfer"):
+        node.turn()
