@@ -19,10 +19,12 @@ class Marking:
     ``pmax``. With kmin = kmax it is a step. The queue is that of the instant at which the packet leaves
     (``at="departure"``) or comes (``at="arrival"``); with ``average_weight`` below 1 it is a moving average,
     in which each arriving packet's sight of it has that weight. With ``drops_above`` a switch drops what
-    comes while the queue is above ``kmax_bytes``, also what it might mark.
+    comes while the queue is above ``kmax_bytes``, also what it might mark. With ``drops_instead`` it drops,
+    on arrival, what it would mark, packets of every kind: that queue does not know ECN.
     Source: Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3.1;
     Floyd and Jacobson, 1993, for the average; RFC 8257, section 3.1, for the step, at arrival; HP Comware,
-    QoS configuration guides (WRED), for the drops and the usual weight of 2^-9.
+    QoS configuration guides (WRED), for the drops and the usual weight of 2^-9; RFC 3168, section 5, for
+    drops where others mark.
     """
 
     kmin_bytes: int
@@ -31,6 +33,7 @@ class Marking:
     at: Literal["departure", "arrival"] = "departure"
     average_weight: float = 1.0
     drops_above: bool = False
+    drops_instead: bool = False
 
     def rule(self, where: str, priorities: int) -> Rule:
         """Return what the engine wants to know; raise SimulationError if it makes no sense."""
@@ -49,6 +52,7 @@ class Marking:
             "average_weight": _fraction(where, "average_weight", self.average_weight),
             "is_at_departure": self.at == "departure",
             "drops_above": self.drops_above,
+            "drops_instead": self.drops_instead,
         }
 
 

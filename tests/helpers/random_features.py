@@ -57,4 +57,5 @@ def markings() -> st.SearchStrategy[Marking]:
         at=st.sampled_from(("departure", "arrival")),
         average_weight=st.sampled_from((1.0, 0.25)),
         drops_above=st.sampled_from((False, False, True)),
+        drops_instead=st.sampled_from((False, False, True)),
     )

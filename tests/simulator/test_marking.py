@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
 
@@ -62,6 +63,37 @@ def test_only_data_is_marked() -> None:
     simulation.run_until(MILLISECOND_NS)
     marks = {port: value for _, port, name, value in simulation.counters() if name == "marked_packets"}
     assert marks["s0->h0"] == 0
+
+
+@pytest.mark.parametrize("at", ["departure", "arrival"])
+def test_a_queue_without_ecn_drops_on_arrival_what_it_would_mark(at: Any) -> None:
+    """Two senders over UC: half of the packets must go, and 20 packets wait, half-way from kmin to kmax."""
+    marking = Marking(kmin_bytes=10 * FRAME, kmax_bytes=30 * FRAME, pmax=1.0, at=at, drops_instead=True)
+    simulation = Star(hosts=3, marking=marking).build()
+    simulation.sample_queues(10_000)
+    for host in ("h0", "h1"):
+        connect(simulation, host, "h2", service="uc").post_write(1, 20_000 * 1024, True)
+    simulation.run_until(10 * MILLISECOND_NS)
+    simulation.check_invariants()
+    table = simulation.queue_table()
+    port = table["port"] == "s0->h2"
+    assert counter(simulation, "marked_packets") == 0
+    assert counter(simulation, "drops") == pytest.approx(10_000_000 / 884.8, rel=0.01)
+    assert table["bytes"][port].mean() == pytest.approx(20 * FRAME, rel=0.1)
+
+
+def test_a_queue_without_ecn_drops_acknowledgements_too() -> None:
+    """Acknowledgements to h0 meet at its port, behind data for it that fills the queue."""
+    everything = Marking(kmin_bytes=5 * FRAME, kmax_bytes=5 * FRAME, pmax=1)
+    for drops, marking in ((0, everything), (1, replace(everything, drops_instead=True))):
+        simulation = Star(hosts=4, marking=marking).build()
+        simulation.record_packets(["s0->h0"])
+        connect(simulation, "h0", "h1", ack_every_packets=1).post_write(1, 200_000, True)
+        for host in ("h2", "h3"):
+            connect(simulation, host, "h0", service="uc").post_write(1, 500_000, True)
+        simulation.run_until(MILLISECOND_NS)
+        table = pd.DataFrame(simulation.packet_table())
+        assert (table.query("kind == 'ack'")["dropped"].sum() > 0) == bool(drops)
 
 
 def connect_tcp(simulation: Simulation, source: str, kind: Reliability) -> QueuePair:

@@ -33,6 +33,7 @@ MARKING_PARAMETERS: Final = (
     ControlParameter("pmax", 0.01, 1e-9, 1, "probability just below that"),
     ControlParameter("average_weight", 1, 1e-9, 1, "of each arrival's sight of the queue; 1: no average"),
     ControlParameter("drops_above", 0, 0, 1, "1: what comes above kmax is dropped, as WRED does"),
+    ControlParameter("drops_instead", 0, 0, 1, "1: what would be marked is dropped, as by queues without ECN"),
 )
 """What an experiment may set of a transport's marking."""
 DATAGRAM_MTU_BYTES: Final = 1024
@@ -177,8 +178,9 @@ def carrier_marking(cell: Cell, carrier: Carrier) -> Marking | None:
 def _changed(rule: Marking, parameters: Mapping[str, Scalar]) -> Marking:
     """The same rule with what an experiment sets of it."""
     values = values_of(MARKING_PARAMETERS, parameters)
-    if values.get("drops_above", 0) not in (0, 1):
-        raise ParameterError(ParameterMistake("drops_above", "0 or 1", "choose one of them"))
+    for switch in ("drops_above", "drops_instead"):
+        if values.get(switch, 0) not in (0, 1):
+            raise ParameterError(ParameterMistake(switch, "0 or 1", "choose one of them"))
     found = Marking(
         kmin_bytes=int(values.get("kmin_bytes", rule.kmin_bytes)),
         kmax_bytes=int(values.get("kmax_bytes", rule.kmax_bytes)),
@@ -186,6 +188,7 @@ def _changed(rule: Marking, parameters: Mapping[str, Scalar]) -> Marking:
         at=rule.at,
         average_weight=values.get("average_weight", rule.average_weight),
         drops_above=bool(values.get("drops_above", rule.drops_above)),
+        drops_instead=bool(values.get("drops_instead", rule.drops_instead)),
     )
     if found.kmin_bytes > found.kmax_bytes:
         mistake = ParameterMistake(
@@ -257,4 +260,6 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
             facts[f"average_weight{of}"] = rule.average_weight
         if rule.drops_above:
             facts[f"drops_above{of}"] = True
+        if rule.drops_instead:
+            facts[f"drops_instead{of}"] = True
     return facts

@@ -45,7 +45,8 @@ struct MarkingConfiguration {
   double probability = 0;          // and just below that a packet with this probability
   double average_weight = 1;  // of each arriving packet's sight of the queue; 1: the queue of the instant
   bool is_at_departure = true;
-  bool drops_above = false;  // what comes while the queue is longer than `maximum`
+  bool drops_above = false;    // what comes while the queue is longer than `maximum`
+  bool drops_instead = false;  // of marking: a queue without ECN
 };
 
 struct SwitchConfiguration {

@@ -52,7 +52,7 @@ struct FieldsOf<MarkingConfiguration> {
       Field{"priorities", &Marking::priorities}, Field{"kmin_bytes", &Marking::minimum},
       Field{"kmax_bytes", &Marking::maximum}, Field{"pmax", &Marking::probability},
       Field{"average_weight", &Marking::average_weight}, Field{"is_at_departure", &Marking::is_at_departure},
-      Field{"drops_above", &Marking::drops_above});
+      Field{"drops_above", &Marking::drops_above}, Field{"drops_instead", &Marking::drops_instead});
 };
 
 template <>

@@ -2,7 +2,8 @@
 // with a probability that grows to pmax. Source: Floyd and Jacobson, "Random early detection gateways for
 // congestion avoidance", 1993, for the slope and the average; RFC 3168 for marking instead of dropping; Zhu
 // et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3, for the queue of
-// the instant and for pmax to 1 at kmax; HP Comware, QoS configuration guides (WRED), for the drops.
+// the instant and for pmax to 1 at kmax; HP Comware, QoS configuration guides (WRED), for the drops, of what is
+// above kmax and of what a queue without ECN would mark.
 #pragma once
 
 #include <array>
@@ -26,6 +27,7 @@ class Marker {
       if (rule.is_at_departure) at_departure_ |= rule.priorities;
       if (rule.average_weight < 1) averaging_ |= rule.priorities;
       if (rule.drops_above) dropping_ |= rule.priorities;
+      if (rule.drops_instead) without_ecn_ |= rule.priorities;
       ruled_ |= rule.priorities;
     }
   }
@@ -33,16 +35,17 @@ class Marker {
   bool is_at_departure(std::uint32_t priority) const { return has_priority(at_departure_, priority); }
 
   // Priorities that on_arrival() must be called for, for every packet; for others, if it is not ECN-capable.
-  PriorityMask inspected() const { return static_cast<PriorityMask>(averaging_ | dropping_); }
+  PriorityMask inspected() const { return static_cast<PriorityMask>(averaging_ | dropping_ | without_ecn_); }
 
   // While no more waits, marks() says no, and need not be asked.
   Bytes unmarked_max(std::uint32_t priority) const {
-    if (!has_priority(ruled_, priority)) return kNothingMarked;
+    if (!has_priority(ruled_, priority) || has_priority(without_ecn_, priority)) return kNothingMarked;
     return has_priority(averaging_, priority) ? Bytes{-1} : rules_[priority].minimum;
   }
 
   // A packet comes and finds so many bytes waiting. Returns whether it must be dropped: one that is not
-  // ECN-capable is where others are marked. Source: RFC 3168, section 5. Deviation: it is always when it comes.
+  // ECN-capable, or comes to a queue without ECN, is where others are marked. Source: RFC 3168, section 5.
+  // Deviation: it is always when it comes.
   [[nodiscard]] bool on_arrival(std::uint32_t priority, std::int64_t waiting_bytes, bool is_ecn_capable) {
     if (has_priority(averaging_, priority)) [[unlikely]] {
       double& average = average_[priority];
@@ -52,11 +55,17 @@ class Marker {
         length(priority, waiting_bytes) > static_cast<double>(rules_[priority].maximum.value)) {
       return true;
     }
-    return !is_ecn_capable && marks(priority, waiting_bytes);
+    return (!is_ecn_capable || has_priority(without_ecn_, priority)) && chooses(priority, waiting_bytes);
   }
 
   // Whether to mark a packet; `waiting_bytes` do not count it.
   bool marks(std::uint32_t priority, std::int64_t waiting_bytes) {
+    return !has_priority(without_ecn_, priority) && chooses(priority, waiting_bytes);
+  }
+
+ private:
+  // Whether the rule hits a packet, which is then marked or dropped.
+  bool chooses(std::uint32_t priority, std::int64_t waiting_bytes) {
     if (!has_priority(ruled_, priority)) return false;
     const MarkingConfiguration& rule = rules_[priority];
     const double length = this->length(priority, waiting_bytes);
@@ -67,7 +76,6 @@ class Marker {
     return stream_.next_fraction() < rule.probability * (length - minimum) / (maximum - minimum);
   }
 
- private:
   double length(std::uint32_t priority, std::int64_t waiting_bytes) const {
     return has_priority(averaging_, priority) ? average_[priority] : static_cast<double>(waiting_bytes);
   }
@@ -77,6 +85,7 @@ class Marker {
   PriorityMask at_departure_ = 0;
   PriorityMask averaging_ = 0;
   PriorityMask dropping_ = 0;
+  PriorityMask without_ecn_ = 0;
   RandomStream stream_;
   std::array<double, kPriorities> average_{};  // bytes
 };

@@ -93,8 +93,8 @@ def test_facts(tmp_path: Path) -> None:
     assert feature_facts(cell_of(tmp_path, "topology.switch=voq", text=INCAST, index=1)) == facts
     facts = {"kmin_bytes": 5_000, "kmax_bytes": 200_000, "pmax": 0.01}
     assert feature_facts(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) == facts
-    averaged = "transports=[{name: roce+dcqcn, average_weight: 0.002, drops_above: 1}]"
-    facts |= {"average_weight": 0.002, "drops_above": True}
+    averaged = "transports=[{name: roce+dcqcn, average_weight: 0.002, drops_above: 1, drops_instead: 1}]"
+    facts |= {"average_weight": 0.002, "drops_above": True, "drops_instead": True}
     assert feature_facts(cell_of(tmp_path, averaged, text=INCAST)) == facts
 
 
@@ -174,6 +174,7 @@ def test_dcqcn_beside_dctcp(tmp_path: Path) -> None:
         ("kmax: soon", "kmax"),
         ("kmax: 1KB", "kmax"),
         ("drops_above: 0.5", "drops_above"),
+        ("drops_instead: 2", "drops_instead"),
         ("average_weight: -1", "average_weight"),
     ],
 )
