@@ -33,7 +33,7 @@ MARKING_PARAMETERS: Final = (
     ControlParameter("pmax", 0.01, 1e-9, 1, "probability just below that"),
     ControlParameter("average_weight", 1, 1e-9, 1, "of each arrival's sight of the queue; 1: no average"),
     ControlParameter("drops_above", 0, 0, 1, "1: what comes above kmax is dropped, as WRED does"),
-    ControlParameter("drops_instead", 0, 0, 1, "1: what would be marked is dropped, as by queues without ECN"),
+    ControlParameter("drops_instead", 0, 0, 1, "1: drops what it would mark, as queues without ECN"),
 )
 """What an experiment may set of a transport's marking."""
 DATAGRAM_MTU_BYTES: Final = 1024
