@@ -67,7 +67,9 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
 def _places(tree: ast.AST) -> list[tuple[ast.AST, Callable[[], str]]]:
     """What can be changed, and how; annotations, docstrings and assertions are left alone."""
     places: list[tuple[ast.AST, Callable[[], str]]] = []
-    noted = {part for node in ast.walk(tree) if isinstance(node, ast.Assert) for part in ast.walk(node)}
+    left_alone = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    left_alone += [node.annotation for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)]
+    noted = {part for node in left_alone for part in ast.walk(node)}
     for parent in ast.walk(tree):
         for name, value in ast.iter_fields(parent):
             if name in ("annotation", "returns", "decorator_list", "bases", "type_params"):
@@ -109,7 +111,7 @@ def _changes(node: ast.AST, parent: ast.AST, name: str, index: int | None) -> It
             yield lambda: put(ast.Constant(number + 1))
         case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Raise():
             yield lambda: put(ast.Pass())
-        case ast.Return(value=ast.expr()):
+        case ast.Return(value=ast.expr() as returned) if ast.unparse(returned) != "None":
             yield lambda: put(ast.Return(ast.Constant(None)))
 
 

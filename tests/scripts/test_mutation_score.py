@@ -34,6 +34,11 @@ def test_each_change_is_made_by_itself(whats: list[str]) -> None:
     ]
 
 
+def test_what_changes_nothing_is_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "nothing.py").write_text("def nothing() -> None:\n    a: int | None\n    return None\n")
+    assert list(mutants_of(tmp_path / "nothing.py")) == []
+
+
 def test_a_changed_core_is_met_and_the_core_as_it_is_is_not() -> None:
     file = CORE / "link.py"
     assert not is_met(Mutant(file, 0, "nothing", file.read_text()), CORE_TESTS)

@@ -126,6 +126,29 @@ def test_a_late_word_on_a_retired_verb_is_refused_by_the_lane_itself() -> None:
         lane.on_failed(1, "IBV_WC_WR_FLUSH_ERR")
 
 
+def test_the_last_retired_verb_is_retired_too() -> None:
+    lane, actions = lane_with(Transfer(1, 2 * SEGMENT)), list[Action]()
+    posted(lane, actions)
+    lane.rewind()
+    assert [lane.release(wr_id, actions) for wr_id in (1, 2)] == [None, None]
+
+
+def test_what_was_withdrawn_cannot_be_posted() -> None:
+    lane, actions = lane_with(Transfer(1, SEGMENT)), list[Action]()
+    lane.post_batches(actions)
+    lane.withdraw()
+    with pytest.raises(NicError, match="verb 1 posted after verb 0"):
+        lane.on_posted(1, NicNs(0))
+
+
+def test_a_send_queue_is_used_to_its_last_verb() -> None:
+    settings = settings_for("rogue", LINK.line_rate_bps, {"hold_off_bytes": 0, "send_queue_verbs": 4})
+    lane, actions = Lane(0, 1, settings, FeedbackLoop(settings, LINK), tracing=False), list[Action]()
+    for number in range(9):
+        lane.push(Transfer(number, 10))
+    assert len(posted(lane, actions)) == 4
+
+
 def reading(size_bytes: int) -> tuple[Connection, list[Action]]:
     connection = Connection(SETTINGS, LINK, 1, peer=Peer(LINK, qp_num=2))
     connection.actions()

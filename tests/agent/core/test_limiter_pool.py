@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rogue.agent.core.actions import Action, PostSend, SetRate, TransferDone
 from rogue.agent.core.clocks import HostNs, NicNs
-from rogue.agent.core.completions import SUCCESS
+from rogue.agent.core.completions import RETRY_EXC_ERR, SUCCESS
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.limiter_pool import Grant, LimiterPool, Revoke
 from rogue.agent.core.link import LinkFacts
@@ -180,6 +180,16 @@ def test_a_limiter_is_held_once_and_never_idle_while_somebody_waits(steps: list[
         assert len(held) == 2 or not asked
 
 
+def test_one_that_is_gone_while_it_rests_is_asked_for_nothing() -> None:
+    pool = LimiterPool(1)
+    pool.ask(1, at(0))
+    pool.rest(1)
+    pool.leave(1, at(1))
+    pool.ask(2, at(2))
+    pool.ask(3, at(3))
+    assert pool.actions() == [Grant(1, 0), Grant(2, 0)], "2 has just begun"
+
+
 def completed(connection: Connection, wr_id: int) -> list[Action]:
     connection.on_completions(at(1), [(wr_id, SUCCESS, NicNs(0), SEGMENT, None)])
     return connection.actions()
@@ -205,6 +215,20 @@ def test_a_connection_without_a_limiter_posts_nothing_and_begins_its_turn_by_pro
     rate, *sends = connection.actions()
     assert rate == SetRate(1_769_600_000)
     assert [send.wr_id for send in sends if isinstance(send, PostSend)] == [3, 4]
+
+
+def test_a_turn_that_comes_while_a_connection_fails_starts_nothing() -> None:
+    connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, 1)
+    connection.actions()
+    connection.on_rate_set(1_800_000_000)
+    connection.submit(Transfer(1, 9 * SEGMENT))
+    for wr_id in (1, 2):
+        connection.on_posted(wr_id, NicNs(0))
+    connection.on_turn(False)
+    connection.on_completions(at(1), [(1, RETRY_EXC_ERR, NicNs(0), 0, None)])
+    connection.actions()
+    connection.on_turn(True)
+    assert connection.actions() == []
 
 
 def test_a_connection_that_begins_without_a_limiter_programs_none() -> None:

@@ -109,6 +109,14 @@ def test_stopping_resets_what_is_not_reset() -> None:
     assert pair.deadline_ns is None
 
 
+def test_after_stopping_a_reply_makes_nothing_ready() -> None:
+    pair, actions = lost(1)
+    pair.stop(actions)
+    before = len(actions)
+    pair.on_peer_message(resynced(1), actions)
+    assert actions[before:] == []
+
+
 @pytest.mark.parametrize(
     "payload",
     [b"", b"noise", resynced(2), encode(Resync(1, 11, 0), SEAL), encode(Resynced(1), STRANGERS_SEAL)],

@@ -59,3 +59,9 @@ def test_failure_reports_everything_once_with_its_progress() -> None:
     ]
     reports.fail([(2, 30)], set(), actions)
     assert len(actions) == 4
+
+
+def test_a_transfer_of_which_one_byte_was_handed_out_has_been_sent() -> None:
+    reports, actions = reports_of(1, 2), list[Action]()
+    reports.fail([(1, 1), (2, 0)], set(), actions)
+    assert actions == [TransferDone(1, False, 1, is_sent=True), TransferDone(2, False, 0, is_sent=False)]

@@ -42,3 +42,8 @@ def test_packet_numbers_differ_between_connections_and_ends() -> None:
     numbers = {number for seal in (SEAL, STRANGERS_SEAL) for number in seal.psns(1)}
     assert len(numbers) == 4
     assert all(0 <= number < 2**24 for number in numbers)
+
+
+def test_both_ends_of_a_connection_have_one_seal() -> None:
+    again = Seal(*SEAL.nonces)
+    assert (again == SEAL, hash(again) == hash(SEAL), SEAL == STRANGERS_SEAL) == (True, True, False)

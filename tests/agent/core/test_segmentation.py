@@ -1,12 +1,15 @@
 """How transfers become verbs, and which verbs are signalled."""
 
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rogue.agent.core.actions import Verb
 from rogue.agent.core.batch import Batch
 from rogue.agent.core.link import LinkFacts
-from rogue.agent.core.segmentation import Segmenter, Transfer
+from rogue.agent.core.segmentation import AcknowledgedSegmenter, Segmenter, Transfer
 
 SEGMENT = 65_536
 LINK = LinkFacts(10**10, 1024)
@@ -122,6 +125,34 @@ def test_wire_bytes_of_a_batch_are_those_of_its_verbs() -> None:
     (batch,) = all_batches(segmenter(Transfer(1, 1025), Transfer(2, 100)))
     assert batch.wire_bytes == (1024 + 82 + 16 + 1 + 82) + (100 + 82 + 16)
     assert batch.last_packet_wire_bytes == 100 + 82 + 16
+
+
+@pytest.mark.parametrize(
+    ("verb", "imm", "receipts"), [("write", None, 0), ("write", 5, 1), ("send", None, 1)]
+)
+def test_the_peer_has_a_receipt_of_each_send_and_each_immediate(
+    verb: Verb, imm: int | None, receipts: int
+) -> None:
+    """Of the last verb of a transfer alone: the immediate is on no other."""
+    (batch,) = all_batches(segmenter(Transfer(1, 1000, verb=verb, imm=imm), Transfer(2, 1000)))
+    assert batch.receipts == receipts
+
+
+def test_over_uc_the_librarys_immediate_is_counted_and_has_room() -> None:
+    """On a WRITE it adds 4 bytes; behind a SEND it is a WRITE of its own, of 82 + 16 + 4 bytes."""
+    for verb, verbs, wire_bytes, last_bytes in (
+        ("write", 3, 3 * (100 + 82 + 16) + 4, 100 + 82 + 16 + 4),
+        ("send", 4, 3 * (100 + 82) + 102, 102),
+    ):
+        queue = AcknowledgedSegmenter(LINK, SEGMENT, 4)
+        for number in range(9):
+            queue.push(Transfer(number, 100, verb=cast("Verb", verb)))
+        batch = all_batches(queue)[0]
+        assert (len(batch.sends), batch.wire_bytes, batch.last_packet_wire_bytes) == (
+            verbs,
+            wire_bytes,
+            last_bytes,
+        )
 
 
 def test_clear_names_everything_that_was_not_taken_with_its_progress() -> None:

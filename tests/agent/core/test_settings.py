@@ -5,6 +5,7 @@ from dataclasses import fields
 import pytest
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS
+from rogue.agent.core.errors import SettingsError
 from rogue.agent.core.parameters import Parameters
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import settings_for
@@ -16,6 +17,19 @@ def test_numbers_have_bounds_and_a_sentence(parameters: type[Parameters]) -> Non
         if each.type in {int, float}:
             assert set(each.metadata) == {"minimum", "maximum"}, each.name
             assert each.name in (parameters.__doc__ or ""), f"{each.name} is not explained"
+
+
+@pytest.mark.parametrize("name", ["resync_wait", "acknowledgement_wait"])
+def test_a_wait_may_be_as_short_as_can_be_and_need_not_grow(name: str) -> None:
+    for wait_ns in (1, 5):
+        assert settings_for("rogue", 10**10, {f"{name}_ns": wait_ns, f"{name}_max_ns": wait_ns})
+    with pytest.raises(SettingsError, match="got 6"):
+        settings_for("rogue", 10**10, {f"{name}_ns": 6, f"{name}_max_ns": 5})
+
+
+def test_everything_that_is_counted_or_waited_for_may_be_one() -> None:
+    for name in ("resync_limit_ns", "flush_timeout_ns", "rate_change_max_bps"):
+        assert getattr(settings_for("rogue", 10**10, {name: 1}), name) == 1
 
 
 @pytest.mark.parametrize(("name", "edge"), [("timeout_exponent", 0), ("retry_count", 0), ("rtt_noise_ns", 0)])

@@ -130,3 +130,8 @@ def test_the_page_of_transports_lists_every_parameter_with_its_value(
         if isinstance(value, int) and not isinstance(value, bool):
             shown = f"{value:,}".replace(",", " ")
         assert shown in row, name
+
+
+def test_only_what_resynchronises_has_a_shadow() -> None:
+    """Over UC nothing is posted again, so nothing waits for a lost queue pair."""
+    assert {name for name in TRANSPORTS if settings_for(name, 10 * GBPS, {}).has_shadow} == {"rogue"}

@@ -175,6 +175,17 @@ def test_an_acknowledgement_that_comes_too_late_changes_nothing() -> None:
     assert sender.connection.next_deadline() is not None
 
 
+def test_a_probe_that_is_needless_before_it_is_posted_may_still_go_out() -> None:
+    """An acknowledgement is read between the decision and the posting."""
+    sender = Sender(Transfer(1, 9 * SEGMENT), acknowledgement_wait_ns=MS)
+    sender.sent(1, at_ns=0)
+    sender.connection.on_timer(HostNs(MS))
+    probe = next(each for each in sender.connection.actions() if isinstance(each, PostSend))
+    sender.acknowledged(1, at_ns=MS)
+    assert sender.connection._writes._probe is None  # type: ignore[attr-defined]
+    sender.connection.on_posted(probe.wr_id, NicNs(2 * MS))
+
+
 def test_an_acknowledgement_may_be_read_before_the_signal() -> None:
     sender = Sender(Transfer(1, SEGMENT))
     sender.acknowledged(0)
@@ -207,6 +218,14 @@ def test_a_queue_pair_that_fails_ends_everything_that_had_not_left() -> None:
     sender.connection.on_completions(NOW, entries)
     reported = [each for each in sender.carry_out() if isinstance(each, TransferDone)]
     assert reported == [TransferDone(2, False, 0), TransferDone(3, False, 0, is_sent=False)]
+
+
+def test_what_failed_is_forgotten_when_its_number_is_used_again() -> None:
+    sender = Sender(Transfer(1, SEGMENT))
+    sender.connection.on_completions(NOW, [(1, RETRY_EXC_ERR, NicNs(0), 0, None)])
+    sender.carry_out()
+    sender.connection.submit(Transfer(1, SEGMENT))
+    assert sender.carry_out() == [TransferDone(1, False, 0, is_sent=False)], "it never left"
 
 
 def test_there_is_no_read_over_uc() -> None:

@@ -1,9 +1,12 @@
 """Sizes on the wire, worked by hand from the headers of RoCEv2."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rogue.agent.core.actions import Verb
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.core.wire import FRAMINGS, framing_named
 
@@ -55,6 +58,12 @@ def test_a_write_is_the_sum_of_its_packets(length_bytes: int, mtu_bytes: int) ->
     packets = [ROCE.packet_wire_bytes(payload) for payload in payloads]
     packets[0] += 16
     assert ROCE.verb_wire_bytes("write", length_bytes, mtu_bytes) == (sum(packets), packets[-1])
+
+
+def test_a_packet_of_ns3_has_the_headers_of_point_to_point_ipv4_and_udp() -> None:
+    """2 + 20 + 8 bytes, and nothing else, whatever the verb."""
+    for verb in get_args(Verb):
+        assert FRAMINGS["ns3"].verb_wire_bytes(verb, 2000, 1000, has_immediate=True) == (2060, 1030)
 
 
 def test_an_unknown_framing_is_refused_with_the_known_ones() -> None:

@@ -43,7 +43,10 @@ def read_counters(sysfs: Path, port: PortAddress) -> dict[str, int]:
 
 
 def ethtool_counters(netdev: str) -> dict[str, int]:
-    """Counters of a card's interface that tell pauses, marks and losses; none if they cannot be had."""
+    """Counters of a card's interface that tell pauses, marks and losses; none if they cannot be had.
+
+    Memory may be registered while the program starts (docs/adr/0036-programs-beside-registered-memory.md).
+    """
     if shutil.which("ethtool") is None:
         return {}
     try:

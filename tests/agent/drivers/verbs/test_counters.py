@@ -1,3 +1,4 @@
+import ast
 from dataclasses import replace
 from pathlib import Path
 
@@ -5,6 +6,7 @@ import pytest
 from helpers.fake_verbs import fake_sysfs
 from helpers.verbs_ends import PORT
 
+from rogue import agent
 from rogue.agent.drivers.verbs.counters import read_counters
 
 
@@ -76,3 +78,15 @@ def test_counters_of_the_whole_device_are_told_apart(tmp_path: Path) -> None:
     directory.mkdir(parents=True)
     (directory / "rq_num_oos").write_text("3\n")
     assert read_counters(tmp_path, PORT) == {"device_rq_num_oos": 3}
+
+
+def test_no_program_is_started_by_a_fork_beside_registered_memory() -> None:
+    """These would keep `subprocess` from `vfork`; who forks is the supervisor, which registers nothing."""
+    forking = {"preexec_fn", "user", "group", "extra_groups"}
+    own, forkers = Path(agent.__path__[0]), set[str]()
+    for file in sorted(own.rglob("*.py")):
+        for call in (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)):
+            assert not forking & {word.arg for word in call.keywords}, f"{file}:{call.lineno}"
+            if ast.unparse(call.func) in ("os.fork", "os.system", "os.popen", "multiprocessing.Process"):
+                forkers.add(str(file.relative_to(own)))
+    assert forkers == {"node/forked.py", "node/serve.py"}
