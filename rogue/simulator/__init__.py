@@ -1,7 +1,7 @@
 """The packet simulator: a C++ engine with a Python face."""
 
 from rogue.simulator._core import QueuePair, Timer
-from rogue.simulator.control import CONTROLS, ControlParameter, NicControl
+from rogue.simulator.control import CONTROLS, ControlKind, NicControl
 from rogue.simulator.datagram import DatagramQueuePair
 from rogue.simulator.errors import InvariantViolation, QueuePairError, SimulationError
 from rogue.simulator.feedback import FAIR_RATE_PARAMETERS, FairRates, with_telemetry
@@ -10,7 +10,9 @@ from rogue.simulator.framing import FRAMINGS, ROCEV2, Framing
 from rogue.simulator.losses import BurstLoss, IndependentLoss, IpIdLoss, Loss
 from rogue.simulator.marking import Marking
 from rogue.simulator.memory import Memory
+from rogue.simulator.parameters import ControlParameter
 from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
+from rogue.simulator.prototype import Hop, PrototypeControl
 from rogue.simulator.reliability import RELIABILITIES, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
 from rogue.simulator.waits import Wait, explained, find_deadlock
@@ -26,10 +28,12 @@ __all__ = [
     "RELIABILITIES",
     "ROCEV2",
     "BurstLoss",
+    "ControlKind",
     "ControlParameter",
     "DatagramQueuePair",
     "FairRates",
     "Framing",
+    "Hop",
     "IndependentLoss",
     "InvariantViolation",
     "IpIdLoss",
@@ -39,6 +43,7 @@ __all__ = [
     "NicControl",
     "NicProfile",
     "PriorityFlowControl",
+    "PrototypeControl",
     "QueuePair",
     "QueuePairError",
     "Reliability",

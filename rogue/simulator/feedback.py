@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rogue.simulator._core import RoccPoint, rocc_parameters
-from rogue.simulator.control import ControlParameter
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.framing import Framing
+from rogue.simulator.parameters import ControlParameter
 
 FAIR_RATE_PARAMETERS: Final = tuple(ControlParameter(*each) for each in rocc_parameters())
 """Of RoCC's congestion points; 0 stands for a value that depends on the rate of the port's link."""

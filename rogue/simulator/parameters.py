@@ -1,6 +1,7 @@
 """Checks of what users hand in: each says what, where, got and expected."""
 
 import math
+from dataclasses import dataclass
 from numbers import Real
 
 from rogue.simulator.errors import SimulationError
@@ -12,6 +13,17 @@ BUFFER_BYTES_MAX = 10**13
 MTU_BYTES_MAX = 9216
 MEMORY_BYTES_MAX = 2**32
 INTERVAL_NS_MAX = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class ControlParameter:
+    """A parameter of a congestion control; the unit is the end of its name."""
+
+    name: str
+    value: float
+    minimum: float
+    maximum: float
+    meaning: str
 
 
 def require_integer(where: str, name: str, value: object, minimum: int, maximum: int) -> int:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rogue.simulator._core import Requester, reliabilities
-from rogue.simulator.control import ControlParameter, NicControl
+from rogue.simulator.control import NicControl
 from rogue.simulator.errors import SimulationError
+from rogue.simulator.parameters import ControlParameter
 
 PICOSECONDS_PER_NANOSECOND = 1_000
 

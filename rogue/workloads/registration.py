@@ -1,7 +1,7 @@
 """How a plug-in's entries get into registries, so that each is known by whom it came from."""
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,13 +32,18 @@ ADDED: Final[list[Added]] = []
 
 def add(kind: str, name: str, entry: object, *registries: MutableMapping[str, Any]) -> None:
     """Put an entry where it belongs; ValueError if the name is taken, or is no name."""
+    add_parts(kind, name, [(registry, entry) for registry in registries])
+
+
+def add_parts(kind: str, name: str, parts: Sequence[tuple[MutableMapping[str, Any], object]]) -> None:
+    """Put what belongs together under one name, each part into its registry; ValueError as above."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"the name {name!r} of a {kind}, expected lower-case letters, digits, - and _")
-    if any(name in registry for registry in registries):
+    if any(name in registry for registry, _ in parts):
         raise ValueError(f"a second {kind} {name}, expected a name that no other {kind} has")
-    for registry in registries:
+    for registry, entry in parts:
         registry[name] = entry
-    ADDED.append(Added(kind, name, registries))
+    ADDED.append(Added(kind, name, tuple(registry for registry, _ in parts)))
 
 
 def check_class(kind: str, entry: object, base: type) -> None:

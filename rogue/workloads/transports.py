@@ -40,6 +40,12 @@ class Base:
     wants_marks: bool = False
     """It reacts to marks, which switches are to set for it."""
 
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """What may be added, with the controls of plug-ins where any control may be."""
+        plugged = (name for name in NIC_CONTROLS if name not in ALL_FEATURES)
+        return (*self.features, *plugged) if self.features == ALL_FEATURES else self.features
+
 
 @dataclass(frozen=True, slots=True)
 class ControlFeature:
@@ -48,6 +54,8 @@ class ControlFeature:
     meaning: str
     wants_telemetry: bool = False
     """Switches write into packets what they hold, for which all packets of the network have room."""
+    is_prototype: bool = False
+    """It is a plug-in's, in Python: right perhaps, but slow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,13 @@ class TransportName:
         """Whether switches are to write into packets what they hold."""
         controls = (NIC_CONTROLS.get(feature) for feature in self.features)
         return any(control.wants_telemetry for control in controls if control is not None)
+
+    @property
+    def prototype(self) -> str | None:
+        """Its control in NICs, if that is a prototype."""
+        return next(
+            (name for name in self.features if name in NIC_CONTROLS and NIC_CONTROLS[name].is_prototype), None
+        )
 
     def carried(self, verb: Verb) -> Verb:
         """The verb that moves the bytes: the one asked for, or a WRITE in the same direction of data."""
@@ -132,7 +147,7 @@ def parse_transport(name: str) -> TransportName:
     base, *features = name.split("+")
     if base not in BASES:
         raise TransportNameError(f"one of {', '.join(BASES)}")
-    allowed = BASES[base].features
+    allowed = BASES[base].allowed
     for feature in features:
         if feature not in allowed:
             known = f"{base} or {base} with {', '.join('+' + word for word in allowed)}" if allowed else base

@@ -31,13 +31,14 @@ def test_every_command_does_what_the_page_says(tmp_path: Path) -> None:
 
 def test_every_call_that_it_names_is_there() -> None:
     from rogue.agent.core import plugins as agent
+    from rogue.harness.testbeds.simulator import plugins as nics
     from rogue.reports import plugins as shown
     from rogue.workloads import plugins as traffic
 
     named = set(re.findall(r"`([a-z_.]+)\.(register_[a-z_]+)\(", TEXT))
     there = {
         (module.__name__, name)
-        for module in (agent, traffic, shown)
+        for module in (agent, nics, traffic, shown)
         for name in module.__all__
         if name.startswith("register_")
     }

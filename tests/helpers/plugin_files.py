@@ -5,7 +5,7 @@ from pathlib import Path
 from rogue.harness.plugins.source import PluginSource
 
 FOLDER = Path(__file__).parents[1] / "data" / "plugins"
-SWIFT, RACK, SHOWN = (FOLDER / f"{name}.py" for name in ("swift", "rack", "shown"))
+SWIFT, RACK, SHOWN, DCQCN = (FOLDER / f"{name}.py" for name in ("swift", "rack", "shown", "dcqcn"))
 
 FIXED_TWICE = """\
 from rogue.agent.core.cc.fixed import FixedParameters

@@ -52,9 +52,7 @@ def _transports() -> list[str]:
         (name, base.service, places([TransportName(name)]), base.meaning) for name, base in BASES.items()
     ]
     for feature, meaning in FEATURES.items():
-        with_it = [
-            TransportName(name, (feature,)) for name, base in BASES.items() if feature in base.features
-        ]
+        with_it = [TransportName(name, (feature,)) for name, base in BASES.items() if feature in base.allowed]
         rows.append((f"+{feature}", "", places(with_it), meaning))
     return align(rows)
 

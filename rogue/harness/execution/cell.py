@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rogue.harness.cell.cell import Cell
+from rogue.harness.plugins.loading import place_in_plugin
 from rogue.harness.plugins.source import PluginSource
 from rogue.harness.results.cell_directory import discard_unfinished, store_cell
 from rogue.harness.results.tables import encode
@@ -69,6 +70,9 @@ def _failure_of(error: Exception) -> Failure:
         return Failure(FailureKind.OUT_OF_SPACE, f"no space left to store the cell ({error})")
     if isinstance(error, MemoryError):
         return Failure(FailureKind.OUT_OF_SPACE, "not enough memory for the cell; use fewer --jobs")
+    if (place := place_in_plugin(error)) is not None:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return Failure(FailureKind.CONFIGURATION, f"the plug-in raised at {place}: {what}; correct the line")
     return Failure(FailureKind.BUG, f"{type(error).__name__}: {error}")
 
 

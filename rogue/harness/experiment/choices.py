@@ -53,7 +53,7 @@ def _parsed(name: object) -> object:
     try:
         return parse_transport(name)
     except TransportNameError as error:
-        known = [name + feature for name, base in BASES.items() for feature in ("", *_added(base.features))]
+        known = [name + feature for name, base in BASES.items() for feature in ("", *_added(base.allowed))]
         advice = meant(name, known, "`rogue list transports` explains them")
         raise mistake(error.expected, advice) from error
 

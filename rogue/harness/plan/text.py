@@ -1,6 +1,6 @@
 """The plan as text: the same whatever the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Final
 
@@ -22,7 +22,7 @@ def plan_text(plan: Plan, jobs: int) -> str:
     networks = dict.fromkeys(point.experiment.topology.described() for point in plan.loaded.points)
     parts = [title, *networks, "", *align(rows), ""]
     parts += _reasons(plan)
-    parts += [f"note: {words}" for words in hidden_values(plan.loaded)]
+    parts += [f"note: {words}" for words in (*hidden_values(plan.loaded), *_prototypes(plan))]
     count = len(plan.runnable)
     parts.append(f"{count} of {len(plan.cells)} cells can run, {format_cost(plan.cost(jobs))} expected")
     return "\n".join(parts) + "\n"
@@ -43,6 +43,13 @@ def _reasons(plan: Plan) -> list[str]:
             found.setdefault(planned.unsupported, {})[planned.cell.transport.shown] = None
     lines = [f"cannot run: {', '.join(transports)}: {reason}" for reason, transports in found.items()]
     return [*lines, ""] if lines else []
+
+
+def _prototypes(plan: Plan) -> Iterator[str]:
+    """Transports whose control in NICs is Python."""
+    transports = (group.transport for planned in plan.cells for group in planned.cell.groups)
+    for name in dict.fromkeys(name for name in transports if name.prototype):
+        yield f"{name} has a prototype in Python, slow: the time expected is that of a control in C++"
 
 
 def format_cost(cost: Cost) -> str:

@@ -52,6 +52,13 @@ def unload_plugins() -> None:
     _take_back(0, 0)
 
 
+def place_in_plugin(error: BaseException) -> str | None:
+    """File and line of the plug-in that an error came from, the innermost one; None if it came from none."""
+    files = {plugin.source.file for plugin in _loaded.values()}
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else None
+
+
 def _load(source: PluginSource) -> LoadedPlugin:
     before = len(registration.ADDED), len(agent.ADDED)
     module = ModuleType(source.module)

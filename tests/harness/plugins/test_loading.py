@@ -1,11 +1,13 @@
 """What registers is there until it is taken back; what does not load is a sentence with file and line."""
 
+import sys
+
 import pytest
 from helpers.plugin_files import FIXED_TWICE, RACK, SHOWN, SWIFT, plugin
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.harness.errors import ConfigError
-from rogue.harness.plugins.loading import load_plugins, loaded_plugins, unload_plugins
+from rogue.harness.plugins.loading import load_plugins, loaded_plugins, place_in_plugin, unload_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.reports.figures import FIGURES
 from rogue.reports.metrics import METRICS, PLUGGED
@@ -82,3 +84,15 @@ def test_two_plugins_with_one_name_are_told_apart() -> None:
     with pytest.raises(ConfigError, match=r"two\.py:5: got a second control twice"):
         load_plugins([plugin("# another\n" + FIXED_TWICE, "two.py")])
     assert [each.source.file for each in loaded_plugins()] == ["one.py"]
+
+
+def test_an_error_while_a_plugin_runs_has_its_line() -> None:
+    text = FIXED_TWICE.replace(
+        "register_control(", "def fail():\n    raise KeyError(1)\n\n\nregister_control("
+    )
+    load_plugins([plugin(text)])
+    module = sys.modules[plugin(text).module]
+    with pytest.raises(KeyError) as caught:
+        module.fail()
+    assert place_in_plugin(caught.value) == f"my.py:{text.splitlines().index('    raise KeyError(1)') + 1}"
+    assert place_in_plugin(ValueError("of nobody")) is None

@@ -57,12 +57,14 @@ def nic_control(cell: Cell, carrier: Carrier) -> NicControl | None:
 
 
 def control_facts(cell: Cell) -> dict[str, Fact]:
-    """The base round trip that the cell's controls go by, where one does."""
+    """The base round trip that the cell's controls go by, where one does, and which one is a prototype."""
     facts: dict[str, Fact] = {}
     for group in cell.groups:
         control = nic_control(cell, group)
         if control is not None and BASE_RTT in control.parameters:
             facts[BASE_RTT] = control.parameters[BASE_RTT]
+        if group.transport.prototype:
+            facts["prototype"] = f"{group.transport.prototype}, in Python, slow"
     return facts
 
 

@@ -66,7 +66,10 @@ class SimulatorTestbed(Testbed):
         except (SimulationError, SettingsError) as error:
             raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
         resent = ResentBytes(network, is_wanted=cell.experiment.measures("throughput"))
-        failure = _simulate(network, timing, progress, resent)
+        try:
+            failure = _simulate(network, timing, progress, resent)
+        except SimulationError as error:  # a control in Python that says what makes no sense
+            raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
         network.simulation.check_invariants()
         for flow in (*network.flows, *network.probes):
             flow.agent.finish(network.simulation.now_ns)

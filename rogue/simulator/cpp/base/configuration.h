@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -87,6 +89,11 @@ struct LinkConfiguration {
   Bytes headroom_b{};
 };
 
+class Controller;
+
+// Makes a congestion control from the line's rate.
+using ControlMaker = std::function<std::unique_ptr<Controller>(BitsPerSecond)>;
+
 struct ConnectionConfiguration {
   std::uint32_t host_a = 0;
   std::uint32_t host_b = 0;
@@ -100,6 +107,7 @@ struct ConnectionConfiguration {
   std::uint32_t priority = 0;
   std::string control{};  // of the NICs; empty = none
   std::map<std::string, double> control_parameters{};
+  ControlMaker control_maker{};  // of one that is not ours; its parameters are its own business
   std::uint32_t cnp_priority = 0;
   std::string reliability{};  // empty = go-back-N, of RC
   std::map<std::string, double> reliability_parameters{};

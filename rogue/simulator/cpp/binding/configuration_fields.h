@@ -6,6 +6,7 @@
 
 #include "base/configuration.h"
 #include "binding/fields.h"
+#include "binding/python_control.h"
 #include "protocol/framing.h"
 
 namespace simulator {
@@ -94,7 +95,8 @@ struct FieldsOf<ConnectionConfiguration> {
       Field{"timeout_exponent", &Connection::timeout_exponent},
       Field{"is_unreliable", &Connection::is_unreliable}, Field{"priority", &Connection::priority},
       Field{"control", &Connection::control}, Field{"control_parameters", &Connection::control_parameters},
-      Field{"cnp_priority", &Connection::cnp_priority}, Field{"reliability", &Connection::reliability},
+      Field{"control_maker", &Connection::control_maker}, Field{"cnp_priority", &Connection::cnp_priority},
+      Field{"reliability", &Connection::reliability},
       Field{"reliability_parameters", &Connection::reliability_parameters},
       Field{"limiter_of", &Connection::limiter_of});
 };

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/configuration.h"
 #include "cc/constant.h"
 #include "cc/control.h"
 #include "cc/controller.h"
@@ -35,6 +36,13 @@ inline std::unique_ptr<Controller> create_controller(std::string_view name, cons
                                                      BitsPerSecond line_rate) {
   const Control& control = control_named(name);
   return control.create(checked(control.name, control.parameters, given), line_rate);
+}
+
+// What a connection asks for, of ours or not.
+inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& asked,
+                                                 BitsPerSecond line_rate) {
+  if (asked.control_maker) return asked.control_maker(line_rate);
+  return create_controller(asked.control, asked.control_parameters, line_rate);
 }
 
 }  // namespace simulator

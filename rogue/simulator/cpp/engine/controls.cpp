@@ -17,7 +17,7 @@ void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuratio
   const BitsPerSecond line_rate = world_.speeds[world_.ports[sender.link].speed].rate;
   queue_pairs_.resize(world_.senders.size());
   queue_pairs_[qp] = {
-      .controller = create_controller(configuration.control, configuration.control_parameters, line_rate),
+      .controller = controller_of(configuration, line_rate),
       .timer = engine_.timers_.create(TimerKind::kControl, qp),
       .cnp_flags = static_cast<std::uint8_t>(configuration.cnp_priority << PacketFlags::kPriorityShift),
       .line_rate = line_rate,
@@ -29,6 +29,7 @@ void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuratio
   sender.wants_telemetry = queue_pairs_[qp].controller->wants_telemetry();
   sender.wants_feedback = queue_pairs_[qp].controller->wants_feedback();
   follow(qp, engine_.now_);
+  watch(qp);
   world_.priorities |= mask_of(configuration.cnp_priority);
 }
 

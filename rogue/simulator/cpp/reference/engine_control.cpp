@@ -17,13 +17,13 @@ void Engine::mark(Link& link, Packet& packet) {
 void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   QueuePair& queue_pair = queue_pairs_[qp];
   const BitsPerSecond line_rate = links_[queue_pair.route.front()].configuration.rate;
-  queue_pair.controller =
-      create_controller(configuration.control, configuration.control_parameters, line_rate);
+  queue_pair.controller = controller_of(configuration, line_rate);
   queue_pair.control_timer = add_timer(TimerKind::kControl, qp);
   queue_pair.cnp_priority = configuration.cnp_priority;
   priorities_ |= mask_of(configuration.cnp_priority);
   limiter_of(qp).set_burst(queue_pair.controller->burst());
   follow_control(qp);
+  watch_control(qp);
 }
 
 void Engine::on_marked(std::uint32_t qp) {

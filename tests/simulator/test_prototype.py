@@ -1,0 +1,184 @@
+"""Controls of NICs in Python, in the engine and in the eager one that it is compared with."""
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+from helpers.networks import GBPS, MILLISECOND_NS, ReferenceSimulation, Star
+
+from rogue.simulator import (
+    CONTROLS,
+    ControlKind,
+    ControlParameter,
+    Hop,
+    Marking,
+    NicControl,
+    PrototypeControl,
+    Simulation,
+    SimulationError,
+)
+from rogue.simulator.prototype import checked
+
+TABLE = (ControlParameter("rate_bps", 1e9, 1, 1e13, "of wire bytes"),)
+
+
+class Steady(PrototypeControl):
+    """A rate that stays."""
+
+    def __init__(self, parameters: Mapping[str, float], line_rate_bps: int) -> None:
+        super().__init__(parameters, line_rate_bps)
+        self.rate_bps = int(parameters["rate_bps"])
+
+
+class Curious(PrototypeControl):
+    """One packet in flight, and a note of all that it is told."""
+
+    wants_acknowledgements = True
+    wants_telemetry = True
+    window_bytes = 1024
+    made: list["Curious"] = []  # noqa: RUF012 - of the test's
+
+    def __init__(self, parameters: Mapping[str, float], line_rate_bps: int) -> None:
+        super().__init__(parameters, line_rate_bps)
+        self.heard: list[tuple[object, ...]] = []
+        self.deadline_ps = 1_000_000
+        self.made.append(self)
+
+    def on_sent(self, now_ps: int, wire_bytes: int) -> None:
+        self.heard.append(("sent", now_ps, wire_bytes))
+
+    def on_acknowledgement(self, *told: object) -> None:
+        self.heard.append(("acknowledged", *told))
+
+    def on_timer(self, now_ps: int) -> None:
+        self.heard.append(("timer", now_ps))
+        self.deadline_ps = None
+
+    def metrics(self, now_ps: int) -> dict[str, float]:
+        return {"calls": len(self.heard)}
+
+
+class Broken(Steady):
+    """Whatever a test puts into its class."""
+
+
+@pytest.fixture(autouse=True)
+def known() -> Iterator[None]:
+    mine = {
+        name: ControlKind(name, "of a test", TABLE, kind.wants_acknowledgements, kind.wants_telemetry, kind)
+        for name, kind in (("steady", Steady), ("curious", Curious), ("broken", Broken))
+    }
+    CONTROLS.update(mine)
+    Curious.made.clear()
+    yield
+    for name in mine:
+        del CONTROLS[name]
+
+
+def sending(
+    control: NicControl, kind: type[Simulation] = Simulation, size_bytes: int = 10**6, **switch: object
+) -> Simulation:
+    simulation = Star(hosts=2, **switch).build(kind)  # type: ignore[arg-type]
+    queue_pair, _ = simulation.connect(
+        "h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control
+    )
+    queue_pair.post_write(1, size_bytes, True)
+    return simulation
+
+
+@pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
+def test_a_rate_in_python_is_a_rate(kind: type[Simulation]) -> None:
+    """As the engine's own `constant` with the same one, to the picosecond."""
+    digests = []
+    for name in ("steady", "constant"):
+        simulation = sending(NicControl(name, {"rate_bps": 2e9}), kind)
+        simulation.run_until(10 * MILLISECOND_NS)
+        assert simulation.statistics()["verbs_done"] == 1
+        digests.append(simulation.digest())
+    assert digests[0] == digests[1]
+
+
+def test_it_hears_what_the_engines_own_do() -> None:
+    simulation = sending(NicControl("curious"), size_bytes=2048)
+    simulation.run_until(MILLISECOND_NS)
+    heard = Curious.made[0].heard
+    assert [each[0] for each in heard] == ["sent", "timer", "acknowledged", "sent", "acknowledged"]
+    assert heard[1] == ("timer", 1_000_000)
+    first = heard[2]
+    assert (first[2], first[3:6]) == (heard[0][1], (1, 1, False))
+    assert sorted(metrics["calls"] for metrics in simulation.control_metrics().values()) == [1, 5]
+
+
+def test_a_hop_has_names() -> None:
+    assert Hop(1, 2, 3, 4)._asdict() == {"left_ps": 1, "queue_bytes": 2, "sent_bytes": 3, "rate_bps": 4}
+
+
+def test_departures_are_told_only_to_who_hears_them() -> None:
+    assert (Steady.hears_departures, Curious.hears_departures) == (False, True)
+
+
+def raising(*_: object) -> None:
+    raise ZeroDivisionError("mine")
+
+
+def test_what_it_raises_passes_through_and_ends_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Broken, "on_timer", raising)
+    monkeypatch.setattr(Broken, "deadline_ps", 500_000)
+    simulation = sending(NicControl("broken"))
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        simulation.run_until(MILLISECOND_NS)
+    with pytest.raises(SimulationError, match="has raised: the simulation cannot go on"):
+        simulation.control_metrics()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("window_bytes", 0, r"Broken.window_bytes: expected a whole number from 1, got 0"),
+        ("window_bytes", 1.5, r"Broken.window_bytes: expected a whole number from 1, got 1.5"),
+        ("deadline_ps", "soon", r"Broken.deadline_ps: expected a whole number from 0, got 'soon'"),
+        ("cnp_gap_ps", -1, r"Broken.cnp_gap_ps: expected a whole number from 0, got -1"),
+        ("deadline_ps", 0, r"Broken.deadline_ps: expected 1 or later after on_timer, got 0"),
+    ],
+)
+def test_an_attribute_that_makes_no_sense_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: object, expected: str
+) -> None:
+    monkeypatch.setattr(Broken, name, value)
+    with pytest.raises(SimulationError, match=expected):
+        sending(NicControl("broken")).run_until(MILLISECOND_NS)
+
+
+def test_metrics_are_numbers_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Broken, "metrics", lambda _self, _now_ps: {"alpha": "high"})
+    simulation = sending(NicControl("broken"))
+    with pytest.raises(SimulationError, match=r"Broken.metrics\(\): expected names with numbers"):
+        simulation.control_metrics()
+
+
+def test_a_marked_packet_brings_a_cnp(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[int] = []
+    monkeypatch.setattr(Broken, "cnp_gap_ps", 50_000_000)
+    monkeypatch.setattr(Broken, "on_cnp", lambda _self, now_ps: heard.append(now_ps))
+    marking = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
+    simulation = Star(hosts=3, marking=marking).build()
+    for host in ("h0", "h1"):
+        queue_pair, _ = simulation.connect(
+            host,
+            "h2",
+            mtu_bytes=1024,
+            retry_count=7,
+            timeout_exponent=14,
+            control=NicControl("broken", {"rate_bps": 10 * GBPS}),
+        )
+        queue_pair.post_write(1, 10**6, True)
+    simulation.run_until(MILLISECOND_NS)
+    assert len(heard) > 10
+
+
+def test_parameters_are_checked_as_the_engine_does() -> None:
+    assert checked("steady", TABLE, {}) == {"rate_bps": 1e9}
+    assert checked("steady", TABLE, {"rate_bps": 5}) == {"rate_bps": 5.0}
+    with pytest.raises(SimulationError, match="one of the parameters rate_bps, got speed"):
+        NicControl("steady", {"speed": 1}).check(10 * GBPS)
+    with pytest.raises(SimulationError, match=r"expected rate_bps from 1 to 1e\+13, got 0"):
+        NicControl("steady", {"rate_bps": 0}).check(10 * GBPS)
