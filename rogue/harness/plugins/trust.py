@@ -40,10 +40,21 @@ def load_trusted(records: Sequence[PluginRecord], trust: Trust) -> tuple[LoadedP
 
 
 def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[PluginRecord]:
-    """Load what is named and what is installed, and what runs keep if it is trusted; return what is not."""
+    """Load what is named and what is installed, and what runs keep if it is trusted; return what is not.
+
+    UsageError if runs keep two versions of a plug-in: one name means one thing in a report.
+    """
     known = [*installed_plugins(), *trust.named()]
-    if trust.is_whole:
-        known += [source_of(record) for record in records]
+    taken = {name for plugin in load_plugins(known) for name in plugin.adds}
+    for record in _untrusted(records, known, NOBODY) if trust.is_whole else ():
+        source = source_of(record)
+        if source.text not in {each.text for each in known}:
+            if again := sorted(taken & set(record.adds)):
+                got = f"plug-in {record.file} of a run: got another version of {again[0]}"
+                advice = "name the one to use with --plugin, without --trust-plugins"
+                raise UsageError(f"{got}, expected one for the whole report; {advice}.")
+            known.append(source)
+            taken |= set(record.adds)
     load_plugins(known)
     return _untrusted(records, known, trust)
 

@@ -55,3 +55,17 @@ def test_a_report_takes_what_is_named_and_says_what_it_left(tmp_path: Path, mark
     assert load_what_is_trusted([record()], Trust((other,))) == [record()]
     assert "twice" in CONGESTION_CONTROLS
     assert not mark.exists()
+
+
+def test_two_versions_in_one_report_are_told_and_one_can_be_chosen(tmp_path: Path) -> None:
+    """Of the same version in two runs there is one."""
+    newer = record("# newer\n" + FIXED_TWICE)
+    older = record(FIXED_TWICE)
+    with pytest.raises(
+        UsageError, match=r"my\.py of a run: got another version of control twice, expected one"
+    ):
+        load_what_is_trusted([older, older, newer], Trust((), True))
+    assert loaded_plugins() == (), "before any of it runs"
+    (tmp_path / "my.py").write_text(newer.text)
+    assert load_what_is_trusted([older, newer], Trust((tmp_path / "my.py",))) == [older]
+    assert [each.source.text for each in loaded_plugins()] == [newer.text]
