@@ -22,6 +22,8 @@ from rogue.harness.plugins.loading import LoadedPlugin
 LINE_RATES_BPS: Final = (10**10, 4 * 10**10, 10**11)
 SEQUENCES: Final = 60
 CALLS: Final = 120
+COARSE: Final = 0.05
+"""So many samples are of round trips that a clock did not see."""
 CWND_PACKETS_MAX: Final = 1e6
 SEGMENTS: Final = Segments(65_536, 131_072)
 
@@ -58,14 +60,15 @@ def _unexplained(parameters: type[CongestionControlParameters]) -> Iterator[str]
 
 
 def _calls(stream: Random) -> Iterator[Call]:
-    """Any order of samples, losses and timeouts; times rise."""
+    """Any order of samples, losses and timeouts; times rise, and some round trips are too short to be seen."""
     now_ns = 0
     for _ in range(CALLS):
         what = stream.random()
         if what < 0.1:
             yield "loss" if what < 0.07 else "timeout"
             continue
-        rtt_ns = math.exp(stream.uniform(math.log(1_000), math.log(10_000_000)))
+        is_none = stream.random() < COARSE
+        rtt_ns = 0.0 if is_none else math.exp(stream.uniform(math.log(1_000), math.log(10_000_000)))
         now_ns += stream.randrange(1_000_000)
         batches = stream.randrange(1, 5)
         yield Sample(rtt_ns, HostNs(now_ns), batches * SEGMENTS.batch_bytes, SEGMENTS.batch_bytes)

@@ -76,14 +76,14 @@ class Swift(CongestionControl):
 
     def on_sample(self, sample: Sample) -> None:
         """Grow by ai per window acknowledged, or shrink by beta times the excess."""
-        self._now_ns, self._rtt_ns, self._restarts = sample.now_ns, sample.rtt_ns, 0
+        self._now_ns, self._rtt_ns, self._restarts = sample.now_ns, max(1.0, sample.rtt_ns), 0
         self.target_ns = self._target_ns()
-        if sample.rtt_ns < self.target_ns:
+        if self._rtt_ns < self.target_ns:
             acked_packets = sample.acked_bytes / self._link.mtu_bytes
             # Section 3.3: below one packet the window grows by ai per packet, and not by a share of it.
             self._set(self.cwnd_packets + self._p.ai_packets * acked_packets / max(self.cwnd_packets, 1.0))
         elif self._may_decrease:
-            excess = self._p.beta * (sample.rtt_ns - self.target_ns) / sample.rtt_ns
+            excess = self._p.beta * (self._rtt_ns - self.target_ns) / self._rtt_ns
             self._decrease(min(excess, self._p.decrease_max))
 
     def on_loss(self) -> None:

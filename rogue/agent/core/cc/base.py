@@ -15,8 +15,9 @@ from rogue.agent.core.parameters import Parameters
 class Sample(NamedTuple):
     """An RTT sample that counts, and what the agent knows at that moment.
 
-    now_ns: the host's clock. acked_bytes: payload acknowledged since the sample before, also by batches whose
-    own samples did not count. inflight_bytes: payload that is posted and not acknowledged.
+    rtt_ns: may be 0 where a clock is coarse. now_ns: the host's clock. acked_bytes: payload acknowledged
+    since the sample before, also by batches whose own samples did not count. inflight_bytes: payload that is
+    posted and not acknowledged.
     """
 
     rtt_ns: float
