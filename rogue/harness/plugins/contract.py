@@ -60,7 +60,7 @@ def _unexplained(parameters: type[CongestionControlParameters]) -> Iterator[str]
 
 
 def _calls(stream: Random) -> Iterator[Call]:
-    """Any order of samples, losses and timeouts; times rise, and some round trips are too short to be seen."""
+    """Any order of samples, losses and timeouts; times rise, and some round trips are 0."""
     now_ns = 0
     for _ in range(CALLS):
         what = stream.random()
