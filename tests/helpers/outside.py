@@ -40,10 +40,12 @@ def check(run: Path) -> None:
 
 def check_order(ring: pd.DataFrame) -> None:
     """Three hosts take four steps each: the last three wait, two of them also compute."""
-    known = ring.set_index(["flow_id", "transfer_id"])
-    waiting = ring[ring.waited_for_flow.notna()]
+    rows = ring.to_dict("records")
+    known = {(row["flow_id"], row["transfer_id"]): row for row in rows}
+    waiting = [row for row in rows if row["transfer_id"] > 1]
     assert len(waiting) == 9
-    for row in waiting.itertuples():
-        before = known.loc[(row.waited_for_flow, row.waited_for_transfer)]
-        assert (before.dst, row.transfer_id) == (row.src, row.waited_for_transfer + 1)
-        assert row.start_ns >= before.arrived_ns + (COMPUTE_NS if row.transfer_id <= 3 else 0)
+    for row in waiting:
+        before = known[row["waited_for_flow"], row["waited_for_transfer"]]
+        assert (before["dst"], row["transfer_id"]) == (row["src"], before["transfer_id"] + 1)
+        pause_ns = COMPUTE_NS if row["transfer_id"] <= 3 else 0
+        assert row["start_ns"] >= before["arrived_ns"] + pause_ns
