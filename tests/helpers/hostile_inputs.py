@@ -26,6 +26,7 @@ from rogue.agent.node import wire
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import (
     PROTOCOL,
+    After,
     Arrivals,
     Connect,
     Error,
@@ -140,6 +141,7 @@ def _requests() -> list[bytes]:
         prepare,
         Connect("r", 9, PREPARED),
         Arrivals("r", 9, [[0, 1], [5, 70]]),
+        After("r", 9, "q", "arrival", [[1, 0, 7]]),
     ]
     return [_line(each) for each in (*messages, Start("r", 9, 5, 6))]
 
