@@ -3,30 +3,11 @@
 from pathlib import Path
 
 import pytest
-from helpers.captured import result_of_cell
-from helpers.sample_run import write_manifest
-from helpers.tiny_run import cell, manifest
+from helpers.timelines import view_of
 from helpers.trace_format import events_of
 
-from rogue.harness.results.tables import encode
-from rogue.reports.load import Run
-from rogue.reports.results import Results
 from rogue.reports.timeline import timeline
 from rogue.reports.timeline.timeline import write_timeline
-from rogue.reports.view import CellView
-
-MEASURE = "measure=[throughput, queues, pauses, rtt, control, packets]"
-
-
-def view_of(directory: Path, transport: str) -> CellView:
-    result = result_of_cell(directory, f"transports=[{transport}]", "topology.buffer=1MB", MEASURE)
-    run = directory / "run"
-    (run / "cells" / "c-r1").mkdir(parents=True)
-    for name, content in encode(result.tables).items():
-        (run / "cells" / "c-r1" / name).write_bytes(content)
-    write_manifest(run, manifest([cell("c-r1")]))
-    return Results(Run(run)).views["c-r1"]
-
 
 @pytest.mark.parametrize("transport", ["rogue", "roce+pfc+dcqcn", "dctcp"])
 def test_it_keeps_the_rules_and_has_all_tables(transport: str, tmp_path: Path) -> None:
