@@ -45,7 +45,7 @@ def report(
     return build_report(runs, out, Trust(tuple(plugins or ()), trusts_plugins), accepts_damage=accepts_damage)
 
 
-def compare(
+def compare(  # noqa: PLR0913  (one parameter per option)
     run_a: Annotated[
         Path,
         typer.Argument(metavar="RUN_A", help="Directory of a run.", autocompletion=completion.runs),
@@ -55,6 +55,8 @@ def compare(
         typer.Argument(metavar="RUN_B", help="Directory of another.", autocompletion=completion.runs),
     ],
     everything: Annotated[bool, typer.Option("--all", help="Also what does not differ.")] = False,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
     accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
     """Say how two runs differ, measure by measure, and whether that is more than chance.
@@ -66,8 +68,10 @@ def compare(
       rogue compare results/quickstart/20261120T101500Z-3f9a1c results/quickstart/20261121T093000Z-77d02e
     """
     from rogue.harness.commands.compare import compare_runs
+    from rogue.harness.plugins.trust import Trust
 
-    return compare_runs(run_a, run_b, everything=everything, accepts_damage=accepts_damage)
+    trust = Trust(tuple(plugins or ()), trusts_plugins)
+    return compare_runs(run_a, run_b, trust, everything=everything, accepts_damage=accepts_damage)
 
 
 def export(  # noqa: PLR0913  (one parameter per option)
@@ -85,6 +89,8 @@ def export(  # noqa: PLR0913  (one parameter per option)
         list[str] | None,
         typer.Option("--cell", metavar="ID", help="Of these files, only this cell's; repeatable."),
     ] = None,
+    plugins: Plugins = None,
+    trusts_plugins: TrustsPlugins = False,
     accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
     """Write a run's tables and measures as CSV files, in base units, into a directory beside the run.
@@ -97,10 +103,12 @@ def export(  # noqa: PLR0913  (one parameter per option)
       rogue export results/quickstart/20261120T101500Z-3f9a1c --pcap
       rogue export results/quickstart/20261120T101500Z-3f9a1c --timeline --cell rogue-r1
     """
-    from rogue.harness.commands.export import export_chosen
+    from rogue.harness.commands.export import ExportOptions, export_run
+    from rogue.harness.plugins.trust import Trust
 
-    kinds = [kind for kind, is_asked in (("pcap", pcap), ("timeline", timeline)) if is_asked]
-    return export_chosen(run, kinds, tuple(cells or ()), out, accepts_damage=accepts_damage)
+    kinds = tuple(kind for kind, is_asked in (("pcap", pcap), ("timeline", timeline)) if is_asked)
+    trust = Trust(tuple(plugins or ()), trusts_plugins)
+    return export_run(ExportOptions(run, kinds, tuple(cells or ()), out, trust, accepts_damage))
 
 
 def figures(  # noqa: PLR0913  (one parameter per option)

@@ -5,17 +5,17 @@ from pathlib import Path
 import typer
 
 from rogue.harness.columns import align
-from rogue.harness.commands.damage import refuse_damage
+from rogue.harness.commands.opening import opened
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.plugins.trust import NOBODY, Trust
 
 
-def compare_runs(first: Path, second: Path, *, everything: bool, accepts_damage: bool = False) -> ExitCode:
+def compare_runs(
+    first: Path, second: Path, trust: Trust = NOBODY, *, everything: bool, accepts_damage: bool = False
+) -> ExitCode:
     """Print how two runs differ, and whether that is more than chance."""
-    for run in (first, second):
-        read_manifest(run)
-    refuse_damage([first, second], is_accepted=accepts_damage)
+    opened([first, second], trust, accepts_damage=accepts_damage)
     from rogue.reports.compare import HEAD, compare, conclusions, shown, told_apart
     from rogue.reports.load import Run
     from rogue.reports.results import Results

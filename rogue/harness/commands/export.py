@@ -1,70 +1,78 @@
 """`rogue export`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from rogue.harness.commands.damage import refuse_damage
+from rogue.harness.commands.opening import opened
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.plugins.trust import NOBODY, Trust
+
+if TYPE_CHECKING:
+    from rogue.reports.results import Results
 
 
-def export_chosen(
-    run: Path, kinds: Sequence[str], cells: Sequence[str], out: Path | None, *, accepts_damage: bool = False
-) -> ExitCode:
-    """Write tables as CSV, or a file for each cell."""
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What `rogue export` was asked for: tables as CSV, or a file of one of the kinds for each cell."""
+
+    run: Path
+    kinds: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
+    out: Path | None = None
+    trust: Trust = NOBODY
+    accepts_damage: bool = False
+
+
+def export_run(options: ExportOptions) -> ExitCode:
+    """Write files beside a run, or where `out` says; the run itself stays as it is."""
+    kinds = options.kinds
     if len(kinds) > 1:
         got = " and ".join(f"--{kind}" for kind in kinds)
         raise UsageError(f"export: got {got}, expected one of them; call it once for each.")
-    if cells and not kinds:
+    if options.cells and not kinds:
         raise UsageError("export: got --cell alone, expected --pcap or --timeline with it; add one.")
-    if kinds:
-        return export_cells(run, kinds[0], cells, out, accepts_damage=accepts_damage)
-    return export_run(run, out, accepts_damage=accepts_damage)
-
-
-def export_run(run: Path, out: Path | None, *, accepts_damage: bool = False) -> ExitCode:
-    """Write a run's tables as CSV files beside it, or where `out` says; the run itself stays as it is."""
-    directory = _new_directory(run, out, "csv", accepts_damage=accepts_damage)
-    from rogue.reports.export import export
+    directory = _new_directory(options)
     from rogue.reports.load import Run
     from rogue.reports.results import Results
 
-    results = Results(Run(run))
-    names = export(results, directory)
-    return _say(results.run.problems, names, directory)
+    results = Results(Run(options.run))
+    return _write_cells(results, options, directory) if kinds else _write_tables(results, directory)
 
 
-def export_cells(
-    run: Path, kind: str, cells: Sequence[str], out: Path | None, *, accepts_damage: bool = False
-) -> ExitCode:
-    """Write a file for each cell: a capture of its packets, or a timeline."""
-    directory = _new_directory(run, out, kind, accepts_damage=accepts_damage)
-    from rogue.reports.cell_files import write_cell_files
-    from rogue.reports.errors import ReportError
-    from rogue.reports.load import Run
-    from rogue.reports.results import Results
-
-    results = Results(Run(run))
-    try:
-        names, notes = write_cell_files(results, kind, directory, cells)
-    except ReportError as error:
-        raise UsageError(f"export: {error}.") from error
-    return _say([*results.run.problems, *notes], names, directory)
-
-
-def _new_directory(run: Path, out: Path | None, suffix: str, *, accepts_damage: bool) -> Path:
+def _new_directory(options: ExportOptions) -> Path:
     """Where the files go: a directory that is not there yet."""
-    manifest = read_manifest(run)
-    directory = out or run.resolve().with_name(f"{manifest.run_id}-{suffix}")
+    (manifest,) = opened([options.run], options.trust, accepts_damage=options.accepts_damage)
+    suffix = (*options.kinds, "csv")[0]
+    directory = options.out or options.run.resolve().with_name(f"{manifest.run_id}-{suffix}")
     if directory.exists():
         raise UsageError(
             f"export: {directory} is there already, expected a new directory; name one with --out."
         )
-    refuse_damage([run], is_accepted=accepts_damage)
     return directory
+
+
+def _write_tables(results: "Results", directory: Path) -> ExitCode:
+    from rogue.reports.export import export
+
+    names = export(results, directory)
+    return _say(results.run.problems, names, directory)
+
+
+def _write_cells(results: "Results", options: ExportOptions, directory: Path) -> ExitCode:
+    """A capture of each cell's packets, or a timeline."""
+    from rogue.reports.cell_files import write_cell_files
+    from rogue.reports.errors import ReportError
+
+    try:
+        names, notes = write_cell_files(results, options.kinds[0], directory, options.cells)
+    except ReportError as error:
+        raise UsageError(f"export: {error}.") from error
+    return _say([*results.run.problems, *notes], names, directory)
 
 
 def _say(problems: Sequence[str], names: Sequence[str], directory: Path) -> ExitCode:

@@ -10,12 +10,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from rogue.harness.commands.damage import refuse_damage
-from rogue.harness.commands.report import tell_untrusted
+from rogue.harness.commands.opening import opened
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.plugins.trust import NOBODY, Trust, load_what_is_trusted
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.plugins.trust import NOBODY, Trust
 from rogue.workloads.spelling import meant
 
 if TYPE_CHECKING:
@@ -46,9 +44,7 @@ class FigureOptions:
 
 def write_run_figures(options: FigureOptions) -> ExitCode:
     """Write a run's figures as files into a directory beside it; the run itself stays as it is."""
-    manifest = read_manifest(options.run)
-    refuse_damage([options.run], is_accepted=options.accepts_damage)
-    tell_untrusted(load_what_is_trusted(manifest.plugins, options.trust))
+    (manifest,) = opened([options.run], options.trust, accepts_damage=options.accepts_damage)
     width_inches = parsed_width(options.width)
     formats = parsed_formats(options.formats)
     directory = options.out or options.run.resolve().with_name(f"{manifest.run_id}-figures")

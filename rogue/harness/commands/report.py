@@ -9,27 +9,23 @@ from typing import Final
 
 import typer
 
-from rogue.harness.commands.damage import refuse_damage
 from rogue.harness.commands.index import update_index_of
+from rogue.harness.commands.opening import opened
 from rogue.harness.counting import CountDisplay
 from rogue.harness.errors import BusyRunError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.plugins.trust import NOBODY, Trust, load_what_is_trusted
+from rogue.harness.plugins.trust import NOBODY, Trust
 from rogue.harness.program import call_again
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.run_directory import locked, partial_report
 from rogue.reports.files import checksum
-from rogue.workloads.manifest import Manifest, PluginRecord
-from rogue.workloads.printable import printable
+from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
 
 TRACEBACK: Final = "report-error.txt"
 REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
 """All that a report adds to a run. A report over several stands in a directory of its own."""
-
-SHOWN_KINDS: Final = ("measure", "figure")
-"""What a plug-in adds to reports."""
 
 Going = Mapping[Path, Manifest]
 """Runs that another process works on, with what they have so far; nothing is written into them."""
@@ -39,9 +35,7 @@ def build_report(
     runs: Sequence[Path], out: Path | None = None, trust: Trust = NOBODY, *, accepts_damage: bool = False
 ) -> ExitCode:
     """Build the report of one or several runs, and print where it is."""
-    records = [record for run in runs for record in read_manifest(run).plugins]
-    refuse_damage(runs, is_accepted=accepts_damage)
-    tell_untrusted(load_what_is_trusted(records, trust))
+    opened(runs, trust, accepts_damage=accepts_damage)
     with ExitStack() as locks:
         going = _lock(runs, locks)
         if going and out is None and len(runs) == 1:
@@ -72,16 +66,6 @@ def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
             if going[run].status == "complete":
                 raise
     return going
-
-
-def tell_untrusted(records: Sequence[PluginRecord]) -> None:
-    """Say what of plug-ins is not shown. Reports and figures do without what else plug-ins add."""
-    for record in records:
-        shown = [each for each in record.adds if each.split()[0] in SHOWN_KINDS]
-        if shown:
-            text = f"left out, for the plug-in {record.file} is code that nobody named: {', '.join(shown)}"
-            advice = "add --plugin with the same file, or --trust-plugins"
-            typer.echo(f"rogue: {printable(text)}; {advice}.", err=True)
 
 
 def _tell_of(run: Path, manifest: Manifest) -> None:

@@ -7,7 +7,7 @@ from helpers.tiny_run import cell, manifest
 
 from rogue.harness.commands.compare import compare_runs
 from rogue.harness.commands.damage import refuse_damage
-from rogue.harness.commands.export import export_run
+from rogue.harness.commands.export import ExportOptions, export_run
 from rogue.harness.commands.report import build_report
 from rogue.harness.errors import DamagedRunError
 from rogue.harness.results.files import checksums
@@ -48,7 +48,7 @@ def test_nothing_is_said_about_a_damaged_run(
     damage(run)
     for command in (
         lambda: build_report([run]),
-        lambda: export_run(run, None),
+        lambda: export_run(ExportOptions(run)),
         lambda: compare_runs(run, run, everything=False),
     ):
         with pytest.raises(

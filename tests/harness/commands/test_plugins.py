@@ -83,6 +83,19 @@ def test_a_report_without_its_plugins_says_what_is_left_out(run: Path) -> None:
     assert "Flows seen" in (run / "report.html").read_text()
 
 
+def test_a_plugins_measure_is_exported_and_compared_like_the_others(run: Path) -> None:
+    left = "left out, for the plug-in shown.py is code that nobody named"
+    assert left in rogue(run.parent, "compare", run.name, run.name).err
+    named = ("--plugin", str(SHOWN))
+    assert "Flows seen" in rogue(run.parent, "compare", run.name, run.name, "--all", *named).out
+    assert left in rogue(run.parent, "export", run.name, "--out", "without").err
+    done = rogue(run.parent, "export", run.name, "--out", "with", *named)
+    assert done.code == 0
+    assert left not in done.err
+    assert "flows_seen" in (run.parent / "with" / "metrics.csv").read_text()
+    assert "flows_seen" not in (run.parent / "without" / "metrics.csv").read_text()
+
+
 def test_a_plugins_figure_is_written_like_the_others(run: Path) -> None:
     figures = ("figures", run.name, "--only", "empty", "--format", "csv")
     unknown = rogue(run.parent, *figures)
