@@ -9,6 +9,7 @@ from helpers.trace_format import events_of
 from rogue.reports.timeline import timeline
 from rogue.reports.timeline.timeline import write_timeline
 
+
 @pytest.mark.parametrize("transport", ["rogue", "roce+pfc+dcqcn", "dctcp"])
 def test_it_keeps_the_rules_and_has_all_tables(transport: str, tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
