@@ -180,7 +180,10 @@ class _CellTables:
             "flows": self._flows(), "throughput": self._throughput(), "latency": self._latency(),
             "queues": self._queues(), "counters": self._counters(), "pauses": self._pauses(),
         }  # fmt: skip
-        return {**tables, "rtt": self._rtt()} if self.character.estimates else tables
+        if not self.character.estimates:
+            return tables
+        rtt = self._rtt()
+        return {**tables, "rtt": rtt, "control": self._control(rtt)}
 
     def _flows(self) -> Columns:
         rows = []
@@ -284,3 +287,12 @@ class _CellTables:
             "reason": [None if taken else "hold_off" for taken in accepted], "true_rtt_ns": truth.tolist(),
             "overruled": [True] * len(rows),
         }  # fmt: skip
+
+    def _control(self, rtt: Columns) -> Columns:
+        """The window and the base RTT, as the agent tells them after each sample."""
+        told = [
+            (flow_id, t_ns, name, value)
+            for name in ("cwnd_packets", "base_rtt_ns")
+            for flow_id, t_ns, value in zip(rtt["flow_id"], rtt["t_ns"], rtt[name], strict=True)
+        ]
+        return dict(zip(TABLES["control"].column_names(), zip(*told, strict=True), strict=True))

@@ -18,10 +18,8 @@ LISTS: Final = (
 TESTBEDS: Final = ("simulator", "kernel", "virtual")
 FIGURES: Final = (
     "factor_sweep", "two_factors", "bars", "throughput", "critical_path", "recovery", "completion_times",
-    "group_slowdowns",
-    "flow_shares", "flow_spread", "probe_latency", "queue_over_time", "queue_distribution",
-    "queue_map",
-    "cpu_load", "rtt_estimate", "rate_estimate", "window",
+    "group_slowdowns", "flow_shares", "flow_spread", "probe_latency", "queue_over_time",
+    "queue_distribution", "queue_map", "cpu_load", "rtt_estimate", "rate_estimate", "window", "control",
 )  # fmt: skip
 """These three lists are copies, for the modules that have them take long to import; a test compares them."""
 
