@@ -140,13 +140,14 @@ class Hearer:
                 self._poller.leave(self._channel.fileno())
             self._channel.close()
 
-    def _hear(self, now: HostNs) -> None:
+    def _hear(self, _now: HostNs) -> None:
         try:
             chunk = self._channel.recv(_CHUNK_BYTES)
         except BlockingIOError:
             return
         except OSError:
             chunk = b""
+        now = self._poller.now()  # Another role may have gone on since this turn began.
         stream = self._pending + chunk
         whole = len(stream) // _RECORD.size * _RECORD.size
         self._pending = stream[whole:]
@@ -174,8 +175,10 @@ class Moments:
         self._waits: Waits[int, Moment] = Waits()
         self._awaited: dict[str, set[Moment]] = defaultdict(set)
         self._hearers: dict[str, Hearer] = {}
+        self._gone: set[str] = set()
         self._release: Callable[[int, HostNs], None] | None = None
         self._held: set[int] = set()
+        self._free: list[int] = []
 
     @property
     def held(self) -> frozenset[int]:
@@ -196,10 +199,13 @@ class Moments:
             self._waits.add(number, moment, pause_ns)
             self._awaited[role].add(moment)
             self._held.add(number)
+        if role in self._gone:
+            self._on_gone(role, self._poller.now())
 
     def attach(self, release: Callable[[int, HostNs], None]) -> None:
-        """Say what lets a transfer start."""
+        """Say what lets a transfer start; those that need not wait any more do so at once."""
         self._release = release
+        self._release_free()
 
     def on_start(self, transfer_id: int, now: HostNs) -> tuple[str, int] | None:
         """A transfer of this role's starts; return role and number (from 1) of what it waited for last."""
@@ -237,15 +243,22 @@ class Moments:
 
     def _on_gone(self, role: str, now: HostNs) -> None:
         """A role tells nothing more: whoever still waits for it need not."""
+        self._gone.add(role)
         for moment in sorted(self._awaited[role]):
             self._happen(role, moment.kind, moment.number, now)
 
     def _happen(self, role: str, kind: str, number: int, now_ns: int) -> None:
         moment = Moment(role, number, kind)
         self._awaited[role].discard(moment)
-        for waiter in self._waits.happen(moment, now_ns):
-            if self._release is not None:
-                self._release(waiter, HostNs(self._waits.not_before_ns(waiter)))
+        self._free += self._waits.happen(moment, now_ns)
+        if self._release is not None:
+            self._release_free()
+
+    def _release_free(self) -> None:
+        assert self._release is not None
+        free, self._free = self._free, []
+        for waiter in free:
+            self._release(waiter, HostNs(self._waits.not_before_ns(waiter)))
 
 
 def moments_of(request: Prepare, spool: Spool, poller: Poller) -> "Moments | None":

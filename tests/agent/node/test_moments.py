@@ -1,5 +1,6 @@
 """Roles that tell each other of their transfers, over real sockets."""
 
+import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,6 +109,40 @@ def test_whoever_tells_nothing_more_is_waited_for_no_longer(node: Node, how: str
     node.now = HostNs(2_000)
     node.turn()
     assert node.released == [(0, 900), (1, 2_025), (2, 2_000)]
+
+
+def test_a_moment_may_be_younger_than_the_turn_that_hears_of_it(node: Node) -> None:
+    """Roles run at once: what another one tells may happen while this one looks who has news."""
+    receiver = node.role("b-responder", "responder", "arrival")
+    reading, writing = socket.socketpair()
+
+    def look(_turn_began: HostNs) -> None:
+        node.now = HostNs(5_000)
+        receiver.on_arrival(2, node.now)
+        node.poller.leave(reading.fileno())
+
+    with reading, writing:
+        node.poller.watch(reading.fileno(), look)
+        node.waiter(after("b-responder", "arrival", [0, 0, 0], [1, 1, 0]))
+        node.turn()
+        receiver.on_arrival(1, node.now)
+        writing.send(b"x")
+        node.poller.turn(node.now)
+    assert node.released == [(0, 1_000), (1, 5_000)]
+
+
+@pytest.mark.parametrize("knows_first", [False, True])
+def test_a_role_that_fails_before_the_start_holds_nobody(node: Node, *, knows_first: bool) -> None:
+    receiver = node.role("b-responder", "responder", "arrival")
+    waiter = node.role("a-requester", "requester", "start", "arrival", "end")
+    waiter.wait(after("b-responder", "arrival", [0, 0, 0]))
+    receiver.close()
+    if knows_first:
+        node.turn()
+    waiter.wait(after("b-responder", "arrival", [1, 1, 30]))
+    node.turn()
+    waiter.attach(lambda number, not_before_ns: node.released.append((number, not_before_ns)))
+    assert node.released == [(0, 1_000), (1, 1_030)]
 
 
 def test_a_slow_listener_gets_the_rest_when_there_is_room(node: Node) -> None:
