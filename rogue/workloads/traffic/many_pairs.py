@@ -103,6 +103,10 @@ class ManyPairs(Workload):
         large = self.hosts * self.arrive_for_ns / self._mean_gap_ns(placement)
         return large * (1 + 1 / self.small_every)
 
+    def drawn_ends(self, placement: Placement) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The hosts that take part."""
+        return placement.hosts[: self.hosts], placement.hosts[: self.hosts]
+
     def _mean_gap_ns(self, placement: Placement) -> float:
         """From one large arrival at a host to the next."""
         return self.size_bytes * 8 * SECOND_NS / (self.load * placement.goodput_bps)

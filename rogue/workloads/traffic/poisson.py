@@ -97,8 +97,7 @@ class Poisson(Workload):
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow per transfer, or one per pair of hosts, by source and then by time."""
-        hosts = placement.hosts[: self.hosts]
-        receivers = hosts if self.receivers is None else hosts[-self.receivers :]
+        receivers = self._receivers(placement)
         mean_ns = self._mean_gap_ns(placement)
         flows: list[Flow] = []
         for source in self._senders(placement):
@@ -118,6 +117,14 @@ class Poisson(Workload):
     def scheduled_transfers(self, placement: Placement) -> float:
         """The mean of what the senders' processes bring."""
         return len(self._senders(placement)) * self.arrive_for_ns / self._mean_gap_ns(placement)
+
+    def drawn_ends(self, placement: Placement) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Those that send, and those that receive."""
+        return self._senders(placement), self._receivers(placement)
+
+    def _receivers(self, placement: Placement) -> tuple[str, ...]:
+        hosts = placement.hosts[: self.hosts]
+        return hosts if self.receivers is None else hosts[-self.receivers :]
 
     def _senders(self, placement: Placement) -> tuple[str, ...]:
         hosts = placement.hosts[: self.hosts]

@@ -142,6 +142,10 @@ class Workload(Specification, ABC):
         """Whether the seed decides who sends to whom, or how much: not only when."""
         return False
 
+    def drawn_ends(self, placement: Placement) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Sources and destinations that the seed chooses from, each pair of them as likely as the others."""
+        return placement.hosts, placement.hosts
+
     @property
     def warm_up_ns(self) -> int:
         """What starts before this counts for nothing in the results."""

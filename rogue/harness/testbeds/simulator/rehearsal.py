@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import permutations
+from itertools import product
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
@@ -18,7 +18,7 @@ from rogue.workloads.traffic import Flow
 DRAWN_FEW: Final = 1000
 """Of more drawn transfers there are some of every kind, whatever the seed: in a network that is too large to
 look at every pair of its hosts."""
-COMPARED_HOSTS_MAX: Final = 64
+COMPARED_PAIRS_MAX: Final = 4096
 OF_A_KIND: Final = 30
 """Where so many are expected, the chance that a seed draws none is e^-30."""
 
@@ -41,20 +41,22 @@ def is_same_for_every_seed(cell: Cell) -> bool:
     Not where what a hash chooses decides which way packets go, nor where so little is drawn that another
     seed may leave out a kind of transfer or have the first one of it.
     """
-    experiment = cell.experiment
-    drawn = [group.workload for group in experiment.groups if group.workload.is_drawn]
-    fewest = min((workload.scheduled_transfers(experiment.placement) for workload in drawn), default=None)
-    is_small = fewest is not None and fewest < _enough(cell.topology, experiment.placement.hosts)
-    return not is_small and not is_misrouted(cell)
+    placement = cell.experiment.placement
+    drawn = [group.workload for group in cell.experiment.groups if group.workload.is_drawn]
+    return not is_misrouted(cell) and all(
+        workload.scheduled_transfers(placement) >= _enough(cell.topology, *workload.drawn_ends(placement))
+        for workload in drawn
+    )
 
 
 @lru_cache(maxsize=8)
-def _enough(topology: Topology, hosts: tuple[str, ...]) -> float:
-    """How many transfers between random hosts have every shape of path among them, whatever the seed."""
-    if len(hosts) > COMPARED_HOSTS_MAX:
+def _enough(topology: Topology, sources: tuple[str, ...], destinations: tuple[str, ...]) -> float:
+    """How many transfers have every shape of path among them, whatever the seed."""
+    if len(sources) * len(destinations) > COMPARED_PAIRS_MAX:
         return DRAWN_FEW
-    kinds = Counter(topology.path_shape(*ends) for ends in permutations(hosts, 2))
-    return OF_A_KIND * kinds.total() / min(kinds.values())
+    pairs = (ends for ends in product(sources, destinations) if ends[0] != ends[1])
+    kinds = Counter(topology.path_shape(*ends) for ends in pairs)
+    return OF_A_KIND * kinds.total() / min(kinds.values(), default=1)
 
 
 def _different(cell: Cell) -> Iterator[NicFlow]:

@@ -79,6 +79,8 @@ def test_the_probe_is_tried_too(tmp_path: Path) -> None:
 
 FAT_TREE = "topology={kind: fat_tree, k: 4, rate: 10Gbps}"
 """Of 15 hosts that one may send to, one is in the same rack."""
+TWO_RACKS = "topology={kind: two_tier, racks: 2, hosts_per_rack: 8, leaves: 1, rate: 10Gbps}"
+"""Of 9 hosts 8 are in one rack."""
 POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_for: 1ms}"
 
 
@@ -91,6 +93,11 @@ POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_
         ([POISSON % "1us", NO_PROBE], False),
         ([FAT_TREE, POISSON % "100us", NO_PROBE], True),
         ([FAT_TREE, POISSON % "20us", NO_PROBE], False),
+        ([FAT_TREE, POISSON % "30us", "workload.hosts=2", NO_PROBE], True),
+        ([FAT_TREE, POISSON % "30us", "workload.hosts=3", NO_PROBE], False),
+        ([TWO_RACKS, POISSON % "20us", NO_PROBE], True),
+        ([TWO_RACKS, POISSON % "20us", "workload.hosts=9", NO_PROBE], False),
+        ([TWO_RACKS, POISSON % "20us", "workload.hosts=9", "workload.receivers=1", NO_PROBE], True),
         (["workload={kind: permutation, size: 1MB}", NO_PROBE], False),
         ([RING, ACROSS, NO_PROBE], True),
         ([RING, ACROSS, NO_PROBE, "topology.ttl_hops=9", f"faults=[{TWO_WAYS}]"], False),
