@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from rogue.reports.files import TABLE_BYTES_MAX, read_regular
 from rogue.reports.manifest import read_manifest
+from rogue.reports.parquet_pages import unpacked_bytes
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
 from rogue.workloads.records import TABLES, ColumnType
@@ -25,9 +27,13 @@ UNPACKED_BYTES_MAX: Final = 4_000_000_000
 """Of a table's pages, which a small file can fill with zeros, too."""
 FOOTER_BYTES_MAX: Final = 16_000_000
 """What says where the columns are: some kilobytes in what we write."""
+NAMES_MAX: Final = 10_000_000
+"""Different texts in one column, each of which becomes an object."""
 MISSING_CODE: Final = -1
 """What pandas has in a categorical for an absent value."""
 _VALUE_BYTES = 8
+_PHYSICAL_TYPES: Final = {"INT32", "INT64", "FLOAT", "DOUBLE", "BOOLEAN", "BYTE_ARRAY"}
+"""Those whose values have no length that the footer chooses."""
 _ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
 
@@ -107,52 +113,71 @@ class Run:
 
 
 def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | None]:
-    """Decode a Parquet file and hold it against the record schema; the second value says what is wrong.
+    """Decode a Parquet file and hold it against the record schema; the second value says what is wrong."""
+    try:
+        table, problem = _decoded(content, name)
+        if table is None:
+            return None, problem
+        columns = {column.name: _column(table.column(column.name)) for column in TABLES[name].columns}
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        return None, f"is not a readable Parquet file ({printable(first):.120})"
+    return pd.DataFrame(columns, copy=False), None
+
+
+def _decoded(content: bytes, name: str) -> tuple[pa.Table | None, str | None]:
+    """Return a table with the columns of the record schema, or what is wrong with them.
 
     Strings are read as the numbers that stand for them in the file. Threads would cost more than so small a
     file takes.
     """
-    wanted = {column.name: column.type for column in TABLES[name].columns}
-    try:
-        metadata = _file_of(content).metadata
-        strings = [column for column in metadata.schema.names if wanted.get(column) == "string"]
-        file = pq.ParquetFile(pa.BufferReader(content), metadata=metadata, read_dictionary=strings)
-        table = file.read([column for column in metadata.schema.names if column in wanted], use_threads=False)
-        table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        return None, f"is not a readable Parquet file ({printable(first):.120})"
-    for column in TABLES[name].columns:
-        if column.name not in table.column_names:
-            if not column.nullable:
-                return None, f"has no column {column.name}"
+    wanted = {column.name: column for column in TABLES[name].columns}
+    file = _file_of(content)
+    kinds = {field.name: field.type for field in file.schema_arrow if field.name in wanted}
+    for column in wanted.values():
+        if column.name not in kinds and not column.nullable:
+            return None, f"has no column {column.name}"
+        if column.name in kinds and not _holds(kinds[column.name], column.type):
+            return None, f"has the column {column.name} as {kinds[column.name]}, expected {column.type}"
+    _check(content, file, list(kinds))
+    strings = [column for column in kinds if wanted[column].type == "string"]
+    coded = pq.ParquetFile(pa.BufferReader(content), metadata=file.metadata, read_dictionary=strings)
+    table = coded.read(list(kinds), use_threads=False)
+    table.validate(full=True)
+    for column in wanted.values():
+        if column.name not in kinds:
             table = table.append_column(column.name, pa.nulls(len(table), _ARROW_TYPES[column.type]))
-        kind = table.schema.field(column.name).type
-        if not _holds(kind, column.type):
-            return None, f"has the column {column.name} as {kind}, expected {column.type}"
-        if not column.nullable and table.column(column.name).null_count:
+        elif not column.nullable and table.column(column.name).null_count:
             return None, f"has empty values in the column {column.name}"
-    columns = {column.name: _column(table.column(column.name)) for column in TABLES[name].columns}
-    return pd.DataFrame(columns, copy=False), None
+    return table, None
 
 
 def _file_of(content: bytes) -> pq.ParquetFile:
-    """Open a file that fits into memory by what it says of itself; ValueError for one that does not.
+    """Open a file whose footer can be read; ValueError for one whose cannot.
 
     It ends with its footer, the footer's length in four bytes, and PAR1. Source: Parquet's file format.
     """
     footer_bytes = int.from_bytes(content[-8:-4], "little") if content.endswith(b"PAR1") else 0
     if footer_bytes > FOOTER_BYTES_MAX:
         raise ValueError(f"a footer of {footer_bytes} bytes, more than can be read")
-    file = pq.ParquetFile(pa.BufferReader(content))
+    return pq.ParquetFile(pa.BufferReader(content))
+
+
+def _check(content: bytes, file: pq.ParquetFile, names: Collection[str]) -> None:
+    """Raise ValueError unless these columns, each of numbers or of strings, fit into memory."""
     metadata = file.metadata
     if metadata.num_rows * max(1, metadata.num_columns) > VALUES_MAX:
         raise ValueError(f"{metadata.num_rows} rows, more than can be read")
-    groups = range(metadata.num_row_groups)
-    unpacked_bytes = sum(metadata.row_group(group).total_byte_size for group in groups)
-    if unpacked_bytes > UNPACKED_BYTES_MAX:
-        raise ValueError(f"{unpacked_bytes} bytes when it is unpacked, more than can be read")
-    return file
+    stored = [file.schema.column(place) for place in range(metadata.num_columns)]
+    columns = [place for place, column in enumerate(stored) if column.path in names]
+    if len(columns) != len(names):
+        raise ValueError("two columns of one name")
+    for column in (stored[place] for place in columns):
+        if column.physical_type not in _PHYSICAL_TYPES:
+            raise ValueError(f"the column {column.name} in values of {column.physical_type}")
+    size_bytes = unpacked_bytes(content, metadata, columns)
+    if size_bytes > UNPACKED_BYTES_MAX:
+        raise ValueError(f"{size_bytes} bytes when it is unpacked, more than can be read")
 
 
 def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
@@ -164,6 +189,8 @@ def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
     if not pa.types.is_dictionary(values.type):
         numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)
         return numbers
+    if len(values.dictionary) > NAMES_MAX:
+        raise ValueError(f"{len(values.dictionary)} different texts in a column, more than can be read")
     codes = values.indices.fill_null(MISSING_CODE).to_numpy()
     return pd.Categorical.from_codes(codes, dtype=_names_type(tuple(values.dictionary.to_pylist())))
 

@@ -8,6 +8,24 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.forged_parquet import (
+    COLUMNS,
+    DATA_AT,
+    DATA_HEADER,
+    GROUP_ROWS,
+    PAGE_PACKED_BYTES,
+    PAGE_UNPACKED_BYTES,
+    PAGE_VALUES,
+    ROW_GROUPS,
+    ROWS,
+    VALUES,
+    Tree,
+    claim,
+    table_of,
+    varint,
+    with_footer,
+    with_page,
+)
 
 from rogue.reports import load
 from rogue.reports.errors import ReportError
@@ -80,9 +98,10 @@ def test_a_report_is_not_written_through_links(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "victim"]
 
 
-def written(columns: dict[str, list[object]]) -> bytes:
+def written(columns: dict[str, list[object]] | pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), sink, compression="zstd")
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+    pq.write_table(table, sink, compression="zstd")
     return bytes(sink.getvalue())
 
 
@@ -90,9 +109,9 @@ EVENT: dict[str, list[object]] = {"t_ns": [0], "flow_id": ["a"], "event": ["x"],
 
 
 def test_a_small_table_cannot_promise_rows_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load, "VALUES_MAX", 10)
-    _, problem = parse_table(written({"t_ns": [0] * 11}), "rtt")
-    assert problem == "is not a readable Parquet file (11 rows, more than can be read)"
+    monkeypatch.setattr(load, "VALUES_MAX", 4)
+    _, problem = parse_table(written({name: values * 2 for name, values in EVENT.items()}), "events")
+    assert problem == "is not a readable Parquet file (2 rows, more than can be read)"
 
 
 def test_a_small_table_cannot_unpack_to_more_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,6 +123,96 @@ def test_a_small_table_cannot_unpack_to_more_than_fits(monkeypatch: pytest.Monke
     table, problem = parse_table(content, "events")
     assert table is None
     assert problem is not None and problem.endswith("bytes when it is unpacked, more than can be read)")
+
+
+CPU: dict[str, list[object]] = {"host": ["h0"], "t_ns": [0], "busy_cores": [1.0], "source": ["x"]}
+MANY = 400_000_000
+
+
+def many_rows(content: bytes, *, is_told: bool) -> bytes:
+    """One row, which the columns and the last column's page say is many: a run of one value, a few bytes."""
+
+    def promise(footer: Tree) -> None:
+        if is_told:
+            claim(footer, ROWS, MANY)
+        group = footer[ROW_GROUPS][1][1][0]
+        claim(group, GROUP_ROWS, MANY)
+        for column in group[COLUMNS][1][1]:
+            claim(column[3][1], VALUES, MANY)
+
+    run = varint(MANY << 1)
+    page = (len(run) + 1).to_bytes(4, "little") + run + b"\1" + b"\1" + run + b"\0"
+
+    def repeat(header: Tree) -> None:
+        claim(header[DATA_HEADER][1], PAGE_VALUES, MANY)
+        claim(header, PAGE_UNPACKED_BYTES, len(page))
+        claim(header, PAGE_PACKED_BYTES, len(page))
+
+    return with_page(with_footer(content, promise), DATA_AT, repeat, lambda _: page)
+
+
+def test_a_page_of_a_few_bytes_cannot_become_a_billion_values() -> None:
+    """Arrow takes 4 GB for this one, whatever the footer says."""
+    for is_told in (False, True):
+        content = many_rows(table_of(CPU), is_told=is_told)
+        assert len(content) < 2_000
+        before = pa.default_memory_pool().max_memory()
+        table, problem = parse_table(content, "cpu")
+        assert table is None
+        assert problem is not None and problem.startswith("is not a readable Parquet file (")
+        assert "rows" in problem
+        assert pa.default_memory_pool().max_memory() - before < 10_000_000
+
+
+def test_a_page_that_lies_about_its_size_is_not_unpacked() -> None:
+    content = with_page(
+        table_of(CPU), DATA_AT, lambda header: claim(header, PAGE_UNPACKED_BYTES, (1 << 31) - 1)
+    )
+    _, problem = parse_table(content, "cpu")
+    expected = "a page of 1 values and 2147483647 bytes when it is unpacked"
+    assert problem == f"is not a readable Parquet file ({expected})"
+
+
+def test_a_text_where_a_number_belongs_is_not_repeated_for_every_row() -> None:
+    """As a dictionary it stands in the file once."""
+    rows = 10_000
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * rows), pa.array(["0" * 100_000]))
+    content = written(pa.table({name: values * rows for name, values in CPU.items()} | {"t_ns": text}))
+    before = pa.default_memory_pool().max_memory()
+    _, problem = parse_table(content, "cpu")
+    assert problem is not None and problem.startswith("has the column t_ns as dictionary<values=string")
+    assert pa.default_memory_pool().max_memory() - before < 10_000_000
+
+
+def test_a_number_that_is_as_long_as_the_footer_says_is_refused() -> None:
+    half = pa.array([1.0], pa.float16())
+    _, problem = parse_table(table_of({**CPU, "busy_cores": half}), "cpu")
+    assert (
+        problem == "is not a readable Parquet file (the column busy_cores in values of FIXED_LEN_BYTE_ARRAY)"
+    )
+
+
+def test_two_columns_of_one_name_are_told() -> None:
+    columns = [pa.array(values) for values in (*CPU.values(), [1])]
+    content = written(pa.table(columns, names=[*CPU, "t_ns"]))
+    assert parse_table(content, "cpu")[1] == "is not a readable Parquet file (two columns of one name)"
+
+
+def test_a_dictionary_that_has_a_name_twice_is_told() -> None:
+    """Nobody's writer makes one; it would be two flows of one name."""
+    content = table_of({name: values * 2 for name, values in CPU.items()} | {"source": ["xay", "xby"]})
+    table, problem = parse_table(content.replace(b"xby", b"xay"), "cpu")
+    assert table is None
+    assert problem is not None and problem.startswith("is not a readable Parquet file (")
+
+
+def test_a_column_has_no_more_texts_than_can_be_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = written({name: values * 2 for name, values in CPU.items()} | {"source": ["a", "b"]})
+    assert parse_table(content, "cpu")[1] is None
+    monkeypatch.setattr(load, "NAMES_MAX", 1)
+    _, problem = parse_table(content, "cpu")
+    expected = "2 different texts in a column, more than can be read"
+    assert problem == f"is not a readable Parquet file ({expected})"
 
 
 def test_a_footer_cannot_be_larger_than_any_of_ours() -> None:
@@ -129,7 +238,7 @@ def test_text_that_is_no_utf_8_is_a_sentence() -> None:
     """Parquet promises UTF-8, and nobody checks it on the way."""
     bad = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe"))
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table({"t_ns": [0], "flow": bad, "event": bad, "detail": bad}), sink)
+    pq.write_table(pa.table({"t_ns": [0], "flow_id": bad, "event": bad, "detail": bad}), sink)
     table, problem = parse_table(bytes(sink.getvalue()), "events")
     assert table is None
     assert problem is not None and problem.startswith("is not a readable Parquet file")

@@ -194,7 +194,7 @@ def _stripped(table: "pa.Table") -> "pa.Table":
 
 
 def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
-    """What says that it is larger than it may be is not read; text stays coded, as pages may repeat it."""
+    """What is larger than it may be is not read; text stays coded, as pages may repeat it."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -216,6 +216,8 @@ def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
 
 def _check_parquet(source: DataSource, file: "parquet.ParquetFile") -> None:
     """Neither many rows nor large ones."""
+    from rogue.reports.parquet_pages import unpacked_bytes
+
     if file.metadata.num_rows > ROWS_MAX:
         got = f"{file.metadata.num_rows} rows in {source.name}"
         raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
@@ -227,8 +229,7 @@ def _check_parquet(source: DataSource, file: "parquet.ParquetFile") -> None:
             raise mistake(
                 "a number or a name", "correct the file", f"{kind} in column {name} of {source.name}"
             )
-    groups = range(file.metadata.num_row_groups)
-    size_bytes = sum(file.metadata.row_group(group).total_byte_size for group in groups)
+    size_bytes = unpacked_bytes(source.content, file.metadata, range(file.metadata.num_columns))
     if size_bytes > PARQUET_BYTES_MAX:
         got = f"{size_bytes} bytes of columns in {source.name}"
         raise mistake(f"at most {PARQUET_BYTES_MAX}", "take a part of it", got)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from helpers import forged_parquet
 from helpers.data_files import trace_rows
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,6 +168,18 @@ def test_a_wrong_row_of_parquet_is_counted_from_one(monkeypatch: pytest.MonkeyPa
     assert told(content).endswith("bytes of columns in f.csv, expected at most 9")
     monkeypatch.setattr(columns, "ROWS_MAX", 0)
     assert told(content) == "1 rows in f.csv, expected at most 0"
+
+
+def test_parquet_whose_pages_say_another_size_is_not_unpacked() -> None:
+    content = forged_parquet.table_of({"start_ns": [0], "src": ["h0"], "dst": ["h1"], "size_bytes": [1]})
+    assert len(read_trace(data_source("f.parquet", content))) == 1
+
+    def lie(header: forged_parquet.Tree) -> None:
+        forged_parquet.claim(header, forged_parquet.PAGE_UNPACKED_BYTES, (1 << 31) - 1)
+
+    forged = forged_parquet.with_page(content, forged_parquet.DATA_AT, lie)
+    expected = "a page of 1 values and 2147483647 bytes when it is unpacked"
+    assert told(forged) == f"f.csv ({expected}), expected Parquet that is whole"
 
 
 def test_parquet_that_says_utf_8_and_is_none_is_named() -> None:
