@@ -21,7 +21,7 @@ from rogue.harness.experiment.hidden import hidden_values
 from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.budget import check_budget
 from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
-from rogue.harness.plugins.trust import NOBODY, Trust, load_trusted
+from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
 from rogue.harness.program import call_again
 from rogue.harness.progress import ProgressDisplay
 from rogue.harness.results.data import changed_data, kept_data
@@ -85,7 +85,7 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
             manifest = read_manifest(options.resume)
             plugins = load_trusted(manifest.plugins, options.trust)
             kept = kept_data(options.resume, manifest)
-            _warn_of_other_data(manifest)
+            _warn_of_changes(manifest)
             testbed = _ready_testbed(manifest.testbed, options.dask, is_named=False)
             with CountDisplay(sys.stderr) as counted:
                 plan = replan(manifest, testbed, counted, plugins, kept_files(kept))
@@ -195,9 +195,9 @@ def _warn_of_other_code(run: Run) -> None:
         typer.echo(f"rogue: this run was begun with commit {first} and goes on with {now}.", err=True)
 
 
-def _warn_of_other_data(manifest: Manifest) -> None:
-    """A run goes on with the data that it keeps; somebody may have changed a file meanwhile."""
-    for file in changed_data(manifest):
+def _warn_of_changes(manifest: Manifest) -> None:
+    """A run goes on with the data and plug-ins that it keeps; somebody may have changed a file meanwhile."""
+    for file in [*changed_data(manifest), *changed_plugins(manifest.plugins)]:
         typer.echo(
             f"rogue: {file} has changed since the run was begun, which goes on with its copy.", err=True
         )

@@ -85,7 +85,8 @@ class DaskSlot:
 
 def run_here(parcel: Parcel) -> CellRecord:
     """What a worker does."""
-    return execute(parcel.unpack(), lambda _fraction: None)
+    with parcel.unpacked() as task:
+        return execute(task, lambda _fraction: None)
 
 
 @contextmanager

@@ -1,10 +1,12 @@
 """A cell on its way to another process, which may have to load plug-ins before it can unpickle the cell."""
 
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rogue.harness.execution.cell import Task
-from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.in_force import in_force
 from rogue.harness.plugins.source import PluginSource
 
 
@@ -15,12 +17,13 @@ class Parcel:
     plugins: tuple[PluginSource, ...]
     pickled: bytes
 
-    def unpack(self) -> Task:
-        """Load the plug-ins, which have been loaded without an error where the parcel comes from."""
-        load_plugins(self.plugins)
-        task = pickle.loads(self.pickled)
-        assert isinstance(task, Task), task
-        return task
+    @contextmanager
+    def unpacked(self) -> Iterator[Task]:
+        """The task, with its plug-ins; they have been loaded without an error where the parcel comes from."""
+        with in_force(self.plugins):
+            task = pickle.loads(self.pickled)
+            assert isinstance(task, Task), task
+            yield task
 
 
 def pack(task: Task) -> Parcel:

@@ -129,7 +129,8 @@ def _work(pipe: connection.Connection) -> None:
     """All that a worker does, until it is killed."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     while True:
-        pipe.send(execute(pipe.recv().unpack(), lambda fraction: pipe.send(float(fraction))))
+        with pipe.recv().unpacked() as task:
+            pipe.send(execute(task, lambda fraction: pipe.send(float(fraction))))
 
 
 def _die_with_parent() -> None:

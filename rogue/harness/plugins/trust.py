@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rogue.harness.errors import UsageError
+from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.plugins.installed import installed_plugins
 from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
 from rogue.harness.plugins.source import PluginSource, read_plugin, source_of
@@ -57,6 +57,19 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
             taken |= set(record.adds)
     load_plugins(known)
     return _untrusted(records, known, trust)
+
+
+def changed_plugins(records: Sequence[PluginRecord]) -> list[str]:
+    """The files that have no longer the text that a run keeps; one that is gone is none of them."""
+    changed = []
+    for record in records:
+        try:
+            source = read_plugin(record.file, "")
+        except ConfigError:
+            continue
+        if source.text != record.text:
+            changed.append(record.file)
+    return changed
 
 
 def _untrusted(

@@ -115,6 +115,23 @@ def test_a_run_goes_on_with_the_plugins_that_it_was_begun_with(run: Path) -> Non
     assert named.code == 0, named.err
 
 
+def test_a_run_never_mixes_two_versions_of_a_plugin(place: Path, run: Path) -> None:
+    """Edited meanwhile it is refused, or said; the cells that are left have the text of the first."""
+    edited = run.parent / "swift.py"
+    edited.write_text("# edited\n" + SWIFT.read_text())
+    refused = rogue(run.parent, "run", "--resume", run.name, "--plugin", "swift.py", "--plugin", str(SHOWN))
+    assert refused.code == 2
+    assert "--plugin swift.py: got a text that the run was not made with, expected the same" in refused.err
+    shutil.rmtree(next(each for each in (run / "cells").iterdir() if each.name.lower().startswith("swift")))
+    resumed = rogue(run.parent, "run", "--resume", run.name, "--trust-plugins")
+    assert resumed.code == 0, resumed.err
+    said = "rogue: swift.py has changed since the run was begun, which goes on with its copy."
+    assert said in resumed.err
+    kept = json.loads((run / "manifest.json").read_text())
+    assert {each["file"]: each["text"] for each in kept["plugins"]}["swift.py"] == SWIFT.read_text()
+    assert [cell["status"] for cell in kept["cells"]] == ["ok", "ok"]
+
+
 MISTAKES = {
     "plugins: [nowhere.py]": "bad.yaml:1: plugins[0]: got 'No such file or directory' on opening nowhere.py,",
     "plugins: [bad.py]": "bad.py:5: got ZeroDivisionError: division by zero, expected a plug-in that loads",

@@ -33,13 +33,13 @@ class Worker(Executor):
 
     def submit(self, _do: object, parcel: Parcel) -> Future[CellRecord]:  # type: ignore[override]
         future: Future[CellRecord] = Future()
-        task = parcel.unpack()
-        assert task.cells.is_absolute()
-        if self._trouble is not None:
-            future.set_exception(self._trouble)
-        else:
-            cells = self._elsewhere or task.cells
-            future.set_result(execute(replace(task, cells=cells), lambda _fraction: None))
+        with parcel.unpacked() as task:
+            assert task.cells.is_absolute()
+            if self._trouble is not None:
+                future.set_exception(self._trouble)
+            else:
+                cells = self._elsewhere or task.cells
+                future.set_result(execute(replace(task, cells=cells), lambda _fraction: None))
         return future
 
 

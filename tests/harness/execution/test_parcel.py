@@ -1,5 +1,6 @@
 """Cells of a plug-in's own kinds cannot be unpickled before the plug-in is loaded."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from helpers.cell_records import cell_record
@@ -7,11 +8,12 @@ from helpers.fake_testbed import FakeTestbed
 from helpers.plugin_files import FOLDER
 
 from rogue.harness.execution.cell import Task
+from rogue.harness.execution.dask_slot import run_here
 from rogue.harness.execution.parcel import Parcel, pack
 from rogue.harness.execution.slot import Slot
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.cells import plan_cells
-from rogue.harness.plugins.loading import unload_plugins
+from rogue.harness.plugins.loading import load_plugins, loaded_plugins, unload_plugins
 from rogue.workloads.records import CellStatus
 from rogue.workloads.traffic import WORKLOADS
 
@@ -28,9 +30,24 @@ def test_a_process_that_never_heard_of_a_plugin_unpacks_its_cell(tmp_path: Path)
         parcel: Parcel = pack(parcel_task(tmp_path))
         unload_plugins()
         assert "opposite" not in WORKLOADS
-        task = parcel.unpack()
-        assert task.cell.experiment.topology.kind == "racks"
-        assert "opposite" in WORKLOADS
+        with parcel.unpacked() as task:
+            assert task.cell.experiment.topology.kind == "racks"
+            assert "opposite" in WORKLOADS
+    finally:
+        unload_plugins()
+
+
+def test_a_worker_that_ran_an_older_version_runs_the_cell_with_its_own(tmp_path: Path) -> None:
+    """Workers of a cluster stay while a plug-in is edited between two runs."""
+    try:
+        task = parcel_task(tmp_path)
+        parcel = pack(task)
+        unload_plugins()
+        older = [replace(each, text=f"# older\n{each.text}") for each in task.plugins]
+        load_plugins(older)
+        record = run_here(parcel)
+        assert record.status is CellStatus.OK, record.message
+        assert [each.source for each in loaded_plugins()] == [*task.plugins]
     finally:
         unload_plugins()
 

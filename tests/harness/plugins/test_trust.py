@@ -1,5 +1,6 @@
 """Code in somebody else's run never runs unless a person names it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from helpers.plugin_files import FIXED_TWICE
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.harness.errors import UsageError
 from rogue.harness.plugins.loading import loaded_plugins
-from rogue.harness.plugins.trust import NOBODY, Trust, load_trusted, load_what_is_trusted
+from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted, load_what_is_trusted
 from rogue.workloads.manifest import PluginRecord
 
 EVIL = FIXED_TWICE + "from pathlib import Path\nPath(__import__('os').environ['MARK']).touch()\n"
@@ -47,6 +48,18 @@ def test_the_same_file_lets_it_run_and_no_other(tmp_path: Path, mark: Path) -> N
     assert not mark.exists()
     load_trusted([record()], Trust((same,)))
     assert mark.exists()
+
+
+def test_a_file_that_has_another_text_now_is_told(tmp_path: Path) -> None:
+    """One that is gone, or is no file to read, cannot be held against the run's text."""
+    same, other, pipe = (tmp_path / name for name in ("same.py", "other.py", "pipe.py"))
+    same.write_text(EVIL)
+    other.write_text(EVIL + "# edited")
+    os.mkfifo(pipe)
+    files = [same, other, pipe, tmp_path / "gone.py"]
+    assert changed_plugins([record().model_copy(update={"file": str(file)}) for file in files]) == [
+        str(other)
+    ]
 
 
 def test_a_report_takes_what_is_named_and_says_what_it_left(tmp_path: Path, mark: Path) -> None:
