@@ -16,11 +16,12 @@ from helpers.cloudlab import C6525, M510, XL170
 from helpers.data_files import LEAF_SPINE
 from helpers.experiments import SMALL
 from helpers.fake_agents import DOOL
+from helpers.hostile_moments import hear, moments, wait
 from helpers.seals import SEAL
 from helpers.tiny_run import cell, filled, manifest
 from pydantic_core import PydanticCustomError
 
-from rogue.agent.core.errors import PeerError
+from rogue.agent.core.errors import PeerError, SettingsError
 from rogue.agent.core.messages import Resync, Resynced, decode, encode
 from rogue.agent.node import wire
 from rogue.agent.node.errors import MessageError
@@ -142,8 +143,17 @@ def _requests() -> list[bytes]:
         Connect("r", 9, PREPARED),
         Arrivals("r", 9, [[0, 1], [5, 70]]),
         After("r", 9, "q", "arrival", [[1, 0, 7]]),
+        After("r", 9, "r", "end", [[1, 0, 7], [2, 1, 0]]),
     ]
     return [_line(each) for each in (*messages, Start("r", 9, 5, 6))]
+
+
+def _request(content: bytes, _place: Path) -> object:
+    """Read it; one that makes transfers wait is carried out, too, for it may name any transfer and role."""
+    request = wire.decode(content, wire.REQUEST_TYPES)
+    if isinstance(request, After):
+        wait(request)
+    return request
 
 
 def _replies() -> list[bytes]:
@@ -208,9 +218,8 @@ INPUTS: dict[str, Input] = {
     ),
     "inventories": Input(_listing, _listed(), (HarnessError,)),
     "XML": Input(_cloudlab, [file.read_bytes() for file in (M510, XL170, C6525)], (HarnessError,)),
-    "requests": Input(
-        lambda content, _place: wire.decode(content, wire.REQUEST_TYPES), _requests(), (MessageError,)
-    ),
+    "requests": Input(_request, _requests(), (MessageError, SettingsError)),
+    "moments": Input(hear, [moments((0, 0, 5), (1, 7, 900), (2, 0, 1_000))], (ValueError,), is_slow=True),
     "replies": Input(
         lambda content, _place: wire.decode(content, wire.REPLY_TYPES), _replies(), (MessageError,)
     ),
