@@ -10,7 +10,7 @@ INPUTS ?= 1000000
 KILLS ?= 300
 COUNT ?= 300
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml rogue/simulator/CMakeLists.txt $(shell find rogue/simulator/cpp -type f)
-COMPILED := $(shell find rogue/simulator/cpp -name '*.h' -o -name '*.cpp')
+COMPILED := $(shell find rogue/simulator/cpp rogue/simulator/include tests/data/plugins -name '*.h' -o -name '*.cpp')
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
 CODE := rogue playbooks profile.py tests benchmarks scripts
 

@@ -1,9 +1,9 @@
 """The packet simulator: a C++ engine with a Python face."""
 
-from rogue.simulator._core import QueuePair, Timer
+from rogue.simulator._core import CompiledKind, QueuePair, Timer
 from rogue.simulator.control import CONTROLS, ControlKind, NicControl
 from rogue.simulator.datagram import DatagramQueuePair
-from rogue.simulator.errors import InvariantViolation, QueuePairError, SimulationError
+from rogue.simulator.errors import ControlError, InvariantViolation, QueuePairError, SimulationError
 from rogue.simulator.feedback import FAIR_RATE_PARAMETERS, FairRates, with_telemetry
 from rogue.simulator.flow_control import PriorityFlowControl
 from rogue.simulator.framing import FRAMINGS, ROCEV2, Framing
@@ -28,6 +28,8 @@ __all__ = [
     "RELIABILITIES",
     "ROCEV2",
     "BurstLoss",
+    "CompiledKind",
+    "ControlError",
     "ControlKind",
     "ControlParameter",
     "DatagramQueuePair",

@@ -150,10 +150,45 @@ class Timer:
     def cancel(self) -> None:
         """Forget the deadline."""
 
+class CompiledMaker:
+    """A compiled control, and the values of its parameters."""
+
+class CompiledKind:
+    """A control that was compiled outside the engine."""
+
+    def __init__(self, address: int, file: str) -> None:
+        """Take the address of its table; ControlError if it is of another version of the interface."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def parameters(self) -> list[tuple[str, float, float, float, str]]: ...
+    @property
+    def wants_acknowledgements(self) -> bool: ...
+    @property
+    def wants_telemetry(self) -> bool: ...
+    @property
+    def wants_feedback(self) -> bool: ...
+    @property
+    def wants_marks(self) -> bool: ...
+    def maker(self, values: list[float]) -> CompiledMaker:
+        """Take the values of all parameters, in their order."""
+
 class Controller:
     """A congestion control of a NIC, without a network. Times are picoseconds."""
 
-    def __init__(self, name: str, *, line_rate_bps: int, parameters: dict[str, float] = ...) -> None: ...
+    def __init__(
+        self,
+        name: str,
+        *,
+        line_rate_bps: int,
+        parameters: dict[str, float] = ...,
+        control_maker: Callable[[int], object] | CompiledMaker | None = None,
+    ) -> None: ...
     def on_cnp(self, now_ps: int) -> None:
         """Take a congestion notification packet."""
 

@@ -1,11 +1,12 @@
 """Congestion controls that live in the NIC: which there are, and their parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
-from rogue.simulator._core import Controller, controls
+from rogue.simulator._core import CompiledKind, CompiledMaker, Controller, controls
+from rogue.simulator.errors import ControlError, SimulationError
 from rogue.simulator.flow_control import PRIORITIES
 from rogue.simulator.parameters import ControlParameter, require_integer, require_one_of
 from rogue.simulator.prototype import PrototypeControl, checked
@@ -23,12 +24,34 @@ class ControlKind:
     wants_telemetry: bool
     """Whether acknowledgements bring the control what switches on the way wrote into the packets."""
     prototype: type[PrototypeControl] | None = None
-    """What it is in Python, if it is not of the engine."""
+    """What it is in Python, if it is that."""
+    compiled: CompiledKind | None = None
+    """What it was compiled to, if that happened outside the engine."""
 
-    def create(self, parameters: Mapping[str, float], line_rate_bps: int) -> PrototypeControl:
-        """Make a prototype's control; SimulationError for values that cannot be."""
-        assert self.prototype is not None, f"{self.name} is the engine's"
-        return self.prototype(checked(self.name, self.parameters, parameters), line_rate_bps)
+    def maker(self, parameters: Mapping[str, float]) -> "ControlMaker | None":
+        """Return what makes a control from the line's rate; None: the engine, of its own.
+
+        SimulationError for values that cannot be.
+        """
+        if self.prototype is None and self.compiled is None:
+            return None
+        values = checked(self.name, self.parameters, parameters)
+        if self.compiled is not None:
+            return self.compiled.maker([values[each.name] for each in self.parameters])
+        return partial(self._prototype, values)
+
+    def _prototype(self, values: Mapping[str, float], line_rate_bps: int) -> PrototypeControl:
+        assert self.prototype is not None
+        try:
+            return self.prototype(values, line_rate_bps)
+        except SimulationError:
+            raise
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise ControlError(f"{self.prototype.__name__} cannot be made: {what}") from error
+
+
+ControlMaker: TypeAlias = Callable[[int], PrototypeControl] | CompiledMaker
 
 
 CONTROLS: Final[dict[str, ControlKind]] = {
@@ -51,31 +74,37 @@ class NicControl:
     @property
     def wants_acknowledgements(self) -> bool:
         """Return whether it learns from the acknowledgements of its packets."""
-        return self.name in CONTROLS and CONTROLS[self.name].wants_acknowledgements
-
-    @property
-    def _prototype(self) -> ControlKind | None:
         kind = CONTROLS.get(self.name)
-        return kind if kind is not None and kind.prototype is not None else None
+        return kind is not None and (kind.wants_acknowledgements or kind.wants_telemetry)
 
     def check(self, line_rate_bps: int) -> None:
-        """Raise SimulationError if a parameter is unknown, out of bounds or contradicts another one."""
-        if (kind := self._prototype) is not None:
-            kind.create(self.parameters, line_rate_bps)
-        else:
-            Controller(self.name, line_rate_bps=line_rate_bps, parameters=dict(self.parameters))
+        """Raise what `alone` raises."""
+        self.alone(line_rate_bps)
+
+    def alone(self, line_rate_bps: int) -> Controller:
+        """Make one without a network.
+
+        SimulationError if a parameter is unknown, out of bounds or contradicts another one; ControlError if
+        one from outside cannot be made.
+        """
+        values = {name: float(value) for name, value in self.parameters.items()}
+        return Controller(
+            self.name, line_rate_bps=line_rate_bps, parameters=values, control_maker=self._maker()
+        )
+
+    def _maker(self) -> ControlMaker | None:
+        kind = CONTROLS.get(self.name)
+        return None if kind is None else kind.maker(self.parameters)
 
     def arguments(self, where: str, service: str) -> dict[str, object]:
         """Return what the engine wants to know; it checks name and parameters itself."""
         if self.wants_acknowledgements:
             require_one_of(where, "service", service, ("rc",))
-        priority, kind = self.cnp_priority, self._prototype
-        values = {name: float(value) for name, value in self.parameters.items()}
-        own = {"control_maker": partial(kind.create, values)} if kind else {"control_parameters": values}
         return {
             "control": self.name,
-            **own,
-            "cnp_priority": require_integer(where, "cnp_priority", priority, 0, PRIORITIES - 1),
+            "control_parameters": {name: float(value) for name, value in self.parameters.items()},
+            "control_maker": self._maker(),
+            "cnp_priority": require_integer(where, "cnp_priority", self.cnp_priority, 0, PRIORITIES - 1),
         }
 
 

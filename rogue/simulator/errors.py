@@ -12,6 +12,15 @@ class SimulationError(ValueError):
         """What they are instead."""
 
 
+class ControlError(SimulationError):
+    """A control from outside raised, or said what makes no sense."""
+
+    def __init__(self, message: str, place: str = "") -> None:
+        super().__init__(message)
+        self.place = place
+        """The file that it was compiled from, with the line if that is known; empty for one in Python."""
+
+
 class QueuePairError(RuntimeError):
     """A verb was posted on a queue pair that cannot take it."""
 

@@ -63,7 +63,10 @@ class PrototypeControl:
         """Take a congestion notification packet."""
 
     def on_sent(self, now_ps: int, wire_bytes: int) -> None:
-        """Take note of departures. It must not bring the deadline nearer, for it may come late."""
+        """Take note of departures. It must not bring the deadline nearer, for it may come late.
+
+        Nor may it change the window, by which it was decided already whether the next packet may leave.
+        """
 
     def on_acknowledgement(  # noqa: PLR0913 - what the engine tells, one by one
         self,

@@ -54,8 +54,8 @@ class ControlFeature:
     meaning: str
     wants_telemetry: bool = False
     """Switches write into packets what they hold, for which all packets of the network have room."""
-    is_prototype: bool = False
-    """It is a plug-in's, in Python: right perhaps, but slow."""
+    made_as: str | None = None
+    """What is said of one that is a plug-in's: in Python, or compiled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,10 @@ class TransportName:
         return any(control.wants_telemetry for control in controls if control is not None)
 
     @property
-    def prototype(self) -> str | None:
-        """Its control in NICs, if that is a prototype."""
-        return next(
-            (name for name in self.features if name in NIC_CONTROLS and NIC_CONTROLS[name].is_prototype), None
-        )
+    def outside(self) -> "tuple[str, str] | None":
+        """The name of its control in NICs, and how that was made, if it is a plug-in's."""
+        controls = ((name, NIC_CONTROLS[name].made_as) for name in self.features if name in NIC_CONTROLS)
+        return next(((name, made_as) for name, made_as in controls if made_as is not None), None)
 
     def carried(self, verb: Verb) -> Verb:
         """The verb that moves the bytes: the one asked for, or a WRITE in the same direction of data."""

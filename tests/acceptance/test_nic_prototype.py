@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.command_line import rogue
 from helpers.experiments import cell_of
-from helpers.plugin_files import DCQCN
+from helpers.plugin_files import DCQCN, DCQCN_COMPILED
 from pandas.testing import assert_frame_equal
 
 from rogue.harness.cell.cell import Cell
@@ -44,9 +44,12 @@ def ran(cell: Cell) -> CellResult:
     return result
 
 
+@pytest.mark.parametrize("plugin", [DCQCN, DCQCN_COMPILED], ids=["python", "compiled"])
 @pytest.mark.parametrize("parameters", ["", ", byte_counter: 150KB, recoveries: 2, g: 0.0625"])
-def test_the_same_control_twice_gives_the_same_tables(tmp_path: Path, parameters: str) -> None:
+def test_the_same_control_twice_gives_the_same_tables(tmp_path: Path, plugin: Path, parameters: str) -> None:
     """Bit for bit: rates, alphas and all that comes of them. CNPs, timers and byte counters take part."""
+    unload_plugins()
+    load_plugins([read_plugin(str(plugin), "")])
     own, theirs = (
         ran(cell_of(tmp_path, f"transports=[{{name: roce+pfc+{name}{parameters}}}]", text=INCAST))
         for name in ("my-dcqcn", "dcqcn")
@@ -66,12 +69,15 @@ def test_it_is_called_what_it_is(tmp_path: Path) -> None:
     unload_plugins()
     planned = rogue(tmp_path, "plan", "mine.yaml")
     assert planned.code == 0, planned.err
-    assert "note: roce+pfc+my-dcqcn has a prototype in Python, slow" in planned.out
+    assert (
+        "note: roce+pfc+my-dcqcn has a prototype in Python, slow: the time expected is that of the engine's"
+        in planned.out
+    )
     done = rogue(tmp_path, "run", "mine.yaml")
     assert done.code == 0, done.err
     manifest = read_manifest(tmp_path / done.run)
     assert manifest.plugins[0].adds == ["nic_control my-dcqcn"]
-    assert manifest.cells[0].facts["prototype"] == "my-dcqcn, in Python, slow"
+    assert manifest.cells[0].facts["outside_control"] == "my-dcqcn, a prototype in Python, slow"
 
 
 def test_others_refuse_it_by_name(tmp_path: Path) -> None:
@@ -101,6 +107,29 @@ def test_what_it_raises_ends_the_cell_with_its_line(tmp_path: Path) -> None:
     expected = f"dcqcn.py:{line}: ZeroDivisionError: division by zero; correct the line"
     assert str(cell.message).startswith("the plug-in raised at ")
     assert str(cell.message).endswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("init", "words"),
+    [
+        (
+            "1 / 0",
+            "got DCQCN cannot be made: ZeroDivisionError: division by zero, expected a control that can",
+        ),
+        ("return", "rate_bps: got nothing: its __init__ has to call that of PrototypeControl"),
+    ],
+)
+def test_one_that_cannot_be_made_is_a_sentence_of_the_plan(tmp_path: Path, init: str, words: str) -> None:
+    text = DCQCN.read_text().replace("        self._p = parameters\n", f"        {init}\n", 1)
+    (tmp_path / "dcqcn.py").write_text(text)
+    (tmp_path / "mine.yaml").write_text(INCAST.replace("name:", "plugins: [dcqcn.py]\nname:", 1))
+    unload_plugins()
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if each.strip() == init)
+    for command in ("plan", "run"):
+        done = rogue(tmp_path, command, "mine.yaml")
+        assert done.code == 2
+        assert f"dcqcn.py:{line if init == '1 / 0' else line - 1}: " in done.err
+        assert words.replace("DCQCN", "Dcqcn") in done.err
 
 
 def test_the_example_of_the_page_works(tmp_path: Path) -> None:

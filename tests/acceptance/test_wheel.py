@@ -104,7 +104,8 @@ def test_it_has_what_is_needed_and_no_source_of_the_engine(wheel: Path) -> None:
     assert "rogue/experiments/quickstart.yaml" in names
     assert "rogue/playbooks/provision.yml" in names
     assert "rogue/harness/plugins/starts/control.txt" in names
-    assert not [name for name in names if name.endswith((".cpp", ".h", ".pyc", "CMakeLists.txt"))]
+    source = [name for name in names if name.endswith((".cpp", ".h", ".pyc", "CMakeLists.txt"))]
+    assert source == ["rogue/simulator/include/rogue/nic_control.h"], "what plug-ins in C++ include"
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"rogue"}
 
 

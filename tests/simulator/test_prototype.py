@@ -7,6 +7,7 @@ from helpers.networks import GBPS, MILLISECOND_NS, ReferenceSimulation, Star
 
 from rogue.simulator import (
     CONTROLS,
+    ControlError,
     ControlKind,
     ControlParameter,
     Hop,
@@ -108,6 +109,69 @@ def test_it_hears_what_the_engines_own_do() -> None:
     assert sorted(metrics["calls"] for metrics in simulation.control_metrics().values()) == [1, 5]
 
 
+@pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
+def test_telemetry_comes_with_acknowledgements(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Simulation]
+) -> None:
+    """Whoever wants the one cannot do without the other, and need not say so."""
+    heard: list[int] = []
+    monkeypatch.setattr(Broken, "wants_telemetry", True)
+    monkeypatch.setattr(Broken, "on_acknowledgement", lambda _self, now_ps, *_: heard.append(now_ps))
+    monkeypatch.setitem(CONTROLS, "broken", ControlKind("broken", "", TABLE, False, True, Broken))
+    assert NicControl("broken").wants_acknowledgements
+    sending(NicControl("broken"), kind, size_bytes=2048).run_until(MILLISECOND_NS)
+    assert len(heard) == 2
+
+
+class Narrowing(Steady):
+    """A window that shrinks as something leaves, when it is too late."""
+
+    def on_sent(self, now_ps: int, wire_bytes: int) -> None:
+        self.window_bytes = 1024
+
+
+@pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
+def test_a_window_does_not_change_as_something_leaves(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Simulation]
+) -> None:
+    narrowing = ControlKind("broken", "", TABLE, False, False, Narrowing)
+    monkeypatch.setitem(CONTROLS, "broken", narrowing)
+    expected = r"Narrowing.window_bytes: expected no other window after on_sent than before, got 1024"
+    with pytest.raises(ControlError, match=expected):
+        sending(NicControl("broken"), kind).run_until(MILLISECOND_NS)
+
+
+class Forgetful(PrototypeControl):
+    """Its base never hears of it."""
+
+    def __init__(self, parameters: Mapping[str, float], line_rate_bps: int) -> None:
+        pass
+
+
+class Raising(PrototypeControl):
+    """It cannot be made."""
+
+    def __init__(self, parameters: Mapping[str, float], line_rate_bps: int) -> None:
+        raise ZeroDivisionError("mine")
+
+
+@pytest.mark.parametrize(
+    ("control", "expected"),
+    [
+        (Forgetful, r"Forgetful.rate_bps: expected a whole number, got nothing: its __init__ has to call"),
+        (Raising, "Raising cannot be made: ZeroDivisionError: mine"),
+    ],
+)
+def test_what_cannot_be_made_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, control: type[PrototypeControl], expected: str
+) -> None:
+    monkeypatch.setitem(CONTROLS, "broken", ControlKind("broken", "", (), False, False, control))
+    with pytest.raises(ControlError, match=expected):
+        NicControl("broken").check(10 * GBPS)
+    with pytest.raises(ControlError, match=expected):
+        sending(NicControl("broken"))
+
+
 def test_a_hop_has_names() -> None:
     assert Hop(1, 2, 3, 4)._asdict() == {"left_ps": 1, "queue_bytes": 2, "sent_bytes": 3, "rate_bps": 4}
 
@@ -134,8 +198,8 @@ def test_what_it_raises_passes_through_and_ends_the_simulation(monkeypatch: pyte
     ("name", "value", "expected"),
     [
         ("window_bytes", 0, r"Broken.window_bytes: expected a whole number from 1, got 0"),
-        ("window_bytes", 1.5, r"Broken.window_bytes: expected a whole number from 1, got 1.5"),
-        ("deadline_ps", "soon", r"Broken.deadline_ps: expected a whole number from 0, got 'soon'"),
+        ("window_bytes", 1.5, r"Broken.window_bytes: expected a whole number, got 1.5"),
+        ("deadline_ps", "soon", r"Broken.deadline_ps: expected a whole number, got 'soon'"),
         ("cnp_gap_ps", -1, r"Broken.cnp_gap_ps: expected a whole number from 0, got -1"),
         ("deadline_ps", 0, r"Broken.deadline_ps: expected 1 or later after on_timer, got 0"),
     ],

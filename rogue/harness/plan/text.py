@@ -22,7 +22,7 @@ def plan_text(plan: Plan, jobs: int) -> str:
     networks = dict.fromkeys(point.experiment.topology.described() for point in plan.loaded.points)
     parts = [title, *networks, "", *align(rows), ""]
     parts += _reasons(plan)
-    parts += [f"note: {words}" for words in (*hidden_values(plan.loaded), *_prototypes(plan))]
+    parts += [f"note: {words}" for words in (*hidden_values(plan.loaded), *_outside_controls(plan))]
     count = len(plan.runnable)
     parts.append(f"{count} of {len(plan.cells)} cells can run, {format_cost(plan.cost(jobs))} expected")
     return "\n".join(parts) + "\n"
@@ -45,11 +45,13 @@ def _reasons(plan: Plan) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def _prototypes(plan: Plan) -> Iterator[str]:
-    """Transports whose control in NICs is Python."""
+def _outside_controls(plan: Plan) -> Iterator[str]:
+    """Transports whose control in NICs is a plug-in's."""
     transports = (group.transport for planned in plan.cells for group in planned.cell.groups)
-    for name in dict.fromkeys(name for name in transports if name.prototype):
-        yield f"{name} has a prototype in Python, slow: the time expected is that of a control in C++"
+    for name in dict.fromkeys(transports):
+        if name.outside is not None:
+            _, made_as = name.outside
+            yield f"{name} has {made_as}: the time expected is that of the engine's own controls"
 
 
 def format_cost(cost: Cost) -> str:

@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import Final
 
@@ -16,6 +17,7 @@ from rogue.workloads import registration
 
 NODE_KINDS: Final = ("control", "estimator")
 """What the agent needs on nodes, too."""
+_HEADERS: Final = "rogue.harness.testbeds.simulator.compiled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def _load(source: PluginSource) -> LoadedPlugin:
     linecache.cache[source.file] = (len(source.text), None, lines, source.file)
     sys.modules[source.module] = module
     try:
-        exec(compile(source.text, source.file, "exec", dont_inherit=True), module.__dict__)
+        _run(source, module)
         added = [*registration.ADDED[before[0] :], *agent.ADDED[before[1] :]]
         plugin = LoadedPlugin(source, tuple(str(each) for each in added))
         _check(plugin)
@@ -83,6 +85,13 @@ def _load(source: PluginSource) -> LoadedPlugin:
         raise
     _loaded[source.sha256] = plugin
     return plugin
+
+
+def _run(source: PluginSource, module: ModuleType) -> None:
+    if source.is_header:  # a plug-in in Python imports what it adds to; for one in C++ we do
+        import_module(_HEADERS).register_header(source)
+    else:
+        exec(compile(source.text, source.file, "exec", dont_inherit=True), module.__dict__)
 
 
 def _take_back(workloads: int, agents: int) -> None:

@@ -13,7 +13,8 @@ from rogue.workloads.manifest import PluginRecord
 from rogue.workloads.printable import is_printable
 
 SIZE_BYTES_MAX: Final = 1_000_000
-ADVICE: Final = "name a Python file; `rogue new control NAME` writes one"
+ADVICE: Final = "name a Python file or a header in C++; `rogue new control NAME` writes one"
+HEADER: Final = ".h"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ class PluginSource:
     def sha256(self) -> str:
         """Of its text, in UTF-8, with a line feed alone at each line's end."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def is_header(self) -> bool:
+        """It is a control of NICs in C++, by the end of its name."""
+        return Path(self.file).suffix == HEADER
 
     @property
     def stem(self) -> str:

@@ -10,7 +10,9 @@ from rogue.harness.cell.carrier import Carrier
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.mistakes import ParameterError, ParameterMistake, first_mistake
 from rogue.harness.cell.parameters import agent_settings, as_written
+from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.choices import Scalar
+from rogue.harness.plugins.loading import place_in_plugin
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.simulator.features import (
     FEATURES,
@@ -26,7 +28,7 @@ from rogue.harness.testbeds.simulator.reliability import (
 from rogue.harness.testbeds.simulator.round_trip import empty_round_trip
 from rogue.harness.testbeds.simulator.tcp import TCPS, tcp_settings
 from rogue.harness.testbeds.simulator.values import check_together, values_of
-from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, FairRates, NicControl
+from rogue.simulator import CONTROLS, FAIR_RATE_PARAMETERS, ControlError, FairRates, NicControl
 
 BASE_RTT: Final = "base_rtt_ns"
 VARIANT: Final = "variant"
@@ -49,22 +51,43 @@ def nic_control(cell: Cell, carrier: Carrier) -> NicControl | None:
 
     def check(values: Mapping[str, float]) -> None:
         for rate_bps in rates_bps:
-            NicControl(name, {**usual, **values}).check(rate_bps)
+            try:
+                NicControl(name, {**usual, **values}).check(rate_bps)
+            except ControlError as error:
+                raise ConfigError([_problem(name, error)]) from error
 
     stated = values_of(table, carrier.parameters)
     check_together(check, stated)
     return NicControl(name, {**usual, **stated})
 
 
+def _problem(name: str, error: ControlError) -> Problem:
+    """A sentence with the place in the plug-in: no value of the experiment is to blame."""
+    place = error.place or place_in_plugin(error.__cause__ or error) or _place_of(name)
+    got, _, expected = str(error).partition(": expected ")
+    if not expected:
+        return Problem(place, "", got, "a control that can be made", "correct the line")
+    expected, _, value = expected.partition(", got ")
+    return Problem(place, got, value, expected, "correct it where it is set")
+
+
+def _place_of(name: str) -> str:
+    """Where a prototype is made."""
+    prototype = CONTROLS[name].prototype
+    assert prototype is not None, f"{name} raised, and is the engine's"
+    code = prototype.__init__.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
+
+
 def control_facts(cell: Cell) -> dict[str, Fact]:
-    """The base round trip that the cell's controls go by, where one does, and which one is a prototype."""
+    """The base round trip that the cell's controls go by, where one does, and which one is a plug-in's."""
     facts: dict[str, Fact] = {}
     for group in cell.groups:
         control = nic_control(cell, group)
         if control is not None and BASE_RTT in control.parameters:
             facts[BASE_RTT] = control.parameters[BASE_RTT]
-        if group.transport.prototype:
-            facts["prototype"] = f"{group.transport.prototype}, in Python, slow"
+        if group.transport.outside is not None:
+            facts["outside_control"] = ", ".join(group.transport.outside)
     return facts
 
 

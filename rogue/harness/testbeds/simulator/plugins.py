@@ -1,16 +1,18 @@
-"""What a plug-in calls to add a congestion control of NICs: a prototype in Python, on the simulator."""
+"""Congestion controls of NICs from plug-ins, on the simulator: prototypes in Python, and compiled ones."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from rogue.harness.testbeds.simulator.features import DCQCN_MARKING, FEATURES, Feature
-from rogue.simulator import CONTROLS, ControlKind, ControlParameter, PrototypeControl
+from rogue.simulator import CONTROLS, CompiledKind, ControlKind, ControlParameter, PrototypeControl
 from rogue.workloads.registration import add_parts, check_class
 from rogue.workloads.transports import FEATURES as WORDS
 from rogue.workloads.transports import NIC_CONTROLS, ControlFeature
 
 __all__ = ["ControlParameter", "register_nic_control"]
 
-SLOW = "a prototype in Python, slow"
+SLOW: Final = "a prototype in Python, slow"
+COMPILED: Final = "a compiled control from outside the engine"
 """What is said of each wherever it is named."""
 
 
@@ -20,28 +22,47 @@ def register_nic_control(
     """Let transports name a control of NICs as a feature, as in `roce+NAME`."""
     check_class("NIC control", control, PrototypeControl)
     for each in parameters:
-        if not isinstance(each, ControlParameter) or not each.minimum <= each.value <= each.maximum:
-            expected = "ControlParameter(name, value, minimum, maximum, meaning) with its value in between"
-            raise ValueError(f"{each!r} as a parameter of {name}, expected {expected}")
+        if not isinstance(each, ControlParameter):
+            raise ValueError(f"{each!r} as a parameter of {name}, expected ControlParameter(...)")
     first = (control.__doc__ or name).partition("\n")[0].rstrip(".")
-    meaning = f"{first} ({SLOW})"
     kind = ControlKind(
         name,
-        meaning,
+        f"{first} ({SLOW})",
         tuple(parameters),
         control.wants_acknowledgements or control.wants_telemetry,
         control.wants_telemetry,
-        control,
+        prototype=control,
     )
+    _add(kind, control, SLOW)
+
+
+def register_compiled_control(control: CompiledKind) -> None:
+    """The same for one that was compiled."""
+    kind = ControlKind(
+        control.name,
+        f"{control.meaning.rstrip('.')} ({COMPILED})",
+        tuple(ControlParameter(*each) for each in control.parameters),
+        control.wants_acknowledgements,
+        control.wants_telemetry,
+        compiled=control,
+    )
+    _add(kind, control, COMPILED)
+
+
+def _add(kind: ControlKind, control: type[PrototypeControl] | CompiledKind, made_as: str) -> None:
+    for each in kind.parameters:
+        if not each.minimum <= each.value <= each.maximum:
+            expected = "ControlParameter(name, value, minimum, maximum, meaning) with its value in between"
+            raise ValueError(f"{each!r} as a parameter of {kind.name}, expected {expected}")
     feature = Feature(
-        control=name,
+        control=kind.name,
         marking=DCQCN_MARKING if control.wants_marks else None,
         has_fair_rates=control.wants_feedback,
     )
     parts = (
         (CONTROLS, kind),
         (FEATURES, feature),
-        (NIC_CONTROLS, ControlFeature(meaning, control.wants_telemetry, is_prototype=True)),
-        (WORDS, meaning),
+        (NIC_CONTROLS, ControlFeature(kind.meaning, kind.wants_telemetry, made_as)),
+        (WORDS, kind.meaning),
     )
-    add_parts("nic_control", name, parts)
+    add_parts("nic_control", kind.name, parts)

@@ -23,7 +23,7 @@ from rogue.harness.testbeds.simulator.reliability import reliability_facts
 from rogue.harness.testbeds.simulator.resent import ResentBytes
 from rogue.harness.testbeds.simulator.stall import StallWatch
 from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
-from rogue.simulator import SimulationError
+from rogue.simulator import ControlError, SimulationError
 from rogue.workloads.records import FailureKind
 
 SLICES_MAX = 2_000
@@ -68,8 +68,9 @@ class SimulatorTestbed(Testbed):
         resent = ResentBytes(network, is_wanted=cell.experiment.measures("throughput"))
         try:
             failure = _simulate(network, timing, progress, resent)
-        except SimulationError as error:  # a control in Python that says what makes no sense
-            raise TestbedError(FailureKind.CONFIGURATION, str(error)) from error
+        except ControlError as error:
+            place = f"the plug-in raised at {error.place}: " if error.place else ""
+            raise TestbedError(FailureKind.CONFIGURATION, f"{place}{error}; correct the line") from error
         network.simulation.check_invariants()
         for flow in (*network.flows, *network.probes):
             flow.agent.finish(network.simulation.now_ns)

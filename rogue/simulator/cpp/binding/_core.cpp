@@ -1,3 +1,4 @@
+#include "binding/control_maker.h"
 #include "binding/controller_binding.h"
 #include "binding/engine_binding.h"
 #include "binding/reliability_binding.h"
@@ -7,6 +8,7 @@
 NB_MODULE(_core, module) {
   module.doc() = "The packet engine: lazy links over a winner tree.";
   simulator::bind_engine<simulator::Engine>(module);
+  simulator::bind_compiled_controls(module);
   simulator::bind_controllers(module);
   simulator::bind_reliabilities(module);
   simulator::bind_tcp_window(module);

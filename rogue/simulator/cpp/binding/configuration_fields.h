@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "base/configuration.h"
+#include "binding/control_maker.h"
 #include "binding/fields.h"
-#include "binding/python_control.h"
 #include "protocol/framing.h"
 
 namespace simulator {

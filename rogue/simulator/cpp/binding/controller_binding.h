@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "binding/bound_engine.h"
+#include "binding/control_maker.h"
 #include "binding/parameter_list.h"
 #include "cc/parameters.h"
 #include "cc/registry.h"
@@ -77,10 +78,13 @@ inline void bind_controllers(nb::module_& module) {
       .def(
           "__init__",
           [](BoundController* self, const std::string& name, std::int64_t line_rate_bps,
-             const ParameterValues& parameters) {
-            new (self) BoundController{create_controller(name, parameters, {line_rate_bps})};
+             const ParameterValues& parameters, nb::handle maker) {
+            const auto outside = Reading<ControlMaker>::read("control_maker", maker);
+            new (self) BoundController{outside ? outside({line_rate_bps})
+                                               : create_controller(name, parameters, {line_rate_bps})};
           },
-          nb::arg("name"), nb::kw_only(), nb::arg("line_rate_bps"), nb::arg("parameters") = ParameterValues{})
+          nb::arg("name"), nb::kw_only(), nb::arg("line_rate_bps"), nb::arg("parameters") = ParameterValues{},
+          nb::arg("control_maker") = nb::none())
       .def(
           "on_cnp", [](BoundController& self, std::int64_t now_ps) { self.controller->on_cnp({now_ps}); },
           nb::arg("now_ps"))

@@ -41,8 +41,14 @@ inline void register_exceptions() {
       const nb::object type = nb::module_::import_("rogue.simulator.errors").attr("SimulationError");
       PyErr_SetObject(type.ptr(), type(error.what(), error.expected(), error.got()).ptr());
     };
+    const auto raise_control = [](const ControlError& error) {
+      const nb::object type = nb::module_::import_("rogue.simulator.errors").attr("ControlError");
+      PyErr_SetObject(type.ptr(), type(error.what(), error.place()).ptr());
+    };
     try {
       std::rethrow_exception(pointer);
+    } catch (const ControlError& error) {
+      raise_control(error);
     } catch (const ParameterError& error) {
       raise_parameter(error);
     } catch (const SimulationError& error) {

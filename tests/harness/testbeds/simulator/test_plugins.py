@@ -41,10 +41,8 @@ def test_what_it_wants_is_asked_of_the_network() -> None:
     )
     assert parse_transport("irn+marked").wants_telemetry
     assert NIC_CONTROLS["told"].meaning == "It wants to be told (a prototype in Python, slow)"
-    assert (parse_transport("roce+pfc+told").prototype, parse_transport("roce+dcqcn").prototype) == (
-        "told",
-        None,
-    )
+    assert parse_transport("roce+pfc+told").outside == ("told", "a prototype in Python, slow")
+    assert parse_transport("roce+dcqcn").outside is None
 
 
 def test_it_goes_where_any_control_goes_and_alone() -> None:

@@ -9,7 +9,7 @@ from helpers.experiments import SMALL, cell_of
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.simulator import PROFILES
+from rogue.simulator import PROFILES, Simulation, SimulationError
 from rogue.workloads.records import FailureKind
 
 
@@ -89,6 +89,15 @@ def test_what_only_the_engine_can_refuse_is_a_mistake_of_the_file(tmp_path: Path
     with pytest.raises(TestbedError, match="expected a timeout above the delay of the round trip") as caught:
         run(tmp_path, "transports=[{name: roce, timeout_exponent: 1}]", "topology.delay=1ms")
     assert caught.value.kind is FailureKind.CONFIGURATION
+
+
+def test_a_fault_of_the_engine_is_not_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raising(*_: object) -> None:
+        raise SimulationError("run_until: expected a time not before now")
+
+    monkeypatch.setattr(Simulation, "run_until", raising)
+    with pytest.raises(SimulationError, match="not before now"):
+        run(tmp_path)
 
 
 def test_nothing_but_pings_has_no_throughput(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+// What makes a control that is not the engine's: a compiled one with its values, or something in Python to call.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/configuration.h"
+#include "binding/fields.h"
+#include "binding/python_control.h"
+#include "cc/compiled_control.h"
+#include "cc/outside_control.h"
+
+namespace simulator {
+
+namespace nb = nanobind;
+
+struct CompiledMaker {
+  CompiledKind kind;
+  std::vector<double> values;
+};
+
+// None stands for nothing.
+template <>
+struct Reading<ControlMaker> {
+  static ControlMaker read(std::string_view, nb::handle from) {
+    if (from.is_none()) return {};
+    if (nb::isinstance<CompiledMaker>(from)) {
+      return [maker = nb::cast<CompiledMaker>(from)](BitsPerSecond line_rate) -> std::unique_ptr<Controller> {
+        return std::make_unique<CompiledControl>(maker.kind, maker.values, line_rate);
+      };
+    }
+    return [maker = nb::borrow<nb::object>(from)](BitsPerSecond line_rate) -> std::unique_ptr<Controller> {
+      return std::make_unique<PythonControl>(maker(line_rate.value));
+    };
+  }
+};
+
+// The address is that of a table, which another version of the interface may have made.
+inline CompiledKind compiled_kind(std::uintptr_t address, std::string file) {
+  const auto* table = reinterpret_cast<const rogue::abi::Table*>(address);
+  if (table->version != rogue::abi::kVersion) {
+    throw ControlError(file, "expected version " + std::to_string(rogue::abi::kVersion) +
+                                 " of rogue/nic_control.h, got " + std::to_string(table->version));
+  }
+  return {table, std::move(file)};
+}
+
+inline void bind_compiled_controls(nb::module_& module) {
+  nb::class_<CompiledMaker>(module, "CompiledMaker", "A compiled control, and the values of its parameters.");
+  nb::class_<CompiledKind>(module, "CompiledKind", "A control that was compiled outside the engine.")
+      .def(
+          "__init__",
+          [](CompiledKind* self, std::uintptr_t address, std::string file) {
+            new (self) CompiledKind{compiled_kind(address, std::move(file))};
+          },
+          nb::arg("address"), nb::arg("file"))
+      .def_ro("file", &CompiledKind::file)
+      .def_prop_ro("name", [](const CompiledKind& self) { return std::string(self.table->name); })
+      .def_prop_ro("meaning", [](const CompiledKind& self) { return std::string(self.table->meaning); })
+      .def_prop_ro("parameters",
+                   [](const CompiledKind& self) {
+                     nb::list parameters;
+                     for (std::uint32_t index = 0; index < self.table->parameter_count; ++index) {
+                       const rogue::Parameter& each = self.table->parameters[index];
+                       parameters.append(nb::make_tuple(std::string(each.name), each.value, each.minimum,
+                                                        each.maximum, std::string(each.meaning)));
+                     }
+                     return parameters;
+                   })
+      .def_prop_ro("wants_acknowledgements",
+                   [](const CompiledKind& self) { return self.table->wants_acknowledgements != 0; })
+      .def_prop_ro("wants_telemetry",
+                   [](const CompiledKind& self) { return self.table->wants_telemetry != 0; })
+      .def_prop_ro("wants_feedback", [](const CompiledKind& self) { return self.table->wants_feedback != 0; })
+      .def_prop_ro("wants_marks", [](const CompiledKind& self) { return self.table->wants_marks != 0; })
+      .def(
+          "maker",
+          [](const CompiledKind& self, std::vector<double> values) {
+            return CompiledMaker{self, std::move(values)};
+          },
+          nb::arg("values"));
+}
+
+}  // namespace simulator

@@ -1,0 +1,101 @@
+// A control in C++ that was compiled outside this tree: a table of functions, and what one of its controls says.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "cc/controller.h"
+#include "cc/outside_control.h"
+#include "rogue/nic_control.h"
+
+namespace simulator {
+
+// What a file was compiled to, and the file, for sentences. What is loaded once stays.
+struct CompiledKind {
+  const rogue::abi::Table* table = nullptr;
+  std::string file;
+
+  Wants wants() const {
+    return {table->wants_acknowledgements != 0, table->wants_telemetry != 0, table->wants_feedback != 0,
+            table->hears_departures != 0};
+  }
+};
+
+class CompiledControl final : public OutsideControl<CompiledControl> {
+ public:
+  // `values` are those of all parameters, in the order of the table.
+  CompiledControl(const CompiledKind& kind, const std::vector<double>& values, BitsPerSecond line_rate)
+      : OutsideControl(kind.table->name, kind.file, kind.wants()), table_(*kind.table) {
+    rogue::abi::Fault fault;
+    control_ = table_.create(values.data(), line_rate.value, &attributes_, &fault);
+    if (control_ == nullptr) throw raised("its constructor", fault);
+    try {
+      begin(*attributes_);
+    } catch (...) {
+      table_.destroy(control_);
+      throw;
+    }
+  }
+  ~CompiledControl() override { table_.destroy(control_); }
+
+ private:
+  friend OutsideControl<CompiledControl>;
+
+  rogue::Attributes sent(Picoseconds now, Bytes wire) {
+    return after("on_sent", table_.on_sent, now.value, wire.value);
+  }
+  rogue::Attributes cnp(Picoseconds now) { return after("on_cnp", table_.on_cnp, now.value); }
+  rogue::Attributes timer(Picoseconds now) { return after("on_timer", table_.on_timer, now.value); }
+  rogue::Attributes feedback(Picoseconds now, std::uint32_t port, BitsPerSecond rate) {
+    return after("on_feedback", table_.on_feedback, now.value, port, rate.value);
+  }
+  rogue::Attributes acknowledgement(Picoseconds now, const Acknowledged& told) {
+    std::array<rogue::Hop, kHopsMax> hops;
+    std::transform(told.hops.begin(), told.hops.end(), hops.begin(), [](const HopRecord& hop) {
+      return rogue::Hop{hop.left.value, hop.queue.value, hop.sent.value, hop.rate.value};
+    });
+    const rogue::abi::AcknowledgementRecord record{.sent_ps = told.sent.value,
+                                                   .acknowledged_psn = told.acknowledged_psn,
+                                                   .sent_psn = told.sent_psn,
+                                                   .hops = hops.data(),
+                                                   .hop_count = static_cast<std::uint32_t>(told.hops.size()),
+                                                   .is_marked = told.is_marked};
+    return after("on_acknowledgement", table_.on_acknowledgement, now.value, &record);
+  }
+
+  Metrics believed(Picoseconds now) const {
+    Metrics metrics;
+    rogue::abi::Fault fault;
+    const auto add = [](void* sink, const char* name, double value) {
+      static_cast<Metrics*>(sink)->insert_or_assign(name, value);
+    };
+    if (table_.metrics(control_, now.value, &metrics, add, &fault) != 0) throw raised("metrics", fault);
+    return metrics;
+  }
+
+  template <class Call, class... Values>
+  const rogue::Attributes& after(const char* name, Call call, std::int64_t now_ps, const Values&... values) {
+    rogue::abi::Fault fault;
+    if (call(control_, now_ps, values..., &fault) != 0) [[unlikely]]
+      throw raised(name, fault);
+    return *attributes_;
+  }
+
+  ControlError raised(const char* call, const rogue::abi::Fault& fault) const {
+    std::string where = place();
+    if (fault.line != 0) where.append(":").append(std::to_string(fault.line));
+    return {where, std::string(call).append(": ").append(fault.text)};
+  }
+
+  const rogue::abi::Table& table_;
+  void* control_ = nullptr;
+  const rogue::Attributes* attributes_ = nullptr;
+};
+
+}  // namespace simulator

@@ -1,0 +1,148 @@
+// A control that somebody else wrote, as an engine sees it: its attributes are checked after each call into it, and
+// kept, so that what an engine asks all the time costs nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "base/units.h"
+#include "cc/controller.h"
+#include "rogue/nic_control.h"
+
+namespace simulator {
+
+// It has raised, or says what makes no sense. The place is a file, perhaps with a line; empty: not known.
+class ControlError : public SimulationError {
+ public:
+  ControlError(std::string place, const std::string& what)
+      : SimulationError(what), place_(std::move(place)) {}
+  const std::string& place() const { return place_; }
+
+ private:
+  std::string place_;
+};
+
+static_assert(rogue::kNever == kNever.value && rogue::kUnlimited == Controller::kNoWindow.value &&
+              rogue::kUnlimited == Controller::kEverything.value);
+
+// What a class of controls asks for.
+struct Wants {
+  bool acknowledgements = false;
+  bool telemetry = false;
+  bool feedback = false;
+  bool departures = false;
+};
+
+// The calls into the control are those of `Told`: each returns its attributes. Once one has raised, nothing calls
+// it again: what it would say makes no sense any more.
+template <class Told>
+class OutsideControl : public Controller {
+ public:
+  BitsPerSecond rate() const final { return {attributes_.rate_bps}; }
+  Bytes burst() const final { return {attributes_.burst_bytes}; }
+  Bytes window() const final { return {attributes_.window_bytes}; }
+  Bytes untold_max() const final {
+    return wants_.departures ? Bytes{attributes_.untold_bytes_max} : kEverything;
+  }
+  Picoseconds cnp_gap() const final { return {attributes_.cnp_gap_ps}; }
+  Picoseconds deadline() const final { return {attributes_.deadline_ps}; }
+  bool wants_acknowledgements() const final { return wants_.acknowledgements || wants_.telemetry; }
+  bool wants_telemetry() const final { return wants_.telemetry; }
+  bool wants_feedback() const final { return wants_.feedback; }
+
+  bool on_sent(Picoseconds now, Bytes wire) final {
+    if (!wants_.departures) return false;
+    const std::int64_t rate_before_bps = attributes_.rate_bps;
+    tell("on_sent", deadline(), [&] {
+      const rogue::Attributes attributes = told().sent(now, wire);
+      if (attributes.window_bytes != attributes_.window_bytes) throw moved_window(attributes.window_bytes);
+      return attributes;
+    });
+    return attributes_.rate_bps != rate_before_bps;
+  }
+  void on_cnp(Picoseconds now) final {
+    tell("on_cnp", now, [&] { return told().cnp(now); });
+  }
+  // One that is due again at once would keep the engine at this instant for ever.
+  void on_timer(Picoseconds now) final {
+    tell("on_timer", now + Picoseconds{1}, [&] { return told().timer(now); });
+  }
+  void on_feedback(Picoseconds now, std::uint32_t port, BitsPerSecond rate) final {
+    tell("on_feedback", now, [&] { return told().feedback(now, port, rate); });
+  }
+  void on_acknowledgement(Picoseconds now, const Acknowledged& acknowledged) final {
+    tell("on_acknowledgement", now, [&] { return told().acknowledgement(now, acknowledged); });
+  }
+
+  Metrics metrics(Picoseconds now) const final {
+    require_sound();
+    return static_cast<const Told&>(*this).believed(now);
+  }
+
+ protected:
+  // A name for sentences, and where it was written if that is known.
+  OutsideControl(std::string name, std::string place, const Wants& wants)
+      : name_(std::move(name)), place_(std::move(place)), wants_(wants) {}
+
+  // As it was made.
+  void begin(const rogue::Attributes& attributes) {
+    check(attributes);
+    at_least("burst_bytes", attributes.burst_bytes, 0);
+    at_least("cnp_gap_ps", attributes.cnp_gap_ps, 0);
+    attributes_ = attributes;
+  }
+
+  ControlError refused(const char* attribute, const std::string& expected, const std::string& got) const {
+    return {place_, name_ + "." + attribute + ": expected " + expected + ", got " + got};
+  }
+  const std::string& place() const { return place_; }
+
+ private:
+  Told& told() { return static_cast<Told&>(*this); }
+
+  // The next deadline must not be before `earliest`. What is read once stays as it is.
+  template <class Call>
+  void tell(const char* call_name, Picoseconds earliest, Call call) {
+    require_sound();
+    is_sound_ = false;
+    rogue::Attributes attributes = call();
+    check(attributes);
+    if (attributes.deadline_ps < earliest.value) {
+      const std::string expected = std::to_string(earliest.value) + " or later after " + call_name;
+      throw refused("deadline_ps", expected, std::to_string(attributes.deadline_ps));
+    }
+    attributes.burst_bytes = attributes_.burst_bytes;
+    attributes.cnp_gap_ps = attributes_.cnp_gap_ps;
+    attributes_ = attributes;
+    is_sound_ = true;
+  }
+
+  void check(const rogue::Attributes& attributes) const {
+    at_least("rate_bps", attributes.rate_bps, 1);
+    at_least("window_bytes", attributes.window_bytes, 1);
+    at_least("deadline_ps", attributes.deadline_ps, 0);
+    if (wants_.departures) at_least("untold_bytes_max", attributes.untold_bytes_max, 0);
+  }
+  void at_least(const char* attribute, std::int64_t value, std::int64_t least) const {
+    if (value < least) [[unlikely]]
+      throw refused(attribute, "a whole number from " + std::to_string(least), std::to_string(value));
+  }
+  // Whether something may leave was decided with the window as it was.
+  ControlError moved_window(std::int64_t window_bytes) const {
+    const std::string got = window_bytes == rogue::kUnlimited ? "no window" : std::to_string(window_bytes);
+    return refused("window_bytes", "no other window after on_sent than before", got);
+  }
+  void require_sound() const {
+    if (!is_sound_) throw ControlError(place_, name_ + " has raised: the simulation cannot go on");
+  }
+
+  std::string name_;
+  std::string place_;
+  Wants wants_;
+  bool is_sound_ = true;
+  rogue::Attributes attributes_;
+};
+
+}  // namespace simulator

@@ -1,0 +1,290 @@
+// A congestion control of NICs, written outside RoGUE's tree: derive a class from `rogue::NicControl`, and end
+// the file with ROGUE_NIC_CONTROL. The file is compiled once, and loaded by the simulator.
+//
+// Both ends of a connection have one. The simulator reads the attributes after each call, and never between two.
+// A control keeps no clock, draws no unseeded random numbers and starts no threads. Times are picoseconds.
+//
+// Everything in `rogue::abi` is what passes between the simulator and the compiled control: plain structures and
+// pointers to functions, so that the two need neither the same compiler nor the same C++ library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <source_location>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace rogue {
+
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();      // of a time
+inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();  // of bytes
+
+// What the simulator reads after each call.
+struct Attributes {
+  std::int64_t rate_bps = 0;               // of wire bytes; no limit if it is not below the line's
+  std::int64_t window_bytes = kUnlimited;  // so much payload may be under way, rounded up to whole packets
+  std::int64_t deadline_ps = kNever;       // when `on_timer` is to be called
+  std::int64_t untold_bytes_max = 0;       // departures may be told together, late, while they are fewer wire
+                                           // bytes than this; 0: each is told
+  std::int64_t cnp_gap_ps = kNever;  // the end that receives sends a CNP for a marked packet, at most so
+                                     // often. Read once
+  std::int64_t burst_bytes = 0;      // wire bytes that leave at the line's rate before a gap brings the
+                                     // average down. Read once
+};
+
+// What a port of a switch wrote into a packet that left it.
+struct Hop {
+  std::int64_t left_ps;      // when the packet began to leave
+  std::int64_t queue_bytes;  // frames that waited behind it
+  std::int64_t sent_bytes;   // frames that the port had begun to send, ever, this one included
+  std::int64_t rate_bps;     // of the link
+};
+
+// An ACK or NAK of a packet.
+struct Acknowledgement {
+  std::int64_t sent_ps;            // when that packet began to leave; kNever: not known
+  std::uint64_t acknowledged_psn;  // everything below has arrived
+  std::uint64_t sent_psn;          // one past the highest ever sent
+  bool is_marked;                  // that packet came marked
+  std::span<const Hop> hops;       // with `wants_telemetry`
+};
+
+// A parameter, which an experiment may set; the unit is the end of its name.
+struct Parameter {
+  const char* name;
+  double value;  // unless an experiment says otherwise
+  double minimum;
+  double maximum;
+  const char* meaning;
+};
+
+using Metrics = std::map<std::string, double>;  // by name with unit
+
+// An error with the line that it is about.
+class Failure : public std::runtime_error {
+ public:
+  Failure(const std::string& what, std::uint32_t line) : std::runtime_error(what), line_(line) {}
+  std::uint32_t line() const { return line_; }
+
+ private:
+  std::uint32_t line_;
+};
+
+// Ends the simulation with a sentence that has the line of the call.
+[[noreturn]] inline void fail(const std::string& what,
+                              std::source_location where = std::source_location::current()) {
+  throw Failure(what, where.line());
+}
+
+// The values of all parameters, checked against their bounds.
+class Parameters {
+ public:
+  Parameters(std::span<const Parameter> table, const double* values) : table_(table), values_(values) {}
+
+  double at(std::string_view name, std::source_location where = std::source_location::current()) const {
+    for (std::size_t index = 0; index < table_.size(); ++index) {
+      if (table_[index].name == name) return values_[index];
+    }
+    throw Failure("there is no parameter " + std::string(name), where.line());
+  }
+  // The same, of one that is a whole number.
+  std::int64_t whole(std::string_view name,
+                     std::source_location where = std::source_location::current()) const {
+    return static_cast<std::int64_t>(at(name, where));
+  }
+
+ private:
+  std::span<const Parameter> table_;
+  const double* values_;
+};
+
+class NicControl : public Attributes {
+ public:
+  // A class that wants one says so by the same name, with true.
+  static constexpr bool wants_acknowledgements =
+      false;                                      // each packet is acknowledged, `on_acknowledgement` called
+  static constexpr bool wants_telemetry = false;  // and acknowledgements bring `hops` of switches
+  static constexpr bool wants_feedback = false;   // switches work out rates as RoCC's do: `on_feedback`
+  static constexpr bool wants_marks = false;      // switches mark packets as for DCQCN
+
+  explicit NicControl(std::int64_t line_rate_bps) { rate_bps = line_rate_bps; }
+  NicControl(const NicControl&) = delete;
+  NicControl& operator=(const NicControl&) = delete;
+  virtual ~NicControl() = default;
+
+  // A congestion notification packet has come.
+  virtual void on_cnp(std::int64_t /*now_ps*/) {}
+
+  // So much has left. It must not bring the deadline nearer, for it may come late, nor change the window.
+  // A class without it is never told.
+  virtual void on_sent(std::int64_t /*now_ps*/, std::int64_t /*wire_bytes*/) {}
+
+  virtual void on_acknowledgement(std::int64_t /*now_ps*/, const Acknowledgement&) {}
+
+  // A switch says which rate flows through one of its ports should have.
+  virtual void on_feedback(std::int64_t /*now_ps*/, std::uint32_t /*port*/, std::int64_t /*rate_bps*/) {}
+
+  // The deadline has come.
+  virtual void on_timer(std::int64_t /*now_ps*/) {}
+
+  // What it believes; whoever asks changes nothing.
+  virtual Metrics metrics(std::int64_t /*now_ps*/) const { return {}; }
+};
+
+namespace abi {
+
+inline constexpr std::uint32_t kVersion = 1;
+
+// Filled in by a call that returns no success.
+struct Fault {
+  std::uint32_t line;  // 0: not known
+  char text[512];
+};
+
+struct AcknowledgementRecord {
+  std::int64_t sent_ps;
+  std::uint64_t acknowledged_psn;
+  std::uint64_t sent_psn;
+  const Hop* hops;
+  std::uint32_t hop_count;
+  std::uint32_t is_marked;
+};
+
+// Takes one metric; `sink` is whatever the caller passed.
+using AddMetric = void (*)(void* sink, const char* name, double value);
+
+// What a compiled control is. The first member stays what and where it is in all versions. A call returns 0, or
+// fills in the fault.
+struct Table {
+  std::uint32_t version;
+  std::uint32_t parameter_count;
+  const char* name;
+  const char* meaning;
+  const Parameter* parameters;
+  std::uint8_t wants_acknowledgements;
+  std::uint8_t wants_telemetry;
+  std::uint8_t wants_feedback;
+  std::uint8_t wants_marks;
+  std::uint8_t hears_departures;
+
+  // Returns nothing, or a control, and sets where its attributes are.
+  void* (*create)(const double* values, std::int64_t line_rate_bps, const Attributes** attributes, Fault*);
+  void (*destroy)(void* control);
+  int (*on_cnp)(void* control, std::int64_t now_ps, Fault*);
+  int (*on_sent)(void* control, std::int64_t now_ps, std::int64_t wire_bytes, Fault*);
+  int (*on_acknowledgement)(void* control, std::int64_t now_ps, const AcknowledgementRecord*, Fault*);
+  int (*on_feedback)(void* control, std::int64_t now_ps, std::uint32_t port, std::int64_t rate_bps, Fault*);
+  int (*on_timer)(void* control, std::int64_t now_ps, Fault*);
+  int (*metrics)(const void* control, std::int64_t now_ps, void* sink, AddMetric add, Fault*);
+};
+
+// Runs a call, and keeps what it throws on this side.
+template <class Call>
+int kept(Fault* fault, Call call) noexcept {
+  const auto fill = [fault](std::string_view text, std::uint32_t line) {
+    fault->line = line;
+    fault->text[text.copy(fault->text, sizeof fault->text - 1)] = '\0';
+    return 1;
+  };
+  try {
+    call();
+    return 0;
+  } catch (const Failure& failure) {
+    return fill(failure.what(), failure.line());
+  } catch (const std::exception& error) {
+    return fill(error.what(), 0);
+  } catch (...) {
+    return fill("it threw what is no std::exception", 0);
+  }
+}
+
+template <class Control>
+concept CanBeControl = std::is_base_of_v<NicControl, Control> &&
+                       std::is_constructible_v<Control, const Parameters&, std::int64_t>;
+
+// The calls of one class, as the table has them.
+template <CanBeControl Control, const std::span<const Parameter>& parameters>
+struct Calls {
+  static constexpr bool kHearsDepartures =
+      !std::is_same_v<decltype(&Control::on_sent), void (NicControl::*)(std::int64_t, std::int64_t)>;
+
+  static void* create(const double* values, std::int64_t line_rate_bps, const Attributes** attributes,
+                      Fault* fault) {
+    Control* control = nullptr;
+    kept(fault, [&] { *attributes = control = new Control(Parameters(parameters, values), line_rate_bps); });
+    return control;
+  }
+  static Control& of(void* control) { return *static_cast<Control*>(control); }
+  static void destroy(void* control) { delete static_cast<Control*>(control); }
+  static int on_cnp(void* control, std::int64_t now_ps, Fault* fault) {
+    return kept(fault, [&] { of(control).on_cnp(now_ps); });
+  }
+  static int on_sent(void* control, std::int64_t now_ps, std::int64_t wire_bytes, Fault* fault) {
+    return kept(fault, [&] { of(control).on_sent(now_ps, wire_bytes); });
+  }
+  static int on_acknowledgement(void* control, std::int64_t now_ps, const AcknowledgementRecord* told,
+                                Fault* fault) {
+    return kept(fault, [&] {
+      of(control).on_acknowledgement(now_ps, {told->sent_ps, told->acknowledged_psn, told->sent_psn,
+                                              told->is_marked != 0, std::span(told->hops, told->hop_count)});
+    });
+  }
+  static int on_feedback(void* control, std::int64_t now_ps, std::uint32_t port, std::int64_t rate_bps,
+                         Fault* fault) {
+    return kept(fault, [&] { of(control).on_feedback(now_ps, port, rate_bps); });
+  }
+  static int on_timer(void* control, std::int64_t now_ps, Fault* fault) {
+    return kept(fault, [&] { of(control).on_timer(now_ps); });
+  }
+  static int metrics(const void* control, std::int64_t now_ps, void* sink, AddMetric add, Fault* fault) {
+    return kept(fault, [&] {
+      for (const auto& [name, value] : static_cast<const Control*>(control)->metrics(now_ps))
+        add(sink, name.c_str(), value);
+    });
+  }
+
+  static constexpr Table table(const char* name, const char* meaning) {
+    return {kVersion,
+            static_cast<std::uint32_t>(parameters.size()),
+            name,
+            meaning,
+            parameters.data(),
+            Control::wants_acknowledgements || Control::wants_telemetry,
+            Control::wants_telemetry,
+            Control::wants_feedback,
+            Control::wants_marks,
+            kHearsDepartures,
+            create,
+            destroy,
+            on_cnp,
+            on_sent,
+            on_acknowledgement,
+            on_feedback,
+            on_timer,
+            metrics};
+  }
+};
+
+}  // namespace abi
+}  // namespace rogue
+
+// The last line of a file: its class, its name in experiments (`roce+NAME`), what it is in a few words, and its
+// parameters, each as {name, value, minimum, maximum, meaning}. The class is made from
+// `const rogue::Parameters&` and the line's rate in bits per second.
+#define ROGUE_NIC_CONTROL(Control, name, meaning, ...)                                            \
+  extern "C" __attribute__((visibility("default"))) const void* rogue_nic_control() noexcept {    \
+    static constexpr ::rogue::Parameter table[] = {                                               \
+        __VA_ARGS__ __VA_OPT__(, ){nullptr, 0, 0, 0, nullptr}}; /* no array is empty */           \
+    static constexpr std::span<const ::rogue::Parameter> parameters(table, std::size(table) - 1); \
+    static constexpr ::rogue::abi::Table calls =                                                  \
+        ::rogue::abi::Calls<Control, parameters>::table(name, meaning);                           \
+    return &calls;                                                                                \
+  }                                                                                               \
+  static_assert(true)

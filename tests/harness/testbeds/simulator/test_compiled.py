@@ -1,0 +1,117 @@
+"""Controls of NICs in C++ from outside: what they are asked, and what becomes of what they raise."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers.networks import MILLISECOND_NS, ReferenceSimulation, Star
+from helpers.plugin_files import FOLDER, plugin
+
+from rogue.harness.errors import ConfigError
+from rogue.harness.plugins.loading import load_plugins, unload_plugins
+from rogue.harness.plugins.source import read_plugin
+from rogue.harness.testbeds.simulator.features import FEATURES
+from rogue.simulator import CONTROLS, ControlError, NicControl, Simulation
+from rogue.workloads.transports import NIC_CONTROLS
+
+MOODY = FOLDER / "moody.h"
+OLD = """\
+struct Table { unsigned version = 0; } table;
+extern "C" __attribute__((visibility("default"))) const void* rogue_nic_control() { return &table; }
+"""
+
+
+@pytest.fixture
+def moody() -> Iterator[None]:
+    load_plugins([read_plugin(str(MOODY), "")])
+    yield
+    unload_plugins()
+
+
+def sending(mood: int, kind: type[Simulation] = Simulation) -> Simulation:
+    """Two packets on their way, over a switch."""
+    simulation = Star(hosts=2).build(kind)
+    control = NicControl("moody", {"mood": mood})
+    queue_pair, _ = simulation.connect(
+        "h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control
+    )
+    queue_pair.post_write(1, 2048, True)
+    return simulation
+
+
+@pytest.mark.usefixtures("moody")
+def test_it_is_known_like_any_other() -> None:
+    assert CONTROLS["moody"].meaning == "It does what it likes (a compiled control from outside the engine)"
+    assert [(each.name, each.maximum) for each in CONTROLS["moody"].parameters] == [("mood", 9)]
+    assert (FEATURES["moody"].marking, NIC_CONTROLS["moody"].wants_telemetry) == (None, True)
+    assert NicControl("moody").wants_acknowledgements, "for telemetry comes with them"
+    unload_plugins()
+    assert "moody" not in {*CONTROLS, *FEATURES, *NIC_CONTROLS}
+
+
+@pytest.mark.usefixtures("moody")
+@pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
+def test_it_hears_acknowledgements_and_says_what_it_believes(kind: type[Simulation]) -> None:
+    simulation = sending(0, kind)
+    simulation.run_until(MILLISECOND_NS)
+    (sender, _) = simulation.control_metrics().values()
+    assert sender == {"acknowledged": 2, "hops": 0, "rate_bps": 10**10}, "no switch of this network writes"
+
+
+def line_of(words: str) -> int:
+    return next(number for number, line in enumerate(MOODY.read_text().splitlines(), 1) if words in line)
+
+
+@pytest.mark.usefixtures("moody")
+@pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
+@pytest.mark.parametrize(
+    ("mood", "words", "line"),
+    [
+        (1, "its constructor: not today", None),
+        (2, "its constructor: there is no parameter temper", "temper"),
+        (3, "moody.window_bytes: expected a whole number from 1, got 0", None),
+        (4, "moody.deadline_ps: expected 1000001 or later after on_timer, got 1000000", None),
+        (5, "on_timer: tired", "tired"),
+        (6, "on_timer: it threw what is no std::exception", None),
+        (7, "moody.window_bytes: expected no other window after on_sent than before, got 1024", None),
+        (8, "metrics: secret", "secret"),
+    ],
+)
+def test_what_is_wrong_with_it_is_a_sentence_with_its_place(
+    kind: type[Simulation], mood: int, words: str, line: str | None
+) -> None:
+    with pytest.raises(ControlError) as caught:
+        simulation = sending(mood, kind)
+        simulation.run_until(MILLISECOND_NS)
+        simulation.control_metrics()
+    assert str(caught.value) == words
+    assert caught.value.place == (f"{MOODY}:{line_of(line)}" if line else str(MOODY))
+
+
+@pytest.mark.usefixtures("moody")
+def test_nothing_calls_it_again() -> None:
+    simulation = sending(5)
+    with pytest.raises(ControlError, match="tired"):
+        simulation.run_until(MILLISECOND_NS)
+    with pytest.raises(ControlError, match="moody has raised: the simulation cannot go on"):
+        simulation.control_metrics()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (OLD, "my.h: got a control that expected version 1 of rogue/nic_control.h, got 0, expected"),
+        ("int nothing;", "my.h: got no control, expected a header that ends with ROGUE_NIC_CONTROL"),
+        ('extern "C" { int wanted(); } int nothing = wanted();', "undefined symbol: wanted"),
+    ],
+)
+def test_what_is_no_control_is_a_sentence(text: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_plugins([plugin(text, "my.h")])
+    assert words in str(caught.value)
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+    text = MOODY.read_text().replace('"moody"', '"dcqcn"')
+    with pytest.raises(ConfigError, match=r"my.h: got a second nic_control dcqcn, expected a name that no"):
+        load_plugins([plugin(text, "my.h")])

@@ -1,0 +1,68 @@
+"""The compiler of controls: what it is told, and what its words become."""
+
+from pathlib import Path
+
+import pytest
+from helpers.plugin_files import DCQCN_COMPILED
+
+from rogue.harness.errors import ConfigError
+from rogue.harness.testbeds.simulator.compiler import Compiled, find_compiler, interface_text
+
+LOG = Path("/cache/x.log")
+
+
+def problem(text: str, directory: Path) -> str:
+    compiled = find_compiler("my.h").compile(text, directory)
+    assert compiled.library is None
+    return str(compiled.problem("my.h", LOG))
+
+
+def test_no_compiler_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler -v")
+    expected = (
+        r"^my.h: got no no-such-compiler -v on this computer, expected a compiler .*apt-get install g\+\+"
+    )
+    with pytest.raises(ConfigError, match=expected):
+        find_compiler("my.h")
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [("false", "false, which does not say its version"), ("c++ '", "no c\\+\\+ ' on this")],
+)
+def test_what_is_no_compiler_is_a_sentence(named: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", named)
+    with pytest.raises(ConfigError, match=words):
+        find_compiler("my.h")
+
+
+def test_the_first_error_is_told_with_its_line(tmp_path: Path) -> None:
+    said = problem("int one;\nint two = three;\nint four = five;\n", tmp_path)
+    assert said.startswith("my.h:2: got 'three' was not declared in this scope, expected C++20")
+    assert said.endswith("correct the line; /cache/x.log has all that the compiler said.")
+
+
+def test_a_file_beside_it_is_not_there(tmp_path: Path) -> None:
+    """It would not travel, nor would anybody compile again when it changes."""
+    assert problem('#include "mine.h"\n', tmp_path).startswith("my.h:1: got mine.h: No such file")
+
+
+def test_an_error_in_the_interface_has_the_line_of_the_author(tmp_path: Path) -> None:
+    text = DCQCN_COMPILED.read_text().replace("Dcqcn(const rogue::Parameters& parameters, ", "Dcqcn(")
+    text = text.replace("parameters.", "rogue::Parameters({}, nullptr).")
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if "ROGUE_NIC_CONTROL" in each)
+    assert problem(text, tmp_path).startswith(f"my.h:{line}: got ")
+
+
+def test_a_call_that_would_never_come_is_refused(tmp_path: Path) -> None:
+    text = DCQCN_COMPILED.read_text().replace("on_cnp(std::int64_t now_ps) override", "on_cnp(int now_ps)")
+    assert "was hidden" in problem(text, tmp_path)
+
+
+def test_words_without_an_error_are_told_whole() -> None:
+    assert "got killed, expected" in str(Compiled(None, "what\nkilled\n").problem("my.h", LOG))
+    assert "got no words of the compiler" in str(Compiled(None, "").problem("my.h", LOG))
+
+
+def test_the_interface_is_shipped() -> None:
+    assert "#define ROGUE_NIC_CONTROL" in interface_text()
