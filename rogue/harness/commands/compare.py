@@ -22,6 +22,9 @@ def compare_runs(
 
     results = Results(Run(first)), Results(Run(second))
     compared = compare(*results)
+    for each in results:
+        for problem in each.run.problems:
+            typer.echo(f"rogue: {each.run.directory}: {problem}", err=True)
     if not compared:
         expected = "two runs with a transport and factor point in common that finished in both"
         raise UsageError(f"compare: got {first} and {second}, expected {expected}.")
@@ -31,6 +34,4 @@ def compare_runs(
     if len(rows) < len(compared):
         lines.append(f"{len(compared) - len(rows)} comparisons are not shown; --all shows them.")
     typer.echo("\n".join(lines))
-    for problem in (problem for each in results for problem in each.run.problems):
-        typer.echo(f"rogue: {problem}", err=True)
     return ExitCode.OK

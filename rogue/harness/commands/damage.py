@@ -34,7 +34,7 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
         shown = [f"  {each}" for each in differences[:SHOWN_MAX]]
         if len(differences) > SHOWN_MAX:
             shown.append(f"  ... and {len(differences) - SHOWN_MAX} more; {call_again('verify', run)}")
-        text = "\n".join([f"{run}: {len(differences)} files are not as the run wrote them:", *shown])
+        text = "\n".join([f"{run}: {_counted(len(differences))}:", *shown])
         if not is_accepted:
             raise DamagedRunError(f"{text}\n  to go on with what can be read: --accept-damage")
         typer.echo(f"rogue: {printable(text)}", err=True)
@@ -59,6 +59,12 @@ def is_as_noted(run: Path, name: str) -> bool:
     """Whether a file of a run is as its manifest says, or is not there, or not in the manifest."""
     noted, file = read_manifest(run).files.get(name), run / name
     return noted is None or not file.is_file() or checksum(file) == noted
+
+
+def _counted(files: int) -> str:
+    if files == 1:
+        return "1 file is not as the run wrote it"
+    return f"{files} files are not as the run wrote them"
 
 
 def _is_damage(difference: str) -> bool:

@@ -79,7 +79,7 @@ def test_a_run_that_may_not_be_written_stays_as_it_is(
 def test_nothing_is_claimed_from_a_damaged_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(tmp_path / "a", outcome())
     write_run(tmp_path / "b", outcome(), files={"cells/rogue-r1/flows.parquet": "0" * 64})
-    with pytest.raises(DamagedRunError, match="b: 1 files are not as the run wrote them:\n  cells/rogue-r1"):
+    with pytest.raises(DamagedRunError, match="b: 1 file is not as the run wrote it:\n  cells/rogue-r1"):
         write_board((tmp_path,), None)
     assert not (tmp_path / "claims.html").exists()
     write_board((tmp_path,), None, accepts_damage=True)

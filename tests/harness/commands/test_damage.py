@@ -52,7 +52,7 @@ def test_nothing_is_said_about_a_damaged_run(
         lambda: compare_runs(run, run, everything=False),
     ):
         with pytest.raises(
-            DamagedRunError, match=r"1 files are not as .*\n.*flows\.parquet.*\n.*--accept-damage"
+            DamagedRunError, match=r"1 file is not as .*\n.*flows\.parquet.*\n.*--accept-damage"
         ):
             command()
     refuse_damage([run], is_accepted=True)
@@ -91,3 +91,11 @@ def test_a_run_that_was_killed_is_not_damaged(run: Path) -> None:
 def test_a_file_of_ones_own_beside_the_cells_is_no_damage(run: Path) -> None:
     (run / "notes.txt").write_text("mine")
     refuse_damage([run], is_accepted=False)
+
+
+def test_two_files_are_counted_and_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flipped(run)
+    (run / "cells" / "a" / "more.parquet").write_bytes(b"")
+    refuse_damage([run], is_accepted=True)
+    said = capsys.readouterr().err
+    assert said.startswith(f"rogue: {run}: 2 files are not as the run wrote them:\n  cells/a/")
