@@ -28,18 +28,20 @@ def faults(kind: str, name: str) -> list[str]:
 
 
 def _faults_of(entry: type[T], check: Callable[[T], Iterable[str]]) -> list[str]:
-    undocumented = [
+    found = [
         f"the key {name} has no docstring"
         for name, field in entry.model_fields.items()
         if name != "kind" and not field.description
     ]
     made = _made(entry)
     if isinstance(made, str):
-        return [*undocumented, made]
+        return [*found, made]
     try:
-        return [*undocumented, *check(made)]
+        for fault in check(made):
+            found.append(fault)  # one by one: what was found says why it raises
     except Exception as error:
-        return [*undocumented, f"it raises {type(error).__name__}: {error}"]
+        found.append(f"it raises {type(error).__name__}: {error}")
+    return found
 
 
 def _made(entry: type[T]) -> T | str:

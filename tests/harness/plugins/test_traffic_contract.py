@@ -1,8 +1,11 @@
+from dataclasses import replace
+from typing import ClassVar, Literal
+
 import pytest
 
 from rogue.harness.plugins.traffic_contract import faults
-from rogue.workloads.topologies import TOPOLOGIES
-from rogue.workloads.traffic import WORKLOADS
+from rogue.workloads.topologies import TOPOLOGIES, Link, Placement, Topology
+from rogue.workloads.traffic import WORKLOADS, Flow, Workload
 
 
 @pytest.mark.parametrize("name", [*WORKLOADS])
@@ -23,3 +26,166 @@ def test_most_can_be_tried() -> None:
 
 def test_kinds_without_a_contract_have_no_faults() -> None:
     assert faults("measure", "jain") == []
+
+
+def flow(source: str, destination: str, *, number: int = 1) -> Flow:
+    return Flow(source, destination, "write", 1_000, 0, number)
+
+
+class Mine(Workload):
+    """Traffic that each test makes wrong in its own way."""
+
+    kind: Literal["mine"] = "mine"
+
+    def hosts_min(self) -> int:
+        """A pair."""
+        return 2
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        """One flow."""
+        return (flow(*placement.hosts[:2]),)
+
+    @property
+    def duration_ns(self) -> None:
+        """Until all has arrived."""
+        return
+
+
+class Drawn(Mine):
+    """Another stream with each call."""
+
+    _calls = iter(range(99))
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        return (flow(*placement.hosts[:2], number=next(self._calls)),)
+
+
+class Twice(Mine):
+    """Two flows that cannot be told apart."""
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        return (flow(*placement.hosts[:2]),) * 2
+
+
+class Alone(Mine):
+    """A host that sends to itself."""
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        return (flow(placement.hosts[0], placement.hosts[0]),)
+
+
+class Away(Mine):
+    """A receiver that nobody placed."""
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        return (flow(placement.hosts[0], "elsewhere"),)
+
+
+class Raising(Mine):
+    """A mistake of its author."""
+
+    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
+        raise KeyError("h99")
+
+
+class Undescribed(Mine):
+    """A key without a word."""
+
+    spread: int = 1
+
+
+class Picky(Mine):
+    """Nothing that is tried suits it."""
+
+    word: Literal["one", "two"]
+    """Which."""
+
+
+WORKLOAD_FAULTS = {
+    Mine: None,
+    Drawn: "flows() differ from call to call with seed 1",
+    Twice: "two flows between the same hosts have one number",
+    Alone: "h0 sends to itself",
+    Away: "h0->elsewhere are not hosts of the placement",
+    Raising: "it raises KeyError: 'h99'",
+    Undescribed: "the key spread has no docstring",
+    Picky: "it takes none of the values that were tried: Input should be 'one' or 'two'",
+}
+
+
+@pytest.mark.parametrize("kind", WORKLOAD_FAULTS)
+def test_a_workload_that_breaks_it_is_told(kind: type[Workload], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WORKLOADS, "mine", kind)
+    assert faults("workload", "mine")[:1] == [said for said in (WORKLOAD_FAULTS[kind],) if said]
+
+
+class Pair(Topology):
+    """Two hosts at a switch, until a test takes something away."""
+
+    kind: Literal["pair"] = "pair"
+    _hosts: ClassVar = ("h0", "h1")
+    _links: ClassVar = (("h0", "s0"), ("h1", "s0"))
+    _receiver: ClassVar = "h0"
+
+    def host_names(self) -> tuple[str, ...]:
+        """Both."""
+        return self._hosts
+
+    def switch_names(self) -> tuple[str, ...]:
+        """Between them."""
+        return ("s0",)
+
+    def links(self) -> tuple[Link, ...]:
+        """As the test has them."""
+        return tuple(Link(a, b, 10**10, 1_000) for a, b in self._links)
+
+    def placement(self, *, has_probe: bool) -> Placement:
+        """The receiver as the test has it."""
+        return replace(super().placement(has_probe=has_probe), receiver=self._receiver)
+
+
+class Namesakes(Pair):
+    """Two hosts of one name."""
+
+    _hosts = ("h0", "h0", "h1")
+
+
+class Loose(Pair):
+    """A link to nobody."""
+
+    _links = (("h0", "s0"), ("h1", "s9"))
+
+
+class Doubled(Pair):
+    """A host with two links."""
+
+    _links = (("h0", "s0"), ("h1", "s0"), ("h0", "h1"))
+
+
+class Parted(Pair):
+    """Two networks."""
+
+    _hosts = ("h0", "h1", "h2", "h3")
+    _links = (("h0", "s0"), ("h1", "s0"), ("h2", "h3"))
+
+
+class Elsewhere(Pair):
+    """Nobody receives."""
+
+    _receiver = "s0"
+
+
+TOPOLOGY_FAULTS = {
+    Pair: None,
+    Namesakes: "two nodes have one name",
+    Loose: "a link from h1 to s9, which are not both hosts or switches",
+    Doubled: "h0 has 2 links, expected one",
+    Parted: "no way leads from h0 to h2, h3",
+    Elsewhere: "s0 receives, and is no host",
+}
+
+
+@pytest.mark.parametrize("kind", TOPOLOGY_FAULTS)
+def test_a_topology_that_breaks_it_is_told(kind: type[Topology], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TOPOLOGIES, "pair", kind)
+    assert faults("topology", "pair")[:1] == [said for said in (TOPOLOGY_FAULTS[kind],) if said]
