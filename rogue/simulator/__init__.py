@@ -1,6 +1,6 @@
 """The packet simulator: a C++ engine with a Python face."""
 
-from rogue.simulator._core import CompiledKind, QueuePair, Timer
+from rogue.simulator._core import CompiledKind, Controller, QueuePair, Timer
 from rogue.simulator.control import CONTROLS, ControlKind, NicControl
 from rogue.simulator.datagram import DatagramQueuePair
 from rogue.simulator.errors import ControlError, InvariantViolation, QueuePairError, SimulationError
@@ -32,6 +32,7 @@ __all__ = [
     "ControlError",
     "ControlKind",
     "ControlParameter",
+    "Controller",
     "DatagramQueuePair",
     "FairRates",
     "Framing",

@@ -9,11 +9,14 @@ from rogue.harness.exit_codes import ExitCode
 
 
 def new(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="control, workload or topology.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="control, nic-control, workload or topology.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What experiments will call it.")],
     directory: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Where the files go.", file_okay=False, exists=True)
     ] = Path(),
+    language: Annotated[
+        str, typer.Option("--language", metavar="LANGUAGE", help="python, or c++ for a nic-control.")
+    ] = "python",
 ) -> ExitCode:
     """Write a plug-in to start from, with comments, and its test.
 
@@ -21,10 +24,12 @@ def new(
       rogue new control halve
       rogue check-plugin halve.py
       rogue run quickstart --plugin halve.py --set 'transports=[{name: rogue, cc: halve}]'
+      rogue new nic-control cut --language c++
+      rogue run quickstart --plugin cut.h --set 'transports=[roce+pfc+cut]'
     """
     from rogue.harness.commands.plugins import new_plugin
 
-    return new_plugin(kind, name, directory)
+    return new_plugin(kind, name, directory, language)
 
 
 def check_plugin(

@@ -12,9 +12,9 @@ from rogue.harness.plugins.source import read_plugin
 from rogue.harness.plugins.start import write_start
 
 
-def new_plugin(kind: str, name: str, directory: Path) -> ExitCode:
+def new_plugin(kind: str, name: str, directory: Path, language: str) -> ExitCode:
     """Write a start and its test; print the files."""
-    for file in write_start(kind, name, directory):
+    for file in write_start(kind, name, directory, language):
         typer.echo(file)
     return ExitCode.OK
 

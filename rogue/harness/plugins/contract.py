@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import partial
 from random import Random
 from typing import Final
 
@@ -28,6 +29,8 @@ CWND_PACKETS_MAX: Final = 1e6
 SEGMENTS: Final = Segments(65_536, 131_072)
 
 Call = Sample | str
+CONTRACTS: Final[dict[str, Callable[[str], list[str]]]] = {}
+"""Of kinds that a testbed knows, by its own word: from the name of an entry to its faults."""
 
 
 def contract_faults(plugin: LoadedPlugin) -> list[str]:
@@ -38,7 +41,8 @@ def contract_faults(plugin: LoadedPlugin) -> list[str]:
         if kind == "control":
             found += [f"{added}: {fault}" for fault in control_faults(CONGESTION_CONTROLS[name])]
         else:
-            found += [f"{added}: {fault}" for fault in traffic_contract.faults(kind, name)]
+            faults = CONTRACTS.get(kind, partial(traffic_contract.faults, kind))
+            found += [f"{added}: {fault}" for fault in faults(name)]
     return found
 
 

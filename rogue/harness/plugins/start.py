@@ -9,22 +9,37 @@ from rogue.harness.errors import UsageError
 from rogue.workloads.spelling import meant
 
 STARTS: Final = Path(__file__).parent / "starts"
-KINDS: Final = ("control", "workload", "topology")
+KINDS: Final = ("control", "workload", "topology", "nic-control")
+COMPILED: Final = ("nic-control",)
+"""Kinds that C++ has, too."""
+LANGUAGES: Final[dict[str, str]] = {"python": ".py", "c++": ".h"}
+"""And how the names of their files end."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
-def write_start(kind: str, name: str, directory: Path) -> list[Path]:
+def write_start(kind: str, name: str, directory: Path, language: str = "python") -> list[Path]:
     """Write a plug-in and its test; UsageError if there is something already, or the name is none."""
     if kind not in KINDS:
         raise UsageError(f"new: got {kind!r}, expected one of {', '.join(KINDS)}; {meant(kind, KINDS)}.")
     if not _NAME.fullmatch(name):
         expected = "lower-case letters, digits and _, with a letter first"
         raise UsageError(f"new: got the name {name!r}, expected {expected}; choose another name.")
-    files = {directory / f"{name}.py": kind, directory / f"test_{name}.py": "test"}
+    plugin, start = f"{name}{_ending(kind, language)}", kind if language == "python" else f"{kind}-compiled"
+    files = {directory / plugin: start, directory / f"test_{name}.py": "test"}
     there = [file for file in files if file.exists()]
     if there:
         raise UsageError(f"new: got {there[0]}, which is there already, expected a name that is free.")
-    words = {"name": name, "kind": kind, "title": "".join(part.capitalize() for part in name.split("_"))}
+    title = "".join(part.capitalize() for part in name.split("_"))
+    words = {"name": name, "file": plugin, "kind": kind.replace("-", "_"), "title": title}
     for file, start in files.items():
         file.write_text(Template((STARTS / f"{start}.txt").read_text()).substitute(words))
     return list(files)
+
+
+def _ending(kind: str, language: str) -> str:
+    if language not in LANGUAGES:
+        expected = f"one of {', '.join(LANGUAGES)}"
+        raise UsageError(f"new: got the language {language!r}, expected {expected}; {meant(language, LANGUAGES)}.")
+    if language != "python" and kind not in COMPILED:
+        raise UsageError(f"new: got a {kind} in {language}, expected python; only {COMPILED[0]} may be C++.")
+    return LANGUAGES[language]

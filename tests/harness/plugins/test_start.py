@@ -8,27 +8,31 @@ from rogue.harness.errors import UsageError
 from rogue.harness.plugins.contract import contract_faults
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin
-from rogue.harness.plugins.start import KINDS, STARTS, write_start
+from rogue.harness.plugins.start import COMPILED, KINDS, STARTS, write_start
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_start_keeps_the_contract_and_its_test_names_it(kind: str, tmp_path: Path) -> None:
-    file, test = write_start(kind, "my_own", tmp_path)
+@pytest.mark.parametrize(
+    ("kind", "language"), [*((kind, "python") for kind in KINDS), *((kind, "c++") for kind in COMPILED)]
+)
+def test_a_start_keeps_the_contract_and_its_test_names_it(kind: str, language: str, tmp_path: Path) -> None:
+    file, test = write_start(kind, "my_own", tmp_path, language)
     (loaded,) = load_plugins([read_plugin(str(file), "")])
-    assert loaded.adds == (f"{kind} my_own",)
+    added = f"{kind.replace('-', '_')} my_own"
+    assert loaded.adds == (added,)
     assert contract_faults(loaded) == []
-    assert f'("{kind} my_own",)' in test.read_text()
+    assert f'("{added}",)' in test.read_text()
+    assert f'with_name("{file.name}")' in test.read_text()
     assert max(len(line) for line in file.read_text().splitlines()) <= 110
 
 
 def test_each_kind_has_its_start() -> None:
-    assert {path.stem for path in STARTS.iterdir()} == {*KINDS, "test"}
+    assert {path.stem for path in STARTS.iterdir()} == {*KINDS, *(f"{kind}-compiled" for kind in COMPILED), "test"}
 
 
 @pytest.mark.parametrize(
     ("kind", "name", "words"),
     [
-        ("contrl", "x", "got 'contrl', expected one of control, workload, topology; write control if"),
+        ("contrl", "x", "got 'contrl', expected one of control, workload, topology, nic-control; write control if"),
         ("control", "My Own", "got the name 'My Own', expected lower-case letters"),
         ("control", "../x", "got the name '../x'"),
     ],
@@ -44,3 +48,18 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"test_mine\.py, which is there already"):
         write_start("control", "mine", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["test_mine.py"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "words"),
+    [
+        ("nic-control", "rust", "got the language 'rust', expected one of python, c"),
+        ("workload", "c++", r"got a workload in c\+\+, expected python; only nic-control may be C"),
+    ],
+)
+def test_a_language_that_cannot_be_is_a_sentence(
+    kind: str, language: str, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        write_start(kind, "mine", tmp_path, language)
+    assert [*tmp_path.iterdir()] == []

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from rogue.harness.plugins.contract import CONTRACTS
+from rogue.harness.testbeds.simulator.control_contract import nic_control_faults
 from rogue.harness.testbeds.simulator.features import DCQCN_MARKING, FEATURES, Feature
 from rogue.simulator import CONTROLS, CompiledKind, ControlKind, ControlParameter, PrototypeControl
 from rogue.workloads.registration import add_parts, check_class
@@ -11,6 +13,7 @@ from rogue.workloads.transports import NIC_CONTROLS, ControlFeature
 
 __all__ = ["ControlParameter", "register_nic_control"]
 
+KIND: Final = "nic_control"
 SLOW: Final = "a prototype in Python, slow"
 COMPILED: Final = "a compiled control from outside the engine"
 """What is said of each wherever it is named."""
@@ -65,4 +68,7 @@ def _add(kind: ControlKind, control: type[PrototypeControl] | CompiledKind, made
         (NIC_CONTROLS, ControlFeature(kind.meaning, kind.wants_telemetry, made_as)),
         (WORDS, kind.meaning),
     )
-    add_parts("nic_control", kind.name, parts)
+    add_parts(KIND, kind.name, parts)
+
+
+CONTRACTS[KIND] = nic_control_faults
