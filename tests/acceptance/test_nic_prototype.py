@@ -132,11 +132,13 @@ def test_one_that_cannot_be_made_is_a_sentence_of_the_plan(tmp_path: Path, init:
         assert words.replace("DCQCN", "Dcqcn") in done.err
 
 
-def test_the_example_of_the_page_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("language", "ending"), [("python", ".py"), ("cpp", ".h")])
+def test_the_examples_of_the_page_work(tmp_path: Path, language: str, ending: str) -> None:
     page = (Path(__file__).parents[2] / "docs/PLUGINS.md").read_text()
-    example = next(part for part in page.split("```python\n")[1:] if "PrototypeControl" in part)
-    (tmp_path / "halve.py").write_text('"""Halve."""\n\n' + example.partition("```")[0])
-    load_plugins([read_plugin(str(tmp_path / "halve.py"), "")])
+    examples = page.split(f"```{language}\n")[1:]
+    example = next(part for part in examples if "on_cnp" in part).partition("```")[0]
+    (tmp_path / f"halve{ending}").write_text(example)
+    load_plugins([read_plugin(str(tmp_path / f"halve{ending}"), "")])
     cell = cell_of(tmp_path, "transports=[{name: roce+pfc+halve, add: 200Mbps}]", text=INCAST)
     told = to_arrow("control", ran(cell).tables["control"]).to_pandas()
     assert told["value"].min() < 5e9

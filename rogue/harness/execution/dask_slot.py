@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from rogue.harness.errors import UsageError
+from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.execution.cell import Task, execute
 from rogue.harness.execution.lookout import Lookout
 from rogue.harness.execution.parcel import Parcel, pack
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 CONNECT_LIMIT_S: Final = 10
 _HERE: Final = ("localhost", "::1")
 _SHARED: Final = "put --out into a directory that all workers share"
+
+
+class UnloadableError(Exception):
+    """A worker cannot load a plug-in: a sentence with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,9 @@ class DaskSlot:
         assert self._task is not None, "a slot that was given a cell"
         try:
             record = future.result()
+        except UnloadableError as error:
+            words = f"a Dask worker could not load a plug-in: {error}"
+            raise WorkerDiedError(FailureKind.CONFIGURATION, words) from error
         except (Exception, CancelledError) as error:
             self._lookout.look_now()
             words = f"the Dask worker that ran the cell is lost ({type(error).__name__}: {error})"
@@ -84,9 +91,12 @@ class DaskSlot:
 
 
 def run_here(parcel: Parcel) -> CellRecord:
-    """What a worker does."""
-    with parcel.unpacked() as task:
-        return execute(task, lambda _fraction: None)
+    """What a worker does; UnloadableError if plug-ins load elsewhere and not here, for lack of a compiler."""
+    try:
+        with parcel.unpacked() as task:
+            return execute(task, lambda _fraction: None)
+    except ConfigError as error:  # which does not travel
+        raise UnloadableError(str(error)) from None
 
 
 @contextmanager

@@ -39,7 +39,9 @@ def write_start(kind: str, name: str, directory: Path, language: str = "python")
 def _ending(kind: str, language: str) -> str:
     if language not in LANGUAGES:
         expected = f"one of {', '.join(LANGUAGES)}"
-        raise UsageError(f"new: got the language {language!r}, expected {expected}; {meant(language, LANGUAGES)}.")
+        raise UsageError(
+            f"new: got the language {language!r}, expected {expected}; {meant(language, LANGUAGES)}."
+        )
     if language != "python" and kind not in COMPILED:
         raise UsageError(f"new: got a {kind} in {language}, expected python; only {COMPILED[0]} may be C++.")
     return LANGUAGES[language]

@@ -9,11 +9,12 @@ import pytest
 from helpers.cell_records import cell_record
 from helpers.experiments import SMALL, cell_of
 from helpers.fake_testbed import FakeTestbed
+from helpers.plugin_files import plugin
 
 from rogue.harness.errors import ClusterLostError, UsageError
 from rogue.harness.execution import dask_slot
 from rogue.harness.execution.cell import Task, execute
-from rogue.harness.execution.dask_slot import DaskSlot, check_code, openness
+from rogue.harness.execution.dask_slot import DaskSlot, UnloadableError, check_code, openness, run_here
 from rogue.harness.execution.lookout import Lookout
 from rogue.harness.execution.parcel import Parcel
 from rogue.harness.execution.slot import WorkerDiedError
@@ -165,3 +166,14 @@ def test_a_scheduler_that_strangers_reach_is_said(address: str) -> None:
 )
 def test_of_a_scheduler_with_tls_or_on_this_computer_nothing_is_said(address: str) -> None:
     assert openness(address) is None
+
+
+def test_a_worker_that_cannot_load_a_plugin_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = task_in(tmp_path, monkeypatch)
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(UnloadableError, match=r"my\.h: got no no-such-compiler on this computer") as caught:
+        run_here(Parcel((plugin("int nothing;", "my.h"),), b""))
+    slot = DaskSlot(Worker(trouble=caught.value), CALM)
+    with pytest.raises(WorkerDiedError, match=r"a Dask worker could not load a plug-in: my\.h: got") as lost:
+        slot.result(slot.start(task))
+    assert lost.value.kind is FailureKind.CONFIGURATION

@@ -26,13 +26,21 @@ def test_a_start_keeps_the_contract_and_its_test_names_it(kind: str, language: s
 
 
 def test_each_kind_has_its_start() -> None:
-    assert {path.stem for path in STARTS.iterdir()} == {*KINDS, *(f"{kind}-compiled" for kind in COMPILED), "test"}
+    assert {path.stem for path in STARTS.iterdir()} == {
+        *KINDS,
+        *(f"{kind}-compiled" for kind in COMPILED),
+        "test",
+    }
 
 
 @pytest.mark.parametrize(
     ("kind", "name", "words"),
     [
-        ("contrl", "x", "got 'contrl', expected one of control, workload, topology, nic-control; write control if"),
+        (
+            "contrl",
+            "x",
+            "got 'contrl', expected one of control, workload, topology, nic-control; write control if",
+        ),
         ("control", "My Own", "got the name 'My Own', expected lower-case letters"),
         ("control", "../x", "got the name '../x'"),
     ],

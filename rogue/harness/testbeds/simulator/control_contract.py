@@ -1,4 +1,4 @@
-"""What every congestion control of NICs has to keep, told alone and in a small network; faults are sentences."""
+"""What every congestion control of NICs has to keep, told alone and in a small network."""
 
 import math
 from collections.abc import Iterator
@@ -66,7 +66,9 @@ def _unbuildable(kind: ControlKind) -> Iterator[str]:
 
 def _words(error: Exception) -> str:
     place = f"{error.place}: " if isinstance(error, ControlError) and error.place else ""
-    return f"{place}{error}" if isinstance(error, ControlError) else f"it raises {type(error).__name__}: {error}"
+    return (
+        f"{place}{error}" if isinstance(error, ControlError) else f"it raises {type(error).__name__}: {error}"
+    )
 
 
 @dataclass(slots=True)
@@ -105,7 +107,7 @@ def _faults_alone(name: str) -> list[str]:
 
 def _first_fault(name: str, line_rate_bps: int, stream: Random) -> str | None:
     try:
-        told = _Told(*(NicControl(name).alone(line_rate_bps) for _ in range(2)))
+        told = _Told(NicControl(name).alone(line_rate_bps), NicControl(name).alone(line_rate_bps))
         keys = set(told.one.metrics(0))
         for number in range(1, CALLS + 1):
             if fault := told.wait(told.now_ps + stream.randrange(1, PAUSE_PS_MAX)):
