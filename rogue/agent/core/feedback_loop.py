@@ -11,7 +11,6 @@ from rogue.agent.core.instruments import NO_INSTRUMENTS, Instruments
 from rogue.agent.core.limiter import Limiter
 from rogue.agent.core.link import LinkFacts
 from rogue.agent.core.settings import TransportSettings
-from rogue.agent.core.window import Window
 
 
 @unique
@@ -46,7 +45,7 @@ class FeedbackLoop:
         self, settings: TransportSettings, link: LinkFacts, instruments: Instruments = NO_INSTRUMENTS
     ) -> None:
         self.link = link
-        segments = Segments(settings.segment_bytes, Window.BATCHES_MIN * settings.segment_bytes)
+        segments = Segments(settings.segment_bytes, settings.batches_min * settings.segment_bytes)
         self.cc = settings.cc_parameters.build(link, segments)
         self.rate_bps = link.line_rate_bps
         self._estimator = build_estimator(settings, link, instruments)

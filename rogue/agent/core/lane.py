@@ -43,10 +43,10 @@ class Lane:
         link: LinkFacts = feedback.link
         self._qp_num = qp_num
         self._segmenter = self.segmenter_class(
-            link, settings.segment_bytes, verbs_max // Window.BATCHES_MIN, first_wr_id
+            link, settings.segment_bytes, verbs_max // settings.batches_min, first_wr_id
         )
         window_verbs = verbs_max - self.segmenter_class.extra_verbs
-        self._window = Window(link.mtu_bytes, settings.segment_bytes, window_verbs)
+        self._window = Window(link.mtu_bytes, settings.segment_bytes, window_verbs, settings.batches_min)
         self._again: deque[Batch] = deque()
         self._unposted: deque[Batch] = deque()
         self._posted_wr_id = self._completed_wr_id = first_wr_id - 1

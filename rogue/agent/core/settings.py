@@ -19,9 +19,10 @@ class TransportSettings(Parameters):
     estimator: the RTT estimator's registry name; None: the congestion control sees no sample.
     rtt_noise_ns: an ablation: each sample gets a uniform random time of up to this added.
     segment_bytes: length of a verb cut from a larger transfer, and the bytes that one signal covers.
+    batches_min: an ablation: so many batches may be posted whatever the window says; RoGUE has two.
     hold_off_bytes: bytes posted after a write of the limiter before samples count again.
     rate_change_max_bps: how far one write may move the limiter.
-    send_queue_verbs: verbs that a lane may have in the send queue; two batches must fit.
+    send_queue_verbs: verbs that a lane may have in the send queue; `batches_min` batches must fit.
     retry_count, timeout_exponent: the queue pair's attributes; the NIC waits 4.096 us * 2^timeout_exponent
     for an ACK.
     has_shadow: whether a connection has a second queue pair, to which it turns when the first one fails.
@@ -40,6 +41,7 @@ class TransportSettings(Parameters):
     segment_bytes: int = field(metadata=between(256, 2**31))
     retry_count: int = field(metadata=between(0, 7))
     rtt_noise_ns: int = field(default=0, metadata=at_least(0))
+    batches_min: int = field(default=2, metadata=between(1, 64))
     hold_off_bytes: int = field(default=160_000, metadata=at_least(0))
     rate_change_max_bps: int = field(default=1_000_000_000, metadata=at_least(1))
     send_queue_verbs: int = field(default=512, metadata=between(2, 32_768))
@@ -53,11 +55,15 @@ class TransportSettings(Parameters):
     acknowledgement_wait_max_ns: int = field(default=64_000_000, metadata=at_least(1))
 
     def check(self) -> None:
-        """What is waited for the first time is no longer than the most that is waited."""
+        """What is waited for first is no longer than the most that is waited, and the least batches fit."""
         for name in ("resync_wait", "acknowledgement_wait"):
             first_ns, most_ns = getattr(self, f"{name}_ns"), getattr(self, f"{name}_max_ns")
             if first_ns > most_ns:
                 raise ContradictionError(f"{name}_ns", first_ns, f"{name}_max_ns", most_ns)
+        if self.batches_min > self.send_queue_verbs:
+            raise ContradictionError(
+                "batches_min", self.batches_min, "send_queue_verbs", self.send_queue_verbs
+            )
 
     @property
     def has_batch_acknowledgements(self) -> bool:

@@ -11,27 +11,34 @@ class Window:
     The next batch may be posted while posted bytes plus its own stay within max(cwnd * MTU, 2 segments), or
     while fewer than two batches are out, so that the NIC never starves behind a small window. A batch
     enters whole or not at all. Where the window is smaller than two segments it is slack and the limiter
-    alone controls; nothing switches.
+    alone controls; nothing switches. `batches_min` is these two.
 
     `verbs_max` bounds the verbs posted at once: the depth of the send queue.
 
     Source: RoGUE, sections 3.1 and 3.3.  Test: test_window.py::test_window_rule_worked_examples.
     """
 
-    BATCHES_MIN = 2
+    __slots__ = (
+        "_batches_min",
+        "_least_bytes",
+        "_mtu_bytes",
+        "_verbs_max",
+        "batches",
+        "inflight_bytes",
+        "inflight_verbs",
+    )
 
-    __slots__ = ("_least_bytes", "_mtu_bytes", "_verbs_max", "batches", "inflight_bytes", "inflight_verbs")
-
-    def __init__(self, mtu_bytes: int, segment_bytes: int, verbs_max: int) -> None:
+    def __init__(self, mtu_bytes: int, segment_bytes: int, verbs_max: int, batches_min: int = 2) -> None:
         self._mtu_bytes = mtu_bytes
-        self._least_bytes = self.BATCHES_MIN * segment_bytes
+        self._batches_min = batches_min
+        self._least_bytes = batches_min * segment_bytes
         self._verbs_max = verbs_max
         self.batches: deque[Batch] = deque()
         self.inflight_bytes = 0
         self.inflight_verbs = 0
 
     def overrules(self, cwnd_packets: float) -> bool:
-        """Whether two segments are posted although the congestion window is smaller."""
+        """Whether the least batches are posted although the congestion window is smaller."""
         return cwnd_packets * self._mtu_bytes < self._least_bytes
 
     def has_room(self, batch: Batch, cwnd_packets: float) -> bool:
@@ -40,7 +47,7 @@ class Window:
             return False
         limit_bytes = max(cwnd_packets * self._mtu_bytes, self._least_bytes)
         return (
-            self.inflight_bytes + batch.payload_bytes <= limit_bytes or len(self.batches) < self.BATCHES_MIN
+            self.inflight_bytes + batch.payload_bytes <= limit_bytes or len(self.batches) < self._batches_min
         )
 
     def push(self, batch: Batch) -> None:

@@ -149,6 +149,13 @@ def test_a_send_queue_is_used_to_its_last_verb() -> None:
     assert len(posted(lane, actions)) == 4
 
 
+def test_the_least_window_is_so_many_batches() -> None:
+    settings = settings_for("rogue", LINK.line_rate_bps, {"hold_off_bytes": 0, "batches_min": 3})
+    lane = Lane(0, 1, settings, FeedbackLoop(settings, LINK), tracing=False)
+    lane.push(Transfer(1, 9 * SEGMENT))
+    assert len(posted(lane, [])) == 3
+
+
 def reading(size_bytes: int) -> tuple[Connection, list[Action]]:
     connection = Connection(SETTINGS, LINK, 1, peer=Peer(LINK, qp_num=2))
     connection.actions()

@@ -32,6 +32,12 @@ def test_everything_that_is_counted_or_waited_for_may_be_one() -> None:
         assert getattr(settings_for("rogue", 10**10, {name: 1}), name) == 1
 
 
+def test_the_least_window_fits_the_send_queue() -> None:
+    assert settings_for("rogue", 10**10, {"batches_min": 4, "send_queue_verbs": 4}).batches_min == 4
+    with pytest.raises(SettingsError, match="got 5"):
+        settings_for("rogue", 10**10, {"batches_min": 5, "send_queue_verbs": 4})
+
+
 @pytest.mark.parametrize(("name", "edge"), [("timeout_exponent", 0), ("retry_count", 0), ("rtt_noise_ns", 0)])
 def test_zero_is_a_value_where_it_means_something(name: str, edge: int) -> None:
     """A timeout of 0 is none at all (InfiniBand Architecture Specification, 9.7.6.1.3)."""

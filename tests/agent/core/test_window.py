@@ -49,6 +49,26 @@ def test_window_rule_worked_examples(
     assert window(*posted_bytes).has_room(batch_of(next_bytes), cwnd_packets) is may_post
 
 
+@pytest.mark.parametrize(
+    ("batches_min", "posted_bytes", "may_post"),
+    [
+        (1, [SEGMENT], False),
+        (8, [SEGMENT] * 7, True),
+        (8, [SEGMENT] * 8, False),
+        (8, [10] * 7 + [9 * SEGMENT], False),  # eight batches, and beyond eight segments
+    ],
+)
+def test_the_least_window_may_be_another_number_of_batches(
+    batches_min: int, posted_bytes: list[int], may_post: bool
+) -> None:
+    posted = Window(mtu_bytes=1024, segment_bytes=SEGMENT, verbs_max=512, batches_min=batches_min)
+    for payload_bytes in posted_bytes:
+        posted.push(batch_of(payload_bytes))
+    assert posted.has_room(batch_of(SEGMENT), cwnd_packets=2) is may_post
+    assert posted.overrules(cwnd_packets=64 * batches_min - 1)
+    assert not posted.overrules(cwnd_packets=64 * batches_min)
+
+
 def test_batches_leave_in_order_and_give_their_bytes_back() -> None:
     posted = window(10, 20, 30)
     assert posted.inflight_bytes == 60
