@@ -48,6 +48,10 @@ class Waits(Generic[WaiterT, CauseT]):
                 free.append(waiter)
         return free
 
+    def is_free(self, waiter: WaiterT) -> bool:
+        """Whether a waiter misses nothing more."""
+        return not self._waits[waiter].missing
+
     def not_before_ns(self, waiter: WaiterT) -> int:
         """Until when the pauses of what has happened so far keep a waiter."""
         return self._waits[waiter].not_before_ns

@@ -174,6 +174,8 @@ class Moments:
         self._arrivals = spool.table("arrivals", ARRIVAL_COLUMNS) if "arrival" in self._told else None
         self._waits: Waits[int, Moment] = Waits()
         self._awaited: dict[str, set[Moment]] = defaultdict(set)
+        self._happened_ns: dict[Moment, int] = {}
+        """When each moment was that has been told; requests to wait may still come."""
         self._hearers: dict[str, Hearer] = {}
         self._gone: set[str] = set()
         self._release: Callable[[int, HostNs], None] | None = None
@@ -199,6 +201,9 @@ class Moments:
             self._waits.add(number, moment, pause_ns)
             self._awaited[role].add(moment)
             self._held.add(number)
+        self._free = [number for number in self._free if self._waits.is_free(number)]
+        for moment in sorted(self._awaited[role] & self._happened_ns.keys()):
+            self._happen(role, moment.kind, moment.number, self._happened_ns[moment])
         if role in self._gone:
             self._on_gone(role, self._poller.now())
 
@@ -249,6 +254,7 @@ class Moments:
 
     def _happen(self, role: str, kind: str, number: int, now_ns: int) -> None:
         moment = Moment(role, number, kind)
+        self._happened_ns[moment] = now_ns
         self._awaited[role].discard(moment)
         self._free += self._waits.happen(moment, now_ns)
         if self._release is not None:

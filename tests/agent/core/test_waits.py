@@ -10,7 +10,9 @@ def test_a_waiter_goes_on_after_the_last_of_its_causes_and_their_pauses() -> Non
     waits.add("x", "b", 5)
     assert waits
     assert waits.happen("a", 10) == []
+    assert not waits.is_free("x")
     assert waits.happen("b", 40) == ["x"]
+    assert waits.is_free("x")
     assert (waits.not_before_ns("x"), waits.last("x")) == (60, "a")
     assert not waits
 

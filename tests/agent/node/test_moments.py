@@ -90,6 +90,22 @@ def test_who_comes_late_hears_everything(node: Node) -> None:
     assert node.released == [(3, 5)]
 
 
+def test_a_moment_that_was_told_between_two_requests_counts_from_its_instant(node: Node) -> None:
+    """Or whoever asks second waits until the other role ends, which may be after hours."""
+    other = node.role("b-requester", "requester", "start", "end")
+    waiter = node.role("a-requester", "requester", "start", "end")
+    waiter.wait(after("b-requester", "start", [0, 0, 0]))
+    other.on_start(1, HostNs(900))
+    other.on_end(1, HostNs(950))
+    node.turn()
+    waiter.wait(after("b-requester", "end", [1, 0, 7], [0, 1, 0], [2, 0, 0], [2, 1, 0]))
+    waiter.attach(lambda number, not_before_ns: node.released.append((number, not_before_ns)))
+    assert node.released == [(1, 957)], "0 and 2 wait for what has not ended"
+    other.on_end(2, HostNs(980))
+    node.turn()
+    assert node.released == [(1, 957), (0, 980), (2, 980)]
+
+
 def test_a_role_waits_for_its_own_transfers_without_a_socket(node: Node) -> None:
     waiter = node.waiter(after("a-requester", "end", [1, 0, 10]), after("a-requester", "start", [2, 1, 0]))
     assert waiter.on_start(1, HostNs(10)) is None
