@@ -22,7 +22,7 @@ def new_plugin(kind: str, name: str, directory: Path, language: str) -> ExitCode
 def check_plugin(file: Path) -> ExitCode:
     """Load a plug-in and try what it registers; print what it adds, and every fault."""
     asked = read_plugin(str(file), "check-plugin")
-    (plugin,) = (each for each in load_plugins(plugins_at([file])) if each.source.sha256 == asked.sha256)
+    (plugin,) = (each for each in load_plugins(plugins_at([file])) if each.source.identity == asked.identity)
     faults = contract_faults(plugin)
     for fault in faults:
         typer.echo(f"{file}: {fault}")

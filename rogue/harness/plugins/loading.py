@@ -33,7 +33,8 @@ class LoadedPlugin:
         return any(each.split()[0] in NODE_KINDS for each in self.adds)
 
 
-_loaded: Final[dict[str, LoadedPlugin]] = {}
+_loaded: Final[dict[tuple[str, bool], LoadedPlugin]] = {}
+"""By what tells them apart."""
 
 
 def loaded_plugins() -> tuple[LoadedPlugin, ...]:
@@ -43,7 +44,7 @@ def loaded_plugins() -> tuple[LoadedPlugin, ...]:
 
 def load_plugins(sources: Iterable[PluginSource]) -> tuple[LoadedPlugin, ...]:
     """Run each that has not run here yet; ConfigError says which line of which file is wrong."""
-    return tuple(_loaded.get(source.sha256) or _load(source) for source in sources)
+    return tuple(_loaded.get(source.identity) or _load(source) for source in sources)
 
 
 def unload_plugins() -> None:
@@ -83,7 +84,7 @@ def _load(source: PluginSource) -> LoadedPlugin:
             got, expected = "a plug-in that ends the program", "one that registers what it has"
             raise ConfigError([Problem(source.file, "", got, expected, "take the exit away")]) from error
         raise
-    _loaded[source.sha256] = plugin
+    _loaded[source.identity] = plugin
     return plugin
 
 

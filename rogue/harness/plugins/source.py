@@ -38,6 +38,11 @@ class PluginSource:
         return Path(self.file).suffix == HEADER
 
     @property
+    def identity(self) -> tuple[str, bool]:
+        """What tells plug-ins apart: the text, and the language that it is read in."""
+        return self.sha256, self.is_header
+
+    @property
     def stem(self) -> str:
         """A name for a module, from that of the file."""
         return re.sub(r"\W", "_", Path(self.file).stem)
@@ -78,8 +83,8 @@ def source_of(record: PluginRecord) -> PluginSource:
 
 
 def each_once(sources: Iterable[PluginSource]) -> list[PluginSource]:
-    """The same text, named twice, is one plug-in."""
-    first: dict[str, PluginSource] = {}
+    """The same text in the same language, named twice, is one plug-in."""
+    first: dict[tuple[str, bool], PluginSource] = {}
     for source in sources:
-        first.setdefault(source.sha256, source)
+        first.setdefault(source.identity, source)
     return list(first.values())

@@ -29,7 +29,7 @@ NOBODY = Trust()
 def load_trusted(records: Sequence[PluginRecord], trust: Trust) -> tuple[LoadedPlugin, ...]:
     """Load every plug-in of a run, with the texts of its manifest; UsageError if one is not trusted."""
     named, kept = trust.named(), [source_of(record) for record in records]
-    strangers = [source.file for source in named if source.sha256 not in {each.sha256 for each in kept}]
+    strangers = [source.file for source in named if source.identity not in {each.identity for each in kept}]
     if strangers:
         got = f"--plugin {strangers[0]}: got a text that the run was not made with"
         raise UsageError(f"{got}, expected the same; --trust-plugins takes what the run keeps.")
@@ -48,7 +48,7 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
     taken = {name for plugin in load_plugins(known) for name in plugin.adds}
     for record in _untrusted(records, known, NOBODY) if trust.is_whole else ():
         source = source_of(record)
-        if source.text not in {each.text for each in known}:
+        if source.identity not in {each.identity for each in known}:
             if again := sorted(taken & set(record.adds)):
                 got = f"plug-in {record.file} of a run: got another version of {again[0]}"
                 advice = "name the one to use with --plugin, without --trust-plugins"
@@ -76,8 +76,8 @@ def _untrusted(
     records: Sequence[PluginRecord], known: Sequence[PluginSource], trust: Trust
 ) -> list[PluginRecord]:
     """Those that nobody has said may run."""
-    texts = {source.text for source in known}
-    return [] if trust.is_whole else [record for record in records if record.text not in texts]
+    trusted = {source.identity for source in known}
+    return [] if trust.is_whole else [each for each in records if source_of(each).identity not in trusted]
 
 
 def _refusal(record: PluginRecord) -> str:

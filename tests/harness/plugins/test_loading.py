@@ -43,6 +43,12 @@ def test_a_text_runs_once() -> None:
     assert load_plugins([source, source])[0] is load_plugins([plugin(FIXED_TWICE, "elsewhere.py")])[0]
 
 
+def test_a_text_that_loaded_as_python_is_not_taken_for_a_header() -> None:
+    load_plugins([plugin(FIXED_TWICE)])
+    with pytest.raises(ConfigError, match=r"my\.h"):
+        load_plugins([plugin(FIXED_TWICE, "my.h")])
+
+
 BROKEN = {
     "def f(:": r"my\.py:1: got .*, expected Python",
     "import rogue.agent\n\n1 / 0": r"my\.py:3: got ZeroDivisionError: division by zero, expected a plug-in",

@@ -27,6 +27,11 @@ def test_the_same_text_twice_is_one() -> None:
     assert each_once([one, other, same]) == [one, other]
 
 
+def test_the_same_text_in_another_language_is_another_plugin() -> None:
+    files = [plugin("a = 1", "one.py"), plugin("a = 1", "one.h")]
+    assert each_once(files) == files
+
+
 def bad_files(folder: Path) -> dict[str, str]:
     (folder / "latin.py").write_bytes(b"a = '\xe9'")
     (folder / "steering.py").write_text("a = '\x1b[2J'")

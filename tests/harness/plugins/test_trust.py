@@ -34,6 +34,15 @@ def test_nobody_trusts_what_a_run_keeps(mark: Path) -> None:
     assert loaded_plugins() == ()
 
 
+def test_a_header_that_is_trusted_does_not_vouch_for_its_text_in_python(mark: Path) -> None:
+    as_header = record().model_copy(update={"file": "my.h"})
+    file = mark.with_name("my.py")
+    file.write_text(EVIL)
+    with pytest.raises(UsageError, match="got a text that the run was not made with"):
+        load_trusted([as_header], Trust((file,)))
+    assert not mark.exists()
+
+
 def test_a_word_lets_it_run(mark: Path) -> None:
     assert [each.adds for each in load_trusted([record()], Trust((), True))] == [("control twice",)]
     assert mark.exists()
