@@ -53,7 +53,7 @@ test-hostile: setup ## read INPUTS=1000000 hostile inputs, and kill runs and fil
 	@HOSTILE_INPUTS=$(INPUTS) ROGUE_KILLS=$(KILLS) $(BIN)/pytest -n $(JOBS) --durations 0 -m long tests/hostile \
 		tests/agent/drivers/verbs/test_hostile_datagrams.py
 
-coverage: setup ## measure which branches of harness and rogue.agent the tests take (an hour on two cores); goes on where it stopped
+coverage: setup ## measure which branches of rogue.harness and rogue.agent the tests take (an hour on two cores); goes on where it stopped
 	@$(BIN)/python scripts/branch_coverage.py --jobs $(JOBS)
 
 mutants: setup ## change COUNT=300 places of rogue.agent.core, one by one, and print those that no test meets
