@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,19 +15,20 @@ from numpy.typing import NDArray
 
 from rogue.reports.files import TABLE_BYTES_MAX, read_regular
 from rogue.reports.manifest import read_manifest
-from rogue.reports.parquet_pages import unpacked_bytes
+from rogue.reports.parquet_pages import check_footer, unpacked_bytes
 from rogue.workloads.manifest import Manifest
-from rogue.workloads.printable import printable
+from rogue.workloads.printable import first_line
 from rogue.workloads.records import TABLES, ColumnType
 
 # After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
 CACHE_BYTES_MAX = 500_000_000
 VALUES_MAX: Final = 500_000_000
-"""In one table; a small file can promise any number. The longest that we write has 50 million rows."""
+"""In one table, absent columns included; a small file can promise any number.
+
+The longest that we write has 50 million rows.
+"""
 UNPACKED_BYTES_MAX: Final = 4_000_000_000
 """Of a table's pages, which a small file can fill with zeros, too."""
-FOOTER_BYTES_MAX: Final = 16_000_000
-"""What says where the columns are: some kilobytes in what we write."""
 NAMES_MAX: Final = 10_000_000
 """Different texts in one column, each of which becomes an object."""
 MISSING_CODE: Final = -1
@@ -34,7 +36,6 @@ MISSING_CODE: Final = -1
 _VALUE_BYTES = 8
 _PHYSICAL_TYPES: Final = {"INT32", "INT64", "FLOAT", "DOUBLE", "BOOLEAN", "BYTE_ARRAY"}
 """Those whose values have no length that the footer chooses."""
-_ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
 
 class Run:
@@ -118,55 +119,48 @@ def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | N
         table, problem = _decoded(content, name)
         if table is None:
             return None, problem
-        columns = {column.name: _column(table.column(column.name)) for column in TABLES[name].columns}
+        stored = set(table.column_names)
+        columns = {
+            column.name: _column(table.column(column.name))
+            if column.name in stored
+            else _absent(column.type, len(table))
+            for column in TABLES[name].columns
+        }
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        return None, f"is not a readable Parquet file ({printable(first):.120})"
+        return None, f"is not a readable Parquet file ({first_line(error, 120)})"
     return pd.DataFrame(columns, copy=False), None
 
 
 def _decoded(content: bytes, name: str) -> tuple[pa.Table | None, str | None]:
-    """Return a table with the columns of the record schema, or what is wrong with them.
+    """Return a table with those columns of the record schema that the file has, or what is wrong with them.
 
     Strings are read as the numbers that stand for them in the file. Threads would cost more than so small a
     file takes.
     """
     wanted = {column.name: column for column in TABLES[name].columns}
-    file = _file_of(content)
+    check_footer(content)
+    file = pq.ParquetFile(pa.BufferReader(content))
     kinds = {field.name: field.type for field in file.schema_arrow if field.name in wanted}
     for column in wanted.values():
         if column.name not in kinds and not column.nullable:
             return None, f"has no column {column.name}"
         if column.name in kinds and not _holds(kinds[column.name], column.type):
             return None, f"has the column {column.name} as {kinds[column.name]}, expected {column.type}"
-    _check(content, file, list(kinds))
+    _check(content, file, name, list(kinds))
     strings = [column for column in kinds if wanted[column].type == "string"]
     coded = pq.ParquetFile(pa.BufferReader(content), metadata=file.metadata, read_dictionary=strings)
     table = coded.read(list(kinds), use_threads=False)
     table.validate(full=True)
     for column in wanted.values():
-        if column.name not in kinds:
-            table = table.append_column(column.name, pa.nulls(len(table), _ARROW_TYPES[column.type]))
-        elif not column.nullable and table.column(column.name).null_count:
+        if not column.nullable and table.column(column.name).null_count:
             return None, f"has empty values in the column {column.name}"
     return table, None
 
 
-def _file_of(content: bytes) -> pq.ParquetFile:
-    """Open a file whose footer can be read; ValueError for one whose cannot.
-
-    It ends with its footer, the footer's length in four bytes, and PAR1. Source: Parquet's file format.
-    """
-    footer_bytes = int.from_bytes(content[-8:-4], "little") if content.endswith(b"PAR1") else 0
-    if footer_bytes > FOOTER_BYTES_MAX:
-        raise ValueError(f"a footer of {footer_bytes} bytes, more than can be read")
-    return pq.ParquetFile(pa.BufferReader(content))
-
-
-def _check(content: bytes, file: pq.ParquetFile, names: Collection[str]) -> None:
-    """Raise ValueError unless these columns, each of numbers or of strings, fit into memory."""
+def _check(content: bytes, file: pq.ParquetFile, table: str, names: Collection[str]) -> None:
+    """Raise ValueError unless a table with these columns, each of numbers or of strings, fits into memory."""
     metadata = file.metadata
-    if metadata.num_rows * max(1, metadata.num_columns) > VALUES_MAX:
+    if metadata.num_rows * len(TABLES[table].columns) > VALUES_MAX:
         raise ValueError(f"{metadata.num_rows} rows, more than can be read")
     stored = [file.schema.column(place) for place in range(metadata.num_columns)]
     columns = [place for place, column in enumerate(stored) if column.path in names]
@@ -193,6 +187,13 @@ def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
         raise ValueError(f"{len(values.dictionary)} different texts in a column, more than can be read")
     codes = values.indices.fill_null(MISSING_CODE).to_numpy()
     return pd.Categorical.from_codes(codes, dtype=_names_type(tuple(values.dictionary.to_pylist())))
+
+
+def _absent(kind: ColumnType, rows: int) -> NDArray[Any] | pd.Categorical:
+    """Return a column that a file lacks; no value of it is an object."""
+    if kind == "string":
+        return pd.Categorical.from_codes(np.full(rows, MISSING_CODE, np.int8), dtype=_names_type(()))
+    return np.full(rows, np.nan)
 
 
 @lru_cache(maxsize=256)

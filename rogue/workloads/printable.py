@@ -20,6 +20,12 @@ def is_printable(text: str) -> bool:
     return _STEERING.search(text) is None
 
 
+def first_line(error: BaseException, most: int) -> str:
+    """Return what an error says in its first line, or its kind if it says nothing."""
+    words = str(error).strip().splitlines() or [type(error).__name__]
+    return printable(words[0][:most])
+
+
 def shortened(text: str, most: int = 60) -> str:
     """Return the beginning of a text, fit for a sentence."""
     return printable(text if len(text) <= most else f"{text[: most - 3]}...")

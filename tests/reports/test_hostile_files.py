@@ -114,6 +114,25 @@ def test_a_small_table_cannot_promise_rows_without_end(monkeypatch: pytest.Monke
     assert problem == "is not a readable Parquet file (2 rows, more than can be read)"
 
 
+def test_columns_that_a_table_lacks_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them has a value for every row, too."""
+    row: dict[str, list[object]] = {"src": ["a"], "dst": ["b"], "t_ns": [1], "status": ["ok"]}
+    content = written(row)
+    monkeypatch.setattr(load, "VALUES_MAX", 7)
+    assert parse_table(content, "latency")[1] is None
+    monkeypatch.setattr(load, "VALUES_MAX", 6)
+    _, problem = parse_table(content, "latency")
+    assert problem == "is not a readable Parquet file (1 rows, more than can be read)"
+
+
+def test_columns_that_a_table_lacks_have_no_objects() -> None:
+    row: dict[str, list[object]] = {"src": ["a"], "dst": ["b"], "t_ns": [1], "status": ["ok"]}
+    table, problem = parse_table(written(row), "latency")
+    assert problem is None and table is not None
+    assert table["rtt_ns"].dtype == "float64" and table["group"].dtype == "category"
+    assert table[["rtt_ns", "group", "service"]].isna().all(axis=None)
+
+
 def test_a_small_table_cannot_unpack_to_more_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Zeros take no room in a file."""
     content = written({**EVENT, "flow_id": ["0" * 2_000_000]})

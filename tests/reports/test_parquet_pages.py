@@ -29,6 +29,7 @@ from helpers.forged_parquet import (
     with_page,
 )
 
+from rogue.reports import parquet_pages
 from rogue.reports.parquet_pages import PAGE_BYTES_MAX, unpacked_bytes
 
 HUGE = 1 << 30
@@ -141,8 +142,9 @@ def of_data(number: int, value: int) -> Callable[[Tree], None]:
 PAGES = {
     "1073741824 values in the pages of a column with 5": of_data(PAGE_VALUES, HUGE),
     "4 values in the pages of a column with 5": of_data(PAGE_VALUES, 4),
+    "a page of 0 values in a column with 5": of_data(PAGE_VALUES, 0),
     "a page of -1 values": of_data(PAGE_VALUES, -1),
-    "a page in encoding 7, expected PLAIN, PLAIN_DICTIONARY, RLE": of_data(PAGE_ENCODING, 7),
+    "a page in encoding 7, not PLAIN or a dictionary .*PARQUET_VERSION v1": of_data(PAGE_ENCODING, 7),
     f"a page of 5 values and {PAGE_BYTES_MAX + 1} bytes": claimed(PAGE_UNPACKED_BYTES, PAGE_BYTES_MAX + 1),
     "a page of 5 values and -1 bytes": claimed(PAGE_UNPACKED_BYTES, -1),
     "a page that ends behind its column": claimed(PAGE_PACKED_BYTES, HUGE),
@@ -179,3 +181,51 @@ def test_texts_that_repeat_what_was_before_are_refused() -> None:
     assert len(texts) < 20_000
     with pytest.raises(ValueError, match="a page in encoding 7"):
         bytes_of(texts)
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"])
+def test_who_wrote_another_encoding_learns_what_to_do(encoding: str) -> None:
+    content = table_of({"t_ns": [*range(5)]}, use_dictionary=False, column_encoding=encoding)
+    with pytest.raises(ValueError, match="pyarrow: column_encoding=None; DuckDB: PARQUET_VERSION v1"):
+        bytes_of(content)
+
+
+def test_columns_that_share_bytes_are_refused() -> None:
+    """However many groups of rows say that they have the same pages, none is read."""
+
+    def change(footer: Tree) -> None:
+        type_, (of, groups) = footer[ROW_GROUPS]
+        footer[ROW_GROUPS] = (type_, (of, groups * 30))
+        claim(footer, ROWS, 30 * 5)
+
+    with pytest.raises(ValueError, match=r"two columns in byte 4$"):
+        bytes_of(with_footer(numbers(), change))
+
+
+def test_neither_columns_nor_groups_need_stand_in_their_order() -> None:
+    content = table_of({"a": [*range(10)], "b": [*range(10)]}, row_group_size=5)
+    forward = bytes_of(content, range(2))
+
+    def change(footer: Tree) -> None:
+        footer[ROW_GROUPS][1][1].reverse()
+
+    assert bytes_of(with_footer(content, change), range(1, -1, -1)) == forward
+
+
+def test_pages_without_number_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In all columns: two of a dictionary and one page of data each."""
+    content = table_of({"a": [*range(5)], "b": [*range(5)]})
+    monkeypatch.setattr(parquet_pages, "PAGES_MAX", 4)
+    assert bytes_of(content, range(2))
+    monkeypatch.setattr(parquet_pages, "PAGES_MAX", 3)
+    with pytest.raises(ValueError, match="more than 3 pages"):
+        bytes_of(content, range(2))
+
+
+def test_groups_of_rows_without_number_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = table_of({"a": [*range(5)]}, row_group_size=1)
+    monkeypatch.setattr(parquet_pages, "GROUPS_MAX", 5)
+    assert bytes_of(content)
+    monkeypatch.setattr(parquet_pages, "GROUPS_MAX", 4)
+    with pytest.raises(ValueError, match="5 groups of rows, more than 4"):
+        bytes_of(content)

@@ -1,6 +1,6 @@
 import pytest
 
-from rogue.workloads.printable import is_printable, printable, shortened
+from rogue.workloads.printable import first_line, is_printable, printable, shortened
 
 
 @pytest.mark.parametrize("text", ["RoGUE, 8-to-1", "µs → Gb/s", "two\nlines\tand a tab", "日本", "👍"])
@@ -22,3 +22,17 @@ def test_a_long_text_is_cut() -> None:
     assert shortened("x" * 60) == "x" * 60
     assert shortened("x" * 61) == "x" * 57 + "..."
     assert shortened("ab\x1bcdefg", 6) == "ab\ufffd..."
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ValueError("one\ntwo"), "one"),
+        (ValueError("\nlate"), "late"),
+        (ValueError("x" * 90), "x" * 20),
+        (ValueError("\x1b[2J"), "\ufffd[2J"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_an_error_has_a_first_line(error: Exception, line: str) -> None:
+    assert first_line(error, 20) == line

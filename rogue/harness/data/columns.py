@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
 from rogue.workloads.mistakes import mistake
-from rogue.workloads.printable import printable, shortened
+from rogue.workloads.printable import first_line, printable, shortened
 from rogue.workloads.spelling import meant
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ PARQUET_TEXT_BYTES_MAX: Final = 100
 _ROWS_AT_ONCE: Final = 1_000_000
 """So many are decoded, and coded again."""
 SHOWN_MAX: Final = 40
+_ERROR_MAX: Final = 120
 _EXACT_MAX: Final = 2**53
 """Up to here every whole number is one of a float's."""
 
@@ -198,7 +199,10 @@ def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
     import pyarrow as pa
     from pyarrow import parquet
 
+    from rogue.reports.parquet_pages import check_footer
+
     try:
+        check_footer(source.content)
         file = parquet.ParquetFile(pa.BufferReader(source.content))
         names = file.schema_arrow.names
         _check_names(source, names, known)
@@ -209,8 +213,8 @@ def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
         return table
     except PydanticCustomError:
         raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        got = f"{source.name} ({str(error).splitlines()[0][:80]})"
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        got = f"{source.name} ({first_line(error, _ERROR_MAX)})"
         raise mistake("Parquet that is whole", "write the file again", got) from error
 
 
