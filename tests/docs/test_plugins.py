@@ -22,7 +22,7 @@ def test_every_command_does_what_the_page_says(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    assert "halve.py: control halve: as every other one" in done.stdout
+    assert "halve.py: control halve keeps the contract" in done.stdout
     assert "(plug-in halve.py)" in done.stdout
     assert (tmp_path / "test_halve.py").is_file()
     (run,) = (tmp_path / "results/halve").iterdir()

@@ -43,7 +43,10 @@ ResumedRun = Annotated[
 Plugins = Annotated[
     list[Path] | None,
     typer.Option(
-        "--plugin", metavar="FILE", help="Load a plug-in, which is Python code; repeatable.", dir_okay=False
+        "--plugin",
+        metavar="FILE",
+        help="Load a plug-in (Python, or a control of NICs in C++); repeatable.",
+        dir_okay=False,
     ),
 ]
 TrustsPlugins = Annotated[

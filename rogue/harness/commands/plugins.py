@@ -1,6 +1,7 @@
 """`rogue new` and `rogue check-plugin`."""
 
 from pathlib import Path
+from typing import Final
 
 import typer
 
@@ -10,6 +11,10 @@ from rogue.harness.plugins.installed import plugins_at
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.harness.plugins.start import write_start
+from rogue.workloads.printable import printable
+
+KINDS: Final = {"nic_control": "NIC control"}
+"""Of registries whose word is no English."""
 
 
 def new_plugin(kind: str, name: str, directory: Path, language: str) -> ExitCode:
@@ -25,8 +30,10 @@ def check_plugin(file: Path) -> ExitCode:
     (plugin,) = (each for each in load_plugins(plugins_at([file])) if each.source.identity == asked.identity)
     faults = contract_faults(plugin)
     for fault in faults:
-        typer.echo(f"{file}: {fault}")
+        typer.echo(printable(f"{file}: {fault}"))
     if faults:
         return ExitCode.CELLS_FAILED
-    typer.echo(f"{file}: {', '.join(plugin.adds)}: as every other one")
+    for added in plugin.adds:
+        kind, name = added.split()
+        typer.echo(f"{file}: {KINDS.get(kind, kind)} {name} keeps the contract")
     return ExitCode.OK

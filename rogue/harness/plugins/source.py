@@ -15,6 +15,7 @@ from rogue.workloads.printable import is_printable
 SIZE_BYTES_MAX: Final = 1_000_000
 ADVICE: Final = "name a Python file or a header in C++; `rogue new control NAME` writes one"
 HEADER: Final = ".h"
+OTHERS_IN_CPP: Final = (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,9 @@ class PluginSource:
 
 def read_plugin(file: str, place: str, *, is_installed: bool = False) -> PluginSource:
     """Read a plug-in's file; ConfigError blames the place that named it."""
+    if (end := Path(file).suffix.lower()) in OTHERS_IN_CPP:
+        expected = f".py, or {HEADER} for a control in C++"
+        raise ConfigError([Problem(place, "", f"{file}, a file ending in {end}", expected, "rename it")])
     try:
         path = Path(file)
         if not stat.S_ISREG(path.stat().st_mode):

@@ -19,10 +19,22 @@ def test_a_start_is_written_and_passes(tmp_path: Path) -> None:
     written = rogue(tmp_path, "new", "control", "mine")
     assert (written.code, written.out) == (0, "mine.py\ntest_mine.py\n")
     checked = rogue(tmp_path, "check-plugin", "mine.py")
-    assert (checked.code, checked.out) == (0, "mine.py: control mine: as every other one\n")
+    assert (checked.code, checked.out) == (0, "mine.py: control mine keeps the contract\n")
     again = rogue(tmp_path, "new", "control", "mine")
     assert again.code == 2
     assert "mine.py, which is there already" in again.err
+
+
+def test_what_a_control_says_does_not_steer_the_terminal(tmp_path: Path) -> None:
+    rogue(tmp_path, "new", "nic-control", "mine", "--language", "c++")
+    text = (tmp_path / "mine.h").read_text()
+    (tmp_path / "mine.h").write_text(
+        text.replace("deadline_ps = now", 'rogue::fail("\\x1b[2J"); deadline_ps = now', 1)
+    )
+    checked = rogue(tmp_path, "check-plugin", "mine.h")
+    assert checked.code == 1
+    assert "\ufffd[2J" in checked.out
+    assert "\x1b" not in checked.out
 
 
 def test_what_breaks_the_contract_is_said(tmp_path: Path) -> None:

@@ -46,6 +46,14 @@ def bad_files(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.parametrize("end", [".cpp", ".cc", ".HPP", ".cxx"])
+def test_a_control_in_cpp_is_a_header(end: str) -> None:
+    with pytest.raises(
+        ConfigError, match=rf"a file ending in \{end.lower()}, expected .py, or .h for a control"
+    ):
+        read_plugin(f"mine{end}", "--plugin")
+
+
 def test_what_is_no_file_of_text_is_a_sentence(tmp_path: Path) -> None:
     for name, words in bad_files(tmp_path).items():
         with pytest.raises(ConfigError, match=words) as caught:

@@ -29,6 +29,8 @@ def _kind(library: Path, file: str) -> CompiledKind:
     except AttributeError as error:
         raise ConfigError([Problem(file, "", "no control", expected, "add that line")]) from error
     except ControlError as error:
-        raise ConfigError([Problem(file, "", f"a control that {error}", expected, "include it")]) from error
+        raise ConfigError(
+            [Problem(file, "", f"a control that {error}", expected, "correct that line")]
+        ) from error
     except OSError as error:  # it needs a library that is not there
         raise ConfigError([Problem(file, "", str(error), expected, f"or remove {library}")]) from error

@@ -3,7 +3,10 @@
 import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
+import sys
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
@@ -15,15 +18,30 @@ from rogue.harness.errors import ConfigError, Problem
 INTERFACE: Final = "rogue/nic_control.h"
 FLAGS: Final = (
     "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-fvisibility=hidden",
-    "-Werror=overloaded-virtual",
+    "-Werror=overloaded-virtual", "-g1", *(("-Wl,-z,defs",) if sys.platform == "linux" else ()),
 )  # fmt: skip
 """Products and sums are rounded one by one, so that compilers give the same numbers; a call with other
-arguments than the interface's is no call."""
+arguments than the interface's is no call. What nothing defines is an error here, with its line."""
+SECONDS_MAX: Final = 120
 _TEXT: Final = "control.h"
 _ERROR: Final = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.M
 )
 _PLACE: Final = re.compile(rf"^(?:\./)?{re.escape(_TEXT)}:(\d+):", re.M)
+_REQUIRED: Final = re.compile(
+    rf"^(?:\./)?{re.escape(_TEXT)}:(\d+):(?:\d+:)? +(?:recursively )?required ", re.M
+)
+_UNDEFINED: Final = re.compile(
+    rf"(?:(?:\b{re.escape(_TEXT)}|^{os.devnull}):(?P<line>\d+)|[\d)]): (?P<text>undefined reference to .*)$",
+    re.M,
+)
+_INCLUDE: Final = re.compile(
+    r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b[ \t]*(?:\"|<(?:/|[^>\n]*\.\.)).*$", re.M
+)
+_SEARCHED: Final = frozenset(
+    ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "LIBRARY_PATH")
+) | {"GCC_EXEC_PREFIX", "COMPILER_PATH"}
+"""Variables that bring in files which are not the compiler's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +52,21 @@ class Compiler:
     version: str
 
     def compile(self, text: str, directory: Path) -> "Compiled":
-        """Make `control.so` in a directory that has nothing else; a text includes no file beside it."""
-        (directory / _TEXT).write_text(text)
+        """Make `control.so` in a directory that has nothing else.
+
+        A text names no file but the compiler's own and the interface: what else it includes would not
+        travel with it. An include that a macro or a comment hides is not seen here.
+        """
+        if foreign := _INCLUDE.search(text):
+            line = text.count("\n", 0, foreign.start()) + 1
+            return Compiled(None, f"{_TEXT}:{line}: error: {foreign[0].strip()}")
+        (directory / _TEXT).write_text(text, encoding="utf-8")
         library = directory / "control.so"
         with as_file(_include()) as include:
             command = [*self.words, *FLAGS, "-I", str(include), "-include", _TEXT, "-x", "c++", os.devnull]
             done = _run([*command, "-o", str(library)], directory)
+        if done.returncode == 0 and not library.is_file():
+            return Compiled(None, f"{shlex.join(self.words)}, which wrote no library", is_text_at_fault=False)
         return Compiled(library if done.returncode == 0 else None, done.stderr)
 
 
@@ -50,16 +77,28 @@ class Compiled:
     library: Path | None
     """None: it is no C++, or does not fit the interface."""
     said: str
-    """By the compiler."""
+    """By the compiler, or of it."""
+    is_text_at_fault: bool = True
 
     def problem(self, file: str, log: Path) -> Problem:
         """The first error, with the line of the file that it is about, and where all of them are."""
-        error = _ERROR.search(self.said)
-        line = _PLACE.search(self.said)
-        place = f"{file}:{line[1]}" if line else file
+        if not self.is_text_at_fault:
+            return Problem(file, "", self.said, "a compiler of C++20 that works", "name another one in CXX")
+        error = _ERROR.search(self.said) or _UNDEFINED.search(self.said)
+        line = _line_of(error, self.said) if error else None
+        place = f"{file}:{line}" if line else file
         got = error["text"] if error else (self.said.strip().splitlines() or ["no words of the compiler"])[-1]
         expected = f"C++20 that compiles with {INTERFACE} alone"
         return Problem(place, "", got, expected, f"correct the line; {log} has all that the compiler said")
+
+
+def _line_of(error: re.Match[str], said: str) -> str | None:
+    """In the author's text: of the error, else of what asked for it, else of what is said of it then."""
+    if error.re is _UNDEFINED or Path(error["file"]).name == _TEXT:
+        return error["line"]
+    asked = [*_REQUIRED.finditer(said, 0, error.start())][-1:]
+    found = asked[0] if asked else _PLACE.search(said, error.end())
+    return found[1] if found else None
 
 
 def find_compiler(file: str) -> Compiler:
@@ -67,7 +106,8 @@ def find_compiler(file: str) -> Compiler:
     named = os.environ.get("CXX", "").strip() or "c++"
     expected = "a compiler of C++20, which a control in C++ needs"
     try:
-        words = tuple(shlex.split(named))
+        program, *options = shlex.split(named)
+        words = (_absolute(program), *options)
         done = _run([*words, "--version"], Path.cwd())
     except (OSError, ValueError) as error:
         advice = "install g++ or clang (Debian: apt-get install g++), or name one in CXX"
@@ -80,15 +120,34 @@ def find_compiler(file: str) -> Compiler:
 
 def interface_text() -> str:
     """What the engine and a control share."""
-    return _include().joinpath(*INTERFACE.split("/")).read_text()
+    return _include().joinpath(*INTERFACE.split("/")).read_text(encoding="utf-8")
 
 
 def _include() -> Traversable:
     return files("rogue.simulator") / "include"
 
 
+def _absolute(program: str) -> str:
+    """Where a program is, for it is called in another directory; FileNotFoundError if it is nowhere."""
+    found = shutil.which(program)
+    if found is None:
+        raise FileNotFoundError(program)
+    return str(Path(found).absolute())
+
+
 def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "LC_ALL": "C"}
-    return subprocess.run(
-        command, cwd=directory, env=environment, capture_output=True, text=True, errors="replace", check=False
-    )
+    """With all that it starts in a group of its own, which ends when time is over."""
+    environment = {key: value for key, value in os.environ.items() if key not in _SEARCHED}
+    with subprocess.Popen(
+        command, cwd=directory, env={**environment, "LC_ALL": "C"}, process_group=0, encoding="utf-8",
+        errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        try:
+            said, complaints = process.communicate(timeout=SECONDS_MAX)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            said, complaints = "", f"{command[0]}, which took more than {SECONDS_MAX} s"
+        process.wait()
+    return subprocess.CompletedProcess(command, process.returncode, said, complaints)

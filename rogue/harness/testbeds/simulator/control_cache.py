@@ -18,7 +18,7 @@ OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
 def library_of(text: str, file: str) -> Path:
     """The library of a control's text, compiled if it is not there yet; ConfigError says what is wrong."""
-    compiler, cache = find_compiler(file), cache_directory("controls")
+    compiler, cache = find_compiler(file), cache_directory("controls").absolute()
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         _require_ours(cache, cache, stat.S_ISDIR)
@@ -44,7 +44,7 @@ def _compile(compiler: Compiler, text: str, file: str, library: Path) -> None:
         compiled = compiler.compile(text, Path(fresh))
         if compiled.library is None:
             log = Path(fresh) / "log"
-            log.write_text(compiled.said)
+            log.write_text(compiled.said, encoding="utf-8")
             kept = library.with_suffix(".log")
             log.replace(kept)
             raise ConfigError([compiled.problem(file, kept)])

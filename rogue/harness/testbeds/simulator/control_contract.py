@@ -157,13 +157,13 @@ def _fault_now(told: _Told, keys: set[str]) -> str | None:
         (each.rate_bps, each.window_bytes, each.deadline_ps, each.metrics(told.now_ps))
         for each in (told.one, told.other)
     ]
-    if said[0] != said[1]:
-        return "the same calls gave another result, expected no clock and no unseeded random numbers"
     metrics = said[0][3]
-    if set(metrics) != keys:
-        return f"metrics() has other names than before: {', '.join(sorted(set(metrics) ^ keys))}"
     if not all(math.isfinite(value) for value in metrics.values()):
         return f"metrics() has a value that is not finite: {metrics}"
+    if said[0] != said[1]:
+        return "the same calls gave another result, expected no clock and no unseeded random numbers"
+    if set(metrics) != keys:
+        return f"metrics() has other names than before: {', '.join(sorted(set(metrics) ^ keys))}"
     return None
 
 

@@ -7,6 +7,7 @@ from rogue.harness.plugins.contract import CONTRACTS
 from rogue.harness.testbeds.simulator.control_contract import nic_control_faults
 from rogue.harness.testbeds.simulator.features import DCQCN_MARKING, FEATURES, Feature
 from rogue.simulator import CONTROLS, CompiledKind, ControlKind, ControlParameter, PrototypeControl
+from rogue.workloads.printable import printable
 from rogue.workloads.registration import add_parts, check_class
 from rogue.workloads.transports import FEATURES as WORDS
 from rogue.workloads.transports import NIC_CONTROLS, ControlFeature
@@ -17,6 +18,8 @@ KIND: Final = "nic_control"
 SLOW: Final = "a prototype in Python, slow"
 COMPILED: Final = "a compiled control from outside the engine"
 """What is said of each wherever it is named."""
+RESERVED: Final = ("name", "variant")
+"""What an experiment says of a transport beside the parameters."""
 
 
 def register_nic_control(
@@ -43,8 +46,8 @@ def register_compiled_control(control: CompiledKind) -> None:
     """The same for one that was compiled."""
     kind = ControlKind(
         control.name,
-        f"{control.meaning.rstrip('.')} ({COMPILED})",
-        tuple(ControlParameter(*each) for each in control.parameters),
+        f"{printable(control.meaning).rstrip('.')} ({COMPILED})",
+        tuple(_parameter(*each) for each in control.parameters),
         control.wants_acknowledgements,
         control.wants_telemetry,
         compiled=control,
@@ -52,8 +55,17 @@ def register_compiled_control(control: CompiledKind) -> None:
     _add(kind, control, COMPILED)
 
 
+def _parameter(name: str, value: float, minimum: float, maximum: float, meaning: str) -> ControlParameter:
+    return ControlParameter(printable(name), value, minimum, maximum, printable(meaning))
+
+
 def _add(kind: ControlKind, control: type[PrototypeControl] | CompiledKind, made_as: str) -> None:
+    seen = set(RESERVED)
     for each in kind.parameters:
+        if not each.name.strip() or each.name in seen:
+            expected = f"names of parameters, each once, and not {' or '.join(RESERVED)}"
+            raise ValueError(f"{each.name!r} as the name of a parameter of {kind.name}, expected {expected}")
+        seen.add(each.name)
         if not each.minimum <= each.value <= each.maximum:
             expected = "ControlParameter(name, value, minimum, maximum, meaning) with its value in between"
             raise ValueError(f"{each!r} as a parameter of {kind.name}, expected {expected}")

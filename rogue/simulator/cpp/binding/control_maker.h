@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "base/configuration.h"
 #include "binding/fields.h"
+#include "binding/outside_text.h"
 #include "binding/python_control.h"
 #include "cc/compiled_control.h"
 #include "cc/outside_control.h"
@@ -50,6 +52,12 @@ inline CompiledKind compiled_kind(std::uintptr_t address, std::string file) {
     throw ControlError(file, "expected version " + std::to_string(rogue::abi::kVersion) +
                                  " of rogue/nic_control.h, got " + std::to_string(table->version));
   }
+  const auto* const end = table->parameters + table->parameter_count;
+  const bool has_texts = std::all_of(table->parameters, end, [](const rogue::Parameter& each) {
+    return each.name != nullptr && each.meaning != nullptr;
+  });
+  if (table->name == nullptr || table->meaning == nullptr || !has_texts)
+    throw ControlError(file, "has a name or a meaning that is a null pointer");
   return {table, std::move(file)};
 }
 
@@ -63,15 +71,15 @@ inline void bind_compiled_controls(nb::module_& module) {
           },
           nb::arg("address"), nb::arg("file"))
       .def_ro("file", &CompiledKind::file)
-      .def_prop_ro("name", [](const CompiledKind& self) { return std::string(self.table->name); })
-      .def_prop_ro("meaning", [](const CompiledKind& self) { return std::string(self.table->meaning); })
+      .def_prop_ro("name", [](const CompiledKind& self) { return outside_text(self.table->name); })
+      .def_prop_ro("meaning", [](const CompiledKind& self) { return outside_text(self.table->meaning); })
       .def_prop_ro("parameters",
                    [](const CompiledKind& self) {
                      nb::list parameters;
                      for (std::uint32_t index = 0; index < self.table->parameter_count; ++index) {
                        const rogue::Parameter& each = self.table->parameters[index];
-                       parameters.append(nb::make_tuple(std::string(each.name), each.value, each.minimum,
-                                                        each.maximum, std::string(each.meaning)));
+                       parameters.append(nb::make_tuple(outside_text(each.name), each.value, each.minimum,
+                                                        each.maximum, outside_text(each.meaning)));
                      }
                      return parameters;
                    })
@@ -84,6 +92,11 @@ inline void bind_compiled_controls(nb::module_& module) {
       .def(
           "maker",
           [](const CompiledKind& self, std::vector<double> values) {
+            if (values.size() != self.table->parameter_count) {
+              const std::string expected = std::to_string(self.table->parameter_count);
+              throw nb::value_error(
+                  ("expected " + expected + " values, got " + std::to_string(values.size())).c_str());
+            }
             return CompiledMaker{self, std::move(values)};
           },
           nb::arg("values"));

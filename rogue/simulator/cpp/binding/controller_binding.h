@@ -17,6 +17,7 @@
 
 #include "binding/bound_engine.h"
 #include "binding/control_maker.h"
+#include "binding/outside_text.h"
 #include "binding/parameter_list.h"
 #include "cc/parameters.h"
 #include "cc/registry.h"
@@ -141,7 +142,9 @@ inline void bind_controllers(nb::module_& module) {
                    })
       .def(
           "metrics",
-          [](BoundController& self, std::int64_t now_ps) { return self.controller->metrics({now_ps}); },
+          [](BoundController& self, std::int64_t now_ps) {
+            return outside_metrics(self.controller->metrics({now_ps}));
+          },
           nb::arg("now_ps"));
 }
 

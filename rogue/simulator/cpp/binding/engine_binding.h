@@ -18,6 +18,7 @@
 #include "binding/columns_to_numpy.h"
 #include "binding/configuration_fields.h"
 #include "binding/memory_binding.h"
+#include "binding/outside_text.h"
 #include "binding/part_of_engine.h"
 #include "binding/queue_pair_binding.h"
 #include "protocol/fault.h"
@@ -43,7 +44,7 @@ inline void register_exceptions() {
     };
     const auto raise_control = [](const ControlError& error) {
       const nb::object type = nb::module_::import_("rogue.simulator.errors").attr("ControlError");
-      PyErr_SetObject(type.ptr(), type(error.what(), error.place()).ptr());
+      PyErr_SetObject(type.ptr(), type(outside_text(error.what()), outside_text(error.place())).ptr());
     };
     try {
       std::rethrow_exception(pointer);
@@ -233,7 +234,13 @@ void bind_results(Class& engine) {
                result.append(nb::make_tuple(wait.link, wait.priority, wait.behind));
              return result;
            })
-      .def("control_metrics", [](Bound& self) { return self.engine.control_metrics(); })
+      .def("control_metrics",
+           [](Bound& self) {
+             nb::dict result;
+             for (const auto& [qp_num, metrics] : self.engine.control_metrics())
+               result[nb::int_(qp_num)] = outside_metrics(metrics);
+             return result;
+           })
       .def("statistics",
            [](Bound& self) {
              const Statistics statistics = self.engine.statistics();

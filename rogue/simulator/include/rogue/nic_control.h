@@ -2,7 +2,8 @@
 // the file with ROGUE_NIC_CONTROL. The file is compiled once, and loaded by the simulator.
 //
 // Both ends of a connection have one. The simulator reads the attributes after each call, and never between two.
-// A control keeps no clock, draws no unseeded random numbers and starts no threads. Times are picoseconds.
+// A control keeps no clock, draws no unseeded random numbers and starts no threads. It has no mutable globals or
+// statics: a worker runs several cells at once in one process. Times are picoseconds.
 //
 // Everything in `rogue::abi` is what passes between the simulator and the compiled control: plain structures and
 // pointers to functions, so that the two need neither the same compiler nor the same C++ library.
@@ -185,12 +186,20 @@ struct Table {
   int (*metrics)(const void* control, std::int64_t now_ps, void* sink, AddMetric add, Fault*);
 };
 
+// As much of a text in UTF-8 as fits, without half a character at its end.
+inline std::string_view fitting(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  std::size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 // Runs a call, and keeps what it throws on this side.
 template <class Call>
 int kept(Fault* fault, Call call) noexcept {
   const auto fill = [fault](std::string_view text, std::uint32_t line) {
     fault->line = line;
-    fault->text[text.copy(fault->text, sizeof fault->text - 1)] = '\0';
+    fault->text[fitting(text, sizeof fault->text - 1).copy(fault->text, sizeof fault->text)] = '\0';
     return 1;
   };
   try {

@@ -102,13 +102,78 @@ def test_nothing_calls_it_again() -> None:
     [
         (OLD, "my.h: got a control that expected version 1 of rogue/nic_control.h, got 0, expected"),
         ("int nothing;", "my.h: got no control, expected a header that ends with ROGUE_NIC_CONTROL"),
-        ('extern "C" { int wanted(); } int nothing = wanted();', "undefined symbol: wanted"),
+        (
+            'extern "C" { int wanted(); } int nothing = wanted();',
+            "my.h:1: got undefined reference to `wanted'",
+        ),
     ],
 )
 def test_what_is_no_control_is_a_sentence(text: str, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_plugins([plugin(text, "my.h")])
     assert words in str(caught.value)
+
+
+SAYING = """\
+#include <rogue/nic_control.h>
+class Mine final : public rogue::NicControl {{
+ public:
+  Mine(const rogue::Parameters&, std::int64_t line_rate_bps) : NicControl(line_rate_bps) {{
+    {constructor}
+  }}
+  rogue::Metrics metrics(std::int64_t) const override {{ return {{{{"a\\xff", 1}}}}; }}
+}};
+ROGUE_NIC_CONTROL(Mine, {name}, {meaning}, {{"gain", 1, 0, 2, {of_gain}}});
+"""
+
+
+@pytest.fixture
+def unloaded() -> Iterator[None]:
+    yield
+    unload_plugins()
+
+
+def saying(
+    constructor: str = "", name: str = '"mine"', meaning: str = '"words"', of_gain: str = '"gain"'
+) -> None:
+    text = SAYING.format(constructor=constructor, name=name, meaning=meaning, of_gain=of_gain)
+    load_plugins([plugin(text, "my.h")])
+
+
+@pytest.mark.usefixtures("unloaded")
+def test_text_that_is_no_utf8_is_told_with_its_place() -> None:
+    saying('rogue::fail("\\xff" + std::string(509, \'a\') + "\u00e9\u00e9");', meaning=r'"\xff \x1b[2J"')
+    assert CONTROLS["mine"].meaning.startswith("\ufffd \ufffd[2J (")
+    with pytest.raises(ControlError) as caught:
+        NicControl("mine").alone(10**9)
+    assert str(caught.value) == "its constructor: \ufffd" + "a" * 509, "half a character is none"
+    assert caught.value.place == "my.h:5"
+
+
+@pytest.mark.usefixtures("unloaded")
+@pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
+def test_a_metric_whose_name_is_no_utf8_is_shown(kind: type[Simulation]) -> None:
+    saying()
+    assert set(NicControl("mine").alone(10**9).metrics(0)) >= {"a\ufffd"}
+    simulation = Star(hosts=2).build(kind)
+    simulation.connect(
+        "h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=NicControl("mine")
+    )
+    assert all("a\ufffd" in metrics for metrics in simulation.control_metrics().values())
+
+
+@pytest.mark.parametrize("missing", ["name", "meaning", "of_gain"])
+def test_a_text_that_is_not_there_is_a_sentence(missing: str) -> None:
+    with pytest.raises(ConfigError, match=r"my.h: got a control that has a name or a meaning that is a null"):
+        saying(**{missing: "nullptr"})
+
+
+@pytest.mark.usefixtures("moody")
+def test_values_are_as_many_as_parameters() -> None:
+    compiled = CONTROLS["moody"].compiled
+    assert compiled is not None
+    with pytest.raises(ValueError, match="expected 1 values, got 2"):
+        compiled.maker([1, 2])
 
 
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from helpers.plugin_files import DCQCN_COMPILED
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.testbeds.simulator.compiler import Compiled, find_compiler, interface_text
+from rogue.harness.testbeds.simulator.compiler import Compiled, Compiler, find_compiler, interface_text
 
 LOG = Path("/cache/x.log")
 
@@ -44,7 +44,64 @@ def test_the_first_error_is_told_with_its_line(tmp_path: Path) -> None:
 
 def test_a_file_beside_it_is_not_there(tmp_path: Path) -> None:
     """It would not travel, nor would anybody compile again when it changes."""
-    assert problem('#include "mine.h"\n', tmp_path).startswith("my.h:1: got mine.h: No such file")
+    assert problem("#include <mine.h>\n", tmp_path).startswith("my.h:1: got mine.h: No such file")
+
+
+@pytest.mark.parametrize(
+    "line", ['#include "mine.h"', " # include  </etc/mine.h>", "#include <a/../../mine.h>"]
+)
+def test_a_file_of_the_authors_own_is_refused(line: str, tmp_path: Path) -> None:
+    said = problem(f"#include <cmath>\n{line}\n", tmp_path)
+    assert said.startswith(f"my.h:2: got {line.strip()}, expected C++20")
+
+
+def test_no_variable_brings_one_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.h").write_text("")
+    monkeypatch.setenv("CPATH", str(tmp_path / "mine"))
+    monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path / "mine"))
+    assert "mine.h: No such file" in problem("#include <mine.h>\n", tmp_path)
+
+
+def test_a_warning_is_not_the_error(tmp_path: Path) -> None:
+    said = problem("int one(int two) { two; }\n#warning three\nint four = five;\n", tmp_path)
+    assert said.startswith("my.h:3: got 'five' was not declared")
+
+
+def test_what_nothing_defines_is_an_error_with_its_line(tmp_path: Path) -> None:
+    said = problem("int wanted();\n\nint got() { return wanted(); }\n", tmp_path)
+    assert said.startswith("my.h:3: got undefined reference to `wanted()', expected C++20")
+
+
+def test_a_text_may_have_any_character(tmp_path: Path) -> None:
+    assert problem('const char* text = "grün";\nint two = grün;\n', tmp_path).startswith("my.h:2: got 'gr")
+
+
+def test_a_compiler_is_found_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mycc").write_text('#!/bin/sh\nexec c++ "$@"\n')
+    (tmp_path / "mycc").chmod(0o755)
+    (tmp_path / "build").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CXX", "./mycc -O1")
+    assert find_compiler("my.h").words == (str(tmp_path / "mycc"), "-O1")
+    assert find_compiler("my.h").compile("int one;", tmp_path / "build").library is not None
+
+
+def test_a_compiler_that_writes_nothing_is_blamed_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "true")
+    assert "true, which wrote no library, expected a compiler of C++20 that works" in problem("", tmp_path)
+
+
+def test_a_compiler_that_does_not_end_is_ended_with_all_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rogue.harness.testbeds.simulator.compiler.SECONDS_MAX", 0.3)
+    endless = Compiler(("/bin/sh", "-c", "tail -f /dev/null & wait"), "")
+    compiled = endless.compile("", tmp_path)
+    said = str(compiled.problem("my.h", LOG))
+    assert said.startswith("my.h: got /bin/sh, which took more than 0.3 s, expected C++20")
 
 
 def test_an_error_in_the_interface_has_the_line_of_the_author(tmp_path: Path) -> None:

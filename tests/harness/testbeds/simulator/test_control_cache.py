@@ -38,6 +38,13 @@ def test_another_text_and_another_compiler_make_another(
     assert compiler.calls() == 3
 
 
+def test_the_place_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loader takes a name without a slash for one that it has to search."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert library_of(TEXT, "my.h").parent == tmp_path / "cache" / "rogue-testbed" / "controls"
+
+
 def test_two_at_once_find_the_same(compiler: CountingCompiler) -> None:
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(library_of, [TEXT, TEXT], ["my.h", "my.h"])

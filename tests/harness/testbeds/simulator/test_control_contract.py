@@ -86,6 +86,13 @@ class Infinite(Kept):
         return {"ratio": float("inf")}
 
 
+class Undefined(Kept):
+    """What it believes is not even equal to itself."""
+
+    def metrics(self, now_ps: int) -> dict[str, float]:
+        return {"ratio": float("nan")}
+
+
 class Growing(Kept):
     """What it believes has new names."""
 
@@ -118,6 +125,7 @@ class Telemetric(Kept):
         (Shared, "the last on_cnp: the same calls gave another result, expected no clock"),
         (Hurried, "on_timer asked to be called again 1000 times within 500 us"),
         (Infinite, "the last on_cnp: metrics() has a value that is not finite: {"),
+        (Undefined, "the last on_cnp: metrics() has a value that is not finite: {'ratio': nan}"),
         (Growing, "metrics() has other names than before: after_0, after_1"),
     ],
 )

@@ -66,6 +66,9 @@ def test_it_goes_where_any_control_goes_and_alone() -> None:
         ("told", dict, (), "expected a subclass of PrototypeControl"),
         ("told", Told, ("g",), "expected ControlParameter"),
         ("told", Told, (ControlParameter("g", 2, 0, 1, "too much"),), "with its value in between"),
+        ("told", Told, (ControlParameter("", 1, 0, 1, "none"),), "'' as the name of a parameter of told"),
+        ("told", Told, (ControlParameter("variant", 1, 0, 1, "ours"),), "not name or variant"),
+        ("told", Told, (ControlParameter("g", 1, 0, 1, "one"),) * 2, "'g' as .* each once"),
     ],
 )
 def test_what_cannot_be_is_refused(
