@@ -22,7 +22,8 @@ def plan_text(plan: Plan, jobs: int) -> str:
     networks = dict.fromkeys(point.experiment.topology.described() for point in plan.loaded.points)
     parts = [title, *networks, "", *align(rows), ""]
     parts += _reasons(plan)
-    parts += [f"note: {words}" for words in (*hidden_values(plan.loaded), *_outside_controls(plan))]
+    notes = (*hidden_values(plan.loaded), *_outside_controls(plan), *_never_sampled(plan))
+    parts += [f"note: {words}" for words in notes]
     count = len(plan.runnable)
     parts.append(f"{count} of {len(plan.cells)} cells can run, {format_cost(plan.cost(jobs))} expected")
     return "\n".join(parts) + "\n"
@@ -52,6 +53,19 @@ def _outside_controls(plan: Plan) -> Iterator[str]:
         if name.outside is not None:
             _, made_as = name.outside
             yield f"{name} has {made_as}: the time expected is that of the engine's own controls"
+
+
+def _never_sampled(plan: Plan) -> Iterator[str]:
+    """Runs that end before the first sample of what flows deliver and controls believe."""
+    times = {
+        (cell.timing.limit_ns, cell.timing.throughput_interval_ns)
+        for cell in (planned.cell for planned in plan.runnable)
+        if cell.experiment.measures("throughput") or cell.experiment.measures("control")
+    }
+    for limit_ns, interval_ns in sorted(times):
+        if limit_ns < interval_ns:
+            often = f"flows are sampled every {interval_ns / 1e6:g} ms, a run of {limit_ns / 1e6:g} ms never"
+            yield f"{often}: measure with {{kind: throughput, interval: 100us}}"
 
 
 def format_cost(cost: Cost) -> str:

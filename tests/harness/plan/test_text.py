@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from helpers.experiments import load_text
 
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import make_plan
@@ -11,6 +12,13 @@ from rogue.harness.testbeds import find_testbed
 from rogue.harness.testbeds.simulator.features import FEATURES, KNOWN
 
 GOLDEN = Path(__file__).parent / "golden"
+SHORT = """\
+name: short
+topology: {kind: star, hosts: 3, rate: 10Gbps}
+workload: {kind: incast, senders: 2, size: 1MB, repeat_for: 3ms}
+transports: [roce]
+measure: [throughput]
+"""
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.yaml")), ids=lambda file: file.stem)
@@ -35,3 +43,16 @@ def test_plan_is_the_golden_one(file: Path) -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert format_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(("settings", "is_noted"), [([], True), (["workload.repeat_for=10ms"], False)])
+def test_a_run_that_ends_before_its_first_sample_is_told(
+    tmp_path: Path, settings: list[str], *, is_noted: bool
+) -> None:
+    loaded = load_text(tmp_path, SHORT, *settings)
+    text = plan_text(make_plan(loaded, find_testbed("simulator")), jobs=1)
+    note = (
+        "note: flows are sampled every 10 ms, a run of 3 ms never: "
+        "measure with {kind: throughput, interval: 100us}\n"
+    )
+    assert (note in text) is is_noted
