@@ -1,6 +1,7 @@
 """Loads plug-ins into this process: each runs once, and what it registered is known, or taken back."""
 
 import ast
+import inspect
 import linecache
 import sys
 import traceback
@@ -69,6 +70,8 @@ def _load(source: PluginSource) -> LoadedPlugin:
     # A process elsewhere may not have the file: tracebacks and `inspect` find the text here.
     lines = source.text.splitlines(keepends=True)
     linecache.cache[source.file] = (len(source.text), None, lines, source.file)
+    # `inspect` remembers for good which module a file is, and an edited text is another module.
+    inspect.modulesbyfile[inspect.getabsfile(module, source.file)] = source.module
     sys.modules[source.module] = module
     try:
         _run(source, module)

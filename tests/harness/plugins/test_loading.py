@@ -1,6 +1,7 @@
 """What registers is there until it is taken back; what does not load is a sentence with file and line."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 from helpers.plugin_files import FIXED_TWICE, RACK, SHOWN, SWIFT, plugin
@@ -102,3 +103,13 @@ def test_an_error_while_a_plugin_runs_has_its_line() -> None:
         module.fail()
     assert place_in_plugin(caught.value) == f"my.py:{text.splitlines().index('    raise KeyError(1)') + 1}"
     assert place_in_plugin(ValueError("of nobody")) is None
+
+
+def test_an_edited_plugin_keeps_what_stands_below_its_keys() -> None:
+    """`inspect` would go on to take the file for the module that the text before was."""
+    was = read_plugin(str(RACK), "")
+    for source in (was, replace(was, text=f"{was.text}# edited\n"), was):
+        load_plugins([source])
+        described = TOPOLOGIES["racks"].model_fields["hosts_per_rack"].description
+        unload_plugins()
+        assert described is not None
