@@ -47,11 +47,12 @@ struct Reading<ControlMaker> {
 
 // The address is that of a table, which another version of the interface may have made.
 inline CompiledKind compiled_kind(std::uintptr_t address, std::string file) {
-  const auto* table = reinterpret_cast<const rogue::abi::Table*>(address);
-  if (table->version != rogue::abi::kVersion) {
+  const auto version = *reinterpret_cast<const std::uint32_t*>(address);  // of another one no more is known
+  if (version != rogue::abi::kVersion) {
     throw ControlError(file, "expected version " + std::to_string(rogue::abi::kVersion) +
-                                 " of rogue/nic_control.h, got " + std::to_string(table->version));
+                                 " of rogue/nic_control.h, got " + std::to_string(version));
   }
+  const auto* table = reinterpret_cast<const rogue::abi::Table*>(address);
   const auto* const end = table->parameters + table->parameter_count;
   const bool has_texts = std::all_of(table->parameters, end, [](const rogue::Parameter& each) {
     return each.name != nullptr && each.meaning != nullptr;
