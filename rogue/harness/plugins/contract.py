@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import partial
 from random import Random
@@ -27,6 +27,7 @@ COARSE: Final = 0.05
 """So many samples are of round trips that a clock did not see."""
 CWND_PACKETS_MAX: Final = 1e6
 SEGMENTS: Final = Segments(65_536, 131_072)
+ANOTHER_RESULT: Final = "the same calls gave another result, expected no clock and no unseeded random numbers"
 
 Call = Sample | str
 CONTRACTS: Final[dict[str, Callable[[str], list[str]]]] = {}
@@ -111,22 +112,24 @@ def _words(call: Call) -> str:
 
 def _fault_now(one: CongestionControl, other: CongestionControl, keys: set[str]) -> str | None:
     """What is wrong after a call with one of two that were told the same."""
-    rate_bps = one.target_rate_bps
+    rate_bps, metrics = one.target_rate_bps, one.metrics()
     if not 0 < one.cwnd_packets <= CWND_PACKETS_MAX:
         return f"cwnd_packets is {one.cwnd_packets}, expected above 0 and up to a million"
     if rate_bps is not None and not 0 < rate_bps < math.inf:
         return f"target_rate_bps is {rate_bps}, expected above 0, or None"
-    if one.metrics() != other.metrics() or rate_bps != other.target_rate_bps:
-        return "the same calls gave another result, expected no clock and no unseeded random numbers"
-    return _fault_of_metrics(one, keys)
+    if fault := metrics_fault(metrics, keys):
+        return fault
+    if metrics != other.metrics() or rate_bps != other.target_rate_bps:
+        return ANOTHER_RESULT
+    if metrics.get("cwnd_packets") != one.cwnd_packets:
+        return f"metrics() has the window {metrics.get('cwnd_packets')}, expected {one.cwnd_packets}"
+    return None
 
 
-def _fault_of_metrics(control: CongestionControl, keys: set[str]) -> str | None:
-    metrics = control.metrics()
-    if metrics.get("cwnd_packets") != control.cwnd_packets:
-        return f"metrics() has the window {metrics.get('cwnd_packets')}, expected {control.cwnd_packets}"
+def metrics_fault(metrics: Mapping[str, float], keys: set[str]) -> str | None:
+    """What is wrong with what any control tells of itself, which had these names at first."""
     if set(metrics) != keys:
         return f"metrics() has other names than before: {', '.join(sorted(set(metrics) ^ keys))}"
     if not all(math.isfinite(value) for value in metrics.values()):
-        return f"metrics() has a value that is not finite: {metrics}"
+        return f"metrics() has a value that is not finite: {dict(metrics)}"
     return None

@@ -1,5 +1,6 @@
 """The contract holds for all that is shipped and for these tests' plug-ins, and finds what breaks it."""
 
+import math
 import re
 from dataclasses import dataclass
 from itertools import count
@@ -60,12 +61,24 @@ class Forgets(Fixed):
         return {"window": self.cwnd_packets}
 
 
+class Undefined(Fixed):
+    def metrics(self) -> dict[str, float]:
+        return {**super().metrics(), "ratio": math.nan}
+
+
+class Renames(Fixed):
+    def metrics(self) -> dict[str, float]:
+        return {**super().metrics(), f"call{next(COUNT)}": 0.0}
+
+
 BROKEN = {
     Shrinks: r"after 1 calls, the last a sample of \d+ ns: cwnd_packets is 0.0, expected above 0",
     Grows: r"after \d+ calls, the last a loss: cwnd_packets is 1000000000.0, expected above 0 and up to",
     Stops: "target_rate_bps is 0.0, expected above 0, or None",
     Counts: "the same calls gave another result, expected no clock",
     Divides: "it raises ZeroDivisionError: float division by zero",
+    Undefined: r"metrics\(\) has a value that is not finite: .*'ratio': nan",
+    Renames: r"metrics\(\) has other names than before: call\d+, call\d+",
     Forgets: r"metrics\(\) has the window None, expected 1.0",
 }
 

@@ -1,11 +1,11 @@
 """What every congestion control of NICs has to keep, told alone and in a small network."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Final
 
+from rogue.harness.plugins.contract import ANOTHER_RESULT, LINE_RATES_BPS, metrics_fault
 from rogue.harness.testbeds.simulator.features import FEATURES
 from rogue.simulator import (
     CONTROLS,
@@ -22,7 +22,6 @@ from rogue.simulator import (
     with_telemetry,
 )
 
-LINE_RATES_BPS: Final = (10**10, 4 * 10**10, 10**11)
 SEQUENCES: Final = 20
 CALLS: Final = 200
 TIMERS_MAX: Final = 1000
@@ -65,10 +64,9 @@ def _unbuildable(kind: ControlKind) -> Iterator[str]:
 
 
 def _words(error: Exception) -> str:
-    place = f"{error.place}: " if isinstance(error, ControlError) and error.place else ""
-    return (
-        f"{place}{error}" if isinstance(error, ControlError) else f"it raises {type(error).__name__}: {error}"
-    )
+    if not isinstance(error, ControlError):
+        return f"it raises {type(error).__name__}: {error}"
+    return f"{error.place}: {error}" if error.place else str(error)
 
 
 @dataclass(slots=True)
@@ -157,14 +155,7 @@ def _fault_now(told: _Told, keys: set[str]) -> str | None:
         (each.rate_bps, each.window_bytes, each.deadline_ps, each.metrics(told.now_ps))
         for each in (told.one, told.other)
     ]
-    metrics = said[0][3]
-    if not all(math.isfinite(value) for value in metrics.values()):
-        return f"metrics() has a value that is not finite: {metrics}"
-    if said[0] != said[1]:
-        return "the same calls gave another result, expected no clock and no unseeded random numbers"
-    if set(metrics) != keys:
-        return f"metrics() has other names than before: {', '.join(sorted(set(metrics) ^ keys))}"
-    return None
+    return metrics_fault(said[0][3], keys) or (None if said[0] == said[1] else ANOTHER_RESULT)
 
 
 def _faults_in_a_network(name: str) -> list[str]:
