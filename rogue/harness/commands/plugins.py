@@ -6,11 +6,10 @@ from typing import Final
 import typer
 
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.plugins.contract import contract_faults
-from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.installed import installed_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.harness.plugins.start import write_start
+from rogue.harness.plugins.trial import try_plugin
 from rogue.workloads.printable import printable
 
 KINDS: Final = {"nic_control": "NIC control"}
@@ -26,14 +25,12 @@ def new_plugin(kind: str, name: str, directory: Path, language: str) -> ExitCode
 
 def check_plugin(file: Path) -> ExitCode:
     """Load a plug-in and try what it registers; print what it adds, and every fault."""
-    asked = read_plugin(str(file), "check-plugin")
-    (plugin,) = (each for each in load_plugins(plugins_at([file])) if each.source.identity == asked.identity)
-    faults = contract_faults(plugin)
-    for fault in faults:
+    verdict = try_plugin(read_plugin(str(file), "check-plugin"), installed_plugins())
+    for fault in verdict.faults:
         typer.echo(printable(f"{file}: {fault}"))
-    if faults:
+    if verdict.faults:
         return ExitCode.CELLS_FAILED
-    for added in plugin.adds:
+    for added in verdict.adds:
         kind, name = added.split()
         typer.echo(f"{file}: {KINDS.get(kind, kind)} {name} keeps the contract")
     return ExitCode.OK

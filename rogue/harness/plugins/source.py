@@ -63,7 +63,8 @@ def read_plugin(file: str, place: str, *, is_installed: bool = False) -> PluginS
         path = Path(file)
         if not stat.S_ISREG(path.stat().st_mode):
             raise _error(place, f"{file}, which is no regular file")
-        content = path.read_bytes()[: SIZE_BYTES_MAX + 1]
+        with path.open("rb") as stream:
+            content = stream.read(SIZE_BYTES_MAX + 1)
         if len(content) > SIZE_BYTES_MAX:
             raise _error(place, f"{file}, which has more than {SIZE_BYTES_MAX} bytes")
         text = content.decode("utf-8").replace("\r\n", "\n")
