@@ -146,7 +146,7 @@ def list_(
         typer.Argument(
             metavar="WHAT",
             help="transports, controls, estimators, workloads, sizes, topologies, faults, probes, "
-            "experiments, measures, figures or runs.",
+            "experiments, measures, formats, figures or runs.",
             autocompletion=completion.lists,
         ),
     ],

@@ -30,7 +30,10 @@ def offered(words: str, directory: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        ("rogue plan irn", ["irn-paper/figure-7", "irn-paper/figures-1-6", "irn-paper/why/load"]),
+        (
+            "rogue plan irn",
+            ["irn-paper/figure-7", "irn-paper/figures-1-6", "irn-paper/why/load", "irn-paper/why/marks"],
+        ),
         ("rogue run --testbed s", ["simulator"]),
         ("rogue list ex", ["experiments"]),
         ("rogue figures x --only queue", ["queue_over_time", "queue_distribution", "queue_map"]),
