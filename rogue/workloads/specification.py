@@ -31,7 +31,6 @@ class Specification(BaseModel):
         allow_inf_nan=False,
         alias_generator=_name_in_file,
         validate_by_name=False,
-        use_attribute_docstrings=True,
         defer_build=True,  # most kinds of a registry are never asked for
     )
 

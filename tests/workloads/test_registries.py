@@ -3,6 +3,7 @@
 import pytest
 
 from rogue.workloads.faults import FAULTS
+from rogue.workloads.meanings import meanings
 from rogue.workloads.probes import PROBES
 from rogue.workloads.specification import Specification
 from rogue.workloads.topologies import TOPOLOGIES
@@ -25,7 +26,6 @@ def test_kind_is_explained(key: str, kind: type[Specification]) -> None:
 
 @pytest.mark.parametrize(("key", "kind"), KINDS)
 def test_parameters_are_explained(key: str, kind: type[Specification]) -> None:
-    unexplained = [
-        name for name, field in kind.model_fields.items() if name != "kind" and not field.description
-    ]
+    explained = meanings(kind)
+    unexplained = [name for name in kind.model_fields if name != "kind" and not explained.get(name)]
     assert not unexplained, f"{key}: {unexplained} need a sentence below them"

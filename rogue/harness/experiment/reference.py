@@ -8,6 +8,7 @@ from typing import Final
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from rogue.workloads.meanings import meanings
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, RATE, SIZE, TIME, Quantity
 
 REQUIRED: Final = "required"
@@ -30,13 +31,13 @@ class Key:
 
 def keys_of(kind: type[BaseModel]) -> list[Key]:
     """Every key of a part of the experiment, in order, but the `kind` by which it was chosen."""
-    properties = _properties(kind.model_json_schema())
+    properties, sentences = _properties(kind.model_json_schema()), meanings(kind)
     keys = []
     for name, field in kind.model_fields.items():
         key = field.alias or name
         if key in properties and not _is_fixed(properties[key]):
             described = _without_null(properties[key])
-            meaning = " ".join((field.description or "").split("Source:")[0].split())
+            meaning = " ".join(sentences.get(name, "").split("Source:")[0].split())
             keys.append(Key(key, type_text(described), _default(name, field, described), meaning))
     return keys
 

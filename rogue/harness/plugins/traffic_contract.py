@@ -5,6 +5,7 @@ from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
+from rogue.workloads.meanings import meanings
 from rogue.workloads.specification import Specification
 from rogue.workloads.topologies import TOPOLOGIES, Placement, Topology
 from rogue.workloads.topologies.star import Star
@@ -28,10 +29,11 @@ def faults(kind: str, name: str) -> list[str]:
 
 
 def _faults_of(entry: type[T], check: Callable[[T], Iterable[str]]) -> list[str]:
+    explained = meanings(entry)
     found = [
         f"the key {name} has no docstring"
-        for name, field in entry.model_fields.items()
-        if name != "kind" and not field.description
+        for name in entry.model_fields
+        if name != "kind" and not explained.get(name)
     ]
     made = _made(entry)
     if isinstance(made, str):

@@ -13,6 +13,7 @@ from rogue.harness.plugins.source import read_plugin
 from rogue.reports.figures import FIGURES
 from rogue.reports.metrics import METRICS, PLUGGED
 from rogue.workloads.flow_sizes import FLOW_SIZES
+from rogue.workloads.meanings import meanings
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.traffic import WORKLOADS
 
@@ -110,6 +111,6 @@ def test_an_edited_plugin_keeps_what_stands_below_its_keys() -> None:
     was = read_plugin(str(RACK), "")
     for source in (was, replace(was, text=f"{was.text}# edited\n"), was):
         load_plugins([source])
-        described = TOPOLOGIES["racks"].model_fields["hosts_per_rack"].description
+        described = meanings(TOPOLOGIES["racks"]).get("hosts_per_rack")
         unload_plugins()
         assert described is not None

@@ -1,0 +1,32 @@
+"""What stands below the keys of a model; read from its source when somebody asks, which few commands do."""
+
+import ast
+import inspect
+import textwrap
+from itertools import pairwise
+
+from pydantic import BaseModel
+
+
+def meanings(kind: type[BaseModel]) -> dict[str, str]:
+    """The docstring below each field of a model and of its bases, by the field's name.
+
+    Pydantic would read them as each model is made (`use_attribute_docstrings`): a third of a command's start.
+    """
+    found: dict[str, str] = {}
+    for each in reversed(kind.__mro__):
+        if issubclass(each, BaseModel) and each is not BaseModel:
+            found |= _below_fields(each)
+    return found
+
+
+def _below_fields(kind: type[BaseModel]) -> dict[str, str]:
+    definition = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    assert isinstance(definition, ast.ClassDef)
+    return {
+        field.target.id: inspect.cleandoc(below.value.value)
+        for field, below in pairwise(definition.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        if isinstance(below.value.value, str)
+    }
