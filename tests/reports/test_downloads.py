@@ -2,8 +2,8 @@
 
 from urllib.parse import unquote
 
-import cairosvg
 import pandas as pd
+from helpers.painted import painted
 
 from rogue.reports.downloads import LINE_MAX, downloads
 from rogue.reports.page import figure_sections
@@ -37,7 +37,7 @@ def test_every_figure_of_the_page_has_them(results: Results) -> None:
         svg = unquote(picture.href.partition(",")[2])
         assert "var(" not in svg
         assert section.title in svg
-        assert cairosvg.svg2png(bytestring=svg.encode(), output_width=300).startswith(b"\x89PNG")
+        assert painted(svg).getextrema()[0] < 128, "something is dark"
         assert unquote(table.href.partition(",")[2]).count("\n") > 1
         assert section.paste is not None
         assert section.caption.replace("\u202f", " ") in section.paste.plain.replace("\u202f", " ")

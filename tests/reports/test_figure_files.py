@@ -7,9 +7,9 @@ import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import cairosvg
 import pandas as pd
 import pytest
+from helpers.painted import painted
 from PIL import Image
 
 from rogue.reports.figure_files import FORMATS, FigureResult, FilesWanted, skipped_figures, write_figures
@@ -69,7 +69,7 @@ def test_pdf_is_as_wide_as_stated_and_embeds_its_fonts(files: Path) -> None:
         assert b"CreationDate" not in content
 
 
-def test_svg_is_read_by_cairosvg_and_needs_no_font_and_no_page(files: Path) -> None:
+def test_svg_is_read_by_another_program_and_needs_no_font_and_no_page(files: Path) -> None:
     for path in files.glob("*.svg"):
         text = path.read_text()
         root = ET.fromstring(text)
@@ -77,8 +77,7 @@ def test_svg_is_read_by_cairosvg_and_needs_no_font_and_no_page(files: Path) -> N
         assert not list(root.iter("{http://www.w3.org/2000/svg}text")), "text is outlined"
         assert root.get("width") == f"{72 * WIDTH_INCHES:g}pt"
         assert any(colour in text for colour in DARK_PARTNERS)
-        image = cairosvg.svg2png(bytestring=text.encode(), output_width=330)
-        assert image.startswith(b"\x89PNG")
+        assert painted(text).getextrema()[0] < 128, "something is dark"
 
 
 def test_png_has_300_dots_per_inch_on_white(files: Path) -> None:

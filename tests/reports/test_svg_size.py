@@ -3,11 +3,10 @@
 import io
 import xml.etree.ElementTree as ET
 
-import cairosvg
 import numpy as np
 import pytest
+from helpers.painted import painted
 from matplotlib.figure import Figure
-from PIL import Image
 
 from rogue.reports.style import figure_look
 from rogue.reports.svg_size import short_path, shrink
@@ -52,11 +51,7 @@ def test_looks_as_before_at_less_than_two_thirds_of_the_size() -> None:
     shrink(root)
     after = ET.tostring(root, encoding="unicode")
     assert len(after) < 0.66 * len(before)
-    difference = np.abs(_pixels(before) - _pixels(after))
+    pixels = [np.asarray(painted(svg, zoom=2), dtype=float) for svg in (before, after)]
+    difference = np.abs(pixels[0] - pixels[1])
     assert difference.mean() < 1.0
     assert (difference > 128).mean() < 0.001
-
-
-def _pixels(svg: str) -> np.ndarray:
-    image = cairosvg.svg2png(bytestring=svg.encode(), scale=2, background_color="white")
-    return np.asarray(Image.open(io.BytesIO(image)).convert("L"), dtype=float)
