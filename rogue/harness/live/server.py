@@ -1,13 +1,19 @@
 """Serves a few pages to browsers on this computer, and nothing to anybody else.
 
-It listens on 127.0.0.1 alone. A request whose `Host` is another name comes from a page of somebody else whose
-name was made to lead here (DNS rebinding); it is refused. A path is looked up among the pages and never leads
-to a file.
+It listens on 127.0.0.1 alone, which other users of this computer reach, too. So every path begins with a key,
+drawn anew each time, and who does not have it gets nothing. It is no cookie, for browsers send those of
+127.0.0.1 to every port, and another port may be somebody else's. A request whose `Host` is another name comes
+from a page of somebody else whose name was made to lead here (DNS rebinding); it is refused. What follows the
+key is looked up among the pages and never leads to a file.
 """
 
+import hmac
+import secrets
+import socket
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import BoundedSemaphore, Thread
 from typing import Final, Protocol, Self
 
 from rogue.harness.errors import UsageError
@@ -15,6 +21,9 @@ from rogue.harness.errors import UsageError
 ADDRESS: Final = "127.0.0.1"
 PATIENCE_SECONDS: Final = 10
 """For how long a browser may take over a request."""
+KEY_BYTES: Final = 16
+CONNECTIONS_MAX: Final = 32
+"""Each is a thread and a file of the run's own process; a page takes one or two."""
 HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
@@ -26,6 +35,15 @@ HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+
+
+WITHOUT_KEY: Final = (
+    "This page is for who started `rogue` alone, and this address lacks its key. Open the whole address: "
+    "`rogue run --live` printed it behind `live:`, `rogue watch` as its first line.\n"
+)
+
+Connection = socket.socket | tuple[bytes, socket.socket]
+"""As `socketserver` types it."""
 
 
 class Pages(Protocol):
@@ -42,19 +60,19 @@ class LiveServer:
     """A context manager; port 0 takes one that is free."""
 
     def __init__(self, pages: Pages, port: int = 0) -> None:
-        handler = type("Handler", (_Handler,), {"pages": pages})
+        self._key = secrets.token_urlsafe(KEY_BYTES)
+        handler = type("Handler", (_Handler,), {"pages": pages, "key": self._key})
         try:
-            self._server = ThreadingHTTPServer((ADDRESS, port), handler)
+            self._server = _Server((ADDRESS, port), handler)
         except OSError as error:
             expected = "a port that is free; leave it out to get one"
             raise UsageError(f"--port {port}: got {error.strerror!r}, expected {expected}.") from error
-        self._server.daemon_threads = True
         self._thread = Thread(target=self._server.serve_forever, args=(0.1,), name="live page", daemon=True)
 
     @property
     def url(self) -> str:
-        """Return where the page is."""
-        return f"http://{ADDRESS}:{self._server.server_port}/"
+        """Return where the page is, for nobody but who started it."""
+        return f"http://{ADDRESS}:{self._server.server_port}/{self._key}/"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -66,10 +84,44 @@ class LiveServer:
         self._thread.join()
 
 
+class _Server(ThreadingHTTPServer):
+    """Takes so many connections at once; others end at once, whoever opens them."""
+
+    daemon_threads = True
+
+    def __init__(self, place: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        self._free = BoundedSemaphore(CONNECTIONS_MAX)
+        super().__init__(place, handler)
+
+    def process_request(self, request: Connection, client_address: object) -> None:
+        """Begin a thread for a connection if there is room for it."""
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except RuntimeError:  # no thread is to be had
+            self._free.release()
+            raise
+
+    def process_request_thread(self, request: Connection, client_address: object) -> None:
+        """Serve a connection to its end."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Connection, client_address: object) -> None:
+        """Say nothing of a connection that breaks: anybody can have that, and the terminal is the run's."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
 class _Handler(BaseHTTPRequestHandler):
     """One request."""
 
     pages: Pages
+    key: str
     server_version = "rogue"
     sys_version = ""
     timeout = PATIENCE_SECONDS
@@ -89,9 +141,12 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def do_GET(self) -> None:
-        """Respond with a page."""
-        path = self.path.partition("?")[0]
-        page = self.pages.page(path)
+        """Respond with a page, to who has the key."""
+        key, *rest = self.path.partition("?")[0].removeprefix("/").split("/", 1)
+        if not hmac.compare_digest(key.encode(), self.key.encode()):
+            self._respond(HTTPStatus.FORBIDDEN, WITHOUT_KEY)
+            return
+        page = self.pages.page(f"/{rest[0]}") if rest else None
         if page is None:
             self._respond(HTTPStatus.NOT_FOUND, "There is no such page.\n")
         else:

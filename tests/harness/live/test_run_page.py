@@ -81,6 +81,7 @@ def test_with_figures_it_is_the_report_so_far(live: RunPage, figures: type[NoFig
     page = get(live.url)
     assert page.index("This run is going") < page.index("<p>figures</p>")
     assert '<meta http-equiv="refresh"' in page
+    assert 'href="report"' in page, "from the page's own address, which has the key"
     assert get(live.url + "report") == REPORT
 
 

@@ -2,13 +2,15 @@
 
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http.client import HTTPConnection, HTTPResponse
 from queue import Queue
+from urllib.parse import urlsplit
 
 import pytest
 
 from rogue.harness.errors import UsageError
-from rogue.harness.live.server import LiveServer
+from rogue.harness.live.server import CONNECTIONS_MAX, LiveServer
 
 PATIENCE_SECONDS = 60
 
@@ -34,14 +36,23 @@ def book() -> Book:
 
 
 @pytest.fixture
-def port(book: Book) -> Iterator[int]:
+def url(book: Book) -> Iterator[str]:
     with LiveServer(book) as server:
-        yield int(server.url.rsplit(":", 1)[1].strip("/"))
+        yield server.url
 
 
-def ask(
-    port: int, path: str = "/", method: str = "GET", host: str | None = None
-) -> tuple[HTTPResponse, bytes]:
+@pytest.fixture
+def port(url: str) -> int:
+    return urlsplit(url).port or 0
+
+
+@pytest.fixture
+def key(url: str) -> str:
+    """The key as a path begins with it."""
+    return urlsplit(url).path.rstrip("/")
+
+
+def ask(port: int, path: str, method: str = "GET", host: str | None = None) -> tuple[HTTPResponse, bytes]:
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     connection.putrequest(method, path, skip_host=True)
     connection.putheader("Host", host if host is not None else f"127.0.0.1:{port}")
@@ -61,16 +72,17 @@ def raw(port: int, request: bytes) -> bytes:
     return b"".join(parts)
 
 
-def test_a_page(port: int, book: Book) -> None:
-    response, content = ask(port)
+def test_a_page(port: int, key: str, book: Book) -> None:
+    response, content = ask(port, f"{key}/")
     assert (response.status, content.decode()) == (200, "<p>µ</p>")
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
     assert "Python" not in str(response.headers)
-    assert ask(port, "/report?x=1", host=f"localhost:{port}")[1] == b"<p>report</p>"
+    assert ask(port, f"{key}/report?x=1", host=f"localhost:{port}")[1] == b"<p>report</p>"
     assert {book.sent.get(timeout=PATIENCE_SECONDS) for _ in range(2)} == {
         "<p>µ</p>", "<p>report</p>",
     }  # fmt: skip
@@ -80,36 +92,76 @@ def test_a_page(port: int, book: Book) -> None:
     "host",
     ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "127.0.0.1:{port}.evil.example"],
 )
-def test_a_name_that_was_made_to_lead_here_gets_nothing(port: int, book: Book, host: str) -> None:
-    response, content = ask(port, host=host.format(port=port))
+def test_a_name_that_was_made_to_lead_here_gets_nothing(port: int, key: str, book: Book, host: str) -> None:
+    response, content = ask(port, f"{key}/", host=host.format(port=port))
     assert (response.status, content) == (421, b"This page is only for this computer.\n")
     assert book.asked == []
 
 
-def test_no_name_or_two_get_nothing(port: int, book: Book) -> None:
-    two = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.example\r\n\r\n".encode()
+def test_no_name_or_two_get_nothing(port: int, key: str, book: Book) -> None:
+    two = f"GET {key}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.example\r\n\r\n".encode()
     assert raw(port, two).startswith(b"HTTP/1.0 421")
-    assert raw(port, b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.0 421")
-    assert b"<p>" not in raw(port, b"GET /\r\n\r\n")
-    assert raw(
-        port, f"GET http://evil.example/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
-    ).startswith(b"HTTP/1.0 404")
+    assert raw(port, f"GET {key}/ HTTP/1.0\r\n\r\n".encode()).startswith(b"HTTP/1.0 421")
+    assert b"<p>" not in raw(port, f"GET {key}/\r\n\r\n".encode())
+    elsewhere = f"GET http://evil.example{key}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    assert raw(port, elsewhere).startswith(b"HTTP/1.0 403")
     assert book.sent.empty()
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS", "X"])
-def test_only_get(port: int, book: Book, method: str) -> None:
-    response, _ = ask(port, method=method)
+def test_only_get(port: int, key: str, book: Book, method: str) -> None:
+    response, _ = ask(port, f"{key}/", method=method)
     assert (response.status, response.headers["Allow"], book.asked) == (405, "GET", [])
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/../", "/../../etc/passwd", "/manifest.json", "/%2e%2e/", "//etc/passwd", "/cells/", "*", "/report/"],
+    ["", "/../", "/../../etc/passwd", "/manifest.json", "/%2e%2e/", "//etc/passwd", "/cells/", "/report/"],
 )
-def test_no_path_leads_to_a_file(port: int, path: str) -> None:
-    response, content = ask(port, path)
+def test_no_path_leads_to_a_file(port: int, key: str, path: str) -> None:
+    response, content = ask(port, f"{key}{path}")
     assert (response.status, content) == (404, b"There is no such page.\n")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/report", "*", "//", "/?{key}", "/{wrong}/", "/{short}/", "/{key}x/", "//{upper}/", "/\xe9/"],
+)
+def test_another_user_of_this_computer_has_no_key_and_gets_nothing(
+    port: int, key: str, book: Book, path: str
+) -> None:
+    words = {"key": key[1:], "wrong": "x" * len(key[1:]), "short": key[1:-1], "upper": key[1:].swapcase()}
+    request = f"GET {path.format(**words)} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode("latin-1")
+    response = raw(port, request)
+    assert response.startswith(b"HTTP/1.0 403")
+    assert b"`rogue run --live` printed it" in response
+    assert key.encode() not in response
+    assert book.asked == []
+
+
+def test_each_page_has_a_key_of_its_own(url: str, book: Book) -> None:
+    with LiveServer(book) as other:
+        assert urlsplit(other.url).path != urlsplit(url).path
+        assert len(urlsplit(url).path) > 20
+
+
+def test_many_who_connect_and_say_nothing_cost_the_run_few_threads_and_files(port: int) -> None:
+    with ExitStack() as silent:
+        for _ in range(CONNECTIONS_MAX):
+            silent.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS))
+        with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as one_more:
+            assert one_more.recv(1) == b""  # it ends at once
+
+
+def test_a_connection_that_breaks_is_nothing_on_the_runs_terminal(
+    book: Book, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LiveServer(book) as server, socket.socket() as broken:
+        try:
+            raise ConnectionResetError("by whoever likes")
+        except ConnectionResetError:
+            server._server.handle_error(broken, ("127.0.0.1", 1))
+    assert capsys.readouterr() == ("", "")
 
 
 def test_it_listens_on_this_computer_alone(port: int) -> None:
