@@ -129,12 +129,14 @@ def _patience_seconds() -> float:
 
 
 def openness(address: str) -> str | None:
-    """What to say of a scheduler that strangers may reach; None if it is encrypted or on this computer."""
+    """What to say of a scheduler that strangers may reach; None if it is encrypted."""
     parts = urlsplit(address if "://" in address else f"tcp://{address}")
-    host = parts.hostname or ""
-    if parts.scheme == "tls" or host in _HERE or host.startswith("127."):
+    if parts.scheme == "tls":
         return None
-    return f"{address} is open: whoever reaches it runs code as its workers' user; docs/SCALE_OUT.md has TLS."
+    host = parts.hostname or ""
+    others = ", every user of this computer," if host in _HERE or host.startswith("127.") else ""
+    who = f"whoever reaches it{others} runs code as its workers' user"
+    return f"{address} is open: {who}; docs/SCALE_OUT.md has TLS."
 
 
 def check_code(client: "Client") -> None:
