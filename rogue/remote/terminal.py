@@ -12,6 +12,7 @@ import netmiko
 import paramiko
 
 from rogue.remote.connection import Connection, known_keys, reported
+from rogue.remote.dialect import Dialect
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
 
@@ -22,18 +23,6 @@ NAME_CHARACTERS: Final = 16
 _NO_KEY: Final = "No authentication methods available"
 """What paramiko says where it has nothing to offer."""
 _LIMITS: Final = ("conn_timeout", "auth_timeout", "banner_timeout", "blocking_timeout")
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How a vendor's command line talks."""
-
-    device_type: str
-    """What netmiko calls it."""
-    prompt: str
-    """Regular expression of the end of a line on which it waits, in any mode."""
-    rejection: str
-    """Regular expression that only the reply to a wrong command matches."""
 
 
 @dataclass(frozen=True, slots=True)

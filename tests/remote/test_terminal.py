@@ -9,9 +9,10 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import PAGE_LINES, PASSWORD, served_switch
 from helpers.sshd import laboratory, needs_sshd
 
+from rogue.remote.dialect import Dialect
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.resolution import resolve
-from rogue.remote.terminal import Dialect, Secrets, open_terminal
+from rogue.remote.terminal import Secrets, open_terminal
 
 EOS = Dialect("arista_eos", r"[>#]\s*$", r"^% ")
 NOTHING = Secrets()
