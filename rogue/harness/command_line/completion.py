@@ -1,5 +1,6 @@
 """What a shell offers when somebody presses Tab: names, without importing what would run."""
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,9 @@ RESULTS: Final = Path("results")
 MANIFEST: Final = "manifest.json"
 OFFERED_MAX: Final = 30
 """Of runs the newest only."""
+_PLAIN: Final = re.compile(r"(?!-)[\w@%+=:,./-]+")
+"""What every shell takes as it stands. Shells put a name into the line unquoted, and zsh evaluates it when
+somebody presses Tab: another name, of somebody's file, could be a command."""
 LISTS: Final = (
     "transports", "controls", "estimators", "workloads", "sizes", "topologies", "faults", "probes",
     "experiments", "measures", "formats", "figures", "runs",
@@ -53,7 +57,7 @@ def figures(incomplete: str) -> list[str]:
 
 
 def _beginning(incomplete: str, words: Iterable[str]) -> list[str]:
-    return [word for word in words if word.startswith(incomplete)]
+    return [word for word in words if word.startswith(incomplete) and _PLAIN.fullmatch(word)]
 
 
 def _files(incomplete: str) -> list[str]:
@@ -68,6 +72,7 @@ def _files(incomplete: str) -> list[str]:
 
 def _entries(directory: Path, parent: str, begun: str, *, has_parent: bool) -> Iterator[str]:
     for entry in directory.iterdir():
-        if entry.name.startswith(begun) and (begun or not entry.name.startswith(".")):
-            name = f"{parent}/{entry.name}" if has_parent else entry.name
+        name = f"{parent}/{entry.name}" if has_parent else entry.name
+        is_meant = entry.name.startswith(begun) and (begun or not entry.name.startswith("."))
+        if is_meant and _PLAIN.fullmatch(name):
             yield f"{name}/" if entry.is_dir() else name

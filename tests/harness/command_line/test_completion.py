@@ -71,6 +71,43 @@ def test_files_are_offered_where_no_name_begins_so(tmp_path: Path, monkeypatch: 
     assert completion.runs("nowhere/") == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "$(touch me)",
+        "\\$(touch me)",
+        "`touch me`",
+        "a;b",
+        "a b",
+        "a\nb",
+        "a\x1b[2J",
+        "--out",
+        "a'b",
+        "a*",
+        "&",
+    ],
+)
+def test_a_name_that_a_shell_would_not_take_as_it_stands_is_not_offered(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "results" / name / "20261120T101500Z-3f9a1c"
+    run.mkdir(parents=True)
+    (run / "manifest.json").touch()
+    (tmp_path / name).touch()
+    (tmp_path / "größe=1.yaml").touch()
+    assert completion.runs("") == ["größe=1.yaml", "results/"]
+    assert completion.runs("results/") == []
+
+
+def test_a_file_that_would_be_an_option_is_not_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "--out=x").touch()
+    assert completion.runs("") == []
+
+
 def test_names_are_those_of_the_modules_that_take_long_to_import() -> None:
     assert (*LISTS, "runs") == completion.LISTS
     assert (*TESTBEDS, VIRTUAL) == completion.TESTBEDS
