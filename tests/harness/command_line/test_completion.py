@@ -81,7 +81,6 @@ def test_files_are_offered_where_no_name_begins_so(tmp_path: Path, monkeypatch: 
         "a b",
         "a\nb",
         "a\x1b[2J",
-        "--out",
         "a'b",
         "a*",
         "&",
