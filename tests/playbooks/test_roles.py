@@ -54,6 +54,17 @@ def test_a_role_is_played_and_its_page_says_what_it_changes(role: str) -> None:
     assert f"| `{role}` |" in PAGE
 
 
+def test_what_users_may_lock_is_one_word_of_one_line() -> None:
+    """Others would be limits of somebody else's choice, for everybody on the node."""
+    (task,) = load("rdma", "tasks/main.yml")
+    text = task["rogue.testbed.node_state"]["files"]["/etc/security/limits.d/rogue.conf"]["text"]
+    template = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text)
+    for value in ("unlimited", 65536, "unlimited\nroot hard nproc 0", "1\x0b2 3"):
+        lines = template.render(rdma_locked_memory=value).splitlines()
+        assert [line.split()[:3] for line in lines] == [["*", "soft", "memlock"], ["*", "hard", "memlock"]]
+        assert all(len(line.split()) == 4 for line in lines)
+
+
 def test_limiters_are_classes_that_packets_reach_by_their_traffic_class() -> None:
     template = (PLAYBOOKS / "roles/priorities/templates/limiters.tc.j2").read_text()
     environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)

@@ -156,3 +156,31 @@ def test_whatever_was_provisioned_in_whatever_order_teardown_restores(
         k: v for k, v in before.items() if k != "files"
     }
     assert {k: v for k, v in after["files"].items() if not k.startswith("var")} == before["files"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value", "words"),
+    [
+        ("packages", "base", ["-oDPkg::Pre-Invoke::=id"], "got '-oDPkg::Pre-Invoke::=id', expected the name"),
+        ("packages", "base", ["openssh-server-"], "got 'openssh-server-', expected the name of a package"),
+        ("packages", "base", ["./mine.deb"], "got './mine.deb', expected the name of a package"),
+        ("kernel_modules", "-C/tmp", True, "kernel module: got '-C/tmp', expected its name"),
+        ("kernel_modules", "/tmp/mine.ko", True, "kernel module: got '/tmp/mine.ko', expected its name"),
+        ("mtu", "../../../tmp/eth1", 1500, "interface '../../../tmp/eth1': expected its name"),
+        ("mtu", "..", 1500, "interface '..': expected its name"),
+        ("soft_roce", "eth1", "--batch", "soft_roce_device: got '--batch', expected a name such as rxe0"),
+        ("soft_roce", "-d", "rxe0", "interface '-d': expected its name"),
+        ("traffic_control", "eth1", [f"{TREE[0]}\nqdisc del dev eth0 root"], "expected one line for tc"),
+        ("traffic_control", "eth1", [*TREE, "qdisc del dev eth0 root"], "got 'qdisc del dev eth0 root'"),
+        ("roce_mode", "eth 1", {"mode": "RoCE v2", "tos": "0"}, "interface 'eth 1': expected its name"),
+        ("card_rates", "eth1\n", True, "interface 'eth1\\n': expected its name"),
+    ],
+)
+def test_what_would_be_another_word_line_or_file_is_refused_before_anything_is_done(
+    node: FakeNode, kind: str, key: str, value: object, words: str
+) -> None:
+    before = node.state()
+    with pytest.raises(StateError) as caught:
+        put(node, {"sysctls": {"net.ipv4.tcp_ecn": "1"}, kind: {key: value}})
+    assert words in str(caught.value)
+    assert (node.state(), node.commands) == (before, [])

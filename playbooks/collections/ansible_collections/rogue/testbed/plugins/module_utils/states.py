@@ -34,6 +34,11 @@ class Changes:
 def establish(system: System, ledger: Ledger, owner: str, wanted: Wanted, check: bool) -> Changes:
     """Make the node what the role wants; what the role wanted once and does not want now is undone first."""
     changes = Changes()
+    mistakes = [
+        KINDS[name].mistake(key, value) for name in KINDS for key, value in wanted.get(name, {}).items()
+    ]
+    if any(mistakes):
+        raise StateError("; ".join(filter(None, mistakes)))
     for entry in reversed(list(ledger.entries)):
         if entry.owner == owner and entry.key not in wanted.get(entry.kind, {}):
             _undo(system, ledger, entry, changes, check)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..cards import MLX5, card_of
 from ..system import CommandError, StateError, System
-from .kind import Kind, Value
+from .kind import OfInterface, Value
 
 _OBJECTS = {"ets": ("tc-tsa", "tc-bw", "prio-tc"), "pfc": ("prio-pfc",), "app": ("dscp-prio",)}
 """What is read and set, by dcb's own words. Source: dcb-ets(8), dcb-pfc(8), dcb-app(8).
@@ -18,7 +18,7 @@ _PRIORITIES, _SHARES_PERCENT = 8, 100
 _NO_BANDWIDTH = "0:0 1:0 2:0 3:0 4:0 5:0 6:0 7:0"
 
 
-class CardPriorities(Kind):
+class CardPriorities(OfInterface):
     """The key is an interface; what is there has dcb's words, such as `{"pfc": {"prio-pfc": "0:off ..."}}`.
 
     An object that a driver does not have is missing. Wanted is `{trust, dscp, priority, paused}`: what tells

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from ..system import CommandError, StateError, System
-from .kind import Kind, Value
+from .kind import OfInterface, Value
 
 _RATE = re.compile(r"\b([0-7]):(\S+)")
 
 
-class CardRates(Kind):
+class CardRates(OfInterface):
     """The key is an interface; what is there is a rate per traffic class, as dcb prints it; wanted is none.
 
     None stands for a card, a driver or an iproute2 without such limits: there is nothing to lift.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..cards import card_of, dcqcn_state, dcqcn_switches
 from ..system import StateError, System
-from .kind import Kind, Value
+from .kind import OfInterface, Value
 
 KEPT, DISABLED = "kept", "disabled"
 _FLAGS = {"enabled": "1", DISABLED: "0"}
 
 
-class Dcqcn(Kind):
+class Dcqcn(OfInterface):
     """The key is an interface; wanted is `{state, parameters: {name: value}}`.
 
     `state` is kept, enabled or disabled. Parameters have names of files of debugfs, such as rp_ai_rate.

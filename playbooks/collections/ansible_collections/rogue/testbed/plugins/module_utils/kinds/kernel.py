@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from pathlib import PurePosixPath
 
 from ..system import CommandError, StateError, System
 from .kind import Kind, Value
 
+_MODULE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+
 
 class KernelModule(Kind):
     """A module: whether it is loaded, and which others are, to tell what came with it."""
+
+    def mistake(self, key: str, wanted: Value) -> str | None:
+        """The key is a name, neither an option of modprobe's nor a file."""
+        return None if _MODULE.fullmatch(key) else f"kernel module: got {key!r}, expected its name"
 
     def observe(self, system: System, key: str) -> Value:
         """Loaded, or part of the kernel."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -9,10 +10,18 @@ from ..system import System
 
 Value = Any
 """Anything that JSON can hold."""
+_INTERFACE = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_][A-Za-z0-9_.:-]{0,14}")
 
 
 class Kind(ABC):
     """One kind of thing that provisioning changes on a node, such as a sysctl; each named by a key."""
+
+    def mistake(self, key: str, wanted: Value) -> str | None:
+        """What is wrong with what is asked for, whatever the node is like; None if nothing is.
+
+        Key and value become words of programs that root runs, lines that they read, and names of files.
+        """
+        return None
 
     @abstractmethod
     def observe(self, system: System, key: str) -> Value:
@@ -48,3 +57,13 @@ class Kind(ABC):
     def kept(self, value: Value) -> Value:
         """The part of a value that is written down as what was there afterwards."""
         return self.summary(value)
+
+
+class OfInterface(Kind):
+    """A kind whose key is a network interface."""
+
+    def mistake(self, key: str, wanted: Value) -> str | None:
+        """The key is the name of one."""
+        if _INTERFACE.fullmatch(key):
+            return None
+        return f"interface {key!r}: expected its name, at most 15 letters and digits; correct the inventory"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 from ..system import StateError, System
 from .kernel import loaded_modules, unload_unused
-from .kind import Kind, Value
+from .kind import OfInterface, Value
+
+_DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 
 
-class Mtu(Kind):
+class Mtu(OfInterface):
     """MTU of an interface, bytes."""
 
     def observe(self, system: System, key: str) -> Value:
@@ -29,8 +32,14 @@ class Mtu(Kind):
             self.establish(system, key, before)
 
 
-class SoftRoce(Kind):
+class SoftRoce(OfInterface):
     """Name of the RDMA device on an interface; None without one. Any device on it will do."""
+
+    def mistake(self, key: str, wanted: Value) -> str | None:
+        """The value is a name, too."""
+        if _DEVICE.fullmatch(wanted):
+            return super().mistake(key, wanted)
+        return f"soft_roce_device: got {wanted!r}, expected a name such as rxe0"
 
     def observe(self, system: System, key: str) -> Value:
         """The device on that interface, soft or hard, and the kernel's modules: a new device loads some."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from ..system import CommandError, StateError, System
 from .kind import Kind, Value
 
+_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*[a-z0-9.+]")
+"""Source: Debian Policy, section 5.6.1. What ends with a minus apt takes for one to remove."""
 _QUERY = ["dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Package}\n"]
 
 
@@ -13,6 +17,13 @@ class Packages(Kind):
 
     What installing them brought along is found by comparing before and after, and only that is removed again.
     """
+
+    def mistake(self, key: str, wanted: Value) -> str | None:
+        """Each is a name, neither an option of apt's, nor a file, nor one to remove."""
+        wrong = [name for name in wanted if not _NAME.fullmatch(name)]
+        if not wrong:
+            return None
+        return f"packages {key}: got {wrong[0]!r}, expected the name of a package of the distribution"
 
     def observe(self, system: System, key: str) -> Value:
         """Everything that is installed."""

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from ..cards import card_of
 from ..system import StateError, System
-from .kind import Kind, Value
+from .kind import OfInterface, Value
 
 _PLACE = "/sys/kernel/config/rdma_cm"
 _BY_ITSELF = {"mode": "RoCE v2", "tos": "0"}
 """Source: Linux, drivers/infiniband/core/cma.c (cma_add_one: RoCE v2 where the card has it)."""
 
 
-class RoceMode(Kind):
+class RoceMode(OfInterface):
     """The key is an interface, the value `{mode, tos}`; None until somebody makes the device's directory.
 
     Source: Linux, Documentation/ABI/testing/configfs-rdma_cm.

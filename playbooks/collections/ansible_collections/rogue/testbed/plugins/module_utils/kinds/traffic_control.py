@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..system import CommandError, StateError, System
-from .kind import Kind, Value
+from .kind import OfInterface, Value
 
 _LISTS = (
     ["qdisc", "show", "dev"],
@@ -20,12 +20,19 @@ _SOMEBODYS_ROOT = re.compile(r"^qdisc (?!\S+ 0: )\S+ \S+ root", re.MULTILINE)
 """The kernel numbers its own default disciplines 0."""
 
 
-class TrafficControl(Kind):
+class TrafficControl(OfInterface):
     """The key is an interface; wanted is a list of lines for `tc -batch`, and what is there is tc's own text.
 
     The kernel rounds what it is told, so the lines cannot be compared with what is there. Whoever has a
     record compares the lines with the recorded ones, and what is there with what was there then.
     """
+
+    def mistake(self, key: str, wanted: Value) -> str | None:
+        """Each line is one, and about this interface."""
+        wrong = [line for line in wanted if not line.isprintable() or f" dev {key} " not in line]
+        if not wrong:
+            return super().mistake(key, wanted)
+        return f"traffic_control {key}: got {wrong[0]!r}, expected one line for tc about this interface"
 
     def observe(self, system: System, key: str) -> Value:
         """The tree as tc prints it, without what changes by itself."""

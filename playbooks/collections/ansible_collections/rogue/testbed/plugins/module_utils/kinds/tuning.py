@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..cards import card_of
 from ..system import StateError, System
-from .kind import Kind, Value
+from .kind import Kind, OfInterface, Value
 
 
 class Governor(Kind):
@@ -28,7 +28,7 @@ class Governor(Kind):
         _write_governors(system, before)
 
 
-class CardInterrupts(Kind):
+class CardInterrupts(OfInterface):
     """Which processors a card interrupts; the key is its interface.
 
     Wanted is `local`: each of its interrupts goes to one processor of the card's own NUMA node, in turn.
