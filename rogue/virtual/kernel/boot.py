@@ -8,6 +8,7 @@ Source: Linux, Documentation/virt/uml; arch/um/kernel/time.c, time-travel=inf-cp
 """
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -29,6 +30,8 @@ EXIT: Final = "exit"
 """The code with which `main.py` ended; absent if the kernel ended first."""
 CONSOLE: Final = "console.log"
 MEMORY_MIB: Final = 512
+_PLAIN: Final = re.compile(r"[A-Za-z0-9/_.+-]+")
+"""What a kernel's command line takes for one word, and a mount's options for one option."""
 _LINES_SHOWN: Final = 20
 _WAIT_S: Final = 1.0
 
@@ -141,7 +144,8 @@ def _wait(process: "subprocess.Popen[bytes]", limit_s: float, on_wait: Callable[
 @contextmanager
 def _links(kernel: Kernel, folder: Path) -> Iterator[Path]:
     """A place with names that a kernel's command line can hold, whatever the folders are called."""
-    with tempfile.TemporaryDirectory(prefix="rogue-kernel-") as place:
+    parent = None if _PLAIN.fullmatch(tempfile.gettempdir()) else "/tmp"
+    with tempfile.TemporaryDirectory(prefix="rogue-kernel-", dir=parent) as place:
         (Path(place) / "root").symlink_to(kernel.root.resolve())
         (Path(place) / "cell").symlink_to(folder.resolve())
         yield Path(place)

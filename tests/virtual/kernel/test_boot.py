@@ -40,6 +40,17 @@ def test_a_kernel_finds_its_folder_whatever_it_is_called(tmp_path: Path, folder:
     assert {"time-travel=inf-cpu", "ro", "mem=512M", "rootfstype=hostfs"} <= set(words)
 
 
+def test_a_place_for_temporary_files_is_one_word_to_a_kernel(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "my files,ro init=sh"
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    boot(kernel_that(tmp_path, "echo done >result; echo 0 >exit"), folder, limit_s=20)
+    assert (folder / "result").read_text() == "done\n"
+    assert "init=sh" not in (folder / "console.log").read_text()
+
+
 def test_a_kernel_that_does_not_end_is_killed(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(KernelTimeoutError, match="did not end within 0 s"):
         boot(kernel_that(tmp_path, "exec sleep 1000"), folder, limit_s=0.3)
