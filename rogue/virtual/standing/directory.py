@@ -14,6 +14,8 @@ from rogue.virtual.errors import VirtualTestbedError
 
 DEFAULT_NAME: Final = "default"
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_MEANINGFUL: Final = re.compile(r"[\"'%$\\{}]|[^\S ]")
+"""What a path cannot have that stands in an option of SSH's, in an inventory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,13 @@ def names() -> list[str]:
 
 def _home() -> Path:
     configured = os.environ.get("XDG_STATE_HOME")
-    base = Path(configured) if configured else Path.home() / ".local/state"
-    return base.absolute() / "rogue" / "testbeds"
+    base = (Path(configured) if configured else Path.home() / ".local/state").absolute()
+    if found := _MEANINGFUL.search(str(base)):
+        raise VirtualTestbedError(
+            f"directory of testbeds: got {str(base)!a}, expected a path that SSH takes as it stands, without "
+            f"{found[0]!a}; set XDG_STATE_HOME to another one"
+        )
+    return base / "rogue" / "testbeds"
 
 
 @contextmanager

@@ -64,14 +64,22 @@ def _mark(directory: Path, machine: str) -> str:
 
 
 def _machines() -> Iterator[tuple[int, str, str]]:
-    """Every process that carries a mark, with the mark's directory and machine.
+    """Every process of this user that carries a mark, with the mark's directory and machine.
 
-    Programs on their way to become QEMU (setsid) carry it too.
+    Programs on their way to become QEMU (setsid) carry it too. So can those of others, who may call theirs
+    what they like.
     """
     for entry in _PROCESSES.iterdir():
-        if entry.name.isdigit() and (mark := _mark_of(int(entry.name))) is not None:
+        if entry.name.isdigit() and _is_own(entry) and (mark := _mark_of(int(entry.name))) is not None:
             place, _, machine = mark.rpartition("/")
             yield int(entry.name), place, machine
+
+
+def _is_own(process: Path) -> bool:
+    try:
+        return process.stat().st_uid == os.geteuid()
+    except OSError:  # it has ended
+        return False
 
 
 def _mark_of(pid: int) -> str | None:

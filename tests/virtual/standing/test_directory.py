@@ -28,6 +28,15 @@ def test_it_lies_where_the_user_keeps_state(monkeypatch: pytest.MonkeyPatch, tmp
     assert state_directory("first").path == tmp_path / ".local/state/rogue/testbeds/first"
 
 
+@pytest.mark.parametrize("part", ['a"b', "a'b", "a%hb", "${HOME}", "{{x}}", "a\nb", "a\\b"])
+def test_a_place_that_would_be_more_than_a_path_to_ssh_is_refused(
+    monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", f"/somewhere/{part}")
+    with pytest.raises(VirtualTestbedError, match="expected a path that SSH takes as it stands"):
+        state_directory("first")
+
+
 @pytest.mark.parametrize("name", ["", "../x", "A", "a/b", "-a", "a" * 33])
 def test_a_name_that_could_lead_elsewhere_is_refused(name: str) -> None:
     with pytest.raises(VirtualTestbedError, match="name of a testbed: got"):

@@ -29,6 +29,19 @@ def test_a_machine_is_found_by_its_directory_and_name(directory: Path, tmp_path:
     assert processes.find(tmp_path / "one") == {}
 
 
+def test_what_another_user_calls_a_machine_of_ours_is_none(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be missing, or too many, and could not be ended."""
+    processes.start(directory, "h0", MACHINE)
+    another = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: another)
+    assert processes.find(directory) == {}
+    processes.end(directory)
+    monkeypatch.undo()
+    assert set(processes.find(directory)) == {"h0"}
+
+
 def test_a_machine_has_a_session_of_its_own_and_no_parent_here(directory: Path) -> None:
     processes.start(directory, "h0", MACHINE)
     pid = processes.find(directory)["h0"]
