@@ -1,9 +1,10 @@
 """The command line: reads arguments, calls a command, turns errors into messages and exit codes."""
 
+import errno
 import io
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Final
 
 import typer
@@ -22,8 +23,10 @@ from rogue.harness.command_line import (
 from rogue.harness.errors import HarnessError
 from rogue.harness.exit_codes import ExitCode
 from rogue.remote.errors import NodeError
+from rogue.start_up import prepare
 from rogue.workloads.printable import printable
 
+_SHORT: Final = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "new thread")
 app: Final = typer.Typer(
     name="rogue",
     add_completion=True,
@@ -59,8 +62,8 @@ def rogue(
     \b
     Exit codes: 0 done; 1 a cell failed; 2 wrong command or experiment, nothing written;
     3 results without a report; 4 nothing can run on this testbed; 5 damaged run;
-    6 results cannot be written; 7 machines of a testbed fail; 70 a bug of ours; 130 Ctrl-C;
-    143 ended by the system.
+    6 results cannot be written; 7 machines of a testbed fail; 8 too little memory; 70 a bug of ours;
+    130 Ctrl-C; 143 ended by the system.
     """
 
 
@@ -93,6 +96,7 @@ app.add_typer(switch.app, name="switch")
 
 def main() -> None:
     """Entry point of `rogue`."""
+    prepare()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -122,9 +126,28 @@ def _explain(error: BaseException) -> tuple[str, ExitCode]:
             explained = f"{error.format_message()} `rogue --help` shows how.", ExitCode.USAGE
         case KeyboardInterrupt():
             explained = "stopped before anything ran.", ExitCode.INTERRUPTED
+        case _ if _is_lack_of_memory(error):
+            advice = "end other programs, ask for less at once, or raise the limit (`ulimit -v`)"
+            explained = f"this process could get no more memory; {advice}.", ExitCode.MEMORY
         case OSError():
             explained = f"{error.filename or 'the run'}: {error.strerror or error}.", ExitCode.STORAGE
         case _:
             traceback.print_exception(error)
             explained = "this is a bug of rogue; please report the lines above.", ExitCode.BUG
     return explained
+
+
+def _is_lack_of_memory(error: BaseException) -> bool:
+    """It failed for want of memory, or because something did; the loader of libraries has words alone."""
+    return any(
+        isinstance(each, MemoryError)
+        or (isinstance(each, OSError) and each.errno == errno.ENOMEM)
+        or (isinstance(each, ImportError | RuntimeError) and any(words in str(each) for words in _SHORT))
+        for each in _chain(error)
+    )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

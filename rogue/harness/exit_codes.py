@@ -21,6 +21,8 @@ class ExitCode(IntEnum):
     """The run directory cannot be written."""
     TESTBED = 7
     """Machines or nodes of a testbed do not do what was asked."""
+    MEMORY = 8
+    """This computer has too little memory for it, or lets us have too little."""
     BUG = 70
     """Our mistake."""
     INTERRUPTED = 130

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from matplotlib import rc_context
+from matplotlib import rc_context, rcParamsDefault
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +152,20 @@ def _name(transport: str, label: str) -> str:
     return f"{name} ({', '.join(own.split(','))})" if known or own != label else label
 
 
+_DEFAULTS: Final = {
+    key: value for key, value in rcParamsDefault.items() if not key.startswith(("backend", "interactive"))
+}
+
+
 @contextmanager
 def figure_look() -> Iterator[None]:
-    """Give everything that matplotlib makes and writes inside this context the look of the report."""
+    """Give everything that matplotlib makes and writes inside this context the look of the report.
+
+    What the report does not set is as matplotlib comes; a `matplotlibrc` may name programs.
+    """
     with rc_context(
         {
+            **_DEFAULTS,
             "svg.fonttype": "none",  # text stays text: it can be read aloud and searched
             "svg.hashsalt": "rogue-report",
             "text.parse_math": False,  # names come from experiment files and may contain a dollar sign

@@ -155,6 +155,10 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
             "rogue: results: Permission denied.",
         ),
         (KeyboardInterrupt(), ExitCode.INTERRUPTED, "stopped before anything ran"),
+        (MemoryError(), ExitCode.MEMORY, "rogue: this process could get no more memory; end other programs"),
+        (ImportError("l.so: failed to map segment from shared object"), ExitCode.MEMORY, "no more memory"),
+        (OSError(12, "Cannot allocate memory"), ExitCode.MEMORY, "no more memory"),
+        (ImportError("l.so: no such file"), ExitCode.BUG, "this is a bug of rogue"),
         (ZeroDivisionError("x"), ExitCode.BUG, "this is a bug of rogue"),
     ],
 )

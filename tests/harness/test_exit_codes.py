@@ -7,7 +7,7 @@ from rogue.harness.exit_codes import ExitCode
 def test_numbers_are_fixed() -> None:
     assert {code.name: code.value for code in ExitCode} == {
         "OK": 0, "CELLS_FAILED": 1, "USAGE": 2, "REPORT_FAILED": 3, "NOTHING_TO_RUN": 4, "DAMAGED": 5,
-        "STORAGE": 6, "TESTBED": 7, "BUG": 70, "INTERRUPTED": 130, "TERMINATED": 143,
+        "STORAGE": 6, "TESTBED": 7, "MEMORY": 8, "BUG": 70, "INTERRUPTED": 130, "TERMINATED": 143,
     }  # fmt: skip
 
 

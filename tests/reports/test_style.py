@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from matplotlib import rc_context, rcParams
 
 from rogue.reports.style import (
     DARK_PARTNERS,
@@ -12,6 +13,7 @@ from rogue.reports.style import (
     PAPER,
     SPARE_COLOURS,
     TRANSPORT_STYLES,
+    figure_look,
     style_of,
     styles_of,
 )
@@ -30,6 +32,13 @@ def luminance(colour: str) -> float:
 def contrast(one: str, other: str) -> float:
     lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_what_the_report_does_not_set_is_as_matplotlib_comes() -> None:
+    with rc_context({"text.usetex": True, "savefig.bbox": "tight"}):
+        with figure_look():
+            assert (rcParams["text.usetex"], rcParams["savefig.bbox"]) == (False, None)
+        assert (rcParams["text.usetex"], rcParams["savefig.bbox"]) == (True, "tight")
 
 
 def test_contrast_is_computed_as_published() -> None:

@@ -15,6 +15,7 @@ from typing import Final
 
 from rogue.harness.execution.cell import Task, execute
 from rogue.harness.execution.parcel import pack
+from rogue.start_up import safe_path
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import FailureKind
 
@@ -110,7 +111,8 @@ def _start_worker() -> _Worker:
     """Start a process that ends with us, also if nobody closes its slot."""
     ours, theirs = _CONTEXT.Pipe()
     process = _CONTEXT.Process(target=_work, args=(theirs,))
-    process.start()
+    with safe_path():
+        process.start()
     atexit.register(process.kill)
     theirs.close()
     return _Worker(process, ours)
@@ -147,7 +149,8 @@ def _signals_kept_from_children() -> Iterator[None]:
     The mask is inherited.  Python's own helper process, which starts with the first child, changes the mask
     back: it is started before.
     """
-    resource_tracker.ensure_running()
+    with safe_path():
+        resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield

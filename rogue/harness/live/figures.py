@@ -65,12 +65,13 @@ class Figures:
                     pause = max(REBUILD_SECONDS, PAUSE_PER_BUILD * (time.monotonic() - started))
 
     def _build(self, testbed: str, page: Path, finished: int) -> None:
-        words = ["-m", "rogue.harness.live.preview", testbed, str(self._run.resolve()), str(page)]
+        words = ["-P", "-m", "rogue.harness.live.preview", testbed, str(self._run.resolve()), str(page)]
         errors = page.with_name("errors.txt")
         try:
             with errors.open("wb") as stream:
                 process = subprocess.Popen(
                     [sys.executable, *words],
+                    cwd=page.parent,  # not where a person is: libraries obey files that lie there
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=stream,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.run import present_manifest
+from rogue.start_up import prepare
 
 NICENESS: Final = 19
 NICENESS_ON_THE_SIMULATOR: Final = 10
@@ -23,6 +24,7 @@ def preview(run: Path, page: Path) -> None:
 
 
 if __name__ == "__main__":
+    prepare()
     testbed, *paths = sys.argv[1:]
     os.nice(NICENESS_ON_THE_SIMULATOR if testbed == "simulator" else NICENESS)
     preview(*map(Path, paths))

@@ -13,6 +13,7 @@ from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.contract import contract_faults
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import PluginSource
+from rogue.start_up import safe_path
 
 LIMIT_S: Final = 600.0
 """What is shipped takes seconds."""
@@ -46,7 +47,8 @@ def try_plugin(asked: PluginSource, beside: Sequence[PluginSource], limit_s: flo
 def _process(asked: PluginSource, beside: Sequence[PluginSource]) -> Iterator[tuple[BaseProcess, Connection]]:
     ours, theirs = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_try, args=(theirs, asked, beside), daemon=True)
-    process.start()
+    with safe_path():
+        process.start()
     theirs.close()
     try:
         yield process, ours

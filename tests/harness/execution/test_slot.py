@@ -50,6 +50,17 @@ def test_a_slot_outlives_its_processes(tmp_path: Path) -> None:
         slot.close()
 
 
+def test_files_where_a_person_is_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "multiprocessing.py").write_text("raise SystemExit('a file of a stranger')\n")
+    cell = task(tmp_path, "ok")
+    monkeypatch.chdir(tmp_path)
+    slot = Slot()
+    try:
+        assert slot.result(slot.start(cell)).status is CellStatus.OK
+    finally:
+        slot.close()
+
+
 def test_closing_ends_a_cell_that_never_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

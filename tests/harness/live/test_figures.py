@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from rogue.harness.live.figures import Figures
 from rogue.harness.run import Run, present_manifest
 
@@ -18,6 +20,18 @@ def test_a_process_builds_it_and_a_failure_is_a_sentence(going: Run, tmp_path: P
     assert figures.problem is not None
     assert "expected a run's manifest" in figures.problem
     assert figures.latest is not None
+
+
+def test_files_where_a_person_is_are_neither_imported_nor_obeyed(
+    going: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "of a stranger"
+    folder.mkdir()
+    (folder / "typing.py").write_text("raise SystemExit('a file of a stranger')\n")
+    monkeypatch.chdir(folder)
+    figures = Figures(going.directory, lambda: present_manifest(going.directory))
+    figures._build("fake", tmp_path / "page.html", 1)
+    assert (figures.problem, figures.latest is None) == (None, False)
 
 
 def test_what_nobody_wants_any_more_is_ended(going: Run) -> None:

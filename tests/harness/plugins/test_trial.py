@@ -1,5 +1,7 @@
 """What a plug-in does to the process that tries it is a sentence, and ours goes on."""
 
+from pathlib import Path
+
 import pytest
 from helpers.plugin_files import FIXED_TWICE, plugin
 
@@ -31,6 +33,12 @@ def test_what_keeps_the_contract_is_not_loaded_here() -> None:
     before = loaded_plugins()
     assert try_plugin(plugin(FIXED_TWICE), []) == Verdict(("control twice",), ())
     assert loaded_plugins() == before
+
+
+def test_files_where_a_person_is_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "multiprocessing.py").write_text("raise SystemExit('a file of a stranger')\n")
+    monkeypatch.chdir(tmp_path)
+    assert try_plugin(plugin(FIXED_TWICE), []).faults == ()
 
 
 @pytest.mark.parametrize(
