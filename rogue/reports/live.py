@@ -1,5 +1,6 @@
 """The page of a run that is still going, and its last one: the report so far with a part before it."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -63,9 +64,9 @@ def live_page(live: LivePage, report: str | None) -> str:
 
 def last_page(title: str, run: str, counts: Sequence[tuple[str, int]], report: str | None) -> str:
     """Return the page of a run that is over: its report, which says so, and which nothing fetches again."""
-    return _page(
-        report, title, {"live": None, "run": run, "counts": counts, "has_report": report is not None}
-    )
+    again = shlex.join(["rogue", "report", run])
+    values = {"live": None, "run": run, "again": again, "counts": counts, "has_report": report is not None}
+    return _page(report, title, values)
 
 
 def seconds_text(seconds: float) -> str:

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from rogue.reports.captures.bound import missed_text
 from rogue.reports.quantities import counted, duration_text, joined, size_text
+from rogue.reports.repeating import repeating_command
 from rogue.workloads.manifest import Git, Manifest
 from rogue.workloads.records import CellStatus
 
@@ -154,7 +155,7 @@ def reproduce_rows(manifest: Manifest) -> list[tuple[str, str, str, str]]:
             cell.id,
             str(cell.seed),
             "" if cell.wall_seconds is None else f"{cell.wall_seconds:.1f}",
-            str(cell.facts.get("reproduce", "not recorded")),
+            repeating_command(cell.facts) or "not recorded",
         )
         for cell in manifest.cells
     ]

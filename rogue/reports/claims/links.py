@@ -1,7 +1,7 @@
 """Where a claim leads to: its figure or table, its page in the docs, the commands that repeat it."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,7 @@ from rogue.reports.claims.claim import Claim
 from rogue.reports.claims.row import ClaimRow
 from rogue.reports.figures.metrics_shown import figures_showing
 from rogue.reports.metrics import TABLES
+from rogue.reports.repeating import repeating_command
 from rogue.reports.results import Results
 from rogue.workloads.records import CellStatus
 
@@ -77,9 +78,6 @@ def _commands(row: ClaimRow) -> tuple[str, ...]:
     """Return the command of each own experiment, and that of a cell on which the verdict rests."""
     own = [f"rogue run {name}" for name in row.claim.experiments]
     setting = row.outcomes[0].setting
-    entries: Sequence[object] = (
-        [entry.facts.get("reproduce") for entry in setting.entries if entry.status is CellStatus.OK]
-        if setting
-        else []
-    )
-    return (*own, *(str(command) for command in entries[:1] if command))
+    entries = [each for each in setting.entries if each.status is CellStatus.OK] if setting else []
+    commands = (repeating_command(each.facts) for each in entries[:1])
+    return (*own, *(command for command in commands if command))

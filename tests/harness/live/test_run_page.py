@@ -49,7 +49,7 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> type[NoFigures]:
 
 @pytest.fixture
 def live(tmp_path: Path, figures: type[NoFigures]) -> Iterator[RunPage]:
-    run = tmp_path / "20261120T101500Z-000001"
+    run = tmp_path / "results; id" / "20261120T101500Z-000001"
     (run / "cells").mkdir(parents=True)
     cells = [cell_record("a", status=CellStatus.OK, session=0), failed_record("b"), cell_record("c")]
     manifest = manifest_of(cells)
@@ -130,7 +130,7 @@ def test_a_page_from_before_the_end_is_not_the_last_one(live: RunPage) -> None:
 def test_a_run_without_a_report_says_how_to_build_one(live: RunPage) -> None:
     live.over()
     page = get(live.url)
-    assert f"rogue report {live._run}" in page
+    assert f"rogue report &#39;{live._run}&#39;" in page, "people copy it into a shell"
     assert "refresh" not in page
 
 
