@@ -2,6 +2,8 @@
 
 import signal
 
+import pytest
+from helpers import needs
 from hypothesis import settings
 
 # Hypothesis's deadline is a wall clock, and would fail at random on a busy machine. Its examples are new ones
@@ -11,3 +13,9 @@ settings.load_profile("no-clock")
 
 # What a shell starts in the background ignores Ctrl-C, and so do its children; tests of Ctrl-C need it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers("needs"):
+        for name in marker.args:
+            needs.check(name)

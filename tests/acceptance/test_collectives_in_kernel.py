@@ -36,6 +36,7 @@ def taken_ns(table: Columns) -> float:
     return float(max(table["arrived_ns"]) - max(np.asarray(table["start_ns"])[is_first]))
 
 
+@pytest.mark.needs("kernel")
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("transport", "settings"),
@@ -53,6 +54,7 @@ def test_a_ring_takes_as_long_as_on_the_simulator(
         assert all(name is not None for name in np.asarray(each["waited_for_flow"])[waiting])
 
 
+@pytest.mark.needs("kernel")
 @pytest.mark.long
 def test_what_waits_for_a_lost_flow_ends_long_before_the_time_limit(tmp_path: Path) -> None:
     """h2's link is cut for 9 of 10 s: its flows fail, and those that wait for them go on without."""

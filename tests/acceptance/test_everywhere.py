@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from helpers.built_kernel import built_testbed
 from helpers.command_line import rogue
 from helpers.dask_programs import dask_programs
 from helpers.outside import NAMES, check, outside
@@ -28,7 +27,7 @@ def test_on_the_simulator_and_on_a_cluster_with_the_same_tables(tmp_path: Path) 
         assert (here / table).read_bytes() == (there / table).read_bytes()
 
 
+@pytest.mark.needs("kernel")
 @pytest.mark.long
 def test_in_the_kernel(tmp_path: Path) -> None:
-    built_testbed()
     run_on(tmp_path, "--testbed", "kernel")

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.built_kernel import built_testbed
 from helpers.command_line import rogue
 from helpers.control_samples import SEGMENTS
 from helpers.experiment_run import ExperimentRun
@@ -118,7 +117,7 @@ def test_it_runs_on_the_simulator(tmp_path: Path) -> None:
     check(run_on("simulator", tmp_path))
 
 
+@pytest.mark.needs("kernel")
 @pytest.mark.long
 def test_the_same_file_runs_in_the_kernel(tmp_path: Path) -> None:
-    built_testbed()
     check(run_on("kernel", tmp_path))

@@ -44,6 +44,7 @@ def test_a_transfer_alone_takes_as_long_as_in_an_empty_network(tmp_path: Path) -
     assert flows["slowdown"][last] == pytest.approx(1.0, rel=0.02)
 
 
+@pytest.mark.needs("kernel")
 def test_a_kernel_moves_the_same(tmp_path: Path) -> None:
     settings = ("transports=[dctcp]", "workload.connection=per_pair", f"topology.file={OTHER_NETWORK}")
     result = built_testbed().run(cell_of(tmp_path, *settings, text=TEXT), lambda _fraction: None)

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from helpers.sshd import laboratory, needs_sshd
+from helpers.sshd import laboratory
 
 ROOT = Path(__file__).parents[2]
 SHORT = ("--set", "repetitions=1", "--set", "workload.repeat_for=5ms")
@@ -156,7 +156,7 @@ def test_provisioning_finds_its_playbooks(programs: Path, tmp_path: Path) -> Non
         subprocess.run([*check, str(shipped / playbook)], env=environment, check=True, cwd=tmp_path)
 
 
-@needs_sshd
+@pytest.mark.needs("sshd", "ip")
 @pytest.mark.skipif(os.geteuid() != 0, reason="provisioning needs root, or sudo without a password")
 def test_a_check_plays_every_role_on_a_node(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from helpers.built_kernel import built_testbed
 from helpers.command_line import Finished, rogue
 from helpers.dask_cluster import dask_cluster
 from helpers.experiments import write_experiment
@@ -174,8 +173,8 @@ class TestDask:
             assert statuses == {"ok-r1": "ok", "throws-r1": "failed"}
             assert rogue(tmp_path, "verify", str(done.run)).code == 0
 
+    @pytest.mark.needs("kernel")
     def test_a_kernel_runs_on_a_cluster_and_again_where_its_cell_is_gone(self, tmp_path: Path) -> None:
-        built_testbed()
         write_experiment(tmp_path, KERNEL)
         with dask_cluster(2) as address:
             done = rogue(tmp_path, "run", "experiment.yaml", "--testbed", "kernel", "--dask", address)

@@ -1,17 +1,12 @@
 """A real browser without a screen: what it makes of a page, and what it complains about."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from helpers.needs import path_of
 
-REQUIRED = "chromium" in os.environ.get("REQUIRE", "")
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-BROWSER = next((path for name in NAMES if (path := shutil.which(name))), None)
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -75,16 +70,11 @@ window.addEventListener("load", () => {
 </script>
 """
 
-needs_browser = pytest.mark.skipif(
-    BROWSER is None and not REQUIRED, reason="no chromium here; install it with: apt-get install chromium"
-)
-
 
 def browse(page: Path | str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Load a file or an address; give what the browser prints."""
-    assert BROWSER is not None, "REQUIRE names chromium, but it is not installed"
     url = page if isinstance(page, str) else page.as_uri()
-    command = [BROWSER, *QUIET, f"--user-data-dir={folder / 'profile'}", *options, url]
+    command = [path_of("chromium"), *QUIET, f"--user-data-dir={folder / 'profile'}", *options, url]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done

@@ -12,7 +12,8 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
-from helpers.browser import BROWSER, QUIET
+from helpers.browser import QUIET
+from helpers.needs import path_of
 
 Row = tuple[object, ...]
 
@@ -42,10 +43,8 @@ def queried(trace: bytes, queries: Sequence[str], profile: Path) -> list[list[Ro
     with ThreadingHTTPServer(("127.0.0.1", 0), _handler(requests, told)) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/"
-        assert BROWSER is not None
-        browser = subprocess.Popen(
-            [BROWSER, *QUIET, f"--user-data-dir={profile}", address], stderr=subprocess.DEVNULL
-        )
+        command = [path_of("chromium"), *QUIET, f"--user-data-dir={profile}", address]
+        browser = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
             return _replies(told, len(calls))[2:]
         finally:

@@ -2,7 +2,6 @@
 
 import getpass
 import os
-import shutil
 import socket
 import subprocess
 import threading
@@ -13,15 +12,11 @@ from pathlib import Path
 
 import paramiko
 import pytest
+from helpers.needs import path_of
 
 from rogue.remote.destination import Destination
 
-REQUIRED = "sshd" in os.environ.get("REQUIRE", "")
-SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 END_LIMIT_S = 30.0
-needs_sshd = pytest.mark.skipif(
-    SSHD is None and not REQUIRED, reason="no sshd here; install it with: apt-get install openssh-server"
-)
 _CONFIG = """\
 HostKey {directory}/host_key
 AuthorizedKeysFile {directory}/authorized_keys
@@ -117,8 +112,7 @@ def _agent(directory: Path, key: paramiko.ECDSAKey) -> Iterator[str]:
 
 @contextmanager
 def _served(directory: Path, accepted: paramiko.PKey) -> Iterator[Server]:
-    assert SSHD is not None, "REQUIRE names sshd, but it is not installed"
-    program: str = SSHD
+    program = path_of("sshd")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # Debian's has it made by systemd
     directory.mkdir()

@@ -1,27 +1,18 @@
 """Wireshark's dissectors, as a judge of captures."""
 
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from helpers.needs import path_of
 
-TSHARK = shutil.which("tshark")
-REQUIRED = "tshark" in os.environ.get("REQUIRE", "").split(",")
 END_LIMIT_S = 120.0
 WRONG = "_ws.malformed || _ws.unreassembled || _ws.expert.severity == error"
 CHECKS = ("ip.check_checksum", "tcp.check_checksum", "udp.check_checksum")
 
-needs_tshark = pytest.mark.skipif(
-    TSHARK is None and not REQUIRED, reason="no tshark here; install it with: apt-get install tshark"
-)
-
 
 def dissected(capture: Path, *fields: str, wanted: str = "frame") -> list[tuple[str, ...]]:
     """Fields of all frames that a filter lets through, checksums checked."""
-    assert TSHARK is not None, "REQUIRE names tshark, but it is not installed"
-    command = [TSHARK, "-n", "-r", str(capture), "-Y", wanted, "-T", "fields"]
+    command = [path_of("tshark"), "-n", "-r", str(capture), "-Y", wanted, "-T", "fields"]
     command += [word for field in fields or ("frame.number",) for word in ("-e", field)]
     command += [word for check in CHECKS for word in ("-o", f"{check}:TRUE")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=END_LIMIT_S)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import paramiko
 import pytest
-from helpers.sshd import Laboratory, laboratory, needs_sshd
+from helpers.sshd import Laboratory, laboratory
 
 from rogue.remote.connection import Connection
 from rogue.remote.errors import NodeError
 from rogue.remote.resolution import resolve
 from rogue.remote.shell import connect
 
-pytestmark = needs_sshd
+pytestmark = pytest.mark.needs("sshd")
 LIMIT_S = 30.0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.fake_eos import FakeEos
 from helpers.fake_switch import PAGE_LINES, PASSWORD, served_switch
-from helpers.sshd import laboratory, needs_sshd
+from helpers.sshd import laboratory
 
 from rogue.remote.dialect import Dialect
 from rogue.remote.errors import NodeError, RejectedError
@@ -127,7 +127,7 @@ def test_the_second_key_file_counts_too(tmp_path: Path) -> None:
             assert "hostname tor" in terminal.run("show running-config")
 
 
-@needs_sshd
+@pytest.mark.needs("sshd")
 def test_a_switch_behind_a_jump_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         laboratory(tmp_path, monkeypatch) as there,

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.browser import DARK, LOGGED, browse, complaints, measured, needs_browser, with_probe
+from helpers.browser import DARK, LOGGED, browse, complaints, measured, with_probe
 
 from rogue.reports.figures import FIGURES
 
-pytestmark = needs_browser
+pytestmark = pytest.mark.needs("chromium")
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,13 @@
 """Figures as files for a paper: what a publisher, LaTeX and other programs take."""
 
-import os
 import re
-import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from helpers.needs import path_of
 from helpers.painted import painted
 from PIL import Image
 
@@ -18,8 +17,6 @@ from rogue.reports.results import Results
 from rogue.reports.style import DARK_PARTNERS
 from rogue.reports.style_sheet import read_style_sheet
 
-REQUIRED = "pdflatex" in os.environ.get("REQUIRE", "")
-PDFLATEX = shutil.which("pdflatex")
 WIDTH_INCHES = 3.3
 FIXTURES = ("results", "sweep", "pairs", "random_transfers", "recovering", "loaded")
 
@@ -131,12 +128,8 @@ def test_nothing_is_left_when_it_is_stopped(results: Results, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(
-    PDFLATEX is None and not REQUIRED,
-    reason="no pdflatex; install it with: apt-get install texlive-latex-base",
-)
+@pytest.mark.needs("pdflatex")
 def test_latex_sets_all_of_them_in_two_columns(files: Path, tmp_path: Path) -> None:
-    assert PDFLATEX is not None, "REQUIRE names pdflatex, but it is not installed"
     names = sorted(path.stem for path in files.glob("*.pdf"))
     floats = "\n".join(
         f"\\begin{{figure}}\\includegraphics{{{files}/{name}.pdf}}\\input{{{files}/{name}.tex}}\\end{{figure}}"
@@ -148,7 +141,8 @@ def test_latex_sets_all_of_them_in_two_columns(files: Path, tmp_path: Path) -> N
         "\\setlength{\\columnsep}{0.33in}\\setlength{\\oddsidemargin}{-0.25in}\\begin{document}\n"
         f"{floats}\n\\end{{document}}\n"
     )
-    command = [PDFLATEX, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
+    command = [path_of("pdflatex"), "-interaction=nonstopmode", "-halt-on-error"]
+    command += ["-no-shell-escape", "paper.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert f"({len(names)} pages" in done.stdout

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from helpers.browser import DARK, LOGGED, browse, complaints, measured, needs_browser, with_probe
+from helpers.browser import DARK, LOGGED, browse, complaints, measured, with_probe
 from helpers.tiny_run import cell, manifest
 
 from rogue.reports.errors import ReportError
@@ -298,7 +298,7 @@ def test_a_list_loads_nothing_heavy() -> None:
     assert not {"numpy", "pandas", "pyarrow", "matplotlib", "scipy"} & set(done.stdout.split())
 
 
-@needs_browser
+@pytest.mark.needs("chromium")
 @pytest.mark.parametrize("options", [("--window-size=390,900",), ("--window-size=1280,900",), (DARK,)])
 def test_in_a_browser(tmp_path: Path, options: tuple[str, ...]) -> None:
     """Every text can be read, nothing is loaded, and only tables scroll sideways."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.browser import DARK, LOGGED, browse, complaints, measured, needs_browser, with_probe
+from helpers.browser import DARK, LOGGED, browse, complaints, measured, with_probe
 
 from rogue.reports.live import LivePage, last_page, live_page, seconds_text
 
@@ -73,7 +73,7 @@ def test_of_many_failures_the_first_are_named() -> None:
     assert "and 10 more" in page
 
 
-@needs_browser
+@pytest.mark.needs("chromium")
 @pytest.mark.parametrize("options", [("--window-size=390,900",), (DARK,)])
 def test_in_a_browser(tmp_path: Path, options: tuple[str, ...]) -> None:
     page = tmp_path / "live.html"

@@ -4,7 +4,8 @@ import os
 import signal
 from pathlib import Path
 
-from helpers.browser import LOGGED, browse, complaints, needs_browser
+import pytest
+from helpers.browser import LOGGED, browse, complaints
 from helpers.command_line import rogue, start_rogue
 from helpers.experiments import write_experiment
 from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
@@ -67,7 +68,7 @@ class TestLive:
 
 
 class TestWatch:
-    @needs_browser
+    @pytest.mark.needs("chromium")
     def test_shows_figures_of_what_is_finished_and_ends_with_the_run(self, tmp_path: Path) -> None:
         waiting = Waiting(tmp_path)
         watching = start_rogue(tmp_path, "watch", str(waiting.run))

@@ -1,6 +1,5 @@
 """Signed runs: by the one whose key it is, over what is there, with OpenSSH alone."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.manifest import write_manifest
 from rogue.workloads.manifest import Manifest
 
-pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen here")
+pytestmark = pytest.mark.needs("ssh-keygen")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -23,8 +22,6 @@ PATIENCE = "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"
 @pytest.fixture
 def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A certificate and Dask's configuration, made as the page says, in a home of ours."""
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl, which makes the certificate")
     assert LINES is not None and SETTINGS is not None
     home = tmp_path / "home"
     (home / ".config" / "dask").mkdir(parents=True)
@@ -35,6 +32,7 @@ def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DASK_CONFIG", str(home / ".config" / "dask"))
 
 
+@pytest.mark.needs("openssl")
 @pytest.mark.usefixtures("tls")
 def test_cells_travel_encrypted_and_a_stranger_gets_no_word_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.sshd import Laboratory, Server, laboratory, needs_sshd
+from helpers.sshd import Laboratory, Server, laboratory
 from rich.console import Console
 
 from rogue.agent.node.bundle import agent_archive
@@ -19,7 +19,7 @@ from rogue.harness.testbeds.base import TestbedError
 from rogue.harness.testbeds.ssh import node as node_module
 from rogue.harness.testbeds.ssh.node import open_node
 
-pytestmark = needs_sshd
+pytestmark = pytest.mark.needs("sshd")
 INVENTORY = """\
 hosts:
   hosts:
@@ -54,6 +54,7 @@ def test_the_doctor_looks_at_it_with_ansible_and_without(there: Laboratory, tmp_
     assert there.node.connections() == there.gate.connections() == 2
 
 
+@pytest.mark.needs("ip")
 @pytest.mark.skipif(os.geteuid() != 0, reason="provisioning needs root, or sudo without a password")
 def test_provisioning_goes_there_with_ansible(there: Laboratory, tmp_path: Path) -> None:
     """In check mode, for the node is this computer: every role is played, and nothing is changed."""

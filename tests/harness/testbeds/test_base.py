@@ -16,6 +16,9 @@ from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.workloads.transports import BASES
 
 EVERY = [*TESTBEDS.values(), FakeTestbed]
+RUN_HERE = [
+    pytest.param(kind, marks=[pytest.mark.needs("kernel")] if kind is KernelTestbed else []) for kind in EVERY
+]
 
 
 def made(kind: type[Testbed]) -> Testbed:
@@ -45,7 +48,7 @@ def test_it_says_of_every_transport_whether_it_can(
         assert kind().estimate_seconds(cell) > 0
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", RUN_HERE)
 def test_its_results_follow_the_schema(kind: type[Testbed], tmp_path: Path) -> None:
     fractions: list[float] = []
     result = made(kind).run(cell_of(tmp_path), fractions.append)
@@ -56,7 +59,7 @@ def test_its_results_follow_the_schema(kind: type[Testbed], tmp_path: Path) -> N
         assert to_arrow(name, columns).num_rows > 0 or name in ("events", "pauses"), name
 
 
-@pytest.mark.parametrize("kind", TESTBEDS.values())
+@pytest.mark.parametrize("kind", RUN_HERE[:-1])
 def test_every_measure_is_there_or_has_a_reason(kind: type[Testbed], tmp_path: Path) -> None:
     result = made(kind).run(cell_of(tmp_path), lambda _fraction: None)
     assert set(result.tables) | set(result.not_measured) >= {

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from helpers.captured import packets_of_cell
-from helpers.wireshark import dissected, needs_tshark, wrong_frames
+from helpers.wireshark import dissected, wrong_frames
 
 from rogue.reports.captures.capture import REFUSALS, write_capture
 from rogue.workloads.transports import BASES
 
-pytestmark = needs_tshark
+pytestmark = pytest.mark.needs("tshark")
 
 PFC = "topology.buffer=1MB"
 CASES = [

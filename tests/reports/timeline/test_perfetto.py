@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers.browser import needs_browser
 from helpers.perfetto import queried
 from helpers.timelines import view_of
 from helpers.trace_format import events_of
@@ -21,7 +20,7 @@ QUERIES = (
 BROKEN = b'{"traceEvents": [{"ph": "X", "ts": 1.0, "dur": "soon", "pid": 1, "tid": 1, "name": "x"}, {"ph":'
 
 
-@needs_browser
+@pytest.mark.needs("chromium")
 @pytest.mark.parametrize("transport", ["rogue", "roce+pfc+dcqcn", "dctcp"])
 def test_its_trace_processor_takes_all_of_it(transport: str, tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
@@ -37,7 +36,7 @@ def test_its_trace_processor_takes_all_of_it(transport: str, tmp_path: Path) -> 
     assert last == [(round(1000 * max(event["ts"] for event in events if event["ph"] == "X")),)]
 
 
-@needs_browser
+@pytest.mark.needs("chromium")
 def test_a_broken_file_would_be_noticed(tmp_path: Path) -> None:
     (complaints,) = queried(BROKEN, QUERIES[:1], tmp_path / "profile")
     assert complaints

@@ -53,7 +53,6 @@ def pretended(directory: Path) -> Kernel:
 
 @pytest.fixture(scope="session")
 def bed() -> KernelTestbed:
-    """A testbed whose kernel is there already: building it takes minutes."""
     return built_testbed()
 
 
@@ -180,6 +179,7 @@ def counted(result: CellResult, name: str) -> int:
     return sum(after - before for each, before, after in rows if each == name)
 
 
+@pytest.mark.needs("kernel")
 @pytest.mark.parametrize("transport", ["rogue", "roce", "dctcp"])
 def test_two_senders_fill_a_port_of_the_real_kernel(
     bed: KernelTestbed, tmp_path: Path, transport: str
@@ -199,6 +199,7 @@ def test_two_senders_fill_a_port_of_the_real_kernel(
     assert (counted(result, "marked_packets") > 0) is (transport == "dctcp")
 
 
+@pytest.mark.needs("kernel")
 def test_dctcp_keeps_the_queue_at_the_threshold(bed: KernelTestbed, tmp_path: Path) -> None:
     """K is 40 frames of 1518 bytes; were pieces of 64 KB queued, it would be far off."""
     result = ran(bed, tmp_path, INCAST, "transports=[{name: dctcp, mark_above: 60720B}]")
@@ -208,6 +209,7 @@ def test_dctcp_keeps_the_queue_at_the_threshold(bed: KernelTestbed, tmp_path: Pa
     assert sum(column(result, "queues", "marks")) <= counted(result, "marked_packets")
 
 
+@pytest.mark.needs("kernel")
 def test_memories_are_compared(bed: KernelTestbed, tmp_path: Path) -> None:
     """What a WRITE has left at the responder is what the requester had."""
     result = ran(bed, tmp_path, INCAST, "transports=[roce]", "workload={kind: incast, senders: 1, size: 1MB}")
@@ -217,6 +219,7 @@ def test_memories_are_compared(bed: KernelTestbed, tmp_path: Path) -> None:
     assert None not in sums
 
 
+@pytest.mark.needs("kernel")
 def test_one_cell_mixes_tcp_and_rdma_and_a_cut_stops_both(bed: KernelTestbed, tmp_path: Path) -> None:
     result = ran(bed, tmp_path, MIXED)
     groups = dict(zip(result.tables["flows"]["group"], result.tables["flows"]["service"], strict=True))
@@ -231,6 +234,7 @@ def test_one_cell_mixes_tcp_and_rdma_and_a_cut_stops_both(bed: KernelTestbed, tm
     assert {str(flow).partition("/")[0] for flow, delivered in rows if delivered} == {"verbs", "streams"}
 
 
+@pytest.mark.needs("kernel")
 def test_losses_are_counted_where_they_happen(bed: KernelTestbed, tmp_path: Path) -> None:
     """Go-back-N: packets lost by their IP ID are sent again, and every byte arrives."""
     lossy = "faults=[{kind: loss, target: h2, model: identification, one_in: 512}]"
@@ -247,6 +251,7 @@ def plain(result: CellResult) -> dict[str, dict[str, list[object]]]:
     }
 
 
+@pytest.mark.needs("kernel")
 def test_the_same_cell_twice_has_the_same_tables(bed: KernelTestbed, tmp_path: Path) -> None:
     """To the last digit, although packet numbers and keys are drawn at random."""
     one, other = (plain(ran(bed, tmp_path, INCAST, "workload.repeat_for=4ms")) for _ in range(2))
@@ -254,6 +259,7 @@ def test_the_same_cell_twice_has_the_same_tables(bed: KernelTestbed, tmp_path: P
     assert one == other
 
 
+@pytest.mark.needs("kernel")
 @pytest.mark.long
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc", "roce", "dctcp"])
 def test_a_busy_computer_changes_nothing(bed: KernelTestbed, tmp_path: Path, transport: str) -> None:
