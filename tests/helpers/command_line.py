@@ -1,12 +1,18 @@
 """The real command line in a process of its own, with the fake testbed added."""
 
+import atexit
+import json
 import os
+import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 SCRIPT = Path(__file__).parent / "fake_rogue.py"
+SERVER = SCRIPT.with_name("rogue_server.py")
 
 
 @dataclass(frozen=True)
@@ -24,16 +30,41 @@ class Finished:
 
 
 def rogue(directory: Path, *arguments: str, **environment: str) -> Finished:
-    """Run `rogue` with its working directory set."""
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), *arguments],
-        cwd=directory,
-        env=_with_the_command() | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return Finished(done.returncode, done.stdout, done.stderr)
+    """Run `rogue` with its working directory set; what it has for standard input is empty."""
+    call = {
+        "directory": str(directory), "arguments": arguments,
+        "environment": _with_the_command() | environment,
+    }  # fmt: skip
+    (out, its_out), (err, its_err) = os.pipe(), os.pipe()
+    server = _server()
+    try:
+        socket.send_fds(server, [json.dumps(call).encode()], [its_out, its_err])
+    finally:
+        os.close(its_out)
+        os.close(its_err)
+    with ThreadPoolExecutor(2) as pool:
+        said = pool.map(_read, (out, err))
+        return Finished(int(server.recv(16)), *said)
+
+
+def _read(pipe: int) -> str:
+    with open(pipe, encoding="utf-8") as file:
+        return file.read()
+
+
+@cache
+def _server() -> socket.socket:
+    """One for this process, which ends with it."""
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    process = subprocess.Popen([sys.executable, str(SERVER)], stdin=there)
+    there.close()
+
+    def end() -> None:
+        here.close()
+        process.wait()
+
+    atexit.register(end)
+    return here
 
 
 def start_rogue(directory: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:

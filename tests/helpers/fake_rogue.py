@@ -15,22 +15,25 @@ from helpers.fake_testbed import FakeTestbed
 from rogue.harness.cli import main
 from rogue.harness.testbeds import TESTBEDS
 
-REPORT = os.environ.get("ROGUE_FAKE_REPORT")
-
 
 def build(run: Path, output: Path | None = None, *_: object) -> Path:
     """Stand in for `rogue.reports.build`."""
-    if REPORT == "broken":
+    if os.environ.get("ROGUE_FAKE_REPORT") == "broken":
         raise ValueError("no ink")
     path = output or run / "report.html"
     path.write_text("<p>nothing</p>")
     return path
 
 
-if __name__ == "__main__":
+def call() -> None:
+    """Be `rogue`, with the arguments and the environment of this process."""
     TESTBEDS["fake"] = FakeTestbed
-    if REPORT != "real":
+    if os.environ.get("ROGUE_FAKE_REPORT") != "real":
         fake = ModuleType("rogue.reports.build")
         fake.build = build  # type: ignore[attr-defined]
         sys.modules["rogue.reports.build"] = fake
     main()
+
+
+if __name__ == "__main__":
+    call()
