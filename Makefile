@@ -9,6 +9,7 @@ JOBS ?= auto
 INPUTS ?= 1000000
 KILLS ?= 300
 COUNT ?= 300
+unexport PYTHONDONTWRITEBYTECODE  # tests start a thousand interpreters, each would compile everything
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml rogue/simulator/CMakeLists.txt $(shell find rogue/simulator/cpp -type f)
 COMPILED := $(shell find rogue/simulator/cpp rogue/simulator/include tests/data/plugins -name '*.h' -o -name '*.cpp')
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
