@@ -1,0 +1,143 @@
+#!/bin/sh
+# `bare_debian.sh [COMMAND]...`: runs shell commands in a clone of this checkout's commit, one after another, as root
+# of a Debian that has nothing but git, certificates and make. Without commands: the two that the README begins with.
+# COMMIT (HEAD) is what is cloned, SUITE (bookworm) which Debian it is.
+# The sources of packages, proxies, certificates and pip's settings are those of this machine; pip's cache is lent.
+# The Debian is a directory in TMPDIR, of about 3 GB, that goes away in the end, also after Ctrl-C: everything
+# runs in a mount and a process namespace of its own, and what is mounted there or still runs ends with it.
+set -eu
+
+SUITE=${SUITE:-bookworm}
+CERTIFICATES="SSL_CERT_FILE PIP_CERT REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO"
+PROXIES="http_proxy https_proxy ftp_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY NO_PROXY"
+PATH_THERE=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+
+fail() {
+    printf 'bare_debian: %s\n' "$@" >&2
+    exit 1
+}
+
+tell() {
+    echo "bare_debian: $*" >&2
+}
+
+require() {
+    [ "$(id -u)" = 0 ] || fail "this makes a Debian to change its root to: it needs root."
+    for program in git mmdebstrap unshare; do
+        command -v "$program" >/dev/null ||
+            fail "no $program here; on Debian, as root:  apt-get install --yes git mmdebstrap util-linux"
+    done
+}
+
+# Lines of sources.list from which this machine's apt gets the suite, its updates and its security updates.
+sources() {
+    # shellcheck disable=SC2016  # apt fills in these
+    apt-get indextargets --format '$(TARGET_OF) $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |
+        awk -v suite="$SUITE" '$1 == "deb" && ($3 == suite || $3 == suite "-updates" || $3 == suite "-security")' | sort -u
+}
+
+# The keys that this machine's apt believes, in one directory.
+keys() {
+    mkdir "$place/keys"
+    find /etc/apt/sources.list /etc/apt/sources.list.d -type f -exec sed -n 's/.*[Ss]igned-[Bb]y[:=] *\(\/[^] ]*\).*/\1/p' {} + \
+        2>/dev/null | sort -u | while read -r key; do [ ! -f "$key" ] || cp "$key" "$place/keys"; done
+    find /etc/apt/trusted.gpg.d -type f -exec cp {} "$place/keys" \;
+}
+
+# Copies of this machine's files into the Debian, at the same place; what is not there is left out.
+lend() {
+    for file; do
+        [ ! -e "$file" ] || cp -RL --parents "$file" "$debian"
+    done
+}
+
+# The Debian itself. Where this machine has no sources of that suite, mmdebstrap knows Debian's own.
+make_debian() {
+    sources >"$place/sources"
+    keys
+    apt-config dump | sed -n '/^Acquire::\(IndexTargets\|Languages\|CompressionTypes\)/d; /^Acquire::/p' >"$place/apt.conf"
+    set -- --mode=root --variant=minbase --include=git,ca-certificates,make \
+        --aptopt="$place/apt.conf" --keyring="$place/keys" "$SUITE" "$debian"
+    [ ! -s "$place/sources" ] || set -- "$@" "$place/sources"
+    mmdebstrap --quiet "$@"
+    cp "$place/keys"/* "$debian/etc/apt/trusted.gpg.d/"
+    lend /etc/apt/auth.conf /etc/apt/auth.conf.d /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/xdg/pip \
+        /usr/local/share/ca-certificates
+    for name in $CERTIFICATES; do
+        lend "$(printenv "$name" || :)"
+    done
+    mkdir -p "$debian/root/.cache/pip"
+    for settings in "${XDG_CONFIG_HOME:-$HOME/.config}/pip/pip.conf" "$HOME/.pip/pip.conf"; do
+        [ ! -e "$settings" ] || install -D "$settings" "$debian/root/.config/pip/pip.conf"
+    done
+}
+
+# NAME=VALUE of what the commands get to know of this machine's environment.
+environment() {
+    env | grep -E "^($(echo "$PROXIES $CERTIFICATES" | tr ' ' '|')|PIP_[A-Z_]*)=" | grep -v '^PIP_CACHE_DIR=' || :
+}
+
+run_there() {
+    environment >"$place/environment"
+    set -- "$1" env -i HOME=/root PATH="$PATH_THERE" LANG=C.UTF-8 TERM="${TERM:-dumb}"
+    while IFS= read -r setting; do
+        set -- "$@" "$setting"
+    done <"$place/environment"
+    line=$1
+    shift
+    chroot "$debian" "$@" sh -c "cd /root/rogue && $line" </dev/null
+}
+
+# What runs in the namespaces: the directory, the repository, and the commands.
+inside() {
+    place=$1 repository=$2 debian=$1/debian
+    shift 2
+    tell "making a bare Debian ($SUITE)"
+    make_debian
+    git clone --quiet --no-local --no-checkout "$repository" "$debian/root/rogue"
+    git -C "$debian/root/rogue" -c advice.detachedHead=false checkout --quiet "$commit"
+    mount -t proc proc "$debian/proc"
+    mount --rbind /sys "$debian/sys"
+    mount --rbind /dev "$debian/dev"
+    cache=${PIP_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pip}
+    [ ! -d "$cache" ] || mount --bind "$cache" "$debian/root/.cache/pip"
+    run_there "update-ca-certificates >/dev/null 2>&1"
+    for line; do
+        tell "$line"
+        began=$(date +%s)
+        code=0
+        run_there "$line" || code=$?
+        tell "'$line' took $(($(date +%s) - began)) s and ended with exit code $code"
+        [ "$code" = 0 ] || exit "$code"
+    done
+}
+
+# The first process of the namespaces dies with `unshare`, and all others with that one, but a moment later.
+clean_up() {
+    trap '' INT TERM HUP
+    [ -z "${child:-}" ] || { kill -KILL "$child" && wait "$child"; } 2>/dev/null || :
+    rm -rf --one-file-system "$place" 2>/dev/null || { sleep 2 && rm -rf --one-file-system "$place"; }
+}
+
+if [ "${1:-}" = --inside ]; then
+    shift
+    inside "$@"
+    exit
+fi
+
+require
+repository=$(cd "$(dirname "$0")/.." && pwd)
+commit=$(git -C "$repository" rev-parse --verify "${COMMIT:-HEAD}^{commit}")
+export SUITE commit
+[ -n "${COMMIT:-}" ] || [ -z "$(git -C "$repository" status --porcelain)" ] ||
+    tell "what is not committed is left out: this is $commit"
+[ $# -gt 0 ] || set -- "make run-experiment" "make test"
+place=$(mktemp -d)
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+# In the background, for a shell that waits hears signals at once; the namespaces end with their first process.
+unshare --mount --pid --fork --mount-proc --kill-child sh "$0" --inside "$place" "$repository" "$@" &
+child=$!
+wait "$child"
+child=
