@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from rogue.reports.csv_files import csv_text
 from rogue.reports.figure_data import thinned
-from rogue.reports.tables import harmless
 
 # Rows of a figure's data on the page; `rogue figures` writes all of them.
 ROWS_MAX: Final = 600
@@ -37,8 +37,3 @@ def downloads(name: str, picture: str, data: pd.DataFrame) -> tuple[Download, ..
             f"data:text/csv;charset=utf-8,{quote(csv_text(fewer), _SAFE)}",
         ),
     )
-
-
-def csv_text(frame: pd.DataFrame) -> str:
-    """Write a figure's data as CSV; no name out of an experiment file is taken for a formula."""
-    return frame.map(harmless).to_csv(index=False, lineterminator="\n")

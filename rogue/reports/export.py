@@ -1,11 +1,12 @@
 """A run as CSV files: every table with all cells in it, the measures, the cells."""
 
-import csv
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from rogue.reports.csv_files import harmless_frame, write_rows
 from rogue.reports.frames import rows_of_cells, rows_of_metrics, tables_of_cells
 from rogue.reports.results import Results
 from rogue.workloads.records import TABLES
@@ -51,17 +52,20 @@ def _write_rows(rows: Iterator[Mapping[str, object]], path: Path) -> None:
     first = next(rows, None)
     if first is None:
         return
+    names = list(first)
+    _write(chain([names], ([row.get(name) for name in names] for row in chain([first], rows))), path)
+
+
+def _write(lines: Iterable[Iterable[object]], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(first), lineterminator="\n")
-        writer.writeheader()
-        writer.writerow(first)
-        writer.writerows(rows)
+        write_rows(lines, file)
 
 
 def _write_table(results: Results, name: str, path: Path) -> None:
     """All cells of one table, one after the other; no file if no cell has it."""
     for joined in tables_of_cells(results, name):
-        joined.to_csv(path, mode="a", header=not path.exists(), index=False, lineterminator="\n")
+        whole = harmless_frame(joined)
+        whole.to_csv(path, mode="a", header=not path.exists(), index=False, lineterminator="\n")
 
 
 def _write_columns(directory: Path) -> None:
@@ -75,5 +79,4 @@ def _write_columns(directory: Path) -> None:
             rows += [(path.name, column, meaning) for column, meaning in _OF_METRICS.items()]
         else:
             rows.append((path.name, "fact.<name>", "something else that is known about the cell"))
-    with (directory / _COLUMNS_FILE).open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([("file", "column", "meaning"), *rows])
+    _write([("file", "column", "meaning"), *rows], directory / _COLUMNS_FILE)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from rogue.reports.captions import caption_of
-from rogue.reports.downloads import csv_text
+from rogue.reports.csv_files import csv_text
 from rogue.reports.figure_data import figure_data
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.figure import ReportFigure

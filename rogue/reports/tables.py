@@ -1,12 +1,12 @@
 """The tables of the report: what the page shows, and the same as CSV to take away."""
 
 import base64
-import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rogue.reports.columns import Column, columns_of
+from rogue.reports.csv_files import write_rows
 from rogue.reports.metrics import METRICS, TABLES
 from rogue.reports.metrics.intervals import SINGLE_VALUES_MAX
 from rogue.reports.metrics.metric import Metric
@@ -173,15 +173,5 @@ def _has_values(results: Results, metric: str) -> bool:
 def csv_href(rows: Iterable[CsvRow]) -> str:
     """Return a link that holds the rows as a CSV file."""
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerows([harmless(field) for field in row] for row in rows)
+    write_rows(rows, buffer)
     return "data:text/csv;charset=utf-8;base64," + base64.b64encode(buffer.getvalue().encode()).decode()
-
-
-def harmless(field: str | float | int | None) -> str | float | int | None:
-    """Keep a spreadsheet from taking a name out of an experiment file for a formula."""
-    return (
-        f"'{field}"
-        if isinstance(field, str) and field.startswith(("=", "+", "-", "@", "\t", "\r"))
-        else field
-    )

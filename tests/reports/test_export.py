@@ -1,5 +1,6 @@
 """A run as CSV files."""
 
+import csv
 from pathlib import Path
 
 import pandas as pd
@@ -39,6 +40,22 @@ def test_tables_hold_all_cells_and_say_which(tmp_path: Path) -> None:
     lines = (tmp_path / "out" / "flows.csv").read_text().splitlines()
     assert ",2000000001," in lines[1]  # to the nanosecond, although others have none
     assert list(flows["fct_ns"].isna()) == [False, True, False, True]
+
+
+def test_no_text_of_a_run_is_a_formula(tmp_path: Path) -> None:
+    """Whoever made it wrote labels, factors, facts and flows, and names of columns."""
+    bad = cell("one-r1", transport="=1+1", factors={"@a": "-1.5", "b": "+A1"}, facts={"=f": "\rx"})
+    write_table(tmp_path / "run/cells/one-r1/flows.parquet", "flows", filled("flows", [transfer("=2+2")]))
+    write_manifest(tmp_path / "run", manifest([bad]))
+    export(Results(Run(tmp_path / "run")), tmp_path / "out")
+    for name in ("cells.csv", "metrics.csv", "flows.csv"):
+        with (tmp_path / "out" / name).open(newline="") as file:
+            head, *rows = csv.reader(file)
+        assert head[:4] == ["cell", "cell_transport", "factor.@a", "factor.b"]
+        assert rows
+        assert all(row[:4] == ["one-r1", "'=1+1", "-1.5", "'+A1"] for row in rows)
+        fields = {field for row in [head, *rows] for field in row}
+        assert not [each for each in fields if each.startswith(("=", "+", "@", "\t", "\r"))]
 
 
 def test_cells_keep_what_became_of_them(tmp_path: Path) -> None:
