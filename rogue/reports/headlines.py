@@ -205,9 +205,8 @@ def headlines_of(manifest: Manifest) -> Headlines:
     """Return what matters for a run: by its faults, else by its first kind of traffic with headlines."""
     faults = manifest.experiment.get("faults")
     for fault in faults if isinstance(faults, list) else []:
-        kind = fault.get("kind") if isinstance(fault, dict) else None
-        if kind in OF_FAULTS:
-            return OF_FAULTS[str(kind)]
+        if (kind := _kind(fault)) in OF_FAULTS:
+            return OF_FAULTS[kind]
     if _may_stand_still(manifest):
         return STANDSTILL
     groups = manifest.experiment.get("traffic")
@@ -217,10 +216,14 @@ def headlines_of(manifest: Manifest) -> Headlines:
         else []
     )
     for workload in [manifest.experiment.get("workload"), *workloads]:
-        kind = workload.get("kind") if isinstance(workload, dict) else None
-        if kind in HEADLINES:
-            return HEADLINES[str(kind)]
+        if (kind := _kind(workload)) in HEADLINES:
+            return HEADLINES[kind]
     return DEFAULT
+
+
+def _kind(part: object) -> str:
+    """The kind of a fault or a workload; nobody has checked that the run says one."""
+    return str(part.get("kind")) if isinstance(part, dict) else ""
 
 
 def _may_stand_still(manifest: Manifest) -> bool:

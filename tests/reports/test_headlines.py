@@ -59,6 +59,7 @@ def test_kinds_are_those_of_the_workloads() -> None:
         ({"workload": {"kind": "incast"}, "factors": {"topology.pause_alpha": [0.1]}}, STANDSTILL),
         ({"workload": {"kind": "incast"}, "factors": {"topology.alpha": [1]}}, DEFAULT),
         ({"traffic": "damaged", "workload": "damaged"}, DEFAULT),
+        ({"traffic": [{"workload": {"kind": []}}], "faults": [{"kind": {}}]}, DEFAULT),
         ({}, DEFAULT),
     ],
 )
