@@ -1,11 +1,13 @@
 """What an inventory says about how to reach a node; the user's SSH configuration says the rest."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from rogue.remote.errors import NodeError
 from rogue.remote.home import at_home
+from rogue.remote.words import HOST, NODE, PATH, USER, Word
 
 _OF_THE_USER: Final = ("~/.ssh/config", "/etc/ssh/ssh_config")
 NO_CONFIG: Final = "none"
@@ -13,7 +15,10 @@ NO_CONFIG: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """How SSH is called for a node; None and empty leave it to the SSH configuration."""
+    """How SSH is called for a node; None and empty leave it to the SSH configuration.
+
+    NodeError if a value is no plain word: SSH, its configuration or Ansible could take it for something else.
+    """
 
     node: str
     name: str
@@ -29,19 +34,50 @@ class Destination:
     config: str = ""
     """The SSH configuration: a file, `none`, or empty for the user's and the system's."""
 
+    def __post_init__(self) -> None:
+        for what, value, word in self._words():
+            self._check(what, value, word)
+
+    def _check(self, what: str, value: str, word: Word) -> None:
+        if not word.fits(value):
+            raise NodeError(
+                f"{ascii(self.node)[1:-1]:.60}: {what}: got {value!a:.200}, expected {word.meaning}; "
+                "choose another one."
+            )
+
+    def _words(self) -> Iterator[tuple[str, str, Word]]:
+        yield "name", self.node, NODE
+        yield "host", self.name, HOST
+        if self.user is not None:
+            yield "user", self.user, USER
+        for what, path in (
+            ("key file", self.key_file), ("known hosts", self.known_hosts), ("configuration", self.config)
+        ):  # fmt: skip
+            if path:
+                yield what, str(path), PATH
+
     def config_text(self) -> str:
         """An SSH configuration that reads the one asked for, but accepts no host key that is not known.
 
         SSH hands its configuration on to the SSH that goes to a jump host, and nothing else. So this is what
         makes keys count at every hop. Source: ssh_config(5): the first value that is found counts.
+
+        A host that is known may not add keys: SSH would write them into the first file of known hosts.
         """
-        lines = ["Host *", "  StrictHostKeyChecking yes", "  BatchMode yes"]
+        lines = ["Host *", "  StrictHostKeyChecking yes", "  BatchMode yes", "  UpdateHostKeys no"]
         if self.known_hosts is not None:
-            lines += [f'  UserKnownHostsFile "{self.known_hosts}"', "  GlobalKnownHostsFile none"]
-        if self.config != NO_CONFIG:
-            files = (str(at_home(self.config).absolute()),) if self.config else _OF_THE_USER
-            lines += [f'Include "{file}"' if self.config else f"Include {file}" for file in files]
+            lines += [f"  UserKnownHostsFile {self._quoted(self.known_hosts)}", "  GlobalKnownHostsFile none"]
+        if self.config and self.config != NO_CONFIG:
+            lines.append(f"Include {self._quoted(at_home(self.config))}")
+        elif not self.config:
+            lines += [f"Include {file}" for file in _OF_THE_USER]
         return "".join(f"{line}\n" for line in lines)
+
+    def _quoted(self, path: Path) -> str:
+        """The only way of a value into a configuration; directories above it may have any name, too."""
+        text = str(path.absolute())
+        self._check("path", text, PATH)
+        return f'"{text}"'
 
 
 def without_config(arguments: Iterable[str]) -> tuple[tuple[str, ...], str]:

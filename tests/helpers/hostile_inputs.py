@@ -114,7 +114,7 @@ def _is_ansibles(listed: Any) -> bool:
     )
 
 
-def leads_nowhere(_path: Path, destinations: Any) -> dict[str, Login]:
+def leads_nowhere(destinations: Any) -> dict[str, Login]:
     """Stands for OpenSSH, which is asked where each name leads."""
     return {each.node: Login(each.node, "127.0.0.1", 22, "root", (), ()) for each in destinations}
 

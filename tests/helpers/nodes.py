@@ -85,6 +85,6 @@ def switch_facts() -> dict[str, Any]:
 
 
 @cache
-def read_inventory(path: Path, *, is_named: bool = False) -> Inventory:
+def read_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
     """What Ansible makes of a file; asked once, as that takes a second."""
-    return load_inventory(path, is_named=is_named)
+    return load_inventory(path, is_trusted=is_trusted)

@@ -94,7 +94,7 @@ def nodes_of(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[SshTestbed, "
             for peer in cell.topology.links_of[switch]
         )
     }
-    monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_named: fake_inventory(hosts, ports))
+    monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: fake_inventory(hosts, ports))
     monkeypatch.setattr(surroundings, "SwitchConnection", heard.switch)
     still = SimpleNamespace(monotonic_ns=lambda: NOW_NS, sleep=lambda _seconds: None)
     for module in (conduct, surroundings, node):

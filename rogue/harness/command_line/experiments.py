@@ -53,6 +53,9 @@ TrustsPlugins = Annotated[
     bool,
     typer.Option("--trust-plugins", help="Run the code that a run keeps; read it in manifest.json first."),
 ]
+TrustsInventory = Annotated[
+    bool, typer.Option("--trust-inventory", help="Run the inventory if it is a program; read it first.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(help="Directory in which the run's directory is made.", show_default="results"),
@@ -83,6 +86,7 @@ def run(  # noqa: PLR0913  (one parameter per option)
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
     is_long_meant: AllowsLong = False,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Run an experiment, store what it measures and build the report.
 
@@ -92,6 +96,7 @@ def run(  # noqa: PLR0913  (one parameter per option)
       rogue run experiments/quickstart.yaml
       rogue run quickstart --set workload.senders=4 --set repetitions=1
       rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
+      rogue run --resume results/quickstart/20261120T101500Z-3f9a1c --testbed nodes.yaml
     """
     from rogue.harness.commands.experiments import load_named
 
@@ -116,16 +121,18 @@ def run(  # noqa: PLR0913  (one parameter per option)
         tuple(sys.argv[1:]),
         is_long_meant,
         Trust(files, trusts_plugins),
+        trusts_inventory,
     )
     return run_experiment(options)
 
 
-def plan(
+def plan(  # noqa: PLR0913  (one parameter per option)
     experiment: Experiment,
     testbed: TestbedName = "simulator",
     settings: Settings = None,
     jobs: Jobs = None,
     plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Print the cells of an experiment, what cannot run and why, and the expected time; run nothing.
 
@@ -136,8 +143,9 @@ def plan(
 
     loaded = load_named(experiment, tuple(settings or ()), tuple(plugins or ()))
     from rogue.harness.commands.plan import print_plan
+    from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return print_plan(loaded, testbed, jobs)
+    return print_plan(loaded, NamedInventory(testbed, trusts_inventory), jobs)
 
 
 def list_(
@@ -148,8 +156,9 @@ def list_(
             help="transports, controls, estimators, workloads, sizes, topologies, faults, probes, "
             "experiments, measures, formats, figures or runs.",
             autocompletion=completion.lists,
+            show_default=False,
         ),
-    ],
+    ] = "",
     directory: Annotated[
         Path | None,
         typer.Argument(metavar="[DIR]", help="Where the runs are.", show_default="results"),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rogue.harness.command_line.experiments import Plugins
+from rogue.harness.command_line.experiments import Plugins, TrustsInventory
 from rogue.harness.exit_codes import ExitCode
 
 InventoryArgument = Annotated[
@@ -21,7 +21,7 @@ Log = Annotated[
 ]
 
 
-def provision(
+def provision(  # noqa: PLR0913  (one parameter per option)
     inventory: InventoryArgument,
     is_check: Annotated[
         bool, typer.Option("--check", help="Change nothing; say what would be changed.")
@@ -32,6 +32,7 @@ def provision(
     ] = None,
     log: Log = None,
     plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Bring every node of an inventory into the state that experiments need.
 
@@ -56,11 +57,18 @@ def provision(
     130 Ctrl-C: call it again to go on, or `rogue teardown`.
     """
     from rogue.harness.commands.provision import provision_nodes
+    from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return provision_nodes(inventory, experiment, log, tuple(plugins or ()), is_check=is_check)
+    named = NamedInventory(inventory, trusts_inventory)
+    return provision_nodes(named, experiment, log, tuple(plugins or ()), is_check=is_check)
 
 
-def doctor(inventory: InventoryArgument, log: Log = None, plugins: Plugins = None) -> ExitCode:
+def doctor(
+    inventory: InventoryArgument,
+    log: Log = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
+) -> ExitCode:
     """Look whether the nodes of an inventory can measure, and say what is in the way; change nothing.
 
     Looks at tools, clocks, the agent's checksum, MTUs, RDMA devices on the experiment network, every pair of
@@ -76,11 +84,14 @@ def doctor(inventory: InventoryArgument, log: Log = None, plugins: Plugins = Non
     7 measuring is refused: each line marked `refused` says what, where, and what to do.
     """
     from rogue.harness.commands.doctor import examine_nodes
+    from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return examine_nodes(inventory, log, tuple(plugins or ()))
+    return examine_nodes(NamedInventory(inventory, trusts_inventory), log, tuple(plugins or ()))
 
 
-def teardown(inventory: InventoryArgument, log: Log = None) -> ExitCode:
+def teardown(
+    inventory: InventoryArgument, log: Log = None, trusts_inventory: TrustsInventory = False
+) -> ExitCode:
     """Put back what provisioning changed on the nodes of an inventory.
 
     Undoes what is written down on each node, newest first, and leaves nothing of ours. Nodes that cannot be
@@ -94,5 +105,6 @@ def teardown(inventory: InventoryArgument, log: Log = None) -> ExitCode:
     Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, or something could not be put back.
     """
     from rogue.harness.commands.teardown import restore_nodes
+    from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return restore_nodes(inventory, log)
+    return restore_nodes(NamedInventory(inventory, trusts_inventory), log)

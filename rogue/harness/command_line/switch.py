@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from rogue.harness.command_line.experiments import TrustsInventory
 from rogue.harness.command_line.nodes import InventoryArgument
 from rogue.harness.exit_codes import ExitCode
 
@@ -32,6 +33,7 @@ def plan(
     is_offline: Annotated[
         bool, typer.Option("--offline", help="Do not log in: as for a switch without any settings.")
     ] = False,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Print exactly what the switches would be told; change nothing.
 
@@ -40,12 +42,13 @@ def plan(
       rogue switch plan nodes.yaml --offline
     """
     from rogue.harness.commands.switch import plan_switches
+    from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return plan_switches(inventory, is_offline=is_offline)
+    return plan_switches(NamedInventory(inventory, trusts_inventory), is_offline=is_offline)
 
 
 @app.command()
-def apply(inventory: InventoryArgument) -> ExitCode:
+def apply(inventory: InventoryArgument, trusts_inventory: TrustsInventory = False) -> ExitCode:
     """Set the switches as the inventory says, and read that back.
 
     What was there before is written down on this computer first. Where a switch rejects a command, what
@@ -55,29 +58,32 @@ def apply(inventory: InventoryArgument) -> ExitCode:
     Exit codes: 0 done; 2 wrong command or inventory; 7 a switch failed, or says something else afterwards.
     """
     from rogue.harness.commands.switch import apply_switches
+    from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return apply_switches(inventory)
+    return apply_switches(NamedInventory(inventory, trusts_inventory))
 
 
 @app.command()
-def check(inventory: InventoryArgument) -> ExitCode:
+def check(inventory: InventoryArgument, trusts_inventory: TrustsInventory = False) -> ExitCode:
     """Compare what the inventory says with what the switches say; each difference is a sentence.
 
     \b
     Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
     """
     from rogue.harness.commands.switch import check_switches
+    from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return check_switches(inventory)
+    return check_switches(NamedInventory(inventory, trusts_inventory))
 
 
 @app.command()
-def undo(inventory: InventoryArgument) -> ExitCode:
+def undo(inventory: InventoryArgument, trusts_inventory: TrustsInventory = False) -> ExitCode:
     """Put the switches back as they were before `rogue switch apply`.
 
     \b
     Exit codes: 0 done, or nothing to do; 2 wrong command or inventory; 7 something could not be put back.
     """
     from rogue.harness.commands.switch import undo_switches
+    from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return undo_switches(inventory)
+    return undo_switches(NamedInventory(inventory, trusts_inventory))

@@ -14,7 +14,7 @@ from rogue.harness.program import call_again
 from rogue.harness.provisioning.doctor import look
 from rogue.harness.provisioning.findings import Examination, Facts, Finding, card_words, judge
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.log import log_file
 from rogue.harness.provisioning.provision import deployed_files
 from rogue.harness.provisioning.switches.findings import switch_findings
@@ -23,12 +23,12 @@ from rogue.harness.provisioning.transfers import measure_transfers
 from rogue.harness.termination import StoppedError
 
 
-def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ()) -> ExitCode:
+def examine_nodes(named: NamedInventory, log: Path | None, plugins: Sequence[Path] = ()) -> ExitCode:
     """Print what the nodes are and every finding; exit code 7 if one refuses.
 
     The agent is to have these plug-ins.
     """
-    inventory = load_inventory(inventory_of(argument), is_named=True)
+    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
     load_plugins(plugins_at(plugins))
     try:
         found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
@@ -42,7 +42,7 @@ def examine_nodes(argument: str, log: Path | None, plugins: Sequence[Path] = ())
     if refusals:
         typer.echo(f"measuring is refused; findings that refuse: {refusals}")
         if any(finding.is_healed_by_provisioning for finding in findings):
-            typer.echo(f"to provision: {call_again('provision', argument)}", err=True)
+            typer.echo(f"to provision: {call_again('provision', *named.words)}", err=True)
         return ExitCode.TESTBED
     typer.echo(f"{len(inventory.logins)} nodes can measure")
     return ExitCode.OK

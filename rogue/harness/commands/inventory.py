@@ -8,7 +8,7 @@ import typer
 from rogue.harness.columns import align
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.inventory import HardwareSwitch, load_inventory
-from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.lans import Lan, choose_lan
 from rogue.harness.provisioning.manifest import Manifest, read_manifest
 from rogue.harness.provisioning.manifest_inventory import Choices, allocated_switches, inventory_text
@@ -61,9 +61,9 @@ def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
     return (switch.name, place, ports, "", "", variables.switch_platform)
 
 
-def check_inventory(argument: str) -> ExitCode:
+def check_inventory(named: NamedInventory) -> ExitCode:
     """Print the nodes of an inventory in order; a mistake in it is an error with its place."""
-    inventory = load_inventory(inventory_of(argument))
+    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
     rows: list[tuple[str, ...]] = [("node", "SSH", "experiment network", "interface", "MTU", "verbs")]
     for host in inventory.hosts:
         login, variables = host.login, host.variables

@@ -15,7 +15,7 @@ from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.program import call_again
 from rogue.harness.provisioning.events import PlaybookResult
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.log import log_file
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.ports import PortSettings
@@ -25,10 +25,15 @@ from rogue.harness.termination import StoppedError
 
 
 def provision_nodes(
-    argument: str, experiment: str | None, log: Path | None, plugins: Sequence[Path] = (), *, is_check: bool
+    named: NamedInventory,
+    experiment: str | None,
+    log: Path | None,
+    plugins: Sequence[Path] = (),
+    *,
+    is_check: bool,
 ) -> ExitCode:
     """Provision every node, with an agent that has these plug-ins; say what was changed."""
-    inventory = load_inventory(inventory_of(argument), is_named=True)
+    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
     load_plugins(plugins_at(plugins))
     ports = _ports(inventory, experiment)
     try:
@@ -36,7 +41,7 @@ def provision_nodes(
             inventory, ports, log_file(log, "provision"), Console(stderr=True), is_check=is_check
         )
     except Interrupted as stop:
-        raise StoppedError(_stopped(argument, stop.played), stop) from stop
+        raise StoppedError(_stopped(named, stop.played), stop) from stop
     typer.echo(_summary(inventory, played, is_check))
     for switch in hardware_of(inventory):
         show_plan(switch) if is_check else set_up(switch)
@@ -60,7 +65,7 @@ def _summary(inventory: Inventory, played: PlaybookResult, is_check: bool) -> st
     return "\n".join(lines)
 
 
-def _stopped(argument: str, played: PlaybookResult) -> str:
-    again, back = call_again("provision", argument), call_again("teardown", argument)
+def _stopped(named: NamedInventory, played: PlaybookResult) -> str:
+    again, back = call_again("provision", *named.words), call_again("teardown", *named.words)
     place = f"in task {played.tasks_done}" if played.tasks_done else "before the first task"
     return f"stopped {place}; to go on: {again}; to put everything back: {back}"

@@ -24,13 +24,14 @@ from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
 from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
 from rogue.harness.program import call_again
 from rogue.harness.progress import ProgressDisplay
+from rogue.harness.provisioning.inventory_file import TRUST, is_virtual
 from rogue.harness.results.data import changed_data, kept_data
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Run, Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
 from rogue.harness.termination import StoppedError, termination_as_interrupt
-from rogue.harness.testbeds import find_testbed
+from rogue.harness.testbeds import TESTBEDS, find_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.remote.errors import NodeError
 from rogue.workloads.manifest import Manifest
@@ -68,6 +69,8 @@ class RunOptions:
     """Whether it may take more than the budget of rogue/harness/plan/budget.py."""
     trust: Trust = NOBODY
     """With `resume`: which code of the run may run."""
+    trusts_inventory: bool = False
+    """Whether the inventory may be a program."""
 
 
 def run_experiment(options: RunOptions) -> ExitCode:
@@ -86,7 +89,7 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
             plugins = load_trusted(manifest.plugins, options.trust)
             kept = kept_data(options.resume, manifest)
             _warn_of_changes(manifest)
-            testbed = _ready_testbed(manifest.testbed, options.dask, is_named=False)
+            testbed = _ready_testbed(_testbed_of(manifest, options), options)
             with CountDisplay(sys.stderr) as counted:
                 plan = replan(manifest, testbed, counted, plugins, kept_files(kept))
             left = cells_left(Run(options.resume, manifest), plan, options.only_failed)
@@ -96,7 +99,7 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
             watch = _watch(run, plan, options, after)
             return _work_and_finish(run, plan, options, cluster, watch)
     assert options.loaded is not None, "an experiment that was checked"
-    testbed = _ready_testbed(options.testbed, options.dask)
+    testbed = _ready_testbed(options.testbed, options)
     with CountDisplay(sys.stderr) as counted:
         plan = make_plan(options.loaded, testbed, counted)
     for words in hidden_values(options.loaded):
@@ -132,10 +135,31 @@ def _watch(run: Run, plan: Plan, options: RunOptions, after: ExitStack) -> Watch
     return after.enter_context(show_live(run, seconds))
 
 
-def _ready_testbed(name: str, dask: str | None, *, is_named: bool = True) -> Testbed:
+def _testbed_of(manifest: Manifest, options: RunOptions) -> str:
+    """What the run was begun on; of a file that only the run names, nobody knows who has written it."""
+    begun, named = manifest.testbed, options.testbed
+    if named == begun or (named == DEFAULT_TESTBED and not _is_file(begun)):
+        return begun
+    if _is_file(named) and Path(named).absolute() == Path(begun).absolute():
+        return named
+    if named != DEFAULT_TESTBED:
+        raise UsageError(f"--testbed: got {named!r}, expected {begun!r}, on which the run was begun.")
+    again = call_again(*options.arguments, "--testbed", begun)
+    raise UsageError(
+        f"--resume: got no --testbed, expected the inventory that the run names, {begun!r}: whoever made the "
+        f"run wrote that name; look at the file, then: {again}"
+    )
+
+
+def _is_file(testbed: str) -> bool:
+    """Whether it names a file with an inventory."""
+    return testbed not in TESTBEDS and not is_virtual(testbed)
+
+
+def _ready_testbed(name: str, options: RunOptions) -> Testbed:
     """The testbed, in a state to measure; NodeError says what is in the way."""
-    testbed = find_testbed(name, is_named=is_named)
-    if dask is not None and testbed.jobs_max is not None:
+    testbed = find_testbed(name, is_trusted=options.trusts_inventory)
+    if options.dask is not None and testbed.jobs_max is not None:
         expected = "a testbed whose cells need nothing but a processor"
         raise UsageError(f"--dask: got --testbed {name}, expected {expected}; leave --dask out.")
     try:
@@ -220,7 +244,7 @@ def _check(options: RunOptions) -> None:
     if options.out is not None:
         got = f"--out {options.out}, expected the run alone; it stays where it is"
         raise UsageError(f"--resume: got {got}.")
-    if options.experiment or options.settings or options.only_cell or options.testbed != DEFAULT_TESTBED:
+    if options.experiment or options.settings or options.only_cell:
         got = "an experiment or options that change it"
         raise UsageError(f"--resume: got {got}, expected the run alone; it goes on as it was started.")
 
@@ -255,8 +279,10 @@ def _kept(run: Run, options: RunOptions) -> str:
 
 def _said_again(run: Run, options: RunOptions) -> list[str]:
     """Options without which the run would not go on as it began."""
+    testbed = ["--testbed", run.manifest.testbed] if _is_file(run.manifest.testbed) else []
+    testbed += [TRUST] if options.trusts_inventory else []
     cluster = ["--dask", options.dask] if options.dask is not None else []
-    return [*cluster, *(["--allow-long"] if options.is_long_meant else []), *_plugins(run)]
+    return [*testbed, *cluster, *(["--allow-long"] if options.is_long_meant else []), *_plugins(run)]
 
 
 def _plugins(run: Run) -> list[str]:

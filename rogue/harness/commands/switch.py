@@ -7,7 +7,7 @@ import typer
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory, load_inventory
-from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.operations import (
     apply,
@@ -21,28 +21,28 @@ from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.remote.errors import NodeError
 
 
-def plan_switches(argument: str, *, is_offline: bool) -> ExitCode:
+def plan_switches(named: NamedInventory, *, is_offline: bool) -> ExitCode:
     """Print what every switch would be told."""
-    for switch in _switches(argument):
+    for switch in _switches(named):
         show_plan(switch, is_offline=is_offline)
     return ExitCode.OK
 
 
-def apply_switches(argument: str) -> ExitCode:
+def apply_switches(named: NamedInventory) -> ExitCode:
     """Set every switch, and print what it was told."""
-    for switch in _switches(argument):
+    for switch in _switches(named):
         set_up(switch)
     return ExitCode.OK
 
 
-def undo_switches(argument: str) -> ExitCode:
+def undo_switches(named: NamedInventory) -> ExitCode:
     """Put every switch back, and print what it was told."""
-    return _all(_switches(argument), put_back)
+    return _all(_switches(named), put_back)
 
 
-def check_switches(argument: str) -> ExitCode:
+def check_switches(named: NamedInventory) -> ExitCode:
     """Read every switch, and print where it is not as the inventory says."""
-    return _all(_switches(argument), _check)
+    return _all(_switches(named), _check)
 
 
 def hardware_of(inventory: Inventory) -> list[HardwareSwitch]:
@@ -85,8 +85,8 @@ def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
         return plan(opened, switch.variables)
 
 
-def _switches(argument: str) -> list[HardwareSwitch]:
-    inventory = load_inventory(inventory_of(argument), is_named=True)
+def _switches(named: NamedInventory) -> list[HardwareSwitch]:
+    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
     if switches := hardware_of(inventory):
         return switches
     raise UsageError(

@@ -9,23 +9,23 @@ from rogue.harness.commands.switch import hardware_of, put_back
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.program import call_again
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
-from rogue.harness.provisioning.inventory_file import inventory_of
+from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.log import log_file
 from rogue.harness.provisioning.provision import teardown
 from rogue.harness.termination import StoppedError
 from rogue.remote.errors import NodeError
 
 
-def restore_nodes(argument: str, log: Path | None) -> ExitCode:
+def restore_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
     """Put every node back, and say how much that was."""
-    inventory = load_inventory(inventory_of(argument), is_named=True)
+    inventory = load_inventory(named.file, is_trusted=named.is_trusted)
     failures = _failures_of_switches(inventory)
     try:
         played = teardown(inventory, log_file(log, "teardown"), Console(stderr=True))
     except NodeError as error:
         raise NodeError("\n".join([*failures, str(error)])) from error
     except KeyboardInterrupt as stop:
-        again = call_again("teardown", argument)
+        again = call_again("teardown", *named.words)
         raise StoppedError(
             f"stopped; what is left stays written down on the nodes; to go on: {again}", stop
         ) from stop

@@ -2,12 +2,12 @@
 
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -16,8 +16,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rogue.harness.errors import ConfigError, Problem, UsageError
-from rogue.harness.provisioning.inventory_trust import check_static, distrusted
-from rogue.harness.provisioning.mistakes import find_problems
+from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program
+from rogue.harness.provisioning.mistakes import find_problems, spelled
+from rogue.harness.provisioning.ssh_arguments import is_unverified
 from rogue.harness.provisioning.switches.problems import switch_problems
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
 from rogue.remote.destination import Destination, without_config
@@ -25,6 +26,7 @@ from rogue.remote.errors import NodeError
 from rogue.remote.home import at_home
 from rogue.remote.login import Login
 from rogue.remote.resolution import resolve
+from rogue.remote.words import HOST, NODE, PATH, PYTHON, USER
 from rogue.workloads.shipped import shipped
 
 _HARDWARE: Final = "hardware_switches"
@@ -32,12 +34,14 @@ _GROUPS: Final = ("hosts", "switch", _HARDWARE)
 _TIME_LIMIT_S: Final = 60.0
 _SETTINGS: Final = shipped("playbooks") / "ansible.cfg"
 _RESOLVED_AT_ONCE: Final = 8
-_UNVERIFIED: Final = re.compile(r"stricthostkeychecking[\s='\"]*(no|off|false|accept-new)\b", re.IGNORECASE)
 _CHECKS: Final = tuple(f"ansible_{kind}host_key_checking" for kind in ("", "ssh_", "paramiko_"))
 _TRUE: Final = ("1", "1.0", "on", "t", "true", "y", "yes")
 """What Ansible takes for true, in small letters."""
 _SSH_ARGUMENTS: Final = ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
 """Also variables of the environment, in capitals; the inventory's beat those."""
+Interface = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,14}$")]
+Named = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*$")]
+PathText = Annotated[str, spelled(PATH)]
 
 
 class _Variables(BaseModel):
@@ -49,7 +53,7 @@ class HostVariables(_Variables):
 
     experiment_address: IPv4Address
     """On the network that is measured; never the one that SSH uses."""
-    experiment_interface: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_.:-]{1,15}$")] = None
+    experiment_interface: Interface | None = None
     """None: the one with `experiment_mac`, which the node itself finds."""
     experiment_mac: Annotated[str | None, Field(pattern=r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$")] = None
     experiment_mtu: Annotated[int, Field(ge=576, le=65_535)]
@@ -66,9 +70,9 @@ class HostVariables(_Variables):
 class SwitchPort(_Variables):
     """One egress of the switch machine."""
 
-    bridge: str
-    interface: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,15}$")]
-    peer: str
+    bridge: Named
+    interface: Interface
+    peer: Named
 
     @property
     def name(self) -> str:
@@ -101,11 +105,14 @@ class LabVariables(_Variables):
 class LoginVariables(_Variables):
     """What the inventory says about how to reach a node; the user's SSH configuration says the rest."""
 
-    ansible_host: str | None = None
+    ansible_host: Annotated[str, spelled(HOST)] | None = None
     ansible_port: Annotated[int | None, Field(ge=1, le=65_535)] = None
-    ansible_user: str | None = None
-    ansible_ssh_private_key_file: str | None = None
-    known_hosts_file: str | None = None
+    ansible_user: Annotated[str, spelled(USER)] | None = None
+    ansible_ssh_private_key_file: PathText | None = None
+    known_hosts_file: PathText | None = None
+    ansible_become_method: Annotated[str, spelled(NODE)] = "sudo"
+    ansible_become_user: Annotated[str, spelled(USER)] = "root"
+    ansible_python_interpreter: Annotated[str, spelled(PYTHON)] = "auto"
     ansible_ssh_args: str = ""
     ansible_ssh_common_args: str = ""
     ansible_ssh_extra_args: str = ""
@@ -160,6 +167,8 @@ class Inventory:
     destinations: tuple[Destination, ...] = ()
     """What SSH is told to reach each node, for Ansible."""
     hardware_switches: tuple[HardwareSwitch, ...] = ()
+    is_program: bool = False
+    """Whether the file is run to get it; a person has said that this may be."""
 
     @property
     def logins(self) -> tuple[Login, ...]:
@@ -168,19 +177,20 @@ class Inventory:
         return (*(host.login for host in self.hosts), *switch)
 
 
-def load_inventory(path: Path, *, is_named: bool = False) -> Inventory:
+def load_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
     """Read and check an inventory; ConfigError names what is wrong with it, one sentence each.
 
-    is_named: a person named it on the command line in order to work with it, so that it may be a program of
-    that person's.
+    is_trusted: a person has said with this very command that it may be a program.
     """
     if not path.is_file():
         raise UsageError(
             f"inventory: got {path}, expected a file; `rogue testbed up` writes one, and inventory/example "
             "shows how one is written by hand."
         )
-    check_static(path, is_named=is_named)
-    return interpret(path, _listed(path, is_named=is_named))
+    if not is_trusted:
+        check_static(path)
+    runs = is_trusted and is_program(path)
+    return replace(interpret(path, _listed(path, runs=runs)), is_program=runs)
 
 
 def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
@@ -193,6 +203,7 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
     kinds |= dict.fromkeys(names[_HARDWARE], HardwareSwitchVariables)
     for name, kind in kinds.items():
         own = variables.get(name, {})
+        problems += _wrong_name(path, name)
         problems += [*find_problems(path, name, kind, own), *find_problems(path, name, LoginVariables, own)]
         problems += _unverified(path, name, own)
         problems += _no_interface(path, name, own) if kind is HostVariables else []
@@ -206,8 +217,14 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
     if problems:
         raise ConfigError(problems)
     declared = {name for name in names[_HARDWARE] if variables[name]["switch_platform"] == DECLARED}
-    destinations = {name: _destination(name, variables[name]) for name in kinds if name not in declared}
-    logins = _logins(path, destinations.values())
+    with _told(path):
+        destinations = {name: _destination(name, variables[name]) for name in kinds if name not in declared}
+        logins = _logins(destinations.values())
+        ways = tuple(
+            replace(each, user=logins[name].user)
+            for name, each in destinations.items()
+            if name not in names[_HARDWARE]
+        )
     hosts = [Host(logins[name], HostVariables.model_validate(variables[name])) for name in names["hosts"]]
     switches = [
         SwitchNode(logins[name], SwitchVariables.model_validate(variables[name])) for name in names["switch"]
@@ -224,21 +241,22 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
         tuple(hosts),
         switch,
         lab.allocated_switches,
-        tuple(
-            replace(each, user=logins[name].user)
-            for name, each in destinations.items()
-            if name not in names[_HARDWARE]
-        ),
+        ways,
         tuple(hardware),
     )
 
 
-def _listed(path: Path, *, is_named: bool) -> dict[str, Any]:
+def enabled_plugins(*, runs: bool) -> str:
+    """Kinds of inventories that Ansible may read; one that it may run is asked for on the command line."""
+    return "script,yaml,ini" if runs else "yaml,ini"
+
+
+def _listed(path: Path, *, runs: bool) -> dict[str, Any]:
     """What Ansible itself makes of the file: of plain text, with no plug-in that it could name."""
     program = Path(sys.executable).with_name("ansible-inventory")
     environment = {**os.environ, "ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
     environment |= {"ANSIBLE_CONFIG": str(_SETTINGS)}
-    environment |= {"ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini" if is_named else "yaml,ini"}
+    environment |= {"ANSIBLE_INVENTORY_ENABLED": enabled_plugins(runs=runs)}
     command = [str(program), "--inventory", str(path), "--list"]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=_TIME_LIMIT_S, check=False
@@ -292,9 +310,11 @@ def _no_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[P
     ]
 
 
-def is_unverified(arguments: str) -> bool:
-    """Whether arguments of SSH switch off that host keys are verified."""
-    return _UNVERIFIED.search(arguments) is not None
+def _wrong_name(path: Path, name: str) -> list[Problem]:
+    """A node's name is a word of commands, and what it is called where `ansible_host` is left out."""
+    if NODE.fits(name):
+        return []
+    return [Problem(str(path), ascii(name), "this name of a node", NODE.meaning, "give it another one")]
 
 
 def _unverified(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
@@ -330,10 +350,16 @@ def _destination(name: str, variables: Mapping[str, Any]) -> Destination:
     )
 
 
-def _logins(path: Path, destinations: Iterable[Destination]) -> dict[str, Login]:
+def _logins(destinations: Iterable[Destination]) -> dict[str, Login]:
     """Where each destination leads, by the node's name."""
+    with ThreadPoolExecutor(_RESOLVED_AT_ONCE) as pool:
+        return {login.node: login for login in pool.map(resolve, destinations)}
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Name the inventory whose nodes cannot be reached."""
     try:
-        with ThreadPoolExecutor(_RESOLVED_AT_ONCE) as pool:
-            return {login.node: login for login in pool.map(resolve, destinations)}
+        yield
     except NodeError as error:
         raise UsageError(f"inventory {path}: {error}") from error

@@ -1,9 +1,36 @@
 """What an inventory is called: a file, or a virtual testbed that is up."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 VIRTUAL: Final = "virtual"
+TRUST: Final = "--trust-inventory"
+"""The option without which no program is run to get an inventory."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedInventory:
+    """An inventory as a person named it on the command line."""
+
+    argument: str
+    is_trusted: bool = False
+    """Whether it may be a program, which is then run."""
+
+    @property
+    def file(self) -> Path:
+        """Where it is."""
+        return inventory_of(self.argument)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What to say on another command line to name it again."""
+        return (self.argument, TRUST) if self.is_trusted else (self.argument,)
+
+
+def is_virtual(argument: str) -> bool:
+    """Whether it is a virtual testbed of this user's, and no file that somebody could have written."""
+    return argument.partition(":")[0] == VIRTUAL
 
 
 def inventory_of(argument: str) -> Path:

@@ -1,6 +1,5 @@
 """What an inventory may say without anything being run on this computer, or a host key being passed over."""
 
-import os
 import re
 import shlex
 import stat
@@ -9,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from rogue.harness.errors import Problem, UsageError
-from rogue.remote.home import at_home
+from rogue.harness.provisioning.inventory_file import TRUST
+from rogue.harness.provisioning.ssh_arguments import forbidden
 
 _TEMPLATES: Final = ("{{", "{%", "{#", "#jinja2:")
 """What makes a template of a text; the last may say that others do (Ansible's `#jinja2:` header)."""
@@ -19,8 +19,8 @@ _SECRET: Final = re.compile(r"pass|secret|token")
 _KNOWN: Final = frozenset(
     f"ansible_{name}"
     for name in (
-        *("host", "port", "user", "ssh_host", "ssh_port", "ssh_user", "connection", "timeout", "ssh_timeout"),
-        *("ssh_private_key_file", "private_key_file", "ssh_retries", "ssh_pipelining", "pipelining"),
+        *("host", "port", "user", "connection", "timeout", "ssh_timeout"),
+        *("ssh_private_key_file", "ssh_retries", "ssh_pipelining", "pipelining"),
         *("ssh_args", "ssh_common_args", "ssh_extra_args", "python_interpreter"),
         *("become", "become_user", "become_method", "become_password", "become_pass"),
         *("host_key_checking", "ssh_host_key_checking", "paramiko_host_key_checking"),
@@ -28,35 +28,30 @@ _KNOWN: Final = frozenset(
 )
 """Variables of Ansible that may be set; others name programs that run here, or ways past SSH."""
 _BY_SSH: Final = ("ssh", "smart")
-_FLAGS: Final = frozenset({"-4", "-6", "-a", "-C", "-q", "-T", "-v", "-vv", "-vvv", "-x"})
-_WITH_VALUE: Final = frozenset({"-b", "-B", "-c", "-i", "-J", "-l", "-m", "-p"})
-_OPTIONS: Final = frozenset(
-    (
-        *("addressfamily", "batchmode", "bindaddress", "bindinterface", "ciphers", "compression"),
-        *("connectionattempts", "connecttimeout", "controlmaster", "controlpath", "controlpersist"),
-        *("globalknownhostsfile", "gssapiauthentication", "hostkeyalgorithms", "hostkeyalias", "hostname"),
-        *("identitiesonly", "identityagent", "identityfile", "ipqos", "kexalgorithms", "loglevel", "macs"),
-        *("passwordauthentication", "port", "preferredauthentications", "proxycommand", "proxyjump"),
-        *("pubkeyacceptedalgorithms", "pubkeyauthentication", "serveralivecountmax", "serveraliveinterval"),
-        *("stricthostkeychecking", "tcpkeepalive", "updatehostkeys", "user", "userknownhostsfile"),
-    )
-)
-"""Of SSH. `ProxyCommand` is refused later, with advice."""
-_OPTION: Final = re.compile(r"\s*([A-Za-z0-9]+)[\s=]")
-_CONFIGURATIONS: Final = ("~/.ssh", "/etc/ssh")
-"""Where an SSH configuration is the user's own: one can run programs (`Match exec`)."""
+_OLD_NAMES: Final = {
+    "ansible_ssh_host": "ansible_host",
+    "ansible_ssh_port": "ansible_port",
+    "ansible_ssh_user": "ansible_user",
+    "ansible_private_key_file": "ansible_ssh_private_key_file",
+}
+"""Ansible would go where they say, and nobody else."""
+_EXECUTABLE: Final = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 
-def check_static(path: Path, *, is_named: bool) -> None:
-    """Refuse a file that Ansible would run, unless its owner has named it on the command line."""
-    status = path.stat()
-    if not status.st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH):
-        return
-    is_own = status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if not (is_named and is_own):
-        got = "a file that may be executed, which Ansible would do"
-        advice = "look what is in it, then `chmod -x` it, or name your own with --testbed"
-        raise UsageError(f"inventory {path}: got {got}, expected plain YAML or INI; {advice}.")
+def is_program(path: Path) -> bool:
+    """Whether it may be executed, which Ansible would do."""
+    return bool(path.stat().st_mode & _EXECUTABLE)
+
+
+def check_static(path: Path) -> None:
+    """Refuse a program; whose file it is says nothing, for who unpacks an archive owns what was in it."""
+    if is_program(path):
+        file = shlex.quote(str(path))
+        raise UsageError(
+            f"inventory {path}: got a file that may be executed, which Ansible would do, expected plain YAML "
+            f"or INI; if it is no program, `chmod -x {file}`; if it is one that you have read and trust, add "
+            f"{TRUST}."
+        )
 
 
 def distrusted(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
@@ -77,10 +72,15 @@ def _reasons(variables: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str
     if connection not in _BY_SSH:
         yield "ansible_connection", (repr(connection), "ssh", "nodes are reached by SSH alone")
     for key in ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"):
-        for argument in _forbidden(str(variables.get(key, ""))):
+        for argument in forbidden(str(variables.get(key, ""))):
             expected = "options that run nothing on this computer"
-            advice = "write it into your own ~/.ssh/config if you trust it"
-            yield key, (repr(argument), expected, advice)
+            yield key, (repr(argument), expected, _advice_on_argument(argument))
+
+
+def _advice_on_argument(argument: str) -> str:
+    if "proxycommand" in argument.lower():
+        return "write ProxyJump instead, as host keys are verified at every hop"
+    return "write it into your own ~/.ssh/config if you trust it"
 
 
 def _shown(key: str, value: object) -> str:
@@ -88,6 +88,8 @@ def _shown(key: str, value: object) -> str:
 
 
 def _advice(key: str) -> str:
+    if key in _OLD_NAMES:
+        return f"write {_OLD_NAMES[key]}"
     if _SECRET.search(key):
         return "passwords do not belong into a file; log in by a key of your SSH agent"
     return "it could run a program here; SSH's way is enough"
@@ -104,33 +106,3 @@ def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
         inner = enumerate(value)
     for place, each in inner:
         yield from _texts(each, f"{key}.{place}".lstrip("."))
-
-
-def _forbidden(text: str) -> Iterator[str]:
-    """Arguments of SSH that are not known to be harmless."""
-    try:
-        words = iter(shlex.split(text))
-    except ValueError:
-        yield text
-        return
-    for word in words:
-        if word in _FLAGS:
-            continue
-        name = word[:2]
-        value = word[2:] or next(words, "")
-        if name == "-F":
-            is_harmless = _is_users_own(value)
-        elif name == "-o":
-            found = _OPTION.match(f"{value} ")
-            is_harmless = found is not None and found[1].lower() in _OPTIONS
-        else:
-            is_harmless = name in _WITH_VALUE
-        if not is_harmless:
-            yield f"{name} {value}".strip()
-
-
-def _is_users_own(config: str) -> bool:
-    if config == "none":
-        return True
-    place = at_home(config).resolve()
-    return any(place.is_relative_to(at_home(each).resolve()) for each in _CONFIGURATIONS)

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from rogue.harness.errors import Problem
+from rogue.remote.words import Word
 
 _ADVICE: Final = "inventory/example explains it"
 _EXPECTED: Final = {
@@ -26,6 +27,17 @@ _EXPECTED: Final = {
 }
 _EXPECTED_MAC: Final = "a MAC address such as 14:58:d0:00:00:01"
 _TEMPLATE: Final = "{{"
+
+
+def spelled(word: Word) -> AfterValidator:
+    """Demand that a text is such a word."""
+
+    def check(text: str) -> str:
+        if not word.fits(text):
+            raise PydanticCustomError("word", "{meaning}", {"meaning": word.meaning})
+        return text
+
+    return AfterValidator(check)
 
 
 def find_problems(

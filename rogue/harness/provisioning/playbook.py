@@ -21,8 +21,9 @@ from rich.console import Console
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.display import TaskDisplay
 from rogue.harness.provisioning.events import PlaybookResult, counts, is_task_start
-from rogue.harness.provisioning.inventory import is_unverified
+from rogue.harness.provisioning.inventory import Inventory, enabled_plugins
 from rogue.harness.provisioning.processes import end_processes
+from rogue.harness.provisioning.ssh_arguments import is_unverified
 from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
 from rogue.workloads.shipped import shipped
@@ -54,10 +55,17 @@ class Order:
     """How SSH reaches the nodes, with the user of each."""
     nodes: tuple[str, ...] = ()
     """The only ones to go to; all if empty."""
+    runs_inventory: bool = False
+    """Whether the inventory is a program that a person trusts."""
 
-    def of_nodes(self, names: Iterable[str]) -> Self:
-        """The same for these nodes alone."""
-        return replace(self, nodes=tuple(names))
+    def of_nodes(self, inventory: Inventory, names: Iterable[str]) -> Self:
+        """The same for these nodes alone, as the inventory reaches them."""
+        return replace(
+            self,
+            destinations=inventory.destinations,
+            nodes=tuple(names),
+            runs_inventory=inventory.is_program,
+        )
 
 
 class Interrupted(KeyboardInterrupt):
@@ -72,7 +80,7 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
     """Run it to its end; a failure on a node is part of what it did, Ctrl-C raises Interrupted."""
     played = PlaybookResult()
     with _private_directory() as directory, _stopping() as must_stop:
-        environment = _environment(directory)
+        environment = _environment(directory, runs_inventory=order.runs_inventory)
         tasks = count_tasks(order, environment)
         order.log.parent.mkdir(parents=True, exist_ok=True)
         with order.log.open("w") as log, TaskDisplay(order.title, tasks, console) as display:
@@ -147,7 +155,7 @@ def count_tasks(order: Order, environment: Mapping[str, str]) -> int:
     return sum(counts(title) for title in _LISTED_TASK.findall(done.stdout))
 
 
-def _environment(directory: Path) -> dict[str, str]:
+def _environment(directory: Path, *, runs_inventory: bool) -> dict[str, str]:
     """Ansible of this Python, with the settings beside the playbooks and host keys that are verified.
 
     A user's variables would beat the settings, so those that matter are set or refused.
@@ -160,7 +168,7 @@ def _environment(directory: Path) -> dict[str, str]:
         **dict.fromkeys(_CHECKS, "1"),
         "PATH": f"{_program('ansible-playbook').parent}:{os.environ.get('PATH', os.defpath)}",
         "ANSIBLE_CONFIG": str(DIRECTORY / "ansible.cfg"),
-        "ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini",
+        "ANSIBLE_INVENTORY_ENABLED": enabled_plugins(runs=runs_inventory),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(directory / "ssh"),
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_DEPRECATION_WARNINGS": "0",

@@ -37,7 +37,7 @@ def provision(
             switch = inventory.switch
             variables["switch_linux_trees"] = port_trees(switch.login.node, switch.interfaces, ports)
         title = "would provision" if is_check else "provisioning"
-        order = Order("provision", title, inventory.path, log, variables, is_check, inventory.destinations)
+        order = Order("provision", title, inventory.path, log, variables, is_check)
         played = _play(order, inventory, console)
     _raise_failures("provision", played, log)
     return played
@@ -45,7 +45,7 @@ def provision(
 
 def teardown(inventory: Inventory, log: Path, console: Console) -> PlaybookResult:
     """Put back what provisioning changed, on every node that can be reached; NodeError for the others."""
-    order = Order("teardown", "putting back", inventory.path, log, destinations=inventory.destinations)
+    order = Order("teardown", "putting back", inventory.path, log)
     played = _play(order, inventory, console)
     _raise_failures("teardown", played, log)
     return played
@@ -59,7 +59,7 @@ def _play(order: Order, inventory: Inventory, console: Console) -> PlaybookResul
         raise Interrupted(PlaybookResult()) from stop
     reasons = reached.reasons()
     rest = [login.node for login in inventory.logins if login.node not in reasons]
-    played = run_playbook(order.of_nodes(rest), console) if rest else PlaybookResult()
+    played = run_playbook(order.of_nodes(inventory, rest), console) if rest else PlaybookResult()
     played.failures[:0] = [TaskFailure(node, "before anything", reason) for node, reason in reasons.items()]
     return played
 

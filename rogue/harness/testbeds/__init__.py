@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.inventory_file import VIRTUAL, inventory_of
+from rogue.harness.provisioning.inventory_file import VIRTUAL, inventory_of, is_virtual
 from rogue.harness.testbeds.base import Testbed
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
@@ -16,18 +16,17 @@ TESTBEDS: Final[dict[str, type[Testbed]]] = {
 }
 
 
-def find_testbed(name: str, *, is_named: bool = True) -> Testbed:
+def find_testbed(name: str, *, is_trusted: bool = False) -> Testbed:
     """The testbed of that name: `simulator`, a virtual one that is up, or the nodes of an inventory.
 
-    is_named: it was named on the command line, and not by a run.
+    is_trusted: a person has said that the inventory may be a program.
     """
     if name in TESTBEDS:
         return TESTBEDS[name]()
-    is_virtual = name.partition(":")[0] == VIRTUAL
-    if not is_virtual and not Path(name).is_file():
+    if not is_virtual(name) and not Path(name).is_file():
         known = [*TESTBEDS, VIRTUAL]
         expected = f"{', '.join(known)}, or the file of an inventory"
         raise UsageError(f"--testbed: got {name!r}, expected {expected}; {meant(name, known)}.")
     from rogue.harness.testbeds.ssh import SshTestbed
 
-    return SshTestbed(name, inventory_of(name), is_named=is_named)
+    return SshTestbed(name, inventory_of(name), is_trusted=is_trusted)

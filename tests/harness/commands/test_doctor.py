@@ -7,6 +7,7 @@ from rogue.harness.commands import doctor as command
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.findings import Examination, Finding
+from rogue.harness.provisioning.inventory_file import NamedInventory
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_nodes_that_can_measure_are_listed(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examined(monkeypatch)
-    assert command.examine_nodes(str(path), None) is ExitCode.OK
+    assert command.examine_nodes(NamedInventory(str(path)), None) is ExitCode.OK
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split("  ")[0] == "h0"
     assert "rxe0 port 1 GID 1" in lines[1]
@@ -47,7 +48,7 @@ def test_one_refusal_is_enough(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examined(monkeypatch, rdma_ports=[])
-    assert command.examine_nodes(str(path), None) is ExitCode.TESTBED
+    assert command.examine_nodes(NamedInventory(str(path)), None) is ExitCode.TESTBED
     shown = capsys.readouterr()
     lines = shown.out.splitlines()
     assert lines[-2].startswith("refused: h1: RDMA device: got none")
@@ -59,7 +60,7 @@ def test_a_warning_is_told_and_refuses_nothing(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examined(monkeypatch, spooled_bytes=7)
-    assert command.examine_nodes(str(path), None) is ExitCode.OK
+    assert command.examine_nodes(NamedInventory(str(path)), None) is ExitCode.OK
     assert "warning: h1: /var/lib/rogue/spool" in capsys.readouterr().out
 
 
@@ -69,5 +70,5 @@ def test_a_hardware_switch_that_differs_refuses(
     examined(monkeypatch)
     finding = Finding("tor", "interface Ethernet1", "nothing", "`qos trust dscp`", "run `rogue switch apply`")
     monkeypatch.setattr(command, "switch_findings", lambda _inventory: [finding])
-    assert command.examine_nodes(str(path), None) is ExitCode.TESTBED
+    assert command.examine_nodes(NamedInventory(str(path)), None) is ExitCode.TESTBED
     assert "refused: tor: interface Ethernet1: got nothing, expected" in capsys.readouterr().out

@@ -10,6 +10,7 @@ from rogue.harness.commands import provision as command
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.events import PlaybookResult
+from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.provisioning.ports import PortSettings
 from rogue.harness.termination import StoppedError
@@ -60,7 +61,7 @@ def provisioner(monkeypatch: pytest.MonkeyPatch) -> Provisioner:
 def test_it_says_how_much_was_changed(
     path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command.provision_nodes(str(path), None, None, is_check=False) is ExitCode.OK
+    assert command.provision_nodes(NamedInventory(str(path)), None, None, is_check=False) is ExitCode.OK
     assert capsys.readouterr().out == "changed: 2, on 1 of 3 nodes\n"
     assert provisioner.ports == {}
 
@@ -68,7 +69,7 @@ def test_it_says_how_much_was_changed(
 def test_with_check_it_says_what_would_be(
     path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command.provision_nodes(str(path), None, None, is_check=True)
+    command.provision_nodes(NamedInventory(str(path)), None, None, is_check=True)
     assert capsys.readouterr().out.splitlines() == [
         "would be changed: 2, on 1 of 3 nodes",
         "  h0: mtu eth1",
@@ -80,7 +81,7 @@ def test_an_experiment_gives_the_switch_its_rates(
     path: Path, tmp_path: Path, provisioner: Provisioner
 ) -> None:
     (tmp_path / "star.yaml").write_text(STAR)
-    command.provision_nodes(str(path), str(tmp_path / "star.yaml"), None, is_check=False)
+    command.provision_nodes(NamedInventory(str(path)), str(tmp_path / "star.yaml"), None, is_check=False)
     assert {port: settings.rate_bps for port, settings in provisioner.ports.items()} == {
         "s0->h0": 100_000_000,
         "s0->h1": 100_000_000,
@@ -92,13 +93,13 @@ def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(path: Path, provisioner: Pr
     with pytest.raises(
         StoppedError, match=r"stopped in task 3; to go on: .* provision .*; to put .* teardown "
     ) as stop:
-        command.provision_nodes(str(path), None, None, is_check=False)
+        command.provision_nodes(NamedInventory(str(path)), None, None, is_check=False)
     assert stop.value.exit_code is ExitCode.INTERRUPTED
 
 
 def test_an_inventory_that_is_not_there_is_a_wrong_command(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.yaml"):
-        command.provision_nodes(str(tmp_path / "nowhere.yaml"), None, None, is_check=False)
+        command.provision_nodes(NamedInventory(str(tmp_path / "nowhere.yaml")), None, None, is_check=False)
 
 
 @pytest.mark.usefixtures("provisioner")
@@ -106,11 +107,11 @@ def test_ports_of_an_experiment_need_a_switch(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        command, "load_inventory", lambda given, is_named: replace(read_inventory(given), switch=None)
+        command, "load_inventory", lambda given, is_trusted: replace(read_inventory(given), switch=None)
     )
     (tmp_path / "star.yaml").write_text(STAR)
     with pytest.raises(UsageError, match="got no switch, expected one whose ports an experiment can set"):
-        command.provision_nodes(str(path), str(tmp_path / "star.yaml"), None, is_check=False)
+        command.provision_nodes(NamedInventory(str(path)), str(tmp_path / "star.yaml"), None, is_check=False)
 
 
 @pytest.mark.parametrize(("is_check", "done"), [(False, ["set up tor"]), (True, ["planned tor"])])
@@ -119,9 +120,9 @@ def test_hardware_switches_are_set_up_too(
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))
     seen: list[str] = []
-    monkeypatch.setattr(command, "load_inventory", lambda _path, is_named: rack)
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: rack)
     monkeypatch.setattr(command, "provision", Provisioner().provision)
     monkeypatch.setattr(command, "set_up", lambda switch: seen.append(f"set up {switch.name}"))
     monkeypatch.setattr(command, "show_plan", lambda switch: seen.append(f"planned {switch.name}"))
-    assert command.provision_nodes(str(path), None, None, is_check=is_check) is ExitCode.OK
+    assert command.provision_nodes(NamedInventory(str(path)), None, None, is_check=is_check) is ExitCode.OK
     assert seen == done

@@ -15,6 +15,7 @@ from rogue.harness.commands import switch as command
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.inventory import HardwareSwitch
+from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.switches.operations import OpenSwitch
 from rogue.remote.errors import NodeError
 
@@ -31,38 +32,38 @@ def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEos]
             hardware(wanted("declared"), None),
         )
         inventory = replace(fake_inventory(), switch=None, hardware_switches=switches)
-        monkeypatch.setattr(command, "load_inventory", lambda _path, is_named: inventory)
+        monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: inventory)
         yield eos
 
 
 def test_from_a_plan_to_undone(switch: FakeEos, capsys: Capture) -> None:
-    assert command.plan_switches("rack.yaml", is_offline=False) is ExitCode.OK
+    assert command.plan_switches(NamedInventory("rack.yaml"), is_offline=False) is ExitCode.OK
     planned = capsys.readouterr().out
     assert planned.splitlines()[0] == "tor (eos) would be told:"
     assert "  priority-flow-control priority 3 no-drop" in planned.splitlines()
-    assert command.apply_switches("rack.yaml") is ExitCode.OK
+    assert command.apply_switches(NamedInventory("rack.yaml")) is ExitCode.OK
     assert capsys.readouterr().out == planned.replace("would be told", "was told")
-    assert command.check_switches("rack.yaml") is ExitCode.OK
+    assert command.check_switches(NamedInventory("rack.yaml")) is ExitCode.OK
     told = "tor (eos) is as wanted: priority 3: marks from 150000 to 1500000 bytes, then with 0.1, pauses\n"
     assert capsys.readouterr().out == told
-    assert command.apply_switches("rack.yaml") is ExitCode.OK
+    assert command.apply_switches(NamedInventory("rack.yaml")) is ExitCode.OK
     assert capsys.readouterr().out == "tor (eos) was as wanted already\n"
-    assert command.undo_switches("rack.yaml") is ExitCode.OK
+    assert command.undo_switches(NamedInventory("rack.yaml")) is ExitCode.OK
     assert "  no qos trust dscp" in capsys.readouterr().out.splitlines()
-    assert command.undo_switches("rack.yaml") is ExitCode.OK
+    assert command.undo_switches(NamedInventory("rack.yaml")) is ExitCode.OK
     assert capsys.readouterr().out == "tor (eos) has nothing to put back\n"
 
 
 def test_a_difference_fails_in_a_sentence(switch: FakeEos) -> None:
     with pytest.raises(NodeError, match=r"^tor: interface Ethernet1: got nothing, expected `qos trust dscp`"):
-        command.check_switches("rack.yaml")
+        command.check_switches(NamedInventory("rack.yaml"))
 
 
 def test_one_switch_that_fails_keeps_no_other_from_being_undone(
     switch: FakeEos, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     """The same switch twice, and the first time its session does not open."""
-    (one,) = command._switches("rack.yaml")
+    (one,) = command._switches(NamedInventory("rack.yaml"))
     monkeypatch.setattr(command, "_switches", lambda _argument: [one, one])
     command.set_up(one)
     opens, calls = command.open_switch, []
@@ -76,16 +77,16 @@ def test_one_switch_that_fails_keeps_no_other_from_being_undone(
     monkeypatch.setattr(command, "open_switch", fails_at_first)
     capsys.readouterr()
     with pytest.raises(NodeError, match=r"^tor: gone$"):
-        command.undo_switches("rack.yaml")
+        command.undo_switches(NamedInventory("rack.yaml"))
     assert capsys.readouterr().out.startswith("tor (eos) was told:")
 
 
 def test_a_plan_offline_asks_nobody(switch: FakeEos, capsys: Capture) -> None:
-    assert command.plan_switches("rack.yaml", is_offline=True) is ExitCode.OK
+    assert command.plan_switches(NamedInventory("rack.yaml"), is_offline=True) is ExitCode.OK
     assert (switch.heard, "  commit" in capsys.readouterr().out) == ([], True)
 
 
 def test_without_a_switch_there_is_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "load_inventory", lambda _path, is_named: fake_inventory())
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: fake_inventory())
     with pytest.raises(UsageError, match="got no hardware switch to log in to"):
-        command.check_switches("rack.yaml")
+        command.check_switches(NamedInventory("rack.yaml"))

@@ -8,6 +8,7 @@ from helpers.switch_inventory import LOGIN, hardware, wanted
 from rogue.harness.commands import teardown as command
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.provisioning.events import PlaybookResult
+from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.playbook import Interrupted
 from rogue.harness.termination import StoppedError
 from rogue.remote.errors import NodeError
@@ -27,7 +28,7 @@ def test_it_says_how_much_was_put_back(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command, "teardown", lambda *_: PlaybookResult(changes={"h0": ["mtu eth1"]}))
-    assert command.restore_nodes(str(path), None) is ExitCode.OK
+    assert command.restore_nodes(NamedInventory(str(path)), None) is ExitCode.OK
     assert capsys.readouterr().out == "put back: 1, on 1 of 3 nodes\n"
 
 
@@ -37,7 +38,7 @@ def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(command, "teardown", interrupted)
     with pytest.raises(StoppedError, match="what is left stays written down on the nodes"):
-        command.restore_nodes(str(path), None)
+        command.restore_nodes(NamedInventory(str(path)), None)
 
 
 def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
@@ -49,9 +50,9 @@ def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
     def gone(_switch: object) -> None:
         raise NodeError("tor: it is gone")
 
-    monkeypatch.setattr(command, "load_inventory", lambda _path, is_named: rack)
+    monkeypatch.setattr(command, "load_inventory", lambda _path, is_trusted: rack)
     monkeypatch.setattr(command, "put_back", gone)
     monkeypatch.setattr(command, "teardown", lambda *_: torn_down.append("nodes") or PlaybookResult())
     with pytest.raises(NodeError, match=r"^tor: it is gone$"):
-        command.restore_nodes(str(path), None)
+        command.restore_nodes(NamedInventory(str(path)), None)
     assert torn_down == ["nodes"]

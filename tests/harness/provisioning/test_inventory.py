@@ -9,7 +9,7 @@ from helpers.nodes import write_inventory
 
 from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.provisioning import inventory as module
-from rogue.harness.provisioning import inventory_trust
+from rogue.harness.provisioning import ssh_arguments
 from rogue.harness.provisioning.inventory import interpret, load_inventory
 from rogue.remote.login import Login
 
@@ -17,7 +17,7 @@ from rogue.remote.login import Login
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Ansible says about an inventory."""
-    return module._listed(write_inventory(tmp_path_factory.mktemp("nodes")), is_named=False)
+    return module._listed(write_inventory(tmp_path_factory.mktemp("nodes")), runs=False)
 
 
 def test_hosts_switch_and_logins_are_read_as_ansible_reads_them(tmp_path: Path) -> None:
@@ -101,6 +101,7 @@ def test_each_mistake_is_a_sentence(listed: dict[str, Any], sentence: str) -> No
         {"ansible_paramiko_host_key_checking": "n"},
         {"ansible_ssh_args": "-oStrictHostKeyChecking=false"},
         {"ansible_ssh_args": '-o "StrictHostKeyChecking = No"'},
+        {"ansible_ssh_args": "-o StrictHostKeyChecking=n''o"},
     ],
 )
 def test_no_way_around_host_keys(listed: dict[str, Any], variables: dict[str, object]) -> None:
@@ -120,7 +121,7 @@ def test_host_keys_may_be_verified_explicitly(listed: dict[str, Any], checked: o
 def test_what_the_inventory_leaves_open_ssh_says(
     listed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inventory_trust, "_CONFIGURATIONS", (str(tmp_path),))
+    monkeypatch.setattr(ssh_arguments, "_CONFIGURATIONS", (str(tmp_path),))
     config = tmp_path / "config"
     config.write_text("Host lab-1\n  HostName 10.0.0.1\n  User bob\n  Port 2222\n  ProxyJump gate\n")
     changed = deepcopy(listed)
@@ -146,11 +147,22 @@ def test_arguments_of_the_environment_count_where_the_inventory_has_none(
     assert gateway.address == "gate"
 
 
-def test_a_way_that_cannot_be_gone_is_a_sentence(listed: dict[str, Any]) -> None:
-    changed = deepcopy(listed)
-    host("h0", ansible_ssh_common_args="-F none -o ProxyCommand=nc")(changed)
+def test_a_way_that_cannot_be_gone_is_a_sentence(
+    listed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSIBLE_SSH_ARGS", "-o ProxyCommand=nc")
     with pytest.raises(UsageError, match=r"inventory nodes\.yaml: h0: got ProxyCommand 'nc' in the SSH"):
-        interpret(Path("nodes.yaml"), changed)
+        interpret(Path("nodes.yaml"), listed)
+
+
+def test_quotes_in_the_users_own_environment_get_into_no_configuration(
+    listed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "it-ran"
+    monkeypatch.setenv("ANSIBLE_SSH_ARGS", f"-F '/tmp/a\"\nMatch exec \"touch {mark}\"'")
+    with pytest.raises(UsageError, match=r"inventory nodes\.yaml: h0: configuration: got .*, expected a path"):
+        interpret(Path("nodes.yaml"), listed)
+    assert not mark.exists()
 
 
 def test_nodes_of_ones_own_need_no_switch(listed: dict[str, Any]) -> None:

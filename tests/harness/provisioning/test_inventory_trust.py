@@ -9,7 +9,6 @@ from helpers.nodes import write_inventory
 from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.provisioning.inventory import interpret, load_inventory
 from rogue.harness.provisioning.inventory_trust import distrusted
-from rogue.harness.testbeds import find_testbed
 
 SCRIPT = """#!/bin/sh
 touch {mark}
@@ -25,40 +24,35 @@ def script(directory: Path) -> tuple[Path, Path]:
 
 
 def test_a_program_is_refused_and_not_run(tmp_path: Path) -> None:
+    """Whoever owns it: of an archive that was unpacked everything is one's own."""
     program, mark = script(tmp_path)
-    with pytest.raises(UsageError, match=r"got a file that may be executed.* expected plain YAML or INI"):
+    with pytest.raises(UsageError) as refused:
         load_inventory(program)
+    assert str(refused.value) == (
+        f"inventory {program}: got a file that may be executed, which Ansible would do, expected plain YAML "
+        f"or INI; if it is no program, `chmod -x {program}`; if it is one that you have read and trust, add "
+        "--trust-inventory."
+    )
     assert not mark.exists()
 
 
-def test_a_run_cannot_name_a_program(tmp_path: Path) -> None:
-    """As `--resume` does with the testbed that the manifest names."""
-    program, mark = script(tmp_path)
-    with pytest.raises(UsageError, match="may be executed"):
-        find_testbed(str(program), is_named=False).obstacles()
-    assert not mark.exists()
-
-
-def test_its_owner_may_name_a_program(tmp_path: Path) -> None:
+def test_a_program_that_a_person_trusts_is_run(tmp_path: Path) -> None:
     program, mark = script(tmp_path)
     with pytest.raises(ConfigError, match="no host in it"):
-        load_inventory(program, is_named=True)
+        load_inventory(program, is_trusted=True)
     assert mark.exists()
 
 
-def test_a_program_that_others_can_write_is_nobodys_own(tmp_path: Path) -> None:
-    program, mark = script(tmp_path)
-    program.chmod(0o777)
-    with pytest.raises(UsageError, match="may be executed"):
-        load_inventory(program, is_named=True)
-    assert not mark.exists()
+def test_trust_makes_no_program_of_a_file(tmp_path: Path) -> None:
+    inventory = load_inventory(write_inventory(tmp_path), is_trusted=True)
+    assert not inventory.is_program
 
 
 def test_a_plug_in_that_the_file_names_is_not_loaded(tmp_path: Path) -> None:
     path = tmp_path / "nodes.yaml"
     path.write_text("plugin: ansible.builtin.constructed\nstrict: true\n")
     with pytest.raises((ConfigError, UsageError)):
-        load_inventory(path, is_named=True)
+        load_inventory(path, is_trusted=True)
 
 
 FORBIDDEN: dict[str, dict[str, object]] = {
@@ -75,6 +69,16 @@ FORBIDDEN: dict[str, dict[str, object]] = {
     "ansible_ssh_args: got '-I /tmp/x.so'": {"ansible_ssh_args": "-I /tmp/x.so"},
     "ansible_ssh_args: got '-o PKCS11Provider=/tmp/x.so'": {"ansible_ssh_args": "-oPKCS11Provider=/tmp/x.so"},
     "ansible_ssh_args: got '-o VerifyHostKeyDNS=yes'": {"ansible_ssh_args": "-o VerifyHostKeyDNS=yes"},
+    "ansible_ssh_args: got '-o UpdateHostKeys=yes'": {"ansible_ssh_args": "-o UpdateHostKeys=yes"},
+    "ansible_ssh_args: got '-o ProxyCommand=nc', expected options that run nothing on this computer; write": {
+        "ansible_ssh_args": "-o ProxyCommand=nc"
+    },
+    "ansible_ssh_host: got '-oProxyCommand=x', expected nothing; write ansible_host": {
+        "ansible_ssh_host": "-oProxyCommand=x"
+    },
+    "ansible_private_key_file: got 'a', expected nothing; write ansible_ssh_pri": {
+        "ansible_private_key_file": "a"
+    },
     "ansible_ssh_args: got '-S /tmp/x'": {"ansible_ssh_args": "-S /tmp/x"},
     'ansible_ssh_args: got "\'"': {"ansible_ssh_args": "'"},
     "priority: got \"{{ lookup('pipe', 'id') }}\", expected a value": {

@@ -31,8 +31,8 @@ SETUP_SECONDS: Final = 20.0
 class SshTestbed(Testbed):
     """Machines that somebody has provisioned: virtual ones, CloudLab's, or a rack's."""
 
-    def __init__(self, name: str, inventory: Path, *, is_named: bool = True) -> None:
-        self._is_named = is_named
+    def __init__(self, name: str, inventory: Path, *, is_trusted: bool = False) -> None:
+        self._is_trusted = is_trusted
         self._name = name
         self._file = inventory
         self._inventory: Inventory | None = None
@@ -52,7 +52,7 @@ class SshTestbed(Testbed):
     def inventory(self) -> Inventory:
         """Read once."""
         if self._inventory is None:
-            self._inventory = load_inventory(self._file, is_named=self._is_named)
+            self._inventory = load_inventory(self._file, is_trusted=self._is_trusted)
         return self._inventory
 
     @property

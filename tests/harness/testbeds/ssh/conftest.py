@@ -30,7 +30,7 @@ def agents(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeAgent]:
 
     monkeypatch.setattr(agents_module, "open_node", opened)
     monkeypatch.setattr(agents_module, "_kept", {})
-    monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_named: fake_inventory())
+    monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: fake_inventory())
     monkeypatch.setattr(surroundings, "SwitchConnection", FakeSwitch)
     monkeypatch.setattr(conduct, "HEARTBEAT_S", 0.0)
     for sender, flow in (("h0", "flow0"), ("h1", "flow1")):

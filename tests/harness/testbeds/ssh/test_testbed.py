@@ -47,7 +47,7 @@ def test_a_role_that_does_not_end_costs_the_agents_and_no_result(
 
 def test_nodes_without_a_switch_of_ours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        testbed, "load_inventory", lambda _path, is_named: replace(fake_inventory(), switch=None)
+        testbed, "load_inventory", lambda _path, is_trusted: replace(fake_inventory(), switch=None)
     )
     result = run()
     assert result.failure is None
@@ -159,7 +159,7 @@ def test_a_groups_own_parameter_may_be_the_mistake(tmp_path: Path) -> None:
 
 def test_what_the_doctor_refuses_is_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused, warned = (Finding("h0", "MTU of eth1", "1", "2", "do", refuses) for refuses in (True, False))
-    monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_named: fake_inventory())
+    monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: fake_inventory())
     monkeypatch.setattr(testbed, "examine", lambda *_: [refused, warned])
     assert SshTestbed("virtual", tmp_path).obstacles() == [str(refused)]
 
