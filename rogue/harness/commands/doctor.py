@@ -9,7 +9,7 @@ from rich.console import Console
 from rogue.harness.columns import align
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.trial import load_tried
 from rogue.harness.program import call_again
 from rogue.harness.provisioning.doctor import look
 from rogue.harness.provisioning.findings import Examination, Facts, Finding, card_words, judge
@@ -29,7 +29,7 @@ def examine_nodes(named: NamedInventory, log: Path | None, plugins: Sequence[Pat
     The agent is to have these plug-ins.
     """
     inventory = load_inventory(named.file, is_trusted=named.is_trusted)
-    load_plugins(plugins_at(plugins))
+    load_tried(plugins_at(plugins))
     try:
         found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
     except KeyboardInterrupt as stop:

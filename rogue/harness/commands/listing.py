@@ -17,7 +17,8 @@ from rogue.harness.experiment.load import load_experiment
 from rogue.harness.experiment.reference import REQUIRED, keys_of
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.loading import load_plugins, loaded_plugins
+from rogue.harness.plugins.loading import loaded_plugins
+from rogue.harness.plugins.trial import load_tried
 from rogue.workloads.faults import FAULTS
 from rogue.workloads.flow_sizes import FLOW_SIZES
 from rogue.workloads.probes import PROBES
@@ -40,9 +41,9 @@ def print_list(what: str, plugins: Sequence[Path] = ()) -> ExitCode:
     """Print one of the lists, with what plug-ins add: installed ones, and these files."""
     if what not in LISTS:
         known = [*LISTS, "runs"]
-        got = f"list: got {what!r}, expected one of {', '.join(known)}"
+        got = f"list: got {repr(what) if what else 'nothing'}, expected one of {', '.join(known)}"
         raise UsageError(f"{got}; {meant(what, known)}.")
-    load_plugins(plugins_at(plugins))
+    load_tried(plugins_at(plugins))
     typer.echo("\n".join(LISTS[what]()))
     return ExitCode.OK
 

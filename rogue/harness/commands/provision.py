@@ -11,7 +11,7 @@ from rogue.harness.commands.switch import hardware_of, set_up, show_plan
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.installed import plugins_at
-from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.trial import load_tried
 from rogue.harness.program import call_again
 from rogue.harness.provisioning.events import PlaybookResult
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
@@ -34,7 +34,7 @@ def provision_nodes(
 ) -> ExitCode:
     """Provision every node, with an agent that has these plug-ins; say what was changed."""
     inventory = load_inventory(named.file, is_trusted=named.is_trusted)
-    load_plugins(plugins_at(plugins))
+    load_tried(plugins_at(plugins))
     ports = _ports(inventory, experiment)
     try:
         played = provision(

@@ -18,8 +18,9 @@ from rogue.harness.experiment.model import Experiment
 from rogue.harness.experiment.problems import find_problems
 from rogue.harness.experiment.settings import FACTORS, apply_settings, parse_path
 from rogue.harness.experiment.yaml_text import format_path
-from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
+from rogue.harness.plugins.loading import LoadedPlugin
 from rogue.harness.plugins.source import PluginSource, each_once, read_plugin
+from rogue.harness.plugins.trial import load_tried
 from rogue.workloads.spelling import meant
 
 FACTOR_ROOTS: Final = ("topology", "workload", "traffic", "probe", "transports", "faults")
@@ -59,7 +60,7 @@ def load_experiment(
 ) -> LoadedExperiment:
     """Read an experiment file, load its plug-ins and those that were named beside it, and check it."""
     document = apply_settings(read_document(file), settings)
-    loaded = load_plugins(each_once([*plugins, *_plugins_of(document)]))
+    loaded = load_tried(each_once([*plugins, *_plugins_of(document)]))
     return check_document(document, settings, loaded)
 
 

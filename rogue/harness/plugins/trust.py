@@ -6,8 +6,9 @@ from pathlib import Path
 
 from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.plugins.installed import installed_plugins
-from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
+from rogue.harness.plugins.loading import LoadedPlugin
 from rogue.harness.plugins.source import PluginSource, read_plugin, source_of
+from rogue.harness.plugins.trial import load_tried
 from rogue.workloads.manifest import PluginRecord
 
 
@@ -36,7 +37,7 @@ def load_trusted(records: Sequence[PluginRecord], trust: Trust) -> tuple[LoadedP
     missing = _untrusted(records, [*named, *installed_plugins()] if kept else [], trust)
     if missing:
         raise UsageError("\n".join(_refusal(record) for record in missing))
-    return load_plugins(kept)
+    return load_tried(kept)
 
 
 def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[PluginRecord]:
@@ -45,7 +46,7 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
     UsageError if runs keep two versions of a plug-in: one name means one thing in a report.
     """
     known = [*installed_plugins(), *trust.named()]
-    taken = {name for plugin in load_plugins(known) for name in plugin.adds}
+    taken = {name for plugin in load_tried(known) for name in plugin.adds}
     for record in _untrusted(records, known, NOBODY) if trust.is_whole else ():
         source = source_of(record)
         if source.identity not in {each.identity for each in known}:
@@ -55,7 +56,7 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
                 raise UsageError(f"{got}, expected one for the whole report; {advice}.")
             known.append(source)
             taken |= set(record.adds)
-    load_plugins(known)
+    load_tried(known)
     return _untrusted(records, known, trust)
 
 

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pytest
 from helpers.command_line import rogue
 
 BAD = """\
@@ -43,3 +44,15 @@ def test_what_breaks_the_contract_is_said(tmp_path: Path) -> None:
     assert checked.code == 1
     expected = "bad.py: control silent: the docstring of Parameters does not explain window_packets\n"
     assert checked.out == expected
+
+
+@pytest.mark.parametrize("words", [("plan", "quickstart"), ("list", "controls")])
+def test_a_plugin_that_ends_its_process_does_not_end_the_command(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "mine.py").write_text("import os\nos._exit(0)\n")
+    done = rogue(tmp_path, *words, "--plugin", "mine.py")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(
+        "rogue: mine.py: got a plug-in that ends the process that loads it, by an exit"
+    )

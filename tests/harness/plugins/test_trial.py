@@ -6,8 +6,10 @@ import pytest
 from helpers.plugin_files import FIXED_TWICE, plugin
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.plugins.loading import loaded_plugins
-from rogue.harness.plugins.trial import Verdict, try_plugin
+from rogue.harness.plugins import trial
+from rogue.harness.plugins.loading import loaded_plugins, unload_plugins
+from rogue.harness.plugins.source import PluginSource
+from rogue.harness.plugins.trial import Verdict, load_tried, try_plugin
 
 CRASHES = """\
 import os, signal
@@ -61,6 +63,47 @@ def test_what_never_ends_is_ended() -> None:
 def test_what_does_not_load_is_told_with_its_line() -> None:
     with pytest.raises(ConfigError, match=r"my\.py:5: got ZeroDivisionError: division by zero"):
         try_plugin(plugin(FIXED_TWICE + "1 / 0\n"), [])
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "by SIGSEGV"),
+        ("__import__('os')._exit(3)", "by an exit with code 3"),
+    ],
+)
+def test_what_ends_a_process_when_it_is_loaded_does_not_end_this_one(how: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^my\.py: got a plug-in that ends the process .*, {words},"):
+        load_tried([plugin(FIXED_TWICE, "other.py"), plugin(how)])
+    assert loaded_plugins() == ()
+
+
+def test_what_never_loads_is_ended() -> None:
+    with pytest.raises(ConfigError, match=r"^my\.py: got a plug-in that has not loaded after 0\.25 s"):
+        load_tried([plugin("while True: pass")], limit_s=0.25)
+
+
+def test_what_loads_is_loaded_here_and_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARK", str(tmp_path / "mark"))
+    noted = plugin(
+        FIXED_TWICE + "import os\nwith open(os.environ['MARK'], 'a') as file: print(1, file=file)\n"
+    )
+    assert [each.adds for each in load_tried([noted])] == [("control twice",)]
+    assert (tmp_path / "mark").read_text() == "1\n" * 2
+    unload_plugins()
+    load_tried([noted])
+    assert (tmp_path / "mark").read_text() == "1\n" * 3
+
+
+def test_what_does_not_load_is_told_by_whoever_loads_it_here() -> None:
+    with pytest.raises(ConfigError, match=r"my\.py:1: got ZeroDivisionError") as caught:
+        load_tried([plugin("1 / 0")])
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_what_is_installed_waits_for_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "_process", None)
+    assert load_tried([PluginSource("its.py", FIXED_TWICE, is_installed=True)])
 
 
 def test_what_is_beside_it_is_there_first() -> None:
