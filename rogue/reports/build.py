@@ -1,7 +1,7 @@
 """From run directories to one report."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,19 +27,21 @@ def build(
     output: Path | None = None,
     going: Mapping[Path, "Manifest"] | None = None,
     counted: "Counted | None" = None,
+    told: Callable[[str], object] | None = None,
 ) -> Path:
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
 
     The report of one run stands in its directory, that of several in a directory of its own beside the
     experiments, unless `output` names a file. `going` are those that another process still writes, with the
     manifest of what they have so far: nothing is written into them. `counted` is told how many cells are
-    measured and how many figures drawn. A run that cannot be read becomes a
-    sentence in the report; if none can be read, that sentence is the ReportError.
+    measured and how many figures drawn, `told` the result of a single run in a sentence or two. A run that
+    cannot be read becomes a sentence in the report; if none can be read, that sentence is the ReportError.
     """
     from rogue.reports.claims import evaluate, read_claims
     from rogue.reports.page import render, run_section
     from rogue.reports.results import Results, in_silence
     from rogue.reports.side_by_side import side_by_side
+    from rogue.reports.summary import in_brief
 
     directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
     if not directories:
@@ -63,6 +65,9 @@ def build(
         make_combined_directory(runs)
         write_whole(path.with_name(RUNS), runs_text(runs))
     write_whole(path, page)
+    if told is not None and len(measured) == 1:
+        for sentence in in_brief(measured[0]):
+            told(sentence)
     return path
 
 

@@ -1,6 +1,7 @@
 """The ten-second summary: how the transports compare, and one sentence about each."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rogue.reports.headlines import Headline, headlines_of
@@ -16,6 +17,7 @@ EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
 RATIO_MAX = 1000
 # More comparisons than this are nothing that anybody reads in ten seconds.
 RIVALS_MAX = 5
+RIVALS_IN_BRIEF = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,32 @@ def comparison(results: Results) -> list[str]:
     settings = results.measured_settings
     if not settings:
         return ["No cell finished, so there is nothing to compare."]
+    pairs = rivals(settings)
+    if not pairs:
+        names = list(dict.fromkeys(setting.style.name for setting in settings))
+        if len(names) == 1:
+            return [f"Only {names[0]} finished, so there is nothing to compare it with."]
+        return [f"No factor point has results of {names[0]} and of another transport, to compare them."]
+    compared = [_compare(results, points) for points in pairs]
+    if len(compared) <= RIVALS_MAX + 1:
+        return compared
+    rest = len(compared) - RIVALS_MAX
+    return [
+        *compared[:RIVALS_MAX],
+        f"The other {rest} stand on the cards below, in the figures and in the tables.",
+    ]
+
+
+def in_brief(results: Results) -> list[str]:
+    """Return the result in a sentence or two: with rivals the score, and the first measure that differs."""
+    pairs = rivals(results.measured_settings)
+    if pairs:
+        return [_compare(results, points, is_brief=True) for points in pairs[:RIVALS_IN_BRIEF]]
+    return [*comparison(results), *(f"{card.style.name}: {card.sentence}" for card in cards(results)[:1])]
+
+
+def rivals(settings: Sequence[Setting]) -> list[list[tuple[Setting, Setting]]]:
+    """Pair the first transport with each other one, at the factor points that both have."""
     pairs: dict[str, list[tuple[Setting, Setting]]] = {}
     for setting in settings:
         for rival in settings:
@@ -49,19 +77,7 @@ def comparison(results: Results) -> list[str]:
                 and rival.factors == setting.factors
             ):
                 pairs.setdefault(rival.transport, []).append((setting, rival))
-    if not pairs:
-        names = list(dict.fromkeys(setting.style.name for setting in settings))
-        if len(names) == 1:
-            return [f"Only {names[0]} finished, so there is nothing to compare it with."]
-        return [f"No factor point has results of {names[0]} and of another transport, to compare them."]
-    compared = [_compare(results, points) for points in pairs.values()]
-    if len(compared) <= RIVALS_MAX + 1:
-        return compared
-    rest = len(compared) - RIVALS_MAX
-    return [
-        *compared[:RIVALS_MAX],
-        f"The other {rest} stand on the cards below, in the figures and in the tables.",
-    ]
+    return list(pairs.values())
 
 
 def _card(results: Results, settings: list[Setting]) -> Card:
@@ -136,8 +152,8 @@ def failed_queue_pairs(results: Results, settings: list[Setting]) -> str:
     return f"{failed} of {total}" if total else NO_VALUE
 
 
-def _compare(results: Results, points: list[tuple[Setting, Setting]]) -> str:
-    """Say on how many measures a transport beats another one, then each measure at the last factor point."""
+def _compare(results: Results, points: list[tuple[Setting, Setting]], *, is_brief: bool = False) -> str:
+    """Say on how many measures a transport beats another one, then the measures at the last factor point."""
     own, rival = points[-1]
     orders = [order for pair in points for order in _orders(results, *pair)]
     if not orders:
@@ -153,7 +169,11 @@ def _compare(results: Results, points: list[tuple[Setting, Setting]]) -> str:
     opening = f"Against {rival.style.name}, {score}{'.' + where if where else ''}: "
     single = min(len(results.views_of(side)) for side in (own, rival)) == 1
     caution = " With one run there is no interval: these are single observations." if single else ""
-    return f"{opening}{joined(_differences(results, own, rival))}.{caution}"
+    parts = _differences(results, own, rival)
+    if is_brief:
+        deciding = next((index for index, each in enumerate(_orders(results, own, rival)) if each), 0)
+        parts = parts[deciding : deciding + 1]
+    return f"{opening}{joined(parts)}.{caution}"
 
 
 def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:

@@ -108,6 +108,7 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
         (("figures", "nowhere"), "expected a run's manifest"),
         (("compare", "nowhere"), "Missing argument 'RUN_B'"),
         (("list", "nothing"), "list: got 'nothing', expected one of transports"),
+        (("list",), "list: got nothing, expected one of transports, controls, estimators, workloads"),
     ],
 )
 def test_wrong_command_costs_a_sentence_and_nothing_else(

@@ -11,7 +11,7 @@ from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transf
 from rogue.reports.load import Run
 from rogue.reports.metrics.intervals import MeanInterval
 from rogue.reports.results import Results
-from rogue.reports.summary import RIVALS_MAX, cards, comparison, order
+from rogue.reports.summary import RIVALS_MAX, cards, comparison, in_brief, order
 
 
 def ascii_spaces(text: str) -> str:
@@ -44,6 +44,24 @@ def test_several_factor_points_are_ranges_and_one_example(sweep: Results) -> Non
     assert rogue.details[1].startswith("With senders 4: 4 flows share")
     (sentence,) = comparison(sweep)
     assert "of 8 measures over 2 settings. With senders 4: " in sentence
+
+
+def test_in_brief_it_is_the_score_and_what_decides_it(results: Results, sweep: Results) -> None:
+    (sentence,) = map(ascii_spaces, in_brief(results))
+    assert sentence == (
+        "Against Native RoCE, RoGUE is better on 3 and level on 1 of 4 measures: "
+        "the slowest tenth of flow intervals gets 98.3 % of the ideal share instead of 0 %."
+    )
+    (sentence,) = in_brief(sweep)
+    assert "of 8 measures over 2 settings. With senders 4: the slowest tenth " in sentence
+
+
+def test_in_brief_a_transport_alone_says_what_it_did(tmp_path: Path) -> None:
+    sample = Sample(transports=("rogue",))
+    results = Results(Run(write_sample_run(tmp_path, sample)))
+    alone, what = in_brief(results)
+    assert alone == "Only RoGUE finished, so there is nothing to compare it with."
+    assert what.startswith("RoGUE: 8 flows share ")
 
 
 def interval(mean: float, half: float) -> MeanInterval:

@@ -21,6 +21,7 @@ from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.run_directory import locked, partial_report
 from rogue.reports.files import checksum
 from rogue.workloads.manifest import Manifest
+from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 
 TRACEBACK: Final = "report-error.txt"
@@ -82,17 +83,20 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     The caller holds the locks of all runs that are not going.
     """
     still = [run for run in runs if run not in (going or {})]
+    result: list[str] = []
     try:
         from rogue.reports.build import build
 
         with CountDisplay(sys.stderr) as counted:
-            path = build(runs[0] if len(runs) == 1 else runs, out, going, counted)
+            path = build(runs[0] if len(runs) == 1 else runs, out, going, counted, result.append)
     except Exception as error:
         _tell_failure(runs, still, error)
         path = None
     else:
         for run in still[:1]:
             (run / TRACEBACK).unlink(missing_ok=True)
+        for sentence in result:
+            typer.echo(printable(sentence), err=True)
     for run in still:
         note_report_files(run)
         partial_report(run).unlink(missing_ok=True)
