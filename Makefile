@@ -16,7 +16,7 @@ FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
 CODE := rogue playbooks profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run-experiment provision report reproduce test test-long test-hostile test-sanitize coverage mutants check \
+.PHONY: help setup run-experiment provision report reproduce test test-long test-bare test-hostile test-sanitize coverage mutants check \
 	format bench clean
 
 help: ## print the targets
@@ -43,12 +43,16 @@ reproduce: setup ## run the experiments of PAPER=rogue|irn|rocc|rdma-at-scale|ec
 	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(foreach each,$(SET),--set $(each))
 
 test: setup ## run the test suite
+	@echo "test: this takes about 16 minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
 	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
 
 test-long: setup ## run everything that takes minutes too; what needs QEMU is skipped where there is none
 	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --durations 10 -m "long and not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
+
+test-bare: ## run the README's first two commands on a Debian where nothing is installed (root, mmdebstrap)
+	@sh scripts/bare_debian.sh
 
 test-hostile: setup ## read INPUTS=1000000 hostile inputs, and kill runs and fill disks KILLS=300 times; test-long does it, too
 	@HOSTILE_INPUTS=$(INPUTS) ROGUE_KILLS=$(KILLS) $(BIN)/pytest -n $(JOBS) --durations 0 -m long tests/hostile \

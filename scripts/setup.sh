@@ -84,21 +84,47 @@ require_tools() {
         "elsewhere: install these, or name them with PYTHON=/path/to/python3 CXX=/path/to/compiler."
 }
 
-# Runs a command quietly; if it fails, shows what it said and then the sentence given first.
+# Runs a command and shows only how far it is; if it fails, shows what it said and then the sentence given first.
 logged() {
     sentence=$1
     log=$venv/setup.log
     shift
-    "$@" >"$log" 2>&1 && return
+    rm -f "$log.failed"
+    { "$@" 2>&1 || touch "$log.failed"; } | told >"$log"
+    [ -e "$log.failed" ] || return 0
     tail -n 60 "$log" >&2
     fail "$sentence" "its last lines are above, all of them in $log."
+}
+
+# Passes on what pip says, and tells of packages that it takes, and of steps of the build: [7/62]. On a terminal they
+# are written over each other; elsewhere one in ten is a line.
+told() {
+    packages=0
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        said=${line#"${line%%[! ]*}"}
+        case $said in
+        \[*/*\]\ *) said=${said%%]*} && show "${said%%/*}" "step ${said#?} of the build" ;;
+        Collecting\ *) packages=$((packages + 1)) && show "$packages" "$packages packages found" ;;
+        Installing\ collected\ *) show 0 "$packages packages found; installing them" ;;
+        esac
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
+show() {
+    if [ -t 2 ]; then
+        printf '\rsetup: %s\033[K' "$2" >&2
+    else
+        case $1 in *0) echo "setup: $2" >&2 ;; esac
+    fi
 }
 
 dependencies() {
     require_tools
     command -v ssh >/dev/null ||
         echo "setup: no OpenSSH client here (Debian: openssh-client); nodes and 'make test' need it" >&2
-    echo "setup: Python packages into $venv (once; about a minute)" >&2
+    echo "setup: Python packages into $venv (once; one or two minutes)" >&2
     "$(find_python)" -m venv --clear "$venv"
     logged "pip could not install requirements/lock.txt; a package index must be reachable." \
         "$venv/bin/python" -m pip install --disable-pip-version-check --require-hashes -r requirements/lock.txt
@@ -107,11 +133,11 @@ dependencies() {
 
 engine() {
     require_tools
-    echo "setup: building the simulator's engine" >&2
+    echo "setup: building the simulator's engine (one to four minutes, by how busy the processor is)" >&2
     CXX=$(find_compiler)
     export CXX
     logged "the engine did not build." \
-        "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps \
+        "$venv/bin/python" -m pip install --verbose --disable-pip-version-check --no-build-isolation --no-deps \
         --editable . ${ROGUE_WERROR:+-Ccmake.define.ROGUE_WERROR=ON}
     touch "$venv/.engine"
 }

@@ -97,6 +97,25 @@ def test_everybody_else_is_told(
     assert not (tmp_path / "venv/.dependencies").exists()
 
 
+PIP = """
+for number in 1 2 3 4 5 6 7 8 9 10; do echo "Collecting p$number"; done
+echo '  [9/62] Building CXX object'
+echo '  [10/62] Building CXX object'
+exit $ENDS_WITH
+"""
+
+
+@pytest.mark.parametrize("ends_with", [0, 1])
+def test_what_takes_long_says_how_far_it_is(tmp_path: Path, ends_with: int) -> None:
+    machine = Machine(tmp_path)
+    machine.write(machine.venv / "bin/python", PIP)
+    done = machine.set_up(ENDS_WITH=str(ends_with))
+    assert done.returncode == ends_with
+    assert "setup: 10 packages found\nsetup: step 10/62 of the build\n" in done.stderr
+    assert ("  [9/62] Building CXX object" in done.stderr) == (ends_with == 1), "all is shown after a failure"
+    assert (machine.venv / "setup.log").read_text().count("Collecting") == 10
+
+
 def test_without_an_ssh_client_the_set_up_goes_on_and_says_so(tmp_path: Path) -> None:
     machine = Machine(tmp_path, user_id=1000)
     for program in (tmp_path / "later").iterdir():
