@@ -65,8 +65,8 @@ def live_page(live: LivePage, report: str | None) -> str:
 def last_page(title: str, run: str, counts: Sequence[tuple[str, int]], report: str | None) -> str:
     """Return the page of a run that is over: its report, which says so, and which nothing fetches again."""
     again = shlex.join(["rogue", "report", run])
-    values = {"live": None, "run": run, "again": again, "counts": counts, "has_report": report is not None}
-    return _page(report, title, values)
+    values: dict[str, object] = {"live": None, "run": run, "again": again, "counts": counts}
+    return _page(report, title, values | {"has_report": report is not None})
 
 
 def seconds_text(seconds: float) -> str:
