@@ -51,6 +51,8 @@ BAD = {
     "  - {link: h2-h3, rate: 1Gbps}": "h2-h3 in line 4, key link of net.yaml, expected a host and a switch",
     "  - {link: s1-s1, rate: 1Gbps}": "s1-s1 in line 4",
     "  - {link: gpu0-s0, rate: 1Gbps}": "gpu0-s0 in line 4, key link of net.yaml, expected two ends",
+    "  - {link: h2;id-s0, rate: 1Gbps}": "h2;id-s0 in line 4, key link of net.yaml, expected two ends",
+    '  - {link: "h2-s0\\e", rate: 1Gbps}': "h2-s0\ufffd in line 4, key link of net.yaml, expected two ends",
     "  - {link: h2-s1, rate: 1Gbps}": "h2-s1, which no way leads to from h0, in line 4, key link",
     "  - [h2, s0]": "other YAML in line 4 of net.yaml",
     "  - {link: [h2, s0], rate: 1Gbps}": "other YAML in line 4",
