@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.cache import Image
@@ -13,6 +14,8 @@ from rogue.virtual.machines.process import MachineProcess
 from rogue.virtual.machines.qemu import PROGRAM, Accelerator, Boot, base_command
 from rogue.virtual.programs import run
 
+VARIABLE: Final = "ROGUE_ACCELERATOR"
+"""A variable of the environment that names one, so that nothing is probed."""
 _KVM_DEVICE = Path("/dev/kvm")
 _PROBE_TIMEOUT_S = 20.0
 _PROBE_MEMORY_MIB = 256
@@ -21,7 +24,9 @@ _VERDICTS = "kvm-verdicts.json"
 
 
 def choose(image: Image, cache: Path, progress: Callable[[str], None]) -> Accelerator:
-    """Probe once per image, kernel and QEMU; the verdict stays in the cache."""
+    """What the environment names; else probe once per image, kernel and QEMU, and keep the verdict."""
+    if named := os.environ.get(VARIABLE):
+        return _named(named)
     if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
         return Accelerator.TCG
     circumstances = f"{image.digest} / {os.uname().release} / {_qemu_version()}"
@@ -33,6 +38,16 @@ def choose(image: Image, cache: Path, progress: Callable[[str], None]) -> Accele
         path.write_text(json.dumps(verdicts, indent=1) + "\n")
         progress(f"machines: {verdicts[circumstances] or 'it does'}")
     return Accelerator.TCG if verdicts[circumstances] else Accelerator.KVM
+
+
+def _named(name: str) -> Accelerator:
+    try:
+        return Accelerator(name)
+    except ValueError:
+        known = " or ".join(each.value for each in Accelerator)
+        raise VirtualTestbedError(
+            f"environment: got {VARIABLE}={name!r}, expected {known}; correct it, or unset it"
+        ) from None
 
 
 def _qemu_version() -> str:

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.cache import Image
 from rogue.virtual.machines import accelerator
 from rogue.virtual.machines.qemu import Accelerator
@@ -19,6 +20,12 @@ class Probe:
     def boot(self, image: Image) -> str:
         self.boots += 1
         return self.verdict
+
+
+@pytest.fixture(autouse=True)
+def nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may have named one."""
+    monkeypatch.delenv(accelerator.VARIABLE, raising=False)
 
 
 @pytest.fixture
@@ -63,3 +70,22 @@ def test_without_a_kvm_device_nothing_is_probed(monkeypatch: pytest.MonkeyPatch,
     probe = Probe("")
     assert choose(monkeypatch, tmp_path, probe) is Accelerator.TCG
     assert probe.boots == 0
+
+
+@pytest.mark.usefixtures("kvm_device")
+@pytest.mark.parametrize("named", Accelerator)
+def test_what_the_environment_names_is_taken_without_a_probe(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: Accelerator
+) -> None:
+    monkeypatch.setenv(accelerator.VARIABLE, named.value)
+    probe = Probe("")
+    assert choose(monkeypatch, tmp_path, probe) is named
+    assert probe.boots == 0
+
+
+def test_a_name_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(accelerator.VARIABLE, "xen")
+    with pytest.raises(
+        VirtualTestbedError, match="got ROGUE_ACCELERATOR='xen', expected kvm or tcg; correct it"
+    ):
+        choose(monkeypatch, tmp_path, Probe(""))
