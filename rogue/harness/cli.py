@@ -24,7 +24,7 @@ from rogue.harness.errors import HarnessError
 from rogue.harness.exit_codes import ExitCode
 from rogue.remote.errors import NodeError
 from rogue.start_up import prepare
-from rogue.workloads.printable import printable
+from rogue.workloads.printable import printable, printable_lines
 
 _SHORT: Final = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "new thread")
 app: Final = typer.Typer(
@@ -111,7 +111,7 @@ def run_guarded(command: Callable[[], object]) -> ExitCode:
         return ExitCode.OK
     except (Exception, KeyboardInterrupt) as error:
         message, failed = _explain(error)
-        typer.echo(f"rogue: {printable(message)}", err=True)
+        typer.echo(f"rogue: {printable_lines(message)}", err=True)
         return failed
     return ExitCode(code) if isinstance(code, int) else ExitCode.OK
 
@@ -130,7 +130,8 @@ def _explain(error: BaseException) -> tuple[str, ExitCode]:
             advice = "end other programs, ask for less at once, or raise the limit (`ulimit -v`)"
             explained = f"this process could get no more memory; {advice}.", ExitCode.MEMORY
         case OSError():
-            explained = f"{error.filename or 'the run'}: {error.strerror or error}.", ExitCode.STORAGE
+            where = printable(str(error.filename or "the run"))
+            explained = f"{where}: {error.strerror or error}.", ExitCode.STORAGE
         case _:
             traceback.print_exception(error)
             explained = "this is a bug of rogue; please report the lines above.", ExitCode.BUG

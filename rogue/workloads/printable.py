@@ -1,23 +1,30 @@
 """Text that somebody else wrote, fit for a terminal and for files."""
 
-import re
+import unicodedata
 from typing import Final
 
 REPLACEMENT: Final = "\ufffd"
-_STEERING: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-"""Control characters but tab and newline, marks that turn the direction of writing, halves of pairs."""
+_STEERING: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})
+"""Unicode's categories of what steers a terminal, turns the direction of writing, begins a line, is not seen
+or means something else on every computer, and of halves of pairs."""
 
 
 def printable(text: str) -> str:
-    """Return the text with a mark in place of all that steers a terminal, or that no file can hold."""
-    return _STEERING.sub(REPLACEMENT, text)
+    """Return the text on one line, with a mark in place of all that steers a terminal or that nobody sees.
+
+    A tab stays.  A line feed does not: whoever names a file could forge a line of ours with it.
+    """
+    return _marked(text, "\t")
+
+
+def printable_lines(text: str) -> str:
+    """Return the text like `printable`, but on the lines that it has: for texts whose lines are ours."""
+    return _marked(text, "\t\n")
 
 
 def is_printable(text: str) -> bool:
-    """Whether nothing in the text steers a terminal."""
-    return _STEERING.search(text) is None
+    """Whether nothing in the lines of a text steers a terminal or is not seen."""
+    return printable_lines(text) == text
 
 
 def first_line(error: BaseException, most: int) -> str:
@@ -29,3 +36,12 @@ def first_line(error: BaseException, most: int) -> str:
 def shortened(text: str, most: int = 60) -> str:
     """Return the beginning of a text, fit for a sentence."""
     return printable(text if len(text) <= most else f"{text[: most - 3]}...")
+
+
+def _marked(text: str, kept: str) -> str:
+    if text.isprintable():  # nearly all texts, without a look at each letter
+        return text
+    return "".join(
+        REPLACEMENT if letter not in kept and unicodedata.category(letter) in _STEERING else letter
+        for letter in text
+    )

@@ -1,19 +1,29 @@
 import pytest
 
-from rogue.workloads.printable import first_line, is_printable, printable, shortened
+from rogue.workloads.printable import first_line, is_printable, printable, printable_lines, shortened
+
+STEERING = [
+    "\x1b]0;owned\x07", "\x1b[2J", "\x9b31m", "a\rb", "\x00", "\x7f", "\u202etxt.exe", "\ud800",
+    "\u061c", "\u200b", "\u200f", "\u2060", "\u2064", "\ufeff", "\u202a", "\u2066", "\u2028", "\u2029",
+    "\xad", "\U000e0041", "\ue000", "\x85",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["RoGUE, 8-to-1", "µs → Gb/s", "two\nlines\tand a tab", "日本", "👍"])
+@pytest.mark.parametrize("text", ["RoGUE, 8-to-1", "µs → Gb/s", "words\tand a tab", "日本", "👍", "a\u202fb"])
 def test_words_stay_as_they_are(text: str) -> None:
-    assert (printable(text), is_printable(text)) == (text, True)
+    assert (printable(text), printable_lines(text), is_printable(text)) == (text, text, True)
 
 
-@pytest.mark.parametrize(
-    "text", ["\x1b]0;owned\x07", "\x1b[2J", "\x9b31m", "a\rb", "\x00", "\x7f", "\u202etxt.exe", "\ud800"]
-)
+def test_only_texts_of_lines_have_lines() -> None:
+    assert printable("two\nlines") == "two\ufffdlines"
+    assert (printable_lines("two\nlines"), is_printable("two\nlines")) == ("two\nlines", True)
+
+
+@pytest.mark.parametrize("text", STEERING)
 def test_what_steers_a_terminal_is_replaced(text: str) -> None:
     cleaned = printable(text)
     assert is_printable(cleaned) and not is_printable(text)
+    assert printable_lines(text) == cleaned
     assert len(cleaned) == len(text)
     cleaned.encode()
 

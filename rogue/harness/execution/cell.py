@@ -14,7 +14,7 @@ from rogue.harness.results.cell_directory import discard_unfinished, store_cell
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from rogue.workloads.manifest import CellRecord
-from rogue.workloads.printable import printable
+from rogue.workloads.printable import printable_lines
 from rogue.workloads.records import CellStatus, FailureKind
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
@@ -80,4 +80,4 @@ def _failure_of(error: Exception) -> Failure:
 def _note(record: CellRecord, failure: Failure | None) -> None:
     record.status = CellStatus.FAILED if failure else CellStatus.OK
     record.failure_kind = failure.kind if failure else None
-    record.message = printable(failure.message) if failure else None
+    record.message = printable_lines(failure.message) if failure else None
