@@ -20,7 +20,7 @@ from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
 from rogue.harness.plugins.loading import LoadedPlugin
 from rogue.harness.results.cell_directory import discard_all_unfinished, stored_record
 from rogue.harness.results.data import keep_data
-from rogue.harness.results.manifest import read_manifest, write_manifest
+from rogue.harness.results.manifest import CELL_RECORD, read_manifest, read_sound_manifest, write_manifest
 from rogue.harness.results.provenance import git_facts, host_facts, versions
 from rogue.harness.results.run_directory import CELLS, cell_checksums, create_run_directory
 from rogue.harness.testbeds.base import Testbed
@@ -45,17 +45,32 @@ class Run:
         return self.directory / CELLS
 
     def note(self, record: CellRecord) -> None:
-        """Put a cell's record and checksums into the manifest."""
-        index = next(index for index, cell in enumerate(self.manifest.cells) if cell.id == record.id)
-        self.manifest.cells[index] = record
+        """Put the record and the checksums of a cell that has just ended into the manifest."""
+        self._put(record)
         self.manifest.files |= cell_checksums(self.directory, record)
 
     def note_stored(self) -> None:
-        """Believe the cells' directories rather than the manifest, which is old if the run was killed."""
+        """Believe the cells' directories rather than the manifest, which is old if the run was killed.
+
+        What the manifest lists already stays as it is there: if a file says otherwise, that is damage.
+        """
         for cell in list(self.manifest.cells):
             record = stored_record(self.cells, cell.id)
+            if record is not None and self._lists(record):
+                record = cell.model_copy(update={"failed_attempts": record.failed_attempts})
             if record is not None and record != cell:
-                self.note(record)
+                self._put(record)
+                self.manifest.files = cell_checksums(self.directory, record) | self.manifest.files
+
+    def _put(self, record: CellRecord) -> None:
+        index = next(index for index, cell in enumerate(self.manifest.cells) if cell.id == record.id)
+        self.manifest.cells[index] = record
+
+    def _lists(self, record: CellRecord) -> bool:
+        """Whether the manifest has this attempt at a cell already."""
+        is_failed = record.status is CellStatus.FAILED and record.failed_attempts
+        name = record.failed_attempts[-1] if is_failed else record.id
+        return f"{CELLS}/{name}/{CELL_RECORD}" in self.manifest.files
 
     def write(self) -> None:
         """Write the manifest."""
@@ -118,9 +133,10 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
 def reopen_run(directory: Path, command: Sequence[str]) -> Run:
     """Take up a run: what its cells' directories say is what was done.
 
-    Cells that are added follow the present schema, so that from now on the run does.
+    Cells that are added follow the present schema, so that from now on the run does.  DamagedRunError if the
+    manifest was changed: what is wrong in it would get a new checksum.
     """
-    run = Run(directory, read_manifest(directory))
+    run = Run(directory, read_sound_manifest(directory))
     if run.cells.is_symlink():
         raise UsageError(f"{run.cells}: got a link, expected a directory; nothing is written through links.")
     run.note_stored()

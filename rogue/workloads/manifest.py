@@ -1,14 +1,21 @@
 """The manifest of a run: everything about it that is not a table, and what a file must say to be one."""
 
+import hashlib
 import json
+from collections.abc import Mapping
+from enum import Enum
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PrivateAttr, ValidationError
 
-from rogue.workloads.printable import printable
+from rogue.workloads.bounded_json import harmless, parse_json
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 MANIFEST: Final = "manifest.json"
+CHECKSUM: Final = "checksum"
+"""Key of a manifest's own checksum."""
+CHECKED_SINCE: Final = 7
+"""The first schema whose manifests have one: without it, one of these is damaged and not old."""
 DATA: Final = "data"
 """Where a run keeps files of data, each under its SHA-256."""
 
@@ -17,6 +24,19 @@ RunStatus = Literal["running", "partial", "complete"]
 
 class ManifestError(ValueError):
     """A text is no manifest that this version can read; says why, without the name of the file."""
+
+
+class LaterManifestError(ManifestError):
+    """A later version wrote it."""
+
+
+class Soundness(Enum):
+    """Whether a manifest says what its run wrote, by its checksum."""
+
+    SOUND = "sound"
+    CHANGED = "changed"
+    UNKNOWN = "unknown"
+    """It is of a version that wrote no checksum."""
 
 
 class Record(BaseModel):
@@ -135,6 +155,12 @@ class Manifest(Record):
     plugins: list[PluginRecord] = Field(default_factory=list)
     data: list[DataRecord] = Field(default_factory=list)
     files: dict[str, str] = Field(default_factory=dict)
+    _soundness: Soundness = PrivateAttr(default=Soundness.SOUND)
+
+    @property
+    def soundness(self) -> Soundness:
+        """Return what its checksum said when it was read; one that was never in a file is sound."""
+        return self._soundness
 
     @property
     def name(self) -> str:
@@ -153,44 +179,57 @@ class Manifest(Record):
         return question if isinstance(question, str) and question else None
 
 
+def checksum_of(content: Mapping[str, object]) -> str:
+    """SHA-256 of all that a manifest says but the checksum itself, however it is spaced and ordered."""
+    said = {key: value for key, value in content.items() if key != CHECKSUM}
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def manifest_content(manifest: Manifest) -> dict[str, object]:
+    """Return what a manifest's file has; its checksum stands last.
+
+    One that was changed gets none that is right: it stays changed, whoever writes a report's files into it.
+    One of an older schema gets none until its run goes on: nobody knows whether it is as it was written.
+    """
+    content: dict[str, object] = manifest.model_dump(mode="json")
+    if manifest.soundness is Soundness.CHANGED:
+        content[CHECKSUM] = manifest.soundness.value
+    elif manifest.schema_version >= CHECKED_SINCE:
+        content[CHECKSUM] = checksum_of(content)
+    return content
+
+
 def parse_manifest(text: bytes) -> Manifest:
-    """Read the content of a manifest's file; ManifestError if it is none, or one of a later version."""
+    """Read the content of a manifest's file; ManifestError if it is none, or one of a later version.
+
+    One that was changed since it was written is read, and says so by `soundness`.
+    """
     try:
         content = parse_json(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ManifestError(f"got what is not valid JSON ({error}), expected a run's manifest") from error
     if not isinstance(content, dict):
         raise ManifestError(f"got a {type(content).__name__}, expected a JSON object")
     version = content.get("schema_version")
-    if not isinstance(version, int) or isinstance(version, bool) or not 0 < version <= SCHEMA_VERSION:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ManifestError(f"got schema_version {version!r:.80}, expected {SCHEMA_VERSION} or older")
+    if version > SCHEMA_VERSION:
         expected = f"expected schema_version {SCHEMA_VERSION} or older"
-        raise ManifestError(f"got schema_version {version}, {expected}; update rogue")
+        raise LaterManifestError(f"got schema_version {version}, {expected}; update rogue")
     try:
-        return Manifest.model_validate(content)
+        manifest = Manifest.model_validate(harmless(content))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])
         got = f"got {first['input']!r:.80}"
         raise ManifestError(f"{key}: {first['msg']}, {got}; the file is damaged") from error
+    manifest._soundness = _soundness_of(content, version)
+    return manifest
 
 
-def parse_json(text: bytes) -> object:
-    """Read what a run wrote, or somebody in its place; ValueError or RecursionError if it is no JSON.
-
-    Texts come without what no file can hold, and without what steers a terminal.
-    """
-    return _harmless(json.loads(text, parse_constant=_refuse_constant))
-
-
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no number of JSON's")
-
-
-def _harmless(value: object) -> object:
-    if isinstance(value, str):
-        return printable(value)
-    if isinstance(value, list):
-        return [_harmless(item) for item in value]
-    if isinstance(value, dict):
-        return {str(_harmless(key)): _harmless(item) for key, item in value.items()}
-    return value
+def _soundness_of(content: Mapping[str, object], version: int) -> Soundness:
+    noted = content.get(CHECKSUM)
+    if noted is None and version < CHECKED_SINCE:
+        return Soundness.UNKNOWN
+    return Soundness.SOUND if noted == checksum_of(content) else Soundness.CHANGED

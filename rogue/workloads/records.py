@@ -9,7 +9,7 @@ Version 2 added ``events``; what version 1 wrote is read as a run that recorded 
 Version 4 has nulls in ``base_rtt_ns`` of ``rtt`` where a control believes in none.
 The same version added ``group`` and ``service`` to ``latency``.  Version 5 added ``arrived_ns`` and
 ``waited_for_*`` to ``flows``, and the table ``packets``.  Version 6 added the table ``control``,
-and ``overruled`` to ``rtt``.
+and ``overruled`` to ``rtt``.  Version 7 has the same tables; its manifest has a checksum of itself.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from enum import StrEnum
 from types import NoneType
 from typing import Annotated, Final, Literal, NamedTuple, get_args, get_type_hints
 
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 
 ColumnType = Literal["int64", "float64", "string", "bool"]
 

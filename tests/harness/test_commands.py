@@ -12,7 +12,7 @@ from helpers.dask_cluster import dask_cluster
 from helpers.experiments import write_experiment
 from helpers.waiting_run import LABELS, Waiting
 
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.run_directory import locked
 from rogue.workloads.records import CellStatus
 
@@ -94,8 +94,9 @@ class TestRun:
         done = fake_run(tmp_path, "mends", "ok", ROGUE_FAKE_MENDED=str(mended))
         assert done.code == 1
         mended.touch()
-        file = tmp_path / done.run / "manifest.json"
-        file.write_text(re.sub(r'"commit": "\w+"', '"commit": "0f3c0a4"', file.read_text()))
+        begun = read_manifest(tmp_path / done.run)
+        begun.sessions[0].git.commit = begun.git.commit = "0f3c0a4"
+        write_manifest(tmp_path / done.run, begun)
         again = rogue(tmp_path, "run", "--resume", str(done.run), ROGUE_FAKE_MENDED=str(mended))
         assert (again.code, again.run) == (0, done.run), again.err
         assert "[1/1] mends-r1: ok" in again.err
@@ -185,8 +186,9 @@ class TestDask:
             (cell,) = (tmp_path / done.run / "cells").iterdir()
             first = (cell / "flows.parquet").read_bytes()
             shutil.rmtree(cell)
-            manifest = tmp_path / done.run / "manifest.json"
-            manifest.write_text(manifest.read_text().replace('"status": "ok"', '"status": "pending"'))
+            manifest = read_manifest(tmp_path / done.run)
+            manifest.cells[0].status = CellStatus.PENDING
+            write_manifest(tmp_path / done.run, manifest)
             again = rogue(tmp_path, "run", "--resume", str(done.run), "--dask", address)
             assert again.code == 0, again.err
         assert (cell / "flows.parquet").read_bytes() == first

@@ -7,6 +7,7 @@ from helpers.tiny_run import cell, manifest
 
 from rogue.reports.board import StoredOutcome
 from rogue.reports.claims import claims_sha256
+from rogue.workloads.manifest import checksum_of
 
 COMMIT = "1234567890abcdef1234567890abcdef12345678"
 
@@ -32,7 +33,8 @@ def write_run(directory: Path, *outcomes: StoredOutcome, **changes: object) -> P
         "files": {},
     }
     cells = [cell()]
-    (directory / "manifest.json").write_text(json.dumps(manifest(cells, **{**facts, **changes})))
+    told = manifest(cells, **{**facts, **changes})
+    (directory / "manifest.json").write_text(json.dumps({**told, "checksum": checksum_of(told)}))
     content = {
         "schema": 1,
         "claims_sha256": claims_sha256(),

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rogue.workloads.manifest import checksum_of
 from rogue.workloads.records import SCHEMA_VERSION, TABLES
 
 QUESTION = "Does RoGUE keep queues short without PFC?"
@@ -70,7 +71,9 @@ def write_manifest(directory: Path, manifest: dict[str, object]) -> None:
         path.relative_to(directory).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted((directory / "cells").rglob("*.parquet"))
     }
-    (directory / "manifest.json").write_text(json.dumps({**manifest, "files": files}))
+    content = {**manifest, "files": files}
+    content["checksum"] = checksum_of(content)
+    (directory / "manifest.json").write_text(json.dumps(content))
 
 
 def write_sample_run(directory: Path, sample: Sample | None = None) -> Path:

@@ -5,9 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.flipped_bits import flips
 from helpers.tiny_run import cell, manifest
 
-from rogue.workloads.manifest import Manifest, ManifestError, parse_manifest
+from rogue.workloads.manifest import (
+    CHECKSUM,
+    Manifest,
+    ManifestError,
+    Soundness,
+    manifest_content,
+    parse_manifest,
+)
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 EXAMPLE = Path(__file__).parents[1] / "harness/data/manifest-example.json"
@@ -81,6 +89,18 @@ BAD: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "status": (lambda: text(manifest([cell(status="fine")])), ("cells.0.status", "'fine'")),
     "path as id": (lambda: text(manifest([cell("../../etc")])), ("cells.0.id", "../../etc")),
     "deep": (lambda: b"[" * 100_000, ("not valid JSON",)),
+    "rather deep": (lambda: b"[" * 101 + b"]" * 101, ("more than 100 lists and objects",)),
+    "very many values": (lambda: b"[" + b"[]," * 2_500_000 + b"[]]", ("values, more than 5000000",)),
+    "endless": (
+        lambda: text(manifest([])).replace(b'"Tiny"', b"1e999"),
+        ("larger than any",),
+    ),
+    "endless fact": (
+        lambda: text(manifest([cell(facts={"x": "?"})])).replace(b'"?"', b"-1e999"),
+        ("larger than any",),
+    ),
+    "40 digits": (lambda: text(manifest([cell(facts={"x": 10**39})])), ("integer of 40 digits",)),
+    "5000 digits": (lambda: b"[" + b"1" * 5000 + b"]", ("not valid JSON",)),
 }
 
 
@@ -115,3 +135,35 @@ def test_nonsense_is_a_sentence(change: dict[str, object], words: str) -> None:
     content = {**json.loads(EXAMPLE.read_bytes()), **change}
     with pytest.raises(ManifestError, match=words):
         parse_manifest(json.dumps(content).encode())
+
+
+def sealed(**changes: object) -> bytes:
+    """A small manifest as a run writes it."""
+    return text(
+        manifest_content(Manifest.model_validate(manifest([cell(facts={"qp_failures": 0})], **changes)))
+    )
+
+
+def test_what_a_run_writes_is_sound() -> None:
+    assert parse_manifest(sealed()).soundness is Soundness.SOUND
+    other_order = dict(reversed(json.loads(sealed()).items()))
+    assert parse_manifest(json.dumps(other_order, indent=7).encode()).soundness is Soundness.SOUND
+
+
+def test_an_old_manifest_has_no_checksum_and_a_new_one_without_it_is_damaged() -> None:
+    assert parse_manifest(sealed(schema_version=6)).soundness is Soundness.UNKNOWN
+    content = json.loads(sealed())
+    del content[CHECKSUM]
+    assert parsed(content).soundness is Soundness.CHANGED
+    assert parsed({**json.loads(sealed()), "schema_version": 6}).soundness is Soundness.CHANGED
+
+
+def test_no_bit_of_a_manifest_turns_over_unseen() -> None:
+    content = sealed()
+    said = json.loads(content)
+    for flipped in flips(content):
+        try:
+            is_seen = parse_manifest(flipped).soundness is Soundness.CHANGED
+        except ManifestError:
+            continue
+        assert is_seen or json.loads(flipped) == said, flipped

@@ -12,7 +12,7 @@ import typer
 
 from rogue.harness.errors import DamagedRunError, UsageError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.manifest import read_sound_manifest
 from rogue.harness.results.run_directory import SIGNATURE
 from rogue.remote.home import at_home
 from rogue.reports.files import read_regular, write_new
@@ -26,7 +26,7 @@ _SIGNATURE_BYTES_MAX: Final = 100_000
 
 def sign_run(run: Path, key: Path) -> ExitCode:
     """Leave a signature over the manifest in the run."""
-    read_manifest(run)
+    read_sound_manifest(run)
     content = read_regular(run / MANIFEST)
     done = _ssh_keygen(["sign", "-f", str(at_home(key)), "-n", NAMESPACE], content)
     if done.returncode != 0:

@@ -1,55 +1,75 @@
 """Manifests and records of cells in the directory of a run: read, and written whole or not at all."""
 
+import errno
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from rogue.harness.errors import UsageError
+from rogue.harness.errors import DamagedRunError, UsageError
 from rogue.harness.results.files import write_whole
 from rogue.reports.files import read_regular
+from rogue.workloads.bounded_json import harmless, parse_json
 from rogue.workloads.manifest import (
     MANIFEST,
     CellRecord,
+    LaterManifestError,
     Manifest,
     ManifestError,
-    Record,
-    parse_json,
+    Soundness,
+    manifest_content,
     parse_manifest,
 )
 
 CELL_RECORD: Final = "cell.json"
+CHANGED: Final = "not as it was written, for its checksum is another"
+"""What is wrong with a manifest that was changed."""
+_NOT_THERE: Final = (errno.ENOENT, errno.ENOTDIR, errno.EACCES)
 
 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Replace the manifest of a run."""
-    write_whole(directory / MANIFEST, _to_json(manifest))
+    write_whole(directory / MANIFEST, _to_json(manifest_content(manifest)))
 
 
 def write_cell_record(directory: Path, record: CellRecord) -> None:
     """Keep a cell's part of the manifest beside its tables, so that a killed run can be taken up again."""
-    write_whole(directory / CELL_RECORD, _to_json(record))
+    write_whole(directory / CELL_RECORD, _to_json(record.model_dump(mode="json")))
 
 
-def _to_json(record: Record) -> bytes:
-    text = json.dumps(record.model_dump(mode="json"), indent=1, allow_nan=False)
-    return (text + "\n").encode()
+def _to_json(content: Mapping[str, object]) -> bytes:
+    return (json.dumps(content, indent=1, allow_nan=False) + "\n").encode()
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Read a run's manifest; UsageError if the directory is not a run that this version can read."""
+    """Read a run's manifest, which may have been changed since it was written.
+
+    UsageError if the directory is not a run that this version can read, DamagedRunError if it was one.
+    """
     file = directory / MANIFEST
     try:
         return parse_manifest(read_regular(file))
     except OSError as error:
         advice = "name the directory of a run, such as the last line that `rogue run` printed"
-        raise UsageError(f"{file}: got {error.strerror!r}, expected a run's manifest; {advice}.") from error
-    except ManifestError as error:
+        text = f"{file}: got {error.strerror!r}, expected a run's manifest; {advice}."
+        raise (UsageError if error.errno in _NOT_THERE else DamagedRunError)(text) from error
+    except LaterManifestError as error:
         raise UsageError(f"{file}: {error}.") from error
+    except ManifestError as error:
+        raise DamagedRunError(f"{file}: {error}.") from error
+
+
+def read_sound_manifest(directory: Path) -> Manifest:
+    """Read a manifest to go on from what it says, or to sign it; DamagedRunError if it was changed."""
+    manifest = read_manifest(directory)
+    if manifest.soundness is Soundness.CHANGED:
+        raise DamagedRunError(f"{directory / MANIFEST}: it is {CHANGED}; take it from a copy of the run.")
+    return manifest
 
 
 def read_cell_record(directory: Path) -> CellRecord | None:
     """Read what a cell wrote about itself; None if it did not get that far."""
     try:
-        return CellRecord.model_validate(parse_json(read_regular(directory / CELL_RECORD)))
-    except (OSError, ValueError, RecursionError):
+        return CellRecord.model_validate(harmless(parse_json(read_regular(directory / CELL_RECORD))))
+    except (OSError, ValueError):
         return None
