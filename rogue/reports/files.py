@@ -35,8 +35,10 @@ def read_regular(path: Path, bytes_max: int = TEXT_BYTES_MAX) -> bytes:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a regular file's content."""
+    """SHA-256 of a regular file's content; OSError if it is larger than any file of a run."""
     with os.fdopen(open_regular(path), "rb") as stream:
+        if os.fstat(stream.fileno()).st_size > TABLE_BYTES_MAX:
+            raise OSError(errno.EFBIG, f"it has more than {TABLE_BYTES_MAX} bytes", str(path))
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -11,10 +11,10 @@ from helpers.inline_slot import InlineSlot
 from rogue.harness.errors import NothingToRunError, UsageError
 from rogue.harness.execution.cell import Task
 from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.results.comparison import check_files, compare_run
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.run_directory import check_files
 from rogue.harness.run import Run, Workers, cells_left, reopen_run, replan, start_run, work
-from rogue.workloads.manifest import CellRecord
+from rogue.workloads.manifest import CellRecord, Soundness
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
 
@@ -139,11 +139,40 @@ def test_a_run_of_an_older_schema_goes_on_with_the_present_one(tmp_path: Path) -
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
     finish(run, made, stop_after=1)
-    data = json.loads((run.directory / "manifest.json").read_text())
-    (run.directory / "manifest.json").write_text(json.dumps(data | {"schema_version": 1}))
+    run.manifest.schema_version = 1
+    run.write()
+    assert read_manifest(run.directory).soundness is Soundness.UNKNOWN
     again = reopen_run(run.directory, ["rogue"])
     assert finish(again, made) == ["ok-r2"]
-    assert read_manifest(run.directory).schema_version == SCHEMA_VERSION
+    manifest = read_manifest(run.directory)
+    assert (manifest.schema_version, manifest.soundness) == (SCHEMA_VERSION, Soundness.SOUND)
+
+
+@pytest.mark.usefixtures("inline_slots")
+def test_a_record_that_was_changed_does_not_become_the_manifests(tmp_path: Path) -> None:
+    made = plan(tmp_path, "ok", "repetitions=2")
+    run = start(tmp_path, made)
+    finish(run, made, stop_after=1)
+    record = run.directory / "cells/ok-r1/cell.json"
+    record.write_text(record.read_text().replace('"seed": 1', '"seed": 3'))
+    again = reopen_run(run.directory, ["rogue"])
+    assert again.manifest.cells[0].seed == 1
+    assert check_files(run.directory, again.manifest.files) == ["cells/ok-r1/cell.json: changed"]
+
+
+@pytest.mark.usefixtures("inline_slots")
+def test_a_run_and_its_cells_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MENDED, str(tmp_path / "mended"))
+    made = plan(tmp_path, "mends ok throws")
+    run = start(tmp_path, made)
+    finish(run, made)
+    (tmp_path / "mended").touch()
+    finish(reopen_run(run.directory, ["rogue"]), made, only_failed=True)
+    manifest = read_manifest(run.directory)
+    assert compare_run(run.directory, manifest).differences == []
+    for cell in manifest.cells:
+        cell.wall_seconds = 1e9
+    assert len(compare_run(run.directory, manifest).differences) == 3
 
 
 @pytest.mark.usefixtures("inline_slots")

@@ -96,7 +96,8 @@ def export(  # noqa: PLR0913  (one parameter per option)
     """Write a run's tables and measures as CSV files, in base units, into a directory beside the run.
 
     The last line on standard output is that directory; columns.csv in it says what each column is.
-    Packets are there if the experiment measured them: `measure: [packets]`.
+    Packets are there if the experiment measured them: `measure: [packets]`. An apostrophe stands before a
+    text that a spreadsheet would take for a formula.
 
     \b
       rogue export results/quickstart/20261120T101500Z-3f9a1c
@@ -153,7 +154,10 @@ def figures(  # noqa: PLR0913  (one parameter per option)
 
 
 def verify(
-    run: RunDirectory,
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Directories of runs.", autocompletion=completion.runs),
+    ],
     signer: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who must have signed the manifest.")
     ] = None,
@@ -162,15 +166,18 @@ def verify(
         typer.Option("--allowed-signers", metavar="FILE", help="Whose keys are whose (ssh-keygen(1))."),
     ] = Path("~/.ssh/allowed_signers"),
 ) -> ExitCode:
-    """Compare every file of a run with the checksums in its manifest, and that with who signed it.
+    """Compare every file of runs with the checksums in their manifests, and these with who signed them.
+
+    Says what differs, and one line for each run; the exit code is that of the worst.
 
     \b
       rogue verify results/quickstart/20261120T101500Z-3f9a1c
+      rogue verify results/quickstart/*
       rogue verify results/quickstart/20261120T101500Z-3f9a1c --signer alice@example.org
     """
-    from rogue.harness.commands.verify import verify_run
+    from rogue.harness.commands.verify import verify_runs
 
-    return verify_run(run, signer, allowed)
+    return verify_runs(runs, signer, allowed)
 
 
 def sign(

@@ -8,11 +8,12 @@ import typer
 
 from rogue.harness.errors import DamagedRunError, HarnessError
 from rogue.harness.program import call_again
+from rogue.harness.results.comparison import Difference, compare_run
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.run_directory import CELLS, UNLISTED, check_files, is_locked
+from rogue.harness.results.run_directory import CELLS, is_locked
 from rogue.harness.run import present_manifest
 from rogue.reports.files import checksum
-from rogue.workloads.printable import printable
+from rogue.workloads.printable import printable_lines
 
 MADE_AGAIN: Final = ("claims.json", "report.html", "report-error.txt")
 SHOWN_MAX: Final = 10
@@ -27,8 +28,9 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
         if is_locked(run):
             continue
         manifest = read_manifest(run)
-        files = present_manifest(run).files if manifest.status == "running" else manifest.files
-        differences = [each for each in check_files(run, files) if _is_damage(each)]
+        if manifest.status == "running":
+            manifest = present_manifest(run)
+        differences = [each for each in compare_run(run, manifest).differences if _is_damage(each)]
         if not differences:
             continue
         shown = [f"  {each}" for each in differences[:SHOWN_MAX]]
@@ -37,7 +39,7 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
         text = "\n".join([f"{run}: {_counted(len(differences))}:", *shown])
         if not is_accepted:
             raise DamagedRunError(f"{text}\n  to go on with what can be read: --accept-damage")
-        typer.echo(f"rogue: {printable(text)}", err=True)
+        typer.echo(f"rogue: {printable_lines(text)}", err=True)
 
 
 def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
@@ -49,7 +51,7 @@ def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
         except HarnessError as error:
             if not is_accepted:
                 raise DamagedRunError(f"{error}\n  to go on without it: --accept-damage") from error
-            typer.echo(f"rogue: left out: {printable(str(error))}", err=True)
+            typer.echo(f"rogue: left out: {printable_lines(str(error))}", err=True)
         else:
             read.append(run)
     return read
@@ -67,7 +69,7 @@ def _counted(files: int) -> str:
     return f"{files} files are not as the run wrote them"
 
 
-def _is_damage(difference: str) -> bool:
+def _is_damage(difference: Difference) -> bool:
     """Unless a report makes the file again, or somebody has put a file of his own beside the cells."""
-    is_own = difference.endswith(UNLISTED) and not difference.startswith(f"{CELLS}/")
-    return not is_own and not difference.startswith(MADE_AGAIN)
+    is_own = difference.is_unlisted and not difference.path.startswith(CELLS)
+    return not is_own and difference.path not in MADE_AGAIN

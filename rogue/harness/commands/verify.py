@@ -1,38 +1,80 @@
 """`rogue verify`."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import typer
 
 from rogue.harness.commands.sign import check_signature
+from rogue.harness.errors import HarnessError
 from rogue.harness.exit_codes import ExitCode
-from rogue.harness.plugins.source import source_of
+from rogue.harness.results.comparison import Comparison, compare_run
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.run_directory import check_files
-from rogue.workloads.manifest import MANIFEST, Manifest
-from rogue.workloads.printable import printable
+from rogue.harness.results.run_directory import is_locked
+from rogue.harness.run import present_manifest
+from rogue.workloads.manifest import Manifest, Soundness
+from rogue.workloads.printable import printable, printable_lines
+
+SHOWN_MAX: Final = 100
+"""Lines about one run of one kind; the rest is counted."""
+LEFT: Final = "left by a write that was stopped; it is no part of the run and may be deleted"
+NO_CHECKSUM: Final = (
+    "the manifest is of a version that wrote no checksum of it, so that a change of it is not seen"
+)
 
 
-def _changed_plugins(manifest: Manifest) -> list[str]:
-    """Their texts stand in the manifest."""
-    return [
-        f"{MANIFEST}: the text of the plug-in {each.file} was changed"
-        for each in manifest.plugins
-        if source_of(each).sha256 != each.sha256
-    ]
+def verify_runs(runs: Sequence[Path], signer: str | None = None, allowed: Path | None = None) -> ExitCode:
+    """Verify each run and say what came of it in a line; the worst code is that of the command."""
+    codes = [ExitCode.OK]
+    for run in dict.fromkeys(runs):
+        try:
+            codes.append(verify_run(run, signer, allowed))
+        except HarnessError as error:
+            typer.echo(f"rogue: {printable_lines(str(error))}", err=True)
+            codes.append(error.exit_code)
+        except OSError as error:
+            text = f"{error.filename or run}: {error.strerror or error}"
+            typer.echo(f"rogue: {printable(text)}.", err=True)
+            codes.append(ExitCode.STORAGE)
+    return max(codes)
 
 
 def verify_run(run: Path, signer: str | None = None, allowed: Path | None = None) -> ExitCode:
-    """Compare a run's files with its manifest; print each difference, and who signed it if that is asked."""
+    """Compare a run with its manifest; print each difference, and who signed it if that is asked."""
+    is_going = is_locked(run)
     manifest = read_manifest(run)
-    differences = [*check_files(run, manifest.files), *_changed_plugins(manifest)]
-    for difference in differences:
-        typer.echo(printable(f"{run}/{difference}"))
+    if manifest.status == "running":  # or killed: its last cells are in no manifest yet
+        manifest = present_manifest(run)
+    compared = compare_run(run, manifest)
+    differences = _differences(compared, is_going=is_going)
+    _show(run, differences)
+    _show(run, [f"{printable(path)}: {LEFT}" for path in sorted(compared.leftovers) if not is_going])
+    if manifest.soundness is Soundness.UNKNOWN:
+        typer.echo(printable(f"{run}: {NO_CHECKSUM}"))
     if differences:
-        typer.echo(f"rogue: {run}: {len(differences)} files differ from the manifest.", err=True)
+        counted = f"{len(differences)} difference{'s' * (len(differences) != 1)}"
+        typer.echo(printable(f"rogue: {run}: {counted} from the manifest."), err=True)
         return ExitCode.DAMAGED
-    typer.echo(f"{run}: {len(manifest.files)} files as in the manifest")
+    typer.echo(printable(_result(run, manifest, is_going=is_going)))
     if signer is not None and allowed is not None:
         check_signature(run, signer, allowed)
-        typer.echo(f"{run}: the manifest is signed by {signer}")
+        typer.echo(printable(f"{run}: the manifest is signed by {signer}"))
     return ExitCode.OK
+
+
+def _differences(compared: Comparison, *, is_going: bool) -> list[str]:
+    """Return what is damage: of a run that is going, what it writes meanwhile is none."""
+    return [str(each) for each in compared.differences if not (is_going and each.is_unlisted)]
+
+
+def _result(run: Path, manifest: Manifest, *, is_going: bool) -> str:
+    so_far = " so far; another process works on this run" if is_going else ""
+    return f"{run}: {len(manifest.files)} files as in the manifest{so_far}"
+
+
+def _show(run: Path, lines: Sequence[str]) -> None:
+    for line in lines[:SHOWN_MAX]:
+        typer.echo(printable(f"{run}/{line}"))
+    if len(lines) > SHOWN_MAX:
+        typer.echo(printable(f"{run}: ... and {len(lines) - SHOWN_MAX} more"))

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from rogue.harness.results.entries import entries_below
 from rogue.reports.files import checksum, write_new
 
 TEMPORARY_PREFIX: Final = ".writing-"
@@ -27,9 +28,14 @@ def sync_directory(directory: Path) -> None:
 
 
 def checksums(directory: Path) -> dict[str, str]:
-    """SHA-256 of every file below a directory, by path relative to it; temporary files left out."""
-    return {
-        path.relative_to(directory).as_posix(): checksum(path)
-        for path in sorted(directory.rglob("*"))
-        if path.is_file() and not any(part.startswith(TEMPORARY_PREFIX) for part in path.parts)
-    }
+    """SHA-256 of every file below a directory, by path relative to it.
+
+    Temporary files are left out, and so is what is no file of a run: a pipe, or a file larger than any table.
+    """
+    found = (each for each in entries_below(directory) if each.is_readable)
+    paths = sorted(each.path for each in found if not _is_temporary(each.path))
+    return {path: checksum(directory / path) for path in paths}
+
+
+def _is_temporary(path: str) -> bool:
+    return any(part.startswith(TEMPORARY_PREFIX) for part in path.split("/"))

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import secrets
 import time
 from collections.abc import Iterator
@@ -14,16 +13,11 @@ from typing import Final
 from rogue.harness.errors import BusyRunError, StorageError
 from rogue.harness.results.files import checksums
 from rogue.workloads.manifest import MANIFEST, CellRecord
-from rogue.workloads.printable import printable
 
 CELLS: Final = "cells"
 DEFAULT_OUT: Final = Path("results")
 """Where runs are unless said otherwise."""
-UNLISTED: Final = "not in the manifest"
 SIGNATURE: Final = f"{MANIFEST}.sig"
-_OF_NO_RUN: Final = re.compile(
-    rf"{re.escape(MANIFEST)}(\.sig)?|\.(report\.html|claims\.json)\.[0-9]+\.partial"
-)
 LOOK_SECONDS: Final = 0.2
 """Longer than anybody who only looks at a lock has it."""
 
@@ -101,19 +95,3 @@ def cell_checksums(run: Path, record: CellRecord) -> dict[str, str]:
         for path, digest in checksums(run / CELLS / name).items():
             found[f"{CELLS}/{name}/{path}"] = digest
     return found
-
-
-def check_files(run: Path, expected: dict[str, str]) -> list[str]:
-    """What differs from the manifest: one sentence per file that is missing, changed or added.
-
-    What a report that was killed has left, and a signature, are no files of the run.
-    """
-    found = {path: digest for path, digest in checksums(run).items() if not _OF_NO_RUN.fullmatch(path)}
-    differences = [f"{printable(path)}: missing" for path in expected if path not in found]
-    differences += [
-        f"{printable(path)}: changed"
-        for path in expected
-        if found.get(path, expected[path]) != expected[path]
-    ]
-    differences += [f"{printable(path)}: {UNLISTED}" for path in found if path not in expected]
-    return sorted(differences)

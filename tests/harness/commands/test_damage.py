@@ -10,9 +10,9 @@ from rogue.harness.commands.damage import refuse_damage
 from rogue.harness.commands.export import ExportOptions, export_run
 from rogue.harness.commands.report import build_report
 from rogue.harness.errors import DamagedRunError
+from rogue.harness.results.comparison import check_files
 from rogue.harness.results.files import checksums
 from rogue.harness.results.manifest import write_manifest
-from rogue.harness.results.run_directory import check_files
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
 

@@ -10,9 +10,9 @@ from helpers.fake_testbed import FakeTestbed
 from rogue.harness.data.files import kept_files
 from rogue.harness.errors import DamagedRunError
 from rogue.harness.plan.plan import make_plan
+from rogue.harness.results.comparison import check_files
 from rogue.harness.results.data import changed_data, kept_data
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.run_directory import check_files
 from rogue.harness.run import Run, replan, start_run
 
 TEXT = """\

@@ -8,11 +8,11 @@ from helpers.tiny_run import cell, manifest
 from rogue.harness.commands.report import note_report_files, try_to_report
 from rogue.harness.errors import UsageError
 from rogue.harness.results.cell_directory import discard_all_unfinished, store_cell
+from rogue.harness.results.comparison import check_files
 from rogue.harness.results.files import TEMPORARY_PREFIX, write_whole
 from rogue.harness.results.manifest import read_manifest, write_manifest
-from rogue.harness.results.run_directory import check_files
 from rogue.harness.run import reopen_run
-from rogue.workloads.manifest import CellRecord, parse_manifest
+from rogue.workloads.manifest import CellRecord, Manifest
 
 
 @pytest.fixture
@@ -26,14 +26,8 @@ def victim(tmp_path: Path) -> Path:
 def run(tmp_path: Path) -> Path:
     directory = tmp_path / "run"
     (directory / "cells").mkdir(parents=True)
-    write_manifest(directory, told())
+    write_manifest(directory, Manifest.model_validate(manifest([cell()])))
     return directory
-
-
-def told() -> object:
-    import json
-
-    return parse_manifest(json.dumps(manifest([cell()])).encode())
 
 
 def test_no_file_is_written_through_a_link_under_its_temporary_name(tmp_path: Path, victim: Path) -> None:

@@ -11,7 +11,6 @@ from rogue.harness.results.cell_directory import store_cell
 from rogue.harness.results.run_directory import (
     CELLS,
     cell_checksums,
-    check_files,
     create_run_directory,
     is_locked,
     locked,
@@ -90,19 +89,3 @@ def test_checksums_of_a_cell_and_its_failed_attempts(tmp_path: Path) -> None:
         "cells/rogue-r1.failed-1/cell.json", "cells/rogue-r1.failed-1/raw/traceback.txt",
         "cells/rogue-r1/cell.json", "cells/rogue-r1/flows.parquet",
     ]  # fmt: skip
-
-
-def test_an_untouched_run_checks(tmp_path: Path) -> None:
-    assert check_files(tmp_path, stored_run(tmp_path)) == []
-
-
-def test_every_kind_of_damage_is_named(tmp_path: Path) -> None:
-    expected = stored_run(tmp_path)
-    (tmp_path / "cells/rogue-r1/flows.parquet").write_bytes(b"z")
-    (tmp_path / "cells/rogue-r1.failed-1/raw/traceback.txt").unlink()
-    (tmp_path / "cells/rogue-r1/extra").write_bytes(b"")
-    assert check_files(tmp_path, expected) == [
-        "cells/rogue-r1.failed-1/raw/traceback.txt: missing",
-        "cells/rogue-r1/extra: not in the manifest",
-        "cells/rogue-r1/flows.parquet: changed",
-    ]
