@@ -1,9 +1,7 @@
 """`rogue rm`."""
 
 import contextlib
-import json
 import re
-import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,10 +13,13 @@ import typer
 from rogue.harness.commands.index import update_index
 from rogue.harness.errors import StorageError, UsageError
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.results.deletion import delete_directory
 from rogue.harness.results.run_directory import locked, partial_report
 from rogue.harness.termination import StoppedError
 from rogue.reports.files import read_regular
+from rogue.workloads.bounded_json import parse_json
 from rogue.workloads.manifest import MANIFEST
+from rogue.workloads.printable import printable
 
 DELETING_PREFIX: Final = ".deleting-"
 """A directory with such a name is no run any more; what is left of it goes with the next `rogue rm`."""
@@ -40,7 +41,7 @@ def remove_runs(runs: Sequence[Path], yes: bool) -> ExitCode:
     doomed = [_checked(run) for run in dict.fromkeys(_real(run) for run in runs)]
     for each in doomed:
         with locked(each.directory):
-            typer.echo(each.line, err=True)
+            typer.echo(printable(each.line), err=True)
     if not yes:
         _ask(doomed)
     places = dict.fromkeys(_results_of(each.directory) for each in doomed)
@@ -100,8 +101,8 @@ def _is_from_rogue(run: Path, mark: str) -> bool:
     if _RUN_NAME.fullmatch(run.name):
         return True
     try:
-        content = json.loads(read_regular(run / mark))
-    except (OSError, ValueError, RecursionError):
+        content = parse_json(read_regular(run / mark))
+    except (OSError, ValueError):
         return False
     return isinstance(content, dict) and _KEYS[mark] <= set(content)
 
@@ -109,13 +110,16 @@ def _is_from_rogue(run: Path, mark: str) -> bool:
 def _remove(run: Path) -> None:
     hidden = run.with_name(f"{DELETING_PREFIX}{run.name}")
     try:
+        if hidden.is_dir() and not hidden.is_symlink():  # what an earlier call had begun to
+            delete_directory(hidden)
         with locked(run):
             run.rename(hidden)
         partial_report(run).unlink(missing_ok=True)
-        shutil.rmtree(hidden)
+        delete_directory(hidden)
     except OSError as error:
+        where = printable(str(error.filename or run))
         raise StorageError(
-            f"rm: {error.filename or run}: {error.strerror}; the rest of it is left."
+            f"rm: {where}: {error.strerror}; the rest of {printable(str(run))} is left."
         ) from error
     with contextlib.suppress(OSError):  # other runs are there
         run.parent.rmdir()
@@ -127,9 +131,12 @@ def _results_of(run: Path) -> Path:
 
 
 def _finish_earlier(results: Path) -> None:
-    """Delete what an earlier call had begun to."""
+    """Delete what an earlier call had begun to; what cannot be deleted is told and keeps nobody from work."""
     for leftover in _leftovers(results):
-        shutil.rmtree(leftover, ignore_errors=True)
+        try:
+            delete_directory(leftover)
+        except OSError as error:
+            typer.echo(printable(f"rogue: rm: {leftover}: {error.strerror}; it stays."), err=True)
 
 
 def _leftovers(results: Path) -> Iterable[Path]:

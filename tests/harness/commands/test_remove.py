@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import SCRIPT
+from helpers.deep_folders import deep_folders
 from helpers.tiny_run import cell, manifest
 
 from rogue.harness.commands import remove
@@ -133,7 +134,7 @@ def test_what_a_stop_leaves_is_no_run_and_goes_next_time(run: Path, monkeypatch:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("rogue.harness.commands.remove.shutil.rmtree", stopped)
+        patched.setattr(remove, "delete_directory", stopped)
         with pytest.raises(StoppedError, match="goes with the next `rogue rm`") as caught:
             remove_runs([run], yes=True)
     assert caught.value.exit_code == 130
@@ -149,6 +150,45 @@ def test_a_place_that_does_not_let_go(run: Path, monkeypatch: pytest.MonkeyPatch
     def refused(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("rogue.harness.commands.remove.shutil.rmtree", refused)
-    with pytest.raises(HarnessError, match="Permission denied; the rest of it is left"):
+    monkeypatch.setattr(remove, "delete_directory", refused)
+    with pytest.raises(HarnessError, match=r"Permission denied; the rest of .* is left"):
         remove_runs([run], yes=True)
+
+
+def test_a_run_deeper_than_any_path_goes(run: Path) -> None:
+    with deep_folders(run.parent, 1100, "d" * 255):
+        (run.parent / ("d" * 255)).rename(run / "cells" / "d")
+        assert remove_runs([run], yes=True) == 0
+        assert not run.parent.exists()
+
+
+def test_what_cannot_be_deleted_keeps_nobody_from_work(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stuck = run.with_name(f"{remove.DELETING_PREFIX}20261121T101500Z-000002")
+    stuck.mkdir()
+    delete = remove.delete_directory
+
+    def refused(directory: Path) -> None:
+        if directory == stuck:
+            raise PermissionError(13, "Permission denied", "d")
+        delete(directory)
+
+    monkeypatch.setattr(remove, "delete_directory", refused)
+    assert remove_runs([run], yes=True) == 0
+    assert not run.exists()
+    assert capsys.readouterr().err.endswith(f"rogue: rm: {stuck}: Permission denied; it stays.\n")
+
+
+def test_a_run_of_the_name_of_a_leftover_goes(run: Path) -> None:
+    hidden = run.with_name(f"{remove.DELETING_PREFIX}{run.name}")
+    (hidden / "cells").mkdir(parents=True)
+    remove_runs([run], yes=True)
+    assert not run.parent.exists()
+
+
+@pytest.mark.parametrize("content", [b'{"run_id": 1e999, "cells": [], "experiment": {}}', b"[" * 200_000])
+def test_a_manifest_of_nonsense_is_no_reason_to_stay(run: Path, content: bytes) -> None:
+    (run / "manifest.json").write_bytes(content)
+    remove_runs([run], yes=True)
+    assert not run.exists()
