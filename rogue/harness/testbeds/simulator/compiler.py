@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
@@ -14,16 +15,18 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.testbeds.simulator.included import files_read, foreign, line_that_includes, searched
 
 INTERFACE: Final = "rogue/nic_control.h"
 FLAGS: Final = (
     "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-fvisibility=hidden",
-    "-Werror=overloaded-virtual", "-g1", *(("-Wl,-z,defs",) if sys.platform == "linux" else ()),
+    "-Werror=overloaded-virtual", "-g1", "-MD", *(("-Wl,-z,defs",) if sys.platform == "linux" else ()),
 )  # fmt: skip
 """Products and sums are rounded one by one, so that compilers give the same numbers; a call with other
 arguments than the interface's is no call. What nothing defines is an error here, with its line."""
 SECONDS_MAX: Final = 120
 _TEXT: Final = "control.h"
+_READ: Final = "control.d"
 _ERROR: Final = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.M
 )
@@ -55,7 +58,7 @@ class Compiler:
         """Make `control.so` in a directory that has nothing else.
 
         A text names no file but the compiler's own and the interface: what else it includes would not
-        travel with it. An include that a macro or a comment hides is not seen here.
+        travel with it. The compiler tells what it read. The place is not part of the library.
         """
         if foreign := _INCLUDE.search(text):
             line = text.count("\n", 0, foreign.start()) + 1
@@ -63,11 +66,30 @@ class Compiler:
         (directory / _TEXT).write_text(text, encoding="utf-8")
         library = directory / "control.so"
         with as_file(_include()) as include:
-            command = [*self.words, *FLAGS, "-I", str(include), "-include", _TEXT, "-x", "c++", os.devnull]
-            done = _run([*command, "-o", str(library)], directory)
-        if done.returncode == 0 and not library.is_file():
-            return Compiled(None, f"{shlex.join(self.words)}, which wrote no library", is_text_at_fault=False)
-        return Compiled(library if done.returncode == 0 else None, done.stderr)
+            words = ["-I", str(include), "-include", _TEXT, "-x", "c++", os.devnull]
+            kept = ["-MF", _READ, f"-ffile-prefix-map={directory}=.", "-o", str(library)]
+            done = _run([*self.words, *FLAGS, *words, *kept], directory)
+            if done.returncode != 0:
+                return Compiled(None, done.stderr)
+            for what, written in (("no library", library), ("not what it read", directory / _READ)):
+                if not written.is_file():
+                    got = f"{shlex.join(self.words)}, which wrote {what}"
+                    return Compiled(None, got, is_text_at_fault=False)
+            if said := self._foreign(directory, words):
+                return Compiled(None, said)
+        return Compiled(library, done.stderr)
+
+    def _foreign(self, directory: Path, words: Sequence[str]) -> str | None:
+        """What is wrong with a text that compiled: a file that it brought in."""
+        call = [*self.words, *FLAGS[:1], "-E", "-v", *words]
+        text, done = directory / _TEXT, _run(call, directory)
+        known = [*searched(done.stderr), text.resolve(), Path(os.devnull)]
+        names = files_read((directory / _READ).read_text(encoding="utf-8", errors="surrogateescape"))
+        path = foreign(names, directory, known)
+        if path is None:
+            return None
+        line = line_that_includes(path, done.stdout, text)
+        return f"{_TEXT}:{line}: error: an include of {path}" if line else f"an include of {path}"
 
 
 @dataclass(frozen=True, slots=True)

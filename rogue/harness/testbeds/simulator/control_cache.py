@@ -1,8 +1,10 @@
 """Compiled controls, kept on this computer: each text is compiled once."""
 
+import grp
 import hashlib
 import os
 import platform
+import pwd
 import stat
 import tempfile
 from collections.abc import Callable
@@ -14,6 +16,9 @@ from rogue.harness.testbeds.simulator.compiler import FLAGS, Compiler, find_comp
 from rogue.virtual.cache import cache_directory
 
 OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+DIGITS: Final = 32
+"""Of a checksum, in a name."""
+_SUFFIX: Final = ".so"
 
 
 def library_of(text: str, file: str) -> Path:
@@ -22,10 +27,11 @@ def library_of(text: str, file: str) -> Path:
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         _require_ours(cache, cache, stat.S_ISDIR)
-        library = cache / f"{_key(text, compiler)}.so"
-        if not library.exists():
-            _compile(compiler, text, file, library)
-        _require_ours(library, cache, stat.S_ISREG)
+        cache = cache.resolve()
+        for above in cache.parents:
+            _require_nobody_moves(above, cache)
+        key = _key(text, compiler)
+        library = _kept(cache, key) or _compile(compiler, text, file, cache / key)
     except OSError as error:
         got, expected = f"'{error.strerror}' on {error.filename or cache}", "a place for compiled controls"
         raise ConfigError([Problem(file, "", got, expected, "set XDG_CACHE_HOME to a directory")]) from error
@@ -38,18 +44,32 @@ def _key(text: str, compiler: Compiler) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _compile(compiler: Compiler, text: str, file: str, library: Path) -> None:
+def _kept(cache: Path, key: str) -> Path | None:
+    """The library that is there; its name has the checksum, and one that was damaged is taken away."""
+    for library in sorted(cache.glob(f"{key}-*{_SUFFIX}")):
+        _require_ours(library, cache, stat.S_ISREG)
+        if library.name == _name(key, library):
+            return library
+        library.unlink(missing_ok=True)
+    return None
+
+
+def _name(key: str, library: Path) -> str:
+    return f"{key}-{hashlib.sha256(library.read_bytes()).hexdigest()[:DIGITS]}{_SUFFIX}"
+
+
+def _compile(compiler: Compiler, text: str, file: str, place: Path) -> Path:
     """Beside the place, and then into it: another process finds the whole or nothing."""
-    with tempfile.TemporaryDirectory(dir=library.parent, prefix="new-") as fresh:
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix="new-") as fresh:
         compiled = compiler.compile(text, Path(fresh))
         if compiled.library is None:
             log = Path(fresh) / "log"
             log.write_text(compiled.said, encoding="utf-8")
-            kept = library.with_suffix(".log")
+            kept = place.with_suffix(".log")
             log.replace(kept)
             raise ConfigError([compiled.problem(file, kept)])
         compiled.library.chmod(0o700)
-        compiled.library.replace(library)
+        return compiled.library.replace(place.with_name(_name(place.name, compiled.library)))
 
 
 def _require_ours(path: Path, cache: Path, is_kind: Callable[[int], bool]) -> None:
@@ -61,3 +81,31 @@ def _require_ours(path: Path, cache: Path, is_kind: Callable[[int], bool]) -> No
     expected = "a directory of yours alone, for code is run from it"
     advice = f"look who made it, remove {cache}, or set XDG_CACHE_HOME"
     raise ConfigError([Problem("controls in C++", "", got, expected, advice)])
+
+
+def _require_nobody_moves(above: Path, cache: Path) -> None:
+    """ConfigError if others can put another directory in the place of one that leads to the cache.
+
+    Of a sticky directory, such as /tmp, they take nothing away that is not theirs. Root may do anything.
+    """
+    found = above.stat()
+    is_owned = found.st_uid in (0, os.geteuid(), Path("/").stat().st_uid)
+    may_others = found.st_mode & stat.S_IWOTH or (
+        found.st_mode & stat.S_IWGRP and not _is_group_ours(found.st_gid)
+    )
+    if is_owned and (not may_others or found.st_mode & stat.S_ISVTX):
+        return
+    got, expected = f"{above}, which others may write", f"nobody else to move what leads to {cache}"
+    advice = f"take their right away (chmod go-w {above}), or set XDG_CACHE_HOME"
+    raise ConfigError([Problem("controls in C++", "", got, expected, advice)])
+
+
+def _is_group_ours(number: int) -> bool:
+    """Nobody else is in it, as in the groups that many systems make for each person."""
+    try:
+        own = pwd.getpwuid(os.geteuid()).pw_name
+        members = grp.getgrgid(number).gr_mem
+    except KeyError:
+        return False
+    others = [each for each in pwd.getpwall() if each.pw_gid == number and each.pw_name != own]
+    return not others and {*members} <= {own}

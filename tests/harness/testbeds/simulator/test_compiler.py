@@ -55,6 +55,40 @@ def test_a_file_of_the_authors_own_is_refused(line: str, tmp_path: Path) -> None
     assert said.startswith(f"my.h:2: got {line.strip()}, expected C++20")
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "#define X {name}\n#include X",
+        "%:define X {name}\n%:include X",
+        "#define X {name}\n#inc\\\nlude X",
+        "#define X {name}\n#/* */include X",
+        "#define X {name}\n#include_next X",
+        "#define X {name}\n#if __has_include(X)\n#import X\n#endif",
+    ],
+)
+def test_an_include_of_the_authors_own_cannot_hide(lines: str, tmp_path: Path) -> None:
+    mine, build = tmp_path / "a place" / "mine.h", tmp_path / "build"
+    mine.parent.mkdir()
+    build.mkdir()
+    mine.write_text("inline int mine() { return 1; }\n")
+    said = problem("#include <cmath>\n" + lines.format(name=f'"{mine}"') + "\nint one;\n", build)
+    assert said.startswith("my.h:")
+    assert f"got an include of {mine}, expected C++20" in said
+
+
+def test_a_compiler_that_does_not_say_what_it_read_is_blamed_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "mute"
+    program.write_text('#!/bin/sh\nc++ "$@"\nrm -f control.d\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("CXX", str(program))
+    (tmp_path / "build").mkdir()
+    assert f"got {program}, which wrote not what it read, expected a compiler" in problem(
+        "int one;", tmp_path / "build"
+    )
+
+
 def test_no_variable_brings_one_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mine.h").write_text("")

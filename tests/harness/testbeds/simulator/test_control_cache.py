@@ -1,6 +1,10 @@
 """Where compiled controls are kept: once for each text, and nobody else's."""
 
+import grp
+import os
+import pwd
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -72,6 +76,45 @@ def test_code_that_others_could_have_written_is_not_run(tmp_path: Path) -> None:
     cache.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ConfigError, match="which others could have written"):
         library_of(TEXT, "my.h")
+
+
+def test_a_library_that_was_damaged_is_compiled_again(compiler: CountingCompiler) -> None:
+    library = library_of(TEXT, "my.h")
+    whole = library.read_bytes()
+    library.write_bytes(whole[: len(whole) // 2])
+    assert library_of(TEXT, "my.h") == library
+    assert (library.read_bytes(), compiler.calls()) == (whole, 2)
+
+
+@pytest.mark.parametrize(("mode", "is_taken"), [(0o757, False), (0o1777, True), (0o755, True)])
+def test_no_directory_above_it_is_one_that_others_may_write(
+    tmp_path: Path, mode: int, is_taken: bool
+) -> None:
+    library_of(TEXT, "my.h")
+    above = tmp_path / "cache"
+    above.chmod(mode)
+    if is_taken:
+        assert library_of(TEXT, "my.h").is_file()
+        return
+    with pytest.raises(ConfigError, match=f"got {above}, which others may write.*chmod go-w {above}.*, or set"):
+        library_of(TEXT, "my.h")
+
+
+def test_a_group_of_one_is_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library_of(TEXT, "my.h")
+    (tmp_path / "cache").chmod(0o775)
+    own, number = pwd.getpwuid(os.geteuid()), (tmp_path / "cache").stat().st_gid
+    other = pwd.struct_passwd(("other", "x", own.pw_uid + 1, number, "", "/", "/bin/sh"))
+    for people, members, is_taken in (
+        ([own], [], True),
+        ([own, other], [], False),
+        ([own], ["other"], False),
+    ):
+        monkeypatch.setattr(pwd, "getpwall", lambda people=people: people)
+        group = grp.struct_group(("group", "x", number, members))
+        monkeypatch.setattr(grp, "getgrgid", lambda _, group=group: group)
+        with nullcontext() if is_taken else pytest.raises(ConfigError, match="which others may write"):
+            library_of(TEXT, "my.h")
 
 
 def test_a_place_that_cannot_be_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
