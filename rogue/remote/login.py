@@ -1,4 +1,4 @@
-"""How to reach a node."""
+"""How to reach a node, and how its command line talks where it is a switch."""
 
 from __future__ import annotations
 
@@ -31,3 +31,15 @@ class Login:
     def place(self) -> str:
         """Address and TCP port, as in a file of known hosts."""
         return self.address if self.port == SSH_PORT else f"[{self.address}]:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a vendor's command line talks."""
+
+    device_type: str
+    """What netmiko calls it."""
+    prompt: str
+    """Regular expression of the end of a line on which it waits, in any mode."""
+    rejection: str
+    """Regular expression that only the reply to a wrong command matches."""

@@ -12,9 +12,8 @@ import netmiko
 import paramiko
 
 from rogue.remote.connection import Connection, known_keys, reported
-from rogue.remote.dialect import Dialect
 from rogue.remote.errors import NodeError, RejectedError
-from rogue.remote.login import Login
+from rogue.remote.login import Dialect, Login
 
 REPLY_LIMIT_S: Final = 60.0
 """For each step of logging in, and for each command: a commit takes a switch some seconds."""

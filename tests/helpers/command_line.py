@@ -56,7 +56,7 @@ def _read(pipe: int) -> str:
 def _server() -> socket.socket:
     """One for this process, which ends with it."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    process = subprocess.Popen([sys.executable, str(SERVER)], stdin=there)
+    process = subprocess.Popen([sys.executable, str(SERVER)], stdin=there.fileno())
     there.close()
 
     def end() -> None:

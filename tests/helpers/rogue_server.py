@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -40,16 +40,16 @@ def serve(channel: socket.socket) -> None:
         channel.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
-def _become(call: dict[str, object], out: int, err: int) -> None:
+def _become(call: dict[str, Any], out: int, err: int) -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     for mine, standard in ((nothing, 0), (out, 1), (err, 2)):
         os.dup2(mine, standard)
         os.close(mine)
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
-    os.chdir(str(call["directory"]))
+    os.chdir(call["directory"])
     os.environ.clear()
-    os.environ.update(call["environment"])  # type: ignore[arg-type]
-    sys.argv = ["rogue", *call["arguments"]]  # type: ignore[misc]
+    os.environ.update(call["environment"])
+    sys.argv = ["rogue", *call["arguments"]]
 
 
 if __name__ == "__main__":

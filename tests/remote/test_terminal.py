@@ -9,8 +9,8 @@ from helpers.fake_eos import FakeEos
 from helpers.fake_switch import PAGE_LINES, PASSWORD, served_switch
 from helpers.sshd import laboratory
 
-from rogue.remote.dialect import Dialect
 from rogue.remote.errors import NodeError, RejectedError
+from rogue.remote.login import Dialect
 from rogue.remote.resolution import resolve
 from rogue.remote.terminal import Secrets, open_terminal
 

@@ -15,7 +15,7 @@ from rogue.harness.provisioning.switches.change import (
     wanted_changes,
 )
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
-from rogue.remote.dialect import Dialect
+from rogue.remote.login import Dialect
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from rogue.harness.provisioning.switches.change import Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.harness.provisioning.switches.units import kilobytes_mistake
-from rogue.remote.dialect import Dialect
+from rogue.remote.login import Dialect
 
 _LIMIT_CELLS_MAX: Final = 16_000
 _DSCPS_PER_CLASS: Final = 8

@@ -22,7 +22,7 @@ from rogue.harness.provisioning.switches.change import Change, Configuration, Co
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking
 from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
-from rogue.remote.dialect import Dialect
+from rogue.remote.login import Dialect
 
 _THRESHOLD_BYTES_MAX: Final = 256_000_000
 _OWNED: Final = re.compile(r"priority-flow-control priority \d no-drop$|random-detect ecn minimum-threshold ")

@@ -22,7 +22,7 @@ from rogue.harness.provisioning.switches.change import Configuration, Context, L
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.harness.provisioning.switches.units import kilobytes_mistake
-from rogue.remote.dialect import Dialect
+from rogue.remote.login import Dialect
 
 KB_BYTES: Final = 1_000
 _DSCPS_PER_CLASS: Final = 8

@@ -22,7 +22,7 @@ from rogue.harness.provisioning.switches.change import Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.harness.provisioning.switches.units import kilobytes_mistake, percent_mistake, whole_percent
-from rogue.remote.dialect import Dialect
+from rogue.remote.login import Dialect
 
 KB_BYTES: Final = 1_000
 THRESHOLD_KB_MAX: Final = 12_480
