@@ -38,7 +38,11 @@ Jobs = Annotated[
 ]
 ResumedRun = Annotated[
     Path | None,
-    typer.Option(metavar="RUN", help="Go on with a run that was stopped.", autocompletion=completion.runs),
+    typer.Option(
+        metavar="RUN",
+        help="Go on with a run that was stopped; on nodes with --testbed.",
+        autocompletion=completion.runs,
+    ),
 ]
 Plugins = Annotated[
     list[Path] | None,
@@ -96,7 +100,6 @@ def run(  # noqa: PLR0913  (one parameter per option)
       rogue run experiments/quickstart.yaml
       rogue run quickstart --set workload.senders=4 --set repetitions=1
       rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
-      rogue run --resume results/quickstart/20261120T101500Z-3f9a1c --testbed nodes.yaml
     """
     from rogue.harness.commands.experiments import load_named
 
@@ -107,22 +110,9 @@ def run(  # noqa: PLR0913  (one parameter per option)
     from rogue.harness.plugins.trust import Trust
 
     options = RunOptions(
-        experiment,
-        loaded,
-        testbed,
-        out,
-        tuple(settings or ()),
-        jobs,
-        resume,
-        only_failed,
-        only_cell,
-        dask,
-        is_live,
-        tuple(sys.argv[1:]),
-        is_long_meant,
-        Trust(files, trusts_plugins),
-        trusts_inventory,
-    )
+        experiment, loaded, testbed, out, tuple(settings or ()), jobs, resume, only_failed, only_cell, dask,
+        is_live, tuple(sys.argv[1:]), is_long_meant, Trust(files, trusts_plugins), trusts_inventory,
+    )  # fmt: skip
     return run_experiment(options)
 
 

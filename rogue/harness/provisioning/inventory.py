@@ -202,11 +202,7 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
     kinds |= dict.fromkeys(names["switch"], SwitchVariables)
     kinds |= dict.fromkeys(names[_HARDWARE], HardwareSwitchVariables)
     for name, kind in kinds.items():
-        own = variables.get(name, {})
-        problems += _wrong_name(path, name)
-        problems += [*find_problems(path, name, kind, own), *find_problems(path, name, LoginVariables, own)]
-        problems += _unverified(path, name, own)
-        problems += _no_interface(path, name, own) if kind is HostVariables else []
+        problems += _problems_of_node(path, name, kind, variables.get(name, {}))
     for name, own in variables.items():
         problems += [each for each in distrusted(path, name, own) if each not in problems]
     for name in names[_HARDWARE] if not problems else ():
@@ -283,6 +279,17 @@ def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Prob
         expected = "one machine that stands for all switches"
         problems.append(Problem(place, "switch", got, expected, "put every bridge on one machine"))
     return problems
+
+
+def _problems_of_node(
+    path: Path, name: str, kind: type[_Variables], own: Mapping[str, Any]
+) -> Iterator[Problem]:
+    yield from _wrong_name(path, name)
+    yield from find_problems(path, name, kind, own)
+    yield from find_problems(path, name, LoginVariables, own)
+    yield from _unverified(path, name, own)
+    if kind is HostVariables:
+        yield from _no_interface(path, name, own)
 
 
 def _shared_addresses(
