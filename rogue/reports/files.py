@@ -12,6 +12,7 @@ from rogue.reports.errors import ReportError
 TEXT_BYTES_MAX: Final = 256_000_000
 """Of a manifest or a list of outcomes: one of 10 000 cells has 30 MB."""
 TABLE_BYTES_MAX: Final = 4_000_000_000
+_PART_BYTES: Final = 1 << 16
 _READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -28,10 +29,13 @@ def open_regular(path: Path) -> int:
 def read_regular(path: Path, bytes_max: int = TEXT_BYTES_MAX) -> bytes:
     """Read a whole file; OSError for one that is no regular file, or larger than this."""
     with os.fdopen(open_regular(path), "rb") as stream:
-        content = stream.read(bytes_max + 1)
-    if len(content) > bytes_max:
+        size_bytes = min(os.fstat(stream.fileno()).st_size, bytes_max)
+        parts = [stream.read(size_bytes + 1)]  # which takes as much memory, whatever is there
+        while (left := bytes_max + 1 - sum(map(len, parts))) and parts[-1]:
+            parts.append(stream.read(min(left, _PART_BYTES)))
+    if not left:
         raise OSError(errno.EFBIG, f"it has more than {bytes_max} bytes", str(path))
-    return content
+    return b"".join(filter(None, parts))
 
 
 def checksum(path: Path) -> str:
