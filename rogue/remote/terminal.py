@@ -11,7 +11,7 @@ from typing import Any, Final
 import netmiko
 import paramiko
 
-from rogue.remote.connection import Connection, known_keys, reported
+from rogue.remote.connection import Connection, known_keys, reported, send_at_once
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Dialect, Login
 
@@ -42,7 +42,10 @@ class Terminal:
         self._session = session
         self._limit_s = limit_s
         self._is_lost = False
-        _notice_the_end(session)
+        conversation = session.remote_conn
+        assert isinstance(conversation, paramiko.Channel)
+        send_at_once(conversation.get_transport())
+        _notice_the_end(session, conversation)
 
     def run(self, command: str, text: str = "") -> str:
         """What it says to a command; RejectedError if it does not take it, NodeError if it is gone."""
@@ -75,10 +78,9 @@ class Terminal:
             self._session.disconnect()
 
 
-def _notice_the_end(session: netmiko.BaseConnection) -> None:
+def _notice_the_end(session: netmiko.BaseConnection, conversation: paramiko.Channel) -> None:
     """Netmiko would go on reading from a channel that is closed until its time is over."""
-    read, conversation = session.channel.read_channel, session.remote_conn
-    assert isinstance(conversation, paramiko.Channel)
+    read = session.channel.read_channel
 
     def read_or_fail() -> str:
         said = read()

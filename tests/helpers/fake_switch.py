@@ -197,6 +197,7 @@ def served_switch(directory: Path, cli: Any, *, has_key: bool = True) -> Iterato
             with suppress(OSError):
                 while True:
                     connection, _ = listener.accept()
+                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     transport = paramiko.Transport(connection)
                     transport.add_server_key(host)
                     with suppress(paramiko.SSHException, EOFError):

@@ -104,6 +104,7 @@ def served_node(directory: Path) -> Iterator[Login]:
             with suppress(OSError):
                 while True:
                     connection, _ = listener.accept()
+                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     transport = paramiko.Transport(connection)
                     transport.add_server_key(host)
                     transport.set_subsystem_handler("sftp", paramiko.SFTPServer, _Files)

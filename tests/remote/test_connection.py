@@ -1,5 +1,6 @@
 """Real OpenSSH servers: a node behind a jump host, reached by its alias with a key of the user's agent."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +30,7 @@ def open_sockets() -> int:
     return sum(str(link.readlink()).startswith("socket:") for link in links if link.is_symlink())
 
 
-def transports() -> list[threading.Thread]:
+def transports() -> list[paramiko.Transport]:
     return [thread for thread in threading.enumerate() if isinstance(thread, paramiko.Transport)]
 
 
@@ -45,6 +46,8 @@ def test_an_alias_behind_a_jump_host_is_reached_and_nothing_stays_open(
         shell.put(b"bytes", str(tmp_path / "file"))
         assert shell.get(str(tmp_path / "file")) == b"bytes"
         assert len(transports()) == 2
+        with_sockets = [each for each in transports() if isinstance(each.sock, socket.socket)]
+        assert [each.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for each in with_sockets] == [1]
     assert (there.gate.connections(), there.node.connections()) == (1, 1)
     assert transports() == []
     assert open_sockets() == before
