@@ -66,10 +66,9 @@ def test_a_manifest_larger_than_any_is_damage(run: Path, capsys: Shown) -> None:
 def test_an_old_manifest_is_told_to_have_no_checksum(tmp_path: Path, capsys: Shown) -> None:
     run = make(tmp_path / "old", schema_version=6)
     assert verify_run(run) is ExitCode.OK
-    assert capsys.readouterr().out.splitlines() == [
-        f"{run}: the manifest is of a version that wrote no checksum of it, so that a change of it is not seen",
-        f"{run}: 2 files as in the manifest",
-    ]
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{run}: the manifest is of a version that wrote no checksum of it")
+    assert second == f"{run}: 2 files as in the manifest"
 
 
 def test_what_a_stopped_write_has_left_is_told_and_no_damage(run: Path, capsys: Shown) -> None:
@@ -93,7 +92,11 @@ def test_a_run_that_goes_is_compared_as_far_as_it_is(tmp_path: Path, capsys: Sho
         assert verify_run(run) is ExitCode.DAMAGED
 
 
-def test_output_is_bounded_and_no_name_forges_a_line(run: Path, capsys: Shown) -> None:
+def test_output_is_bounded_and_no_name_forges_a_line(
+    run: Path, capsys: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(run.parent)
+    run = Path(run.name)
     for number in range(SHOWN_MAX + 1):
         (run / f"{number:03}").mkdir()
         (run / f"{number:03}" / f"x\n{run}: 2 files as in the manifest").touch()
