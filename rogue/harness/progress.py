@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rogue.harness.execution.cell import Task
 from rogue.harness.plan.plan import PlannedCell
 from rogue.workloads.manifest import CellRecord
+from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 
 _ALL: Final = "all cells"
@@ -57,7 +58,7 @@ class ProgressDisplay:
         self._fractions[record.id] = 1.0
         self._progress.remove_task(self._bars.pop(record.id))
         self._update_total()
-        self._console.print(self._line(record), markup=False, highlight=False, soft_wrap=True)
+        self._console.print(printable(self._line(record)), markup=False, highlight=False, soft_wrap=True)
 
     def _update_total(self) -> None:
         done = sum(self._seconds[identifier] * fraction for identifier, fraction in self._fractions.items())

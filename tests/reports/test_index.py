@@ -148,7 +148,7 @@ def test_a_run_without_a_manifest_is_damaged(tmp_path: Path) -> None:
 
 def test_too_large_a_manifest_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "incast", 20)
-    monkeypatch.setattr(reading, "READ_BYTES_MAX", 10)
+    monkeypatch.setattr(reading, "TEXT_BYTES_MAX", 10)
     assert entries(tmp_path)[0].problem == "manifest.json is larger than any that `rogue` writes"
 
 

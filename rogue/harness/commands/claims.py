@@ -18,6 +18,7 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.run_directory import locked
 from rogue.workloads.manifest import MANIFEST
+from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
     from rogue.reports.board import BoardClaim, BoardRun, StoredOutcome
@@ -93,11 +94,14 @@ def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcom
                 outcomes = stored_outcomes(run) if is_as_noted(run, CONTENT) else None
                 if outcomes is None:
                     if not console.is_terminal:
-                        typer.echo(f"run {number} of {len(runs)}: {run} is held against the claims", err=True)
+                        typer.echo(
+                            printable(f"run {number} of {len(runs)}: {run} is held against the claims"),
+                            err=True,
+                        )
                     outcomes = _evaluated(run)
                 yield facts, outcomes
             except ReportError as error:
-                typer.echo(f"rogue: left out: {error}", err=True)
+                typer.echo(printable(f"rogue: left out: {error}"), err=True)
             progress.advance(task)
 
 

@@ -9,6 +9,7 @@ from rogue.harness.commands.opening import opened
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.trust import NOBODY, Trust
+from rogue.workloads.printable import printable
 
 
 def compare_runs(
@@ -24,7 +25,7 @@ def compare_runs(
     compared = compare(*results)
     for each in results:
         for problem in each.run.problems:
-            typer.echo(f"rogue: {each.run.directory}: {problem}", err=True)
+            typer.echo(printable(f"rogue: {each.run.directory}: {problem}"), err=True)
     if not compared:
         expected = "two runs with a transport and factor point in common that finished in both"
         raise UsageError(f"compare: got {first} and {second}, expected {expected}.")
@@ -33,5 +34,5 @@ def compare_runs(
     lines += [*align([HEAD, *rows]), "", *conclusions(compared)]
     if len(rows) < len(compared):
         lines.append(f"{len(compared) - len(rows)} comparisons are not shown; --all shows them.")
-    typer.echo("\n".join(lines))
+    typer.echo("\n".join(map(printable, lines)))
     return ExitCode.OK

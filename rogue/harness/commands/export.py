@@ -11,6 +11,7 @@ from rogue.harness.commands.opening import opened
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.trust import NOBODY, Trust
+from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
     from rogue.reports.results import Results
@@ -77,7 +78,7 @@ def _write_cells(results: "Results", options: ExportOptions, directory: Path) ->
 
 def _say(problems: Sequence[str], names: Sequence[str], directory: Path) -> ExitCode:
     for problem in problems:
-        typer.echo(f"rogue: {problem}", err=True)
-    typer.echo(f"{len(names)} file{'s' * (len(names) != 1)}: {', '.join(names)}", err=True)
+        typer.echo(printable(f"rogue: {problem}"), err=True)
+    typer.echo(printable(f"{len(names)} file{'s' * (len(names) != 1)}: {', '.join(names)}"), err=True)
     typer.echo(directory)
     return ExitCode.OK

@@ -12,6 +12,7 @@ import typer
 
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import is_locked, results_directory
+from rogue.workloads.printable import printable
 
 PATIENCE_SECONDS: Final = 5.0
 """For how long one process waits for another that writes the same page."""
@@ -37,7 +38,8 @@ def update_index(results: Path) -> None:
         with _one_at_a_time(results):
             write_index(results, find_entries(results, is_locked))
     except Exception as error:
-        typer.echo(f"rogue: the list of runs was not written ({type(error).__name__}: {error})", err=True)
+        text = f"the list of runs was not written ({type(error).__name__}: {error})"
+        typer.echo(printable(f"rogue: {text}"), err=True)
 
 
 @contextlib.contextmanager

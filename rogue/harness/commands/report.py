@@ -74,7 +74,7 @@ def _tell_of(run: Path, manifest: Manifest) -> None:
     text = (
         f"{run}: another process works on this run; the report has {finished} of {len(manifest.cells)} cells"
     )
-    typer.echo(f"rogue: {text}. To follow it: {call_again('watch', run)}", err=True)
+    typer.echo(printable(f"rogue: {text}. To follow it: {call_again('watch', run)}"), err=True)
 
 
 def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | None = None) -> Path | None:
@@ -111,7 +111,7 @@ def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: Exception)
         where = f"; see {run / TRACEBACK}"
     again = call_again("report", *runs)
     text = f"the results are stored, but the report failed ({type(error).__name__}: {error}){where}"
-    typer.echo(f"rogue: {text}; to try again: {again}", err=True)
+    typer.echo(printable(f"rogue: {text}; to try again: {again}"), err=True)
 
 
 def note_report_files(run: Path) -> None:

@@ -1,15 +1,15 @@
 """What `claims.json` of a run says, and what it would say if it is old or missing."""
 
-import json
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rogue.reports.build import CLAIMS, CLAIMS_SCHEMA, claims_text
 from rogue.reports.claims import Verdict, claims_sha256, evaluate, read_claims
 from rogue.reports.files import read_regular
 from rogue.reports.load import Run
 from rogue.reports.results import Results
+from rogue.workloads.bounded_json import parse_json
 
 
 class StoredOutcome(BaseModel):
@@ -67,7 +67,7 @@ def evaluated(directory: Path) -> tuple[str, list[StoredOutcome]]:
 
 def _current(text: str) -> list[StoredOutcome] | None:
     try:
-        content: JsonValue = json.loads(text)
+        content = parse_json(text.encode())
         claims = StoredClaims.model_validate(content)
     except (ValueError, ValidationError):
         return None

@@ -1,6 +1,5 @@
 """Reads the lines of runs: with little effort, and without trust in what the files say."""
 
-import json
 import os
 import re
 import stat
@@ -10,14 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from rogue.reports.combined import RUNS, data_checksum
+from rogue.reports.files import TEXT_BYTES_MAX
 from rogue.reports.index.entry import Entry, State
 from rogue.reports.index.text import shown
+from rogue.workloads.bounded_json import parse_json
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.records import SCHEMA_VERSION
 
 CLAIMS: Final = "claims.json"
 REPORT: Final = "report.html"
-READ_BYTES_MAX: Final = 64_000_000
 FILES_MAX: Final = 50_000
 """The size of a directory with more files is given as a lower bound."""
 _RUN_NAME: Final = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{6}")
@@ -146,12 +146,12 @@ def _object(path: Path) -> Mapping[str, object]:
     if not is_regular(path):
         raise _DamagedError(f"{path.name} is missing")
     try:
-        if path.stat().st_size > READ_BYTES_MAX:
+        if path.stat().st_size > TEXT_BYTES_MAX:
             raise _DamagedError(f"{path.name} is larger than any that `rogue` writes")
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes())
     except OSError as error:
         raise _DamagedError(f"{path.name} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _DamagedError(f"{path.name} is not valid JSON") from error
     if not isinstance(content, dict):
         raise _DamagedError(f"{path.name} is not what `rogue` writes")
@@ -161,10 +161,10 @@ def _object(path: Path) -> Mapping[str, object]:
 def _verdicts(path: Path) -> str:
     """How often each verdict was given, from claims.json as any version wrote it."""
     try:
-        if not is_regular(path) or path.stat().st_size > READ_BYTES_MAX:
+        if not is_regular(path) or path.stat().st_size > TEXT_BYTES_MAX:
             return ""
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        content = parse_json(path.read_bytes())
+    except (OSError, ValueError):
         return ""
     outcomes = content.get("outcomes") if isinstance(content, dict) else content
     if not isinstance(outcomes, list):
