@@ -1,13 +1,12 @@
 #!/bin/sh
 # `bare_debian.sh [COMMAND]...`: runs shell commands in a clone of this checkout's commit, one after another, as root
 # of a Debian that has nothing but git, certificates and make. Without commands: the two that the README begins with.
-# COMMIT (HEAD) is what is cloned, SUITE (bookworm) which Debian it is.
+# COMMIT (HEAD) is what is cloned; the release is that of this machine.
 # The sources of packages, proxies, certificates and pip's settings are those of this machine; pip's cache is lent.
 # The Debian is a directory in TMPDIR, of about 3 GB, that goes away in the end, also after Ctrl-C: everything
 # runs in a mount and a process namespace of its own, and what is mounted there or still runs ends with it.
 set -eu
 
-SUITE=${SUITE:-bookworm}
 CERTIFICATES="SSL_CERT_FILE PIP_CERT REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO"
 PROXIES="http_proxy https_proxy ftp_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY NO_PROXY"
 PATH_THERE=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -23,25 +22,29 @@ tell() {
 
 require() {
     [ "$(id -u)" = 0 ] || fail "this makes a Debian to change its root to: it needs root."
-    for program in git mmdebstrap unshare; do
+    for program in git mmdebstrap python3 unshare; do
         command -v "$program" >/dev/null ||
-            fail "no $program here; on Debian, as root:  apt-get install --yes git mmdebstrap util-linux"
+            fail "no $program here; on Debian, as root:  apt-get install --yes git mmdebstrap python3 util-linux"
     done
 }
 
-# Lines of sources.list from which this machine's apt gets the suite, its updates and its security updates.
+# Puts sources and settings of this machine's apt into $place, and prints the release that they are of.
 sources() {
-    # shellcheck disable=SC2016  # apt fills in these
-    apt-get indextargets --format '$(TARGET_OF) $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |
-        awk -v suite="$SUITE" '$1 == "deb" && ($3 == suite || $3 == suite "-updates" || $3 == suite "-security")' | sort -u
-}
+    PYTHONPATH=$repository python3 -B - "$place" <<'END'
+import sys
+from pathlib import Path
 
-# The keys that this machine's apt believes, in one directory.
-keys() {
-    mkdir "$place/keys"
-    find /etc/apt/sources.list /etc/apt/sources.list.d -type f -exec sed -n 's/.*[Ss]igned-[Bb]y[:=] *\(\/[^] ]*\).*/\1/p' {} + \
-        2>/dev/null | sort -u | while read -r key; do [ ! -f "$key" ] || cp "$key" "$place/keys"; done
-    find /etc/apt/trusted.gpg.d -type f -exec cp {} "$place/keys" \;
+from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.image.apt_sources import host_sources
+
+try:
+    found = host_sources()
+except VirtualTestbedError as error:
+    sys.exit(f"bare_debian: {error}")
+Path(sys.argv[1], "sources").write_text("\n".join([*found.lines, ""]))
+Path(sys.argv[1], "apt.conf").write_text(found.settings)
+print(found.codename)
+END
 }
 
 # Copies of this machine's files into the Debian, at the same place; what is not there is left out.
@@ -51,16 +54,11 @@ lend() {
     done
 }
 
-# The Debian itself. Where this machine has no sources of that suite, mmdebstrap knows Debian's own.
 make_debian() {
-    sources >"$place/sources"
-    keys
-    apt-config dump | sed -n '/^Acquire::\(IndexTargets\|Languages\|CompressionTypes\)/d; /^Acquire::/p' >"$place/apt.conf"
-    set -- --mode=root --variant=minbase --include=git,ca-certificates,make \
-        --aptopt="$place/apt.conf" --keyring="$place/keys" "$SUITE" "$debian"
-    [ ! -s "$place/sources" ] || set -- "$@" "$place/sources"
-    mmdebstrap --quiet "$@"
-    cp "$place/keys"/* "$debian/etc/apt/trusted.gpg.d/"
+    suite=$(sources)
+    tell "making a bare Debian ($suite)"
+    mmdebstrap --quiet --mode=root --variant=minbase --include=git,ca-certificates,make \
+        --aptopt="$place/apt.conf" "$suite" "$debian" "$place/sources"
     lend /etc/apt/auth.conf /etc/apt/auth.conf.d /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/xdg/pip \
         /usr/local/share/ca-certificates
     for name in $CERTIFICATES; do
@@ -85,16 +83,15 @@ run_there() {
     done <"$place/environment"
     line=$1
     shift
-    chroot "$debian" "$@" sh -c "cd /root/rogue && $line" </dev/null
+    chroot "$debian" "$@" sh -c "cd /root/rogue; $line" </dev/null
 }
 
 # What runs in the namespaces: the directory, the repository, and the commands.
 inside() {
     place=$1 repository=$2 debian=$1/debian
     shift 2
-    tell "making a bare Debian ($SUITE)"
     make_debian
-    git clone --quiet --no-local --no-checkout "$repository" "$debian/root/rogue"
+    git clone --quiet --no-checkout "$repository" "$debian/root/rogue"
     git -C "$debian/root/rogue" -c advice.detachedHead=false checkout --quiet "$commit"
     mount -t proc proc "$debian/proc"
     mount --rbind /sys "$debian/sys"
@@ -128,7 +125,7 @@ fi
 require
 repository=$(cd "$(dirname "$0")/.." && pwd)
 commit=$(git -C "$repository" rev-parse --verify "${COMMIT:-HEAD}^{commit}")
-export SUITE commit
+export commit
 [ -n "${COMMIT:-}" ] || [ -z "$(git -C "$repository" status --porcelain)" ] ||
     tell "what is not committed is left out: this is $commit"
 [ $# -gt 0 ] || set -- "make run-experiment" "make test"

@@ -2,22 +2,25 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts/bare_debian.sh"
+ROOT = Path(__file__).parents[2]
 REAL = """
-awk cat chmod cp cut date dirname env find git grep install mkdir mktemp printenv rm sed sh sleep sort tr
+cat cp cut date dirname env git grep install mkdir mktemp printenv rm sh sleep tr
 """
+MIRROR = "http://mirror.example/debian"
 NAMESPACES = """
 while [ "${1#--}" != "$1" ]; do shift; done
 exec "$@"
 """
 MMDEBSTRAP = """
 for word; do
-    case $word in */debian) mkdir -p "$word/etc/apt/trusted.gpg.d" "$word/root" ;; esac
+    case $word in */debian) mkdir -p "$word/root" ;; esac
 done
+cat "$word" >"$0.sources"
 """
 CHROOT = """
 debian=$1
@@ -25,8 +28,8 @@ shift
 printf '%s\\n' "$*" >>"$0.log"
 git -C "$debian/root/rogue" rev-parse HEAD >"$0.commit"
 case "$*" in
-*"&& false") exit 3 ;;
-*"&& stop") # the script itself, which waits for who waits for this
+*"; false") exit 3 ;;
+*"; stop") # the script itself, which waits for who waits for this
     kill -TERM "$(cut -d' ' -f4 /proc/$PPID/stat)"
     while [ -e "$debian" ]; do :; done ;;
 esac
@@ -34,7 +37,7 @@ esac
 
 
 class Machine:
-    """What the script finds on its PATH."""
+    """What the script finds on its PATH, and a checkout that has nothing but it."""
 
     def __init__(self, directory: Path, user_id: int = 0) -> None:
         self.directory, self.programs = directory, directory / "bin"
@@ -44,13 +47,29 @@ class Machine:
             (self.programs / name).symlink_to(str(shutil.which(name)))
         self.write("id", f"echo {user_id}")
         self.write("mmdebstrap", MMDEBSTRAP)
+        self.write("python3", f'PYTHONPATH={ROOT} exec {sys.executable} "$@"')
         self.write("unshare", NAMESPACES)
         self.write("chroot", CHROOT)
-        for name in ("apt-get", "apt-config", "mount"):
+        self.write("apt-get", f"echo 'Debian|bookworm|{MIRROR}|bookworm|main'")
+        for name in ("apt-config", "mount"):
             self.write(name, "")
+
+        self.script = directory / "checkout/scripts/bare_debian.sh"
+        self.script.parent.mkdir(parents=True)
+        shutil.copy(ROOT / "scripts/bare_debian.sh", self.script)
+        self.git("init", "--quiet")
+        self.git("add", ".")
+        self.git(
+            "-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "--quiet", "-m", "all of it"
+        )
+
+    def git(self, *words: str) -> str:
+        command = ["git", "-C", str(self.directory / "checkout"), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     def write(self, name: str, text: str) -> None:
         program = self.programs / name
+        program.unlink(missing_ok=True)  # it may be a link to this machine's own
         program.write_text(f"#!/bin/sh\n{text}\n")
         program.chmod(0o755)
 
@@ -58,7 +77,7 @@ class Machine:
         base = {"PATH": str(self.programs), "HOME": str(self.directory / "home")}
         base["TMPDIR"] = str(self.directory / "tmp")
         return subprocess.run(
-            ["sh", str(SCRIPT), *commands],
+            ["sh", str(self.script), *commands],
             env=base | environment,
             capture_output=True,
             text=True,
@@ -79,12 +98,10 @@ def test_without_commands_it_is_what_the_readme_begins_with(tmp_path: Path) -> N
     machine = Machine(tmp_path)
     done = machine.run()
     assert done.returncode == 0, done.stderr
-    told = [line.rpartition(" && ")[2] for line in machine.started]
+    told = [line.rpartition("; ")[2] for line in machine.started]
     assert told == ["make run-experiment", "make test"]
-    commit = subprocess.run(
-        ["git", "-C", SCRIPT.parent, "rev-parse", "HEAD"], capture_output=True, check=True
-    )
-    assert (machine.programs / "chroot.commit").read_bytes() == commit.stdout
+    assert f"{MIRROR} bookworm main" in (machine.programs / "mmdebstrap.sources").read_text()
+    assert (machine.programs / "chroot.commit").read_text() == machine.git("rev-parse", "HEAD")
     assert machine.left == []
 
 

@@ -35,6 +35,7 @@ class Machine:
             self.write(program, 'echo "$0 $*" >>"$CALLS"')
 
     def write(self, program: Path, text: str) -> None:
+        program.unlink(missing_ok=True)  # it may be a link to this machine's own
         program.write_text(f"#!/bin/sh\n{text}\n")
         program.chmod(0o755)
 
