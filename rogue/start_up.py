@@ -17,8 +17,9 @@ MATPLOTLIB: Final = "matplotlib"
 THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 """Nothing here multiplies large matrices, and each thread of OpenBLAS takes tens of megabytes."""
 WITH_BLAS: Final = ("numpy", "scipy")
-ROOM_BYTES: Final = 256 * 2**20
-"""For one of them; with less, OpenBLAS may ask for memory for ever, which no signal but SIGKILL ends."""
+ROOM_BYTES: Final = 384 * 2**20
+"""For one of them and what is drawn with it. With less, OpenBLAS may ask for memory for ever, until
+SIGKILL ends it, or end the process with words of its own."""
 SAFE_PATH: Final = "PYTHONSAFEPATH"
 
 _environment: Final = Lock()
