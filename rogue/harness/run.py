@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from pydantic import JsonValue
+
 from rogue.harness.counting import Counted, in_silence
 from rogue.harness.data.files import DataFiles
 from rogue.harness.errors import NothingToRunError, UsageError
@@ -24,6 +26,7 @@ from rogue.harness.results.manifest import CELL_RECORD, read_manifest, read_soun
 from rogue.harness.results.provenance import git_facts, host_facts, versions
 from rogue.harness.results.run_directory import CELLS, cell_checksums, create_run_directory
 from rogue.harness.testbeds.base import Testbed
+from rogue.workloads.bounded_json import check_values
 from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus
 from rogue.workloads.spelling import meant
@@ -106,6 +109,7 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
     if all(each.unsupported for each in planned):
         reasons = sorted({each.unsupported for each in planned if each.unsupported})
         raise NothingToRunError(f"{plan.loaded.document.file}: no cell can run: {'; '.join(reasons)}.")
+    experiment = _resolved(plan.loaded)
     directory = create_run_directory(out, plan.loaded.experiment.name, now)
     session = _session(command, now)
     manifest = Manifest(
@@ -114,7 +118,7 @@ def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | No
         testbed=plan.testbed.name,
         created_utc=session.created_utc,
         command=session.command,
-        experiment=resolve(plan.loaded),
+        experiment=experiment,
         source=_source(plan.loaded),
         sessions=[session],
         git=session.git,
@@ -222,6 +226,16 @@ def _task(run: Run, plan: Plan, planned: PlannedCell) -> Task:
     record.session = len(run.manifest.sessions) - 1
     plugins = tuple(each.source for each in plan.loaded.plugins)
     return Task(planned.cell, plan.testbed, run.cells, record, planned.limit_seconds, plugins)
+
+
+def _resolved(loaded: LoadedExperiment) -> dict[str, JsonValue]:
+    """What the manifest keeps of an experiment; UsageError if no manifest can keep it and be read again."""
+    data = resolve(loaded)
+    try:
+        check_values([data, loaded.document.data])
+    except ValueError as error:
+        raise UsageError(f"{loaded.document.file}: {error}; write numbers that a run can have.") from error
+    return data
 
 
 def _new_record(planned: PlannedCell, plan: Plan) -> CellRecord:

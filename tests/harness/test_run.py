@@ -117,6 +117,16 @@ def test_nothing_that_can_run_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "results").exists()
 
 
+def test_numbers_that_no_manifest_can_keep_are_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours are bounded; those of plug-ins need not be."""
+    monkeypatch.setattr("rogue.harness.run.resolve", lambda _: {"workload": {"mine": 10**20}})
+    with pytest.raises(UsageError, match="an integer of 21 digits is larger than any of a run"):
+        start(tmp_path, plan(tmp_path, "ok"))
+    assert not (tmp_path / "results").exists()
+
+
 @pytest.mark.usefixtures("inline_slots")
 def test_stopped_and_resumed(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=3")
