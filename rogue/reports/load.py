@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rogue.reports.files import TABLE_BYTES_MAX, read_regular
 from rogue.reports.manifest import read_manifest
 from rogue.reports.parquet_pages import check_footer, unpacked_bytes
-from rogue.workloads.manifest import Manifest
+from rogue.workloads.manifest import MANIFEST, Manifest, Soundness
 from rogue.workloads.printable import first_line
 from rogue.workloads.records import TABLES, ColumnType
 
@@ -48,6 +48,8 @@ class Run:
         self.directory = directory
         self.manifest: Manifest = manifest or read_manifest(directory)
         self._problems: dict[Path, str] = {}
+        if self.manifest.soundness is Soundness.CHANGED:
+            self._problems[directory / MANIFEST] = f"{MANIFEST} is not as the run wrote it."
         self._absent: set[Path] = set()
         self._cache: OrderedDict[Path, pd.DataFrame] = OrderedDict()
         self._cached_bytes = 0

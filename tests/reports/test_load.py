@@ -72,7 +72,7 @@ def test_file_that_is_no_parquet_without_a_checksum(directory: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "files": {}}))
     run = Run(directory)
     assert run.table("rogue-r1", "throughput") is None
-    assert "is not a readable Parquet file" in run.problems[0]
+    assert "is not a readable Parquet file" in run.problems[-1]
 
 
 def test_problem_is_said_once(directory: Path) -> None:
@@ -140,3 +140,11 @@ def test_small_cache_gives_the_same_tables(directory: Path, monkeypatch: pytest.
     assert again is not None
     assert again is not first
     assert again.equals(first)
+
+
+def test_a_manifest_that_was_changed_is_a_problem(tmp_path: Path) -> None:
+    write_manifest(tmp_path, manifest([cell()]))
+    assert Run(tmp_path).problems == []
+    file = tmp_path / "manifest.json"
+    file.write_text(file.read_text().replace('"seed": 1', '"seed": 3'))
+    assert Run(tmp_path).problems == ["manifest.json is not as the run wrote it."]
