@@ -108,7 +108,7 @@ def _runs(results: Results, figure: ReportFigure) -> str:
     seeds = sorted({view.entry.seed for each in views for view in each if view.entry.seed is not None})
     if not seeds:
         said = "seeds not recorded"
-    elif len(seeds) > 1 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+    elif len(seeds) > 1 and seeds[-1] - seeds[0] + 1 == len(seeds):
         said = f"seeds {seeds[0]} to {seeds[-1]}"
     else:
         more = [counted(len(seeds) - SEEDS_MAX, "other")] if len(seeds) > SEEDS_MAX else []

@@ -19,6 +19,11 @@ def test_says_what_it_shows_conditions_runs_and_origin(results: Results) -> None
     assert caption.latex == f"\\caption{{{latex_text(caption.plain)}}}"
 
 
+def test_seeds_far_apart_are_not_counted_through(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(next(iter(results.views.values())).entry, "seed", -(2**62))
+    assert "seeds -4611686018427387904" in caption_of(FIGURES["throughput"](), results).plain
+
+
 @pytest.mark.parametrize(
     ("text", "latex"),
     [
