@@ -17,7 +17,7 @@ import threading
 from pathlib import Path
 from statistics import median
 
-from helpers.agent_transfer import PATIENT, Order, TransferEnd, move
+from helpers.agent_flows import PATIENT, Flow, node
 from helpers.running_machines import running
 
 from rogue.remote.login import Login
@@ -28,6 +28,7 @@ from rogue.virtual.machines.plan import pair
 
 SEGMENT_BYTES = 65_536
 NATIVE_BYTES = 1_048_576
+RUN_S = 300
 ADDRESSES = {"h1": "10.9.0.1", "h2": "10.9.0.2"}
 PARTS = ("waiting", "posting", "deciding", "polling", "rearming")
 FLOWS: dict[str, tuple[str, dict[str, object]]] = {
@@ -84,9 +85,10 @@ def agent_flow(
     logins: dict[str, Login], transport: str, parameters: dict[str, object], size_bytes: int
 ) -> Figures:
     """One transfer by the agent."""
-    source, destination = (TransferEnd(logins[name], address) for name, address in ADDRESSES.items())
-    order = Order(size_bytes, transport, fill_seed=1, parameters={**PATIENT, **parameters})
-    sent = move(source, destination, order).sent
+    with node(logins["h1"], ADDRESSES["h1"]) as source, node(logins["h2"], ADDRESSES["h2"]) as destination:
+        every = {**PATIENT, **parameters}
+        flow = Flow(source, destination, transport, buffer_bytes=size_bytes, parameters=every)
+        sent, _ = flow.run(size_bytes, run_s=RUN_S)
     assert sent.status == "ok", f"{transport}: {sent.error}"
     segments = size_bytes / SEGMENT_BYTES
     spent = {f"{part}_us_per_64_kib": int(str(sent.spent[f"{part}_ns"])) / 1e3 / segments for part in PARTS}

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
 
-from helpers.agent_transfer import agent
-
+from rogue.agent.node.bundle import agent_archive
 from rogue.agent.node.client import AgentClient
+from rogue.agent.node.errors import AgentError
 from rogue.agent.node.messages import (
     Alive,
     Clock,
@@ -29,13 +29,17 @@ from rogue.agent.node.messages import (
     Started,
 )
 from rogue.remote.login import Login
-from rogue.remote.shell import Shell
+from rogue.remote.shell import Shell, connect
+from rogue.virtual.errors import VirtualTestbedError
 
 LIMIT_MS = 300_000
+PATIENT = {"timeout_exponent": 18, "retry_count": 7}
+"""8 times 1.07 s: an emulated processor stands still for as long as a busy host likes."""
+_AGENT_PATH = "/root/rogue-agent.pyz"
 _EXCHANGES = 5
-_HEARTBEAT_S = 0.5
+_HEARTBEAT_S = 0.1
 _NS_PER_S = 1_000_000_000
-_START_IN_S = 2
+_START_IN_NS = _NS_PER_S // 2
 Rows = list[dict[str, str]]
 
 
@@ -53,6 +57,24 @@ class Node:
         now_ns = self.client.request(Clock(), ClockReading).now_ns
         received_ns = time.monotonic_ns()
         return received_ns - sent_ns, now_ns - (sent_ns + received_ns) // 2
+
+
+@contextmanager
+def agent(login: Login) -> Iterator[tuple[Shell, AgentClient]]:
+    """Put the agent on a machine and open a conversation with it; an error carries the agent's own words."""
+    with connect(login) as connection:
+        connection.put(agent_archive(), _AGENT_PATH)
+        channel = connection.open_session(f"python3 {_AGENT_PATH} serve")
+        client = AgentClient(channel)
+        try:
+            client.open()
+            yield connection, client
+        except AgentError as error:
+            words = (
+                channel.recv_stderr(65_536).decode(errors="replace") if channel.recv_stderr_ready() else ""
+            )
+            problem = f"agent on {login.node}: {error.kind.value}: {error}"
+            raise VirtualTestbedError("\n".join([problem, words]).strip()) from error
 
 
 @contextmanager
@@ -108,7 +130,7 @@ class Flow:
         """Start both ends at one instant; `load` goes into the schedule."""
         source = self.nodes["requester"].client
         source.request(Load("requester", LIMIT_MS, size_bytes, count=count, **load), Loaded)
-        at_ns = time.monotonic_ns() + _START_IN_S * _NS_PER_S
+        at_ns = time.monotonic_ns() + _START_IN_NS
         for end in ("responder", "requester"):
             there = self.nodes[end]
             start = Start(end, LIMIT_MS, at_ns + there.offset_ns, run_s * _NS_PER_S)

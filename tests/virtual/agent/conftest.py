@@ -1,4 +1,4 @@
-"""Two nodes with sessions that stay open, their experiment NICs joined by one cable."""
+"""Two nodes with sessions that stay open for all tests, their experiment NICs joined by one cable."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,7 +11,7 @@ from rogue.agent.node.errors import AgentError
 from rogue.agent.node.messages import EndRole, RoleEnded
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def nodes(machines: RunningMachines) -> Iterator[tuple[Node, Node]]:
     with (
         node(machines.logins["h1"], "10.9.0.1") as source,

@@ -1,8 +1,7 @@
 """Token buckets as limiters: the rate that the window asks for is the rate that leaves the node."""
 
 import pytest
-from helpers.agent_flows import Flow, Node
-from helpers.agent_transfer import PATIENT
+from helpers.agent_flows import PATIENT, Flow, Node
 
 pytestmark = pytest.mark.virtual
 

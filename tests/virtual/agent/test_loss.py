@@ -1,6 +1,7 @@
 """Loss over an unreliable connection on real verbs: losses are inferred, and the window reacts.
 
-What soft-RoCE itself does with losses, and where that stands in its source: docs/TESTBEDS.md.
+What soft-RoCE itself does with losses, and where that stands in its source: docs/TESTBEDS.md. Its tests are
+long ones, since it changes with the kernel and not with us.
 """
 
 from collections.abc import Iterator
@@ -90,6 +91,7 @@ def test_transfers_go_on_to_the_end_of_their_time(packets: Lossy) -> None:
     assert whole * 0.9 < packets.received.moved_bytes < packets.sent.verbs * PACKET_BYTES
 
 
+@pytest.mark.long
 def test_messages_of_many_packets_survive_losses_as_sends(nodes: tuple[Node, Node]) -> None:
     """A SEND has taken a receive when its middle is lost, and soft-RoCE then starts anew."""
     sends = lossy(nodes, "rogue-uc", "send", None)
@@ -98,6 +100,7 @@ def test_messages_of_many_packets_survive_losses_as_sends(nodes: tuple[Node, Nod
     assert sends.arrived_bytes(RUN_S - 3) > 0
 
 
+@pytest.mark.long
 def test_soft_roce_takes_no_write_after_it_has_lost_the_middle_of_one(nodes: tuple[Node, Node]) -> None:
     """The reason for verbs of one packet. If this fails, the kernel has learned it: then they can go."""
     writes = lossy(nodes, "rogue-uc", "write", None)
@@ -106,6 +109,7 @@ def test_soft_roce_takes_no_write_after_it_has_lost_the_middle_of_one(nodes: tup
     assert int(str(writes.sent.facts["acknowledgement_timeouts"])) >= 2, "and RoGUE notices"
 
 
+@pytest.mark.long
 def test_native_uc_loses_in_silence(nodes: tuple[Node, Node]) -> None:
     native = lossy(nodes, "roce-uc", "write", PACKET_BYTES)
     assert native.sent.error is None

@@ -1,14 +1,18 @@
 """Every transport and verb moves bytes between two nodes with soft-RoCE."""
 
+from hashlib import sha256
+
 import pytest
-from helpers.agent_flows import Flow, Node
-from helpers.agent_transfer import PATIENT
+from helpers.agent_flows import PATIENT, Flow, Node
 
 from rogue.agent.drivers.replay import replay
 
 pytestmark = pytest.mark.virtual
 
-SIZE_BYTES = 4 * 2**20
+SIZE_BYTES = 2 * 2**20
+SEGMENT_BYTES = 65_536
+NATIVE_SEGMENT_BYTES = 2**20
+ZEROS_SHA256 = sha256(bytes(SIZE_BYTES)).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -28,13 +32,46 @@ def test_transfers_arrive_whole_and_are_counted(nodes: tuple[Node, Node], transp
     flow = Flow(*nodes, transport, buffer_bytes=SIZE_BYTES, parameters=parameters, verb=verb)
     sent, received = flow.run(SIZE_BYTES, count=3)
     assert (sent.status, sent.transfers_ok, sent.error) == ("ok", 3, None)
-    assert sent.sha256 == received.sha256
+    assert sent.sha256 == received.sha256 != ZEROS_SHA256
     counts = received if transport.endswith("uc") or verb == "send" else sent
     assert counts.moved_bytes == 3 * SIZE_BYTES
     assert sent.facts["mistakes"] == received.facts["mistakes"] == 0
     assert {row["status"] for row in flow.rows("requester", sent, "transfers")} == {"ok"}
     if transport.startswith("rogue"):
         assert any(row["accepted"] == "1" for row in flow.rows("requester", sent, "rtt"))
+    flow.close()
+
+
+def test_rogue_posts_a_segment_at_a_time_and_samples_each(nodes: tuple[Node, Node]) -> None:
+    flow = Flow(*nodes, "rogue", buffer_bytes=SIZE_BYTES, parameters=dict(PATIENT))
+    introduction = flow.introductions["requester"]
+    assert (introduction.completions, introduction.clock) == ("event", "host")
+    sent, _ = flow.run(SIZE_BYTES)
+    assert sent.batches == SIZE_BYTES // SEGMENT_BYTES == len(flow.rows("requester", sent, "rtt"))
+    flow.close()
+
+
+def test_native_roce_posts_larger_segments_and_samples_nothing(nodes: tuple[Node, Node]) -> None:
+    flow = Flow(*nodes, "roce", buffer_bytes=SIZE_BYTES, parameters=dict(PATIENT))
+    sent, _ = flow.run(SIZE_BYTES)
+    assert sent.batches == SIZE_BYTES // NATIVE_SEGMENT_BYTES
+    assert "rtt" not in sent.files
+    flow.close()
+
+
+def test_a_flow_is_cut_off_at_its_time_limit(nodes: tuple[Node, Node]) -> None:
+    flow = Flow(*nodes, "rogue", buffer_bytes=SIZE_BYTES, parameters=dict(PATIENT))
+    sent, _ = flow.run(SIZE_BYTES, run_s=1, count=None, repeat_for_ns=3_600_000_000_000)
+    assert (sent.status, sent.transfers_unfinished, sent.error) == ("unfinished", 1, None)
+    assert sent.moved_bytes > 0
+    flow.close()
+
+
+def test_a_peer_that_does_not_reply_fails_the_queue_pair(nodes: tuple[Node, Node]) -> None:
+    flow = Flow(*nodes, "roce", buffer_bytes=SIZE_BYTES, parameters={"retry_count": 1})
+    nodes[1].connection.run("tc qdisc add dev eth1 root netem loss 100%")
+    sent, _ = flow.run(SIZE_BYTES)
+    assert (sent.status, sent.error) == ("error", "IBV_WC_RETRY_EXC_ERR")
     flow.close()
 
 
@@ -58,7 +95,7 @@ def test_completions_can_be_polled(nodes: tuple[Node, Node], transport: str) -> 
     assert sent.spent["events"] == 0, "nobody was woken"
     assert int(str(sent.spent["polls"])) > 0
     inputs = flow.text("requester", sent, "inputs").splitlines()
-    assert replay(inputs) > SIZE_BYTES // 65_536, "the log replays to identical actions"
+    assert replay(inputs) > SIZE_BYTES // SEGMENT_BYTES, "the log replays to identical actions"
     flow.close()
 
 
