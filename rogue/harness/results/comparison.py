@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pydantic import JsonValue
+
 from rogue.harness.plugins.source import source_of
 from rogue.harness.results.entries import FILE, FOLDER, FoundEntry, entries_below
 from rogue.harness.results.files import TEMPORARY_PREFIX
@@ -81,6 +83,11 @@ def compare_run(run: Path, manifest: Manifest) -> Comparison:
         if source_of(each).sha256 != each.sha256
     ]
     compared.differences += _contradictions(run, manifest)
+    compared.differences += [
+        Difference(MANIFEST, f"the experiment has a kind that is no name: {type(kind).__name__}")
+        for kind in _kinds(manifest)
+        if not isinstance(kind, str)
+    ]
     compared.differences.sort(key=str)
     return compared
 
@@ -146,6 +153,16 @@ def _is_within(path: str, leftovers: Collection[str]) -> bool:
     """Whether it stands in a folder that a write has left, which is at most two levels deep."""
     parts = path.split("/")
     return any("/".join(parts[:depth]) in leftovers for depth in (1, 2))
+
+
+def _kinds(manifest: Manifest) -> list[JsonValue]:
+    """Return all kinds that an experiment names: of its network, its traffic, its probe and its faults."""
+    groups, faults = (manifest.experiment.get(key) for key in ("traffic", "faults"))
+    parts = [manifest.experiment.get(key) for key in ("topology", "workload", "probe")]
+    parts += faults if isinstance(faults, list) else []
+    for group in groups if isinstance(groups, list) else []:
+        parts.append(group.get("workload") if isinstance(group, dict) else None)
+    return [part["kind"] for part in parts if isinstance(part, dict) and "kind" in part]
 
 
 def _contradictions(run: Path, manifest: Manifest) -> list[Difference]:

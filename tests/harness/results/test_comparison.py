@@ -150,3 +150,18 @@ def test_a_cell_is_held_against_its_own_record(run: Path, listed: dict[str, str]
     assert list(map(str, compare_run(run, told).differences)) == [
         "cells/rogue-r1/cell.json: says otherwise than the manifest: seed, facts"
     ]
+
+
+def test_a_kind_that_is_no_name_is_damage(run: Path, listed: dict[str, str]) -> None:
+    kinds: dict[str, object] = {
+        "workload": {"kind": ["incast"]},
+        "traffic": [{"workload": {"kind": {}}}, {"workload": {"kind": "incast"}}, 3],
+        "faults": [{"kind": 1}],
+        "topology": "star",
+        "probe": None,
+    }
+    told = Manifest.model_validate(manifest([], experiment=kinds, files=listed))
+    words = "manifest.json: the experiment has a kind that is no name: "
+    assert list(map(str, compare_run(run, told).differences)) == [
+        f"{words}{kind}" for kind in ("dict", "int", "list")
+    ]
