@@ -1,4 +1,12 @@
-"""Machines for the tests marked `virtual`: booted once, only when asked for by `-m virtual`."""
+"""Machines for the tests marked `virtual`: booted once, only when asked for by `-m virtual`.
+
+Two sets are lent to all tests: `machines`, a pair with a cable, and `dumbbell`, a network. Files run in order
+of their names: those that want the network as it boots come before those that want it provisioned, and
+`test_teardown.py` ends it. What needs machines in another state boots its own, as few as it can.
+
+What a change of ours can break is asked each time, once and as small as it can be. Marked long is what
+changes with the kernel alone, what needs many repetitions, and each blow and each role by itself.
+"""
 
 import os
 import sys
@@ -6,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.plugin_files import SWIFT
+from helpers.real_rogue import call
 from helpers.running_machines import RunningMachines, running
 
 from rogue.virtual import prerequisites, standing
@@ -57,3 +67,18 @@ def machines(image: Image, accelerator: Accelerator) -> Iterator[RunningMachines
     """Two machines whose experiment NICs are joined."""
     with running(pair(), image, accelerator, tell) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def dumbbell(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[standing.StandingTestbed]:
+    """A testbed that stays up: two switches with two hosts each."""
+    call("testbed", "up", "--topology", "dumbbell", "--hosts", "4", "--name", "dumbbell")
+    yield standing.find("dumbbell")
+    standing.down("dumbbell", tell)
+
+
+@pytest.fixture(scope="session")
+def provisioned(dumbbell: standing.StandingTestbed) -> standing.StandingTestbed:
+    """The same, with agents that know the plug-in."""
+    call("provision", f"virtual:{dumbbell.name}", "--plugin", str(SWIFT))
+    return dumbbell

@@ -1,0 +1,29 @@
+"""The end of the network that was lent: put back, a machine killed, and nothing left."""
+
+import pytest
+from helpers.real_rogue import call
+
+from rogue.remote.shell import connect
+from rogue.virtual import standing
+from rogue.virtual.standing import processes
+
+pytestmark = pytest.mark.virtual
+
+
+def test_teardown_puts_nodes_back(provisioned: standing.StandingTestbed) -> None:
+    """To the last file and sysctl: provisioning/test_roles.py."""
+    call("teardown", f"virtual:{provisioned.name}")
+    for host in provisioned.network.hosts:
+        with connect(provisioned.logins[host]) as shell:
+            assert shell.run("rdma link; tc qdisc show dev eth1 | grep htb; ls /opt | grep rogue; true") == ""
+
+
+def test_a_machine_that_was_killed_is_missed_and_down_leaves_nothing(
+    dumbbell: standing.StandingTestbed,
+) -> None:
+    processes.end(dumbbell.directory, "h1")  # kill -9, and nothing else
+    states = {state.machine: state for state in standing.machine_states(dumbbell)}
+    assert [name for name, state in states.items() if not state.is_well] == ["h1"]
+    call("testbed", "down", "--name", dumbbell.name)
+    assert processes.find(dumbbell.directory) == {}
+    assert not list(dumbbell.directory.parent.glob(f"{dumbbell.name}*"))
