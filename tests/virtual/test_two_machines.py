@@ -17,7 +17,7 @@ from rogue.virtual.machines.qemu import Accelerator
 
 pytestmark = pytest.mark.virtual
 
-LEFT = "(pgrep -f [r]ogue-agent.pyz; find /tmp -name rogue-agent-\\*) | wc -l"
+LEFT = "{ pgrep -f [r]ogue-agent.pyz; find /tmp -name rogue-agent-\\*; } | wc -l"
 """How much there is of agents: other tests may have one there."""
 
 
