@@ -159,8 +159,10 @@ def test_quotes_in_the_users_own_environment_get_into_no_configuration(
     listed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark = tmp_path / "it-ran"
-    monkeypatch.setenv("ANSIBLE_SSH_ARGS", f"-F '/tmp/a\"\nMatch exec \"touch {mark}\"'")
-    with pytest.raises(UsageError, match=r"inventory nodes\.yaml: h0: configuration: got .*, expected a path"):
+    monkeypatch.setenv("ANSIBLE_SSH_ARGS", f'-F \'/tmp/a"\nMatch exec "touch {mark}"\'')
+    with pytest.raises(
+        UsageError, match=r"inventory nodes\.yaml: h0: configuration: got .*, expected a path"
+    ):
         interpret(Path("nodes.yaml"), listed)
     assert not mark.exists()
 

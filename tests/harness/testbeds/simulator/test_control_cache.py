@@ -96,7 +96,9 @@ def test_no_directory_above_it_is_one_that_others_may_write(
     if is_taken:
         assert library_of(TEXT, "my.h").is_file()
         return
-    with pytest.raises(ConfigError, match=f"got {above}, which others may write.*chmod go-w {above}.*, or set"):
+    with pytest.raises(
+        ConfigError, match=f"got {above}, which others may write.*chmod go-w {above}.*, or set"
+    ):
         library_of(TEXT, "my.h")
 
 
