@@ -253,10 +253,16 @@ def _listed(path: Path, *, runs: bool) -> dict[str, Any]:
     environment = {**os.environ, "ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
     environment |= {"ANSIBLE_CONFIG": str(_SETTINGS)}
     environment |= {"ANSIBLE_INVENTORY_ENABLED": enabled_plugins(runs=runs)}
-    command = [str(program), "--inventory", str(path), "--list"]
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=_TIME_LIMIT_S, check=False
-    )
+    # Ansible reads `group_vars` beside a link: where playbooks look, too, is beside the file.
+    command = [str(program), "--inventory", str(path.resolve()), "--list"]
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=_TIME_LIMIT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        expected = f"one that Ansible reads within {_TIME_LIMIT_S:.0f} s"
+        got = "one that takes longer"
+        raise UsageError(f"inventory {path}: got {got}, expected {expected}; shorten it.") from None
     if done.returncode != 0:
         words = " ".join(done.stderr.split()).removeprefix("ERROR! ")
         raise UsageError(f"inventory {path}: Ansible cannot read it: {words}")

@@ -129,3 +129,14 @@ def test_hosts_of_other_groups_are_looked_at_too() -> None:
 
 def test_an_ordinary_inventory_is_read(tmp_path: Path) -> None:
     assert len(load_inventory(write_inventory(tmp_path)).hosts) == 2
+
+
+def test_variables_beside_the_file_count_and_not_those_beside_a_link_to_it(tmp_path: Path) -> None:
+    """Where playbooks look is where the check looks, too."""
+    there = tmp_path / "there"
+    (there / "group_vars").mkdir(parents=True)
+    file = write_inventory(there)
+    (there / "group_vars/all.yml").write_text("ansible_ssh_executable: ./evil\n")
+    (tmp_path / "link.yml").symlink_to(file)
+    with pytest.raises(ConfigError, match="ansible_ssh_executable"):
+        load_inventory(tmp_path / "link.yml")
