@@ -10,10 +10,10 @@ INPUTS ?= 1000000
 KILLS ?= 300
 COUNT ?= 300
 unexport PYTHONDONTWRITEBYTECODE  # tests start a thousand interpreters, each would compile everything
-ENGINE_SOURCES := CMakeLists.txt pyproject.toml rogue/simulator/CMakeLists.txt $(shell find rogue/simulator/cpp -type f)
-COMPILED := $(shell find rogue/simulator/cpp rogue/simulator/include tests/data/plugins -name '*.h' -o -name '*.cpp')
+ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
+COMPILED := $(shell find simulator/cpp simulator/include tests/data/plugins -name '*.h' -o -name '*.cpp')
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
-CODE := rogue playbooks profile.py tests benchmarks scripts
+CODE := harness playbooks workloads src/rogue rogue_agent reports remote simulator virtual profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run-experiment provision report reproduce test test-long test-bare test-hostile test-sanitize coverage mutants check \
@@ -74,7 +74,7 @@ check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q
-	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue/agent rogue/__init__.py playbooks/collections
+	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent src/rogue/__init__.py playbooks/collections
 	@$(BIN)/pytest -q -n $(JOBS) -m "not long and not virtual" $(FAST_TESTS)
 
 format: setup ## rewrite the code in the house format
@@ -88,4 +88,4 @@ bench: setup ## measure the engine's speed
 clean: ## remove what the targets made, except results
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
--include rogue/virtual/virtual.mk
+-include virtual/virtual.mk

@@ -30,7 +30,7 @@ require() {
 
 # Puts sources and settings of this machine's apt into $place, and prints the release that they are of.
 sources() {
-    PYTHONPATH=$repository python3 -B - "$place" <<'END'
+    PYTHONPATH=$repository/src python3 -B - "$place" <<'END'
 import sys
 from pathlib import Path
 

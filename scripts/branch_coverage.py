@@ -17,7 +17,12 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 KEPT: Final = ROOT / "build" / "coverage"
 TESTS: Final = ("tests/harness", "tests/agent/core", "tests/agent/node")
-MEASURED: Final = ("rogue.harness", "rogue.agent.core", "rogue.agent.node")
+MEASURED: Final = {
+    "rogue.harness": "harness",
+    "rogue.agent.core": "rogue_agent/core",
+    "rogue.agent.node": "rogue_agent/node",
+}
+"""Packages, and where they stand."""
 LEAST_PERCENT: Final = 90.0
 _NO_TESTS: Final = 5
 """What pytest ends with where all tests are left to `make test-long`."""
@@ -35,7 +40,7 @@ def folders(root: Path, tests: Sequence[str]) -> list[list[str]]:
 def state_of(root: Path) -> str:
     """A name for the Python files as they are: what was measured of others says nothing of these."""
     digest = hashlib.sha256()
-    for place in ("rogue", "tests"):
+    for place in ("src", *MEASURED.values(), "tests"):
         for file in sorted((root / place).rglob("*.py")):
             digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
@@ -64,7 +69,7 @@ def percent_of(measured: Mapping[str, Any], package: str) -> tuple[float, int, i
     `measured`: coverage's JSON report.
     """
     names = ("covered_lines", "num_statements", "covered_branches", "num_branches")
-    place = package.replace(".", "/") + "/"
+    place = f"{MEASURED[package]}/"
     files = [each["summary"] for file, each in measured["files"].items() if file.startswith(place)]
     lines, statements, taken, branches = (sum(each[name] for each in files) for name in names)
     return 100 * (lines + taken) / max(1, statements + branches), taken, branches

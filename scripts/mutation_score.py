@@ -20,7 +20,8 @@ from types import ModuleType
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-CORE: Final = ROOT / "rogue" / "agent" / "core"
+CODE: Final = ROOT / "src"
+CORE: Final = CODE / "rogue" / "agent" / "core"
 TESTS: Final = ROOT / "tests" / "agent" / "core"
 LIMIT_SECONDS: Final = 120
 """Tests that take more processor time than this on a mutant have met it: it hangs."""
@@ -49,7 +50,7 @@ class Mutant:
     @property
     def module(self) -> str:
         """Name of the module that it is in."""
-        return ".".join(self.file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        return ".".join(self.file.relative_to(CODE).with_suffix("").parts).removesuffix(".__init__")
 
 
 def mutants_of(file: Path) -> Iterator[Mutant]:

@@ -8,27 +8,42 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "rogue"
+FOLDERS = {  # of the package, and where their tests stand
+    "harness": "tests/harness",
+    "remote": "tests/remote",
+    "reports": "tests/reports",
+    "rogue_agent": "tests/agent",
+    "simulator": "tests/simulator",
+    "src/rogue": "tests",
+    "virtual": "tests/virtual",
+    "workloads": "tests/workloads",
+}
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 50
 BANNED_NAMES = {"utils", "misc", "common", "helpers"}
 # The core and the engine get time and randomness from outside; only the command line talks to a person.
 BANNED_MODULES = {
-    "rogue/agent/core": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
-    "rogue/workloads": {"time", "datetime", "secrets", "socket", "subprocess", "os", "uuid"},
-    "rogue/simulator": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
-    "rogue/reports": {"random", "secrets", "socket", "subprocess", "uuid"},
+    "rogue_agent/core": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
+    "workloads": {"time", "datetime", "secrets", "socket", "subprocess", "os", "uuid"},
+    "simulator": {"time", "datetime", "random", "secrets", "socket", "subprocess", "os", "uuid"},
+    "reports": {"random", "secrets", "socket", "subprocess", "uuid"},
 }
 BANNED_CALLS = {"print", "open", "input"}
-PURE = ("rogue/agent/core", "rogue/workloads", "rogue/simulator")
+PURE = ("rogue_agent/core", "workloads", "simulator")
 
 
 def code_files() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+    """Files of the package, each once: what `src/rogue` links to is a folder of its own here."""
+    return sorted(path for folder in FOLDERS for path in in_folder(ROOT / folder))
+
+
+def in_folder(folder: Path) -> list[Path]:
+    found = folder.rglob("*.py")
+    return [path for path in found if not any(p.is_symlink() for p in path.parents if p != folder)]
 
 
 def compiled_files() -> list[Path]:
-    return sorted(path for suffix in ("cpp", "h") for path in (PACKAGE / "simulator").rglob(f"*.{suffix}"))
+    return sorted(path for suffix in ("cpp", "h") for path in (ROOT / "simulator").rglob(f"*.{suffix}"))
 
 
 def other_files() -> list[Path]:
@@ -88,22 +103,22 @@ def test_pure_boxes_do_no_io(path: Path) -> None:
 def test_each_module_has_its_test(path: Path) -> None:
     if path.name in {"__init__.py", "__main__.py"}:
         return
-    package = path.parent.relative_to(PACKAGE)
-    candidates = [
-        ROOT / "tests" / package / f"test_{path.stem.strip('_')}.py",
-        ROOT / "tests" / package.parent / f"test_{path.parent.name}.py",
-    ]
+    folder = next(each for each in FOLDERS if path.is_relative_to(ROOT / each))
+    mirrored = ROOT / FOLDERS[folder] / path.parent.relative_to(ROOT / folder)
+    own, of_folder = f"test_{path.stem.strip('_')}.py", f"test_{path.parent.name}.py"
+    candidates = [mirrored / own, mirrored.parent / of_folder]
     assert any(test.exists() for test in candidates), (
         f"no test for {relative(path)}: expected {relative(candidates[0])}"
     )
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "rogue/agent/core/cc").glob("[a-z]*.py")), ids=relative)
+@pytest.mark.parametrize("path", sorted((ROOT / "rogue_agent/core/cc").glob("[a-z]*.py")), ids=relative)
 def test_a_congestion_control_cites_its_source(path: Path) -> None:
     assert "Source:" in path.read_text(), f"{relative(path)} cites no source"
 
 
-NAMED_PATH = re.compile(r"`((?:rogue|tests|benchmarks|docs|experiments|scripts)/[\w./-]+)`")
+NAMED_FOLDERS = "|".join([*FOLDERS, "tests", "benchmarks", "docs", "experiments", "scripts"])
+NAMED_PATH = re.compile(rf"`((?:{NAMED_FOLDERS})/[\w./-]+)`")
 
 
 @pytest.mark.parametrize("page", sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]), ids=relative)

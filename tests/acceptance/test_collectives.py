@@ -20,7 +20,7 @@ ranks that are sent most hold their senders up; DCTCP shares them, to 5 %.
 Pipeline of p stages, M micro-batches, f and b of computing, and transfers of t < f, b: from the start of the
 first transfer to the last arrival pass (M + p - 2) (f + b) + 2 (p - 1) t.
 
-Source: Patarasuk and Yuan 2009 for the steps, rogue/workloads/framing.py for the bytes, RFC 5681 for k of
+Source: Patarasuk and Yuan 2009 for the steps, workloads/framing.py for the bytes, RFC 5681 for k of
 TCP.
 """
 

@@ -122,6 +122,8 @@ def test_from_a_plan_to_a_report(programs: Path, tmp_path: Path) -> None:
     assert rogue(programs, tmp_path, "verify", run).returncode == 0
     assert run in rogue(programs, tmp_path, "list", "runs").stdout
     load = f"import rogue; print(sorted(rogue.load({run!r}).cells.status))"
+    for name in ("harness", "reports", "workloads"):  # as our folders are called, and a person's files may be
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of mine')\n")
     loaded = subprocess.run(
         [programs / "python", "-c", load], cwd=tmp_path, capture_output=True, text=True, check=True
     )

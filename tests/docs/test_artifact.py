@@ -12,7 +12,7 @@ TEXT = (ROOT / "ARTIFACT.md").read_text()
 
 def test_it_counts_the_claims_of_each_paper() -> None:
     claims, need_hardware = Counter[str](), Counter[str]()
-    for file in sorted((ROOT / "rogue/reports/claims").glob("*.yaml")):
+    for file in sorted((ROOT / "reports/claims").glob("*.yaml")):
         data = yaml.safe_load(file.read_text())
         claims[data["paper"]] += len(data["claims"])
         need_hardware[data["paper"]] += sum(claim["kind"] == "hardware_only" for claim in data["claims"])

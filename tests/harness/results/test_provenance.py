@@ -21,11 +21,17 @@ def git(directory: Path, *arguments: str) -> str:
     ).stdout.strip()  # fmt: skip
 
 
+def stand(monkeypatch: pytest.MonkeyPatch, package: Path) -> None:
+    """Let the package stand there, as in a checkout whose top is two folders above."""
+    monkeypatch.setattr(provenance, "PACKAGE", package)
+    monkeypatch.setattr(provenance, "CHECKOUT", package.parents[1])
+
+
 def test_commit_and_whether_it_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "rogue/__init__.py"
-    package.parent.mkdir()
+    package = tmp_path / "src/rogue/__init__.py"
+    package.parent.mkdir(parents=True)
     package.write_text("")
-    monkeypatch.setattr(provenance.rogue, "__file__", str(package))
+    stand(monkeypatch, package.parent)
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "first")
@@ -37,10 +43,10 @@ def test_commit_and_whether_it_was_changed(tmp_path: Path, monkeypatch: pytest.M
 def test_an_installed_package_says_of_which_commit_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(provenance.rogue, "__file__", str(tmp_path / "rogue/__init__.py"))
+    stand(monkeypatch, tmp_path / "lib/rogue")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    (tmp_path / "rogue").mkdir()
-    stamp = tmp_path / "rogue/commit.json"
+    (tmp_path / "lib/rogue").mkdir(parents=True)
+    stamp = tmp_path / "lib/rogue/commit.json"
     stamp.write_text('{"commit": "c0ffee", "dirty": true}')
     assert (git_facts().commit, git_facts().dirty) == ("c0ffee", True)
     stamp.write_text("{")
@@ -48,7 +54,7 @@ def test_an_installed_package_says_of_which_commit_it_is(
 
 
 def test_without_a_checkout_nothing_is_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(provenance.rogue, "__file__", str(tmp_path / "rogue/__init__.py"))
+    stand(monkeypatch, tmp_path / "lib/rogue")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert (git_facts().commit, git_facts().dirty) == (None, None)
 
@@ -56,10 +62,10 @@ def test_without_a_checkout_nothing_is_made_up(tmp_path: Path, monkeypatch: pyte
 def test_a_copy_inside_another_checkout_is_not_that_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = tmp_path / "site/rogue/__init__.py"
+    package = tmp_path / "lib/site/rogue/__init__.py"
     package.parent.mkdir(parents=True)
     package.write_text("")
-    monkeypatch.setattr(provenance.rogue, "__file__", str(package))
+    stand(monkeypatch, package.parent)
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "theirs")

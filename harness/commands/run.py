@@ -1,0 +1,299 @@
+"""`rogue run`."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+from rich.console import Console
+
+from rogue.harness.commands.index import update_index_of
+from rogue.harness.commands.report import try_to_report
+from rogue.harness.counting import CountDisplay
+from rogue.harness.data.files import kept_files
+from rogue.harness.errors import ClusterLostError, UsageError
+from rogue.harness.execution.scheduler import Watcher
+from rogue.harness.exit_codes import ExitCode
+from rogue.harness.experiment.hidden import hidden_values
+from rogue.harness.experiment.load import LoadedExperiment
+from rogue.harness.plan.budget import check_budget
+from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
+from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
+from rogue.harness.program import call_again
+from rogue.harness.progress import ProgressDisplay
+from rogue.harness.provisioning.inventory_file import TRUST, is_virtual
+from rogue.harness.results.data import changed_data, kept_data
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.provenance import available_cores
+from rogue.harness.results.run_directory import DEFAULT_OUT, locked
+from rogue.harness.run import Run, Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
+from rogue.harness.termination import StoppedError, termination_as_interrupt
+from rogue.harness.testbeds import TESTBEDS, find_testbed
+from rogue.harness.testbeds.base import Testbed
+from rogue.remote.errors import NodeError
+from rogue.workloads.manifest import Manifest
+from rogue.workloads.records import CellStatus
+
+if TYPE_CHECKING:
+    from rogue.harness.execution.dask_slot import Cluster
+
+WatchBy = Callable[[Watcher], Watcher]
+"""Puts a watcher of its own before another."""
+DEFAULT_TESTBED: Final = "simulator"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of `rogue run`, as given."""
+
+    experiment: str
+    loaded: LoadedExperiment | None
+    """The experiment, read and checked; None with `resume`."""
+    testbed: str
+    out: Path | None
+    """None: where runs are by default."""
+    settings: tuple[str, ...]
+    jobs: int | None
+    resume: Path | None
+    only_failed: bool
+    only_cell: str | None
+    dask: str | None
+    """Address of a scheduler; None for processes on this computer."""
+    is_live: bool
+    """Whether a page on this computer shows it."""
+    arguments: tuple[str, ...]
+    is_long_meant: bool = False
+    """Whether it may take more than the budget of harness/plan/budget.py."""
+    trust: Trust = NOBODY
+    """With `resume`: which code of the run may run."""
+    trusts_inventory: bool = False
+    """Whether the inventory may be a program."""
+
+
+def run_experiment(options: RunOptions) -> ExitCode:
+    """Run or go on with a run; print its directory last."""
+    _check(options)
+    command = ("rogue", *options.arguments)
+    with _cluster(options.dask) as cluster:
+        return _run_or_resume(options, command, cluster)
+
+
+def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Cluster | None") -> ExitCode:
+    if options.resume is not None:
+        read_manifest(options.resume)  # or it is no run, and there is nothing to lock
+        with ExitStack() as after, locked(options.resume):
+            manifest = read_manifest(options.resume)
+            plugins = load_trusted(manifest.plugins, options.trust)
+            kept = kept_data(options.resume, manifest)
+            _warn_of_changes(manifest)
+            testbed = _ready_testbed(_testbed_of(manifest, options), options)
+            with CountDisplay(sys.stderr) as counted:
+                plan = replan(manifest, testbed, counted, plugins, kept_files(kept))
+            left = cells_left(Run(options.resume, manifest), plan, options.only_failed)
+            _check_budget(left, plan, options, cluster)
+            run = reopen_run(options.resume, command)
+            _warn_of_other_code(run)
+            watch = _watch(run, plan, options, after)
+            return _work_and_finish(run, plan, options, cluster, watch)
+    assert options.loaded is not None, "an experiment that was checked"
+    testbed = _ready_testbed(options.testbed, options)
+    with CountDisplay(sys.stderr) as counted:
+        plan = make_plan(options.loaded, testbed, counted)
+    for words in hidden_values(options.loaded):
+        typer.echo(f"rogue: {words}", err=True)
+    _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)
+    run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
+    with ExitStack() as after, locked(run.directory):
+        return _work_and_finish(run, plan, options, cluster, _watch(run, plan, options, after))
+
+
+def _check_budget(
+    cells: Sequence[PlannedCell], plan: Plan, options: RunOptions, cluster: "Cluster | None"
+) -> None:
+    if not options.is_long_meant:
+        check_budget(
+            cells, _workers(plan, options, cluster).jobs, options.resume or options.out or DEFAULT_OUT
+        )
+
+
+def _workers(plan: Plan, options: RunOptions, cluster: "Cluster | None") -> Workers:
+    if cluster is None:
+        return Workers(plan.jobs(options.jobs or available_cores()))
+    return Workers(options.jobs or cluster.threads, cluster.make_slot)
+
+
+def _watch(run: Run, plan: Plan, options: RunOptions, after: ExitStack) -> WatchBy:
+    """What stands between the run and who watches it: with --live a page, which ends after the run."""
+    if not options.is_live:
+        return lambda watcher: watcher
+    from rogue.harness.commands.watch import show_live
+
+    seconds = {each.cell.id: each.seconds for each in plan.runnable}
+    return after.enter_context(show_live(run, seconds))
+
+
+def _testbed_of(manifest: Manifest, options: RunOptions) -> str:
+    """What the run was begun on; of a file that only the run names, nobody knows who has written it."""
+    begun, named = manifest.testbed, options.testbed
+    if named == begun or (named == DEFAULT_TESTBED and not _is_file(begun)):
+        return begun
+    if _is_file(named) and Path(named).absolute() == Path(begun).absolute():
+        return named
+    if named != DEFAULT_TESTBED:
+        raise UsageError(f"--testbed: got {named!r}, expected {begun!r}, on which the run was begun.")
+    again = call_again(*options.arguments, "--testbed", begun)
+    raise UsageError(
+        f"--resume: got no --testbed, expected the inventory that the run names, {begun!r}: whoever made the "
+        f"run wrote that name; look at the file, then: {again}"
+    )
+
+
+def _is_file(testbed: str) -> bool:
+    """Whether it names a file with an inventory."""
+    return testbed not in TESTBEDS and not is_virtual(testbed)
+
+
+def _ready_testbed(name: str, options: RunOptions) -> Testbed:
+    """The testbed, in a state to measure; NodeError says what is in the way."""
+    testbed = find_testbed(name, is_trusted=options.trusts_inventory)
+    if options.dask is not None and testbed.jobs_max is not None:
+        expected = "a testbed whose cells need nothing but a processor"
+        raise UsageError(f"--dask: got --testbed {name}, expected {expected}; leave --dask out.")
+    try:
+        obstacles = testbed.obstacles()
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; nothing was run.", stop) from stop
+    if obstacles:
+        lines = [f"run: {name} cannot measure, so nothing was run:", *obstacles]
+        raise NodeError("\n  ".join(lines))
+    return testbed
+
+
+@contextmanager
+def _cluster(address: str | None) -> Iterator["Cluster | None"]:
+    """The Dask cluster that was asked for; it takes a while to import."""
+    if address is None:
+        yield None
+        return
+    from rogue.harness.execution.dask_slot import cluster, openness
+
+    with cluster(address) as found:
+        if words := openness(address):
+            typer.echo(f"rogue: {words}", err=True)
+        yield found
+
+
+def _work_and_finish(
+    run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy
+) -> ExitCode:
+    try:
+        with termination_as_interrupt():
+            update_index_of([run.directory])
+            _work(run, plan, options, cluster, watch)
+            return _finish(run, options)
+    except KeyboardInterrupt as stop:
+        typer.echo(run.directory)
+        update_index_of([run.directory])
+        raise StoppedError(f"stopped; {_kept(run, options)}", stop) from stop
+    except ClusterLostError as lost:
+        typer.echo(run.directory)
+        update_index_of([run.directory])
+        raise ClusterLostError(f"{lost}; {_kept(run, options)}") from lost
+
+
+def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy) -> None:
+    cells = cells_left(run, plan, options.only_failed)
+    if options.only_failed and not cells:
+        typer.echo("rogue: no cell of this run failed; without --only-failed the others go on.", err=True)
+    with ProgressDisplay(cells, Console(stderr=True)) as display:
+        work(run, plan, cells, _workers(plan, options, cluster), watch(display))
+
+
+def _warn_of_other_code(run: Run) -> None:
+    """Cells of one run that come from different code are a trap; the manifest tells them apart."""
+    first, now = run.manifest.git.commit, run.manifest.sessions[-1].git.commit
+    if first != now:
+        typer.echo(f"rogue: this run was begun with commit {first} and goes on with {now}.", err=True)
+
+
+def _warn_of_changes(manifest: Manifest) -> None:
+    """A run goes on with the data and plug-ins that it keeps; somebody may have changed a file meanwhile."""
+    for file in [*changed_data(manifest), *changed_plugins(manifest.plugins)]:
+        typer.echo(
+            f"rogue: {file} has changed since the run was begun, which goes on with its copy.", err=True
+        )
+
+
+def _check(options: RunOptions) -> None:
+    if options.resume is None:
+        if options.trust.is_whole:
+            got = "--trust-plugins: got no --resume, expected a run that keeps plug-ins"
+            raise UsageError(f"{got}; name the files of an experiment with --plugin.")
+        if not options.experiment:
+            raise UsageError(
+                "run: got no experiment, expected a file or --resume RUN; try `rogue run quickstart`."
+            )
+        if options.only_failed:
+            raise UsageError(
+                "--only-failed: got no --resume, expected the run that has failures; add --resume RUN."
+            )
+        return
+    if options.out is not None:
+        got = f"--out {options.out}, expected the run alone; it stays where it is"
+        raise UsageError(f"--resume: got {got}.")
+    if options.experiment or options.settings or options.only_cell:
+        got = "an experiment or options that change it"
+        raise UsageError(f"--resume: got {got}, expected the run alone; it goes on as it was started.")
+
+
+def _finish(run: Run, options: RunOptions) -> ExitCode:
+    """Report, sum up, print the run's directory as the last line."""
+    report = try_to_report([run.directory])
+    failed = _count(run, CellStatus.FAILED)
+    if failed:
+        again = call_again("run", "--resume", run.directory, "--only-failed", *_said_again(run, options))
+        typer.echo(f"rogue: {failed} of {_all(run)} cells failed; to try them again: {again}", err=True)
+    missed = sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells)
+    if missed:
+        text = f"{missed} of {_all(run)} cells had more packets than packets_max; the rest is not recorded"
+        typer.echo(f"rogue: {text}. The report says how many.", err=True)
+    if report is not None:
+        typer.echo(f"report: {report}", err=True)
+    typer.echo(run.directory)
+    if report is None:
+        return ExitCode.REPORT_FAILED
+    return ExitCode.CELLS_FAILED if failed else ExitCode.OK
+
+
+def _kept(run: Run, options: RunOptions) -> str:
+    """Say what is kept and how to go on: with the cells that are left, else with the report."""
+    finished = _count(run, CellStatus.OK)
+    left = run.manifest.status != "complete"
+    words: list[object] = ["run", "--resume", run.directory] if left else ["report", run.directory]
+    again = call_again(*words, *(_said_again(run, options) if left else _plugins(run)))
+    return f"{finished} of {_all(run)} cells are finished and kept; to go on: {again}"
+
+
+def _said_again(run: Run, options: RunOptions) -> list[str]:
+    """Options without which the run would not go on as it began."""
+    testbed = ["--testbed", run.manifest.testbed] if _is_file(run.manifest.testbed) else []
+    testbed += [TRUST] if options.trusts_inventory else []
+    cluster = ["--dask", options.dask] if options.dask is not None else []
+    return [*testbed, *cluster, *(["--allow-long"] if options.is_long_meant else []), *_plugins(run)]
+
+
+def _plugins(run: Run) -> list[str]:
+    """What has to be said again about the run's plug-ins."""
+    named = [each.file for each in run.manifest.plugins if not each.is_installed]
+    return [word for file in named for word in ("--plugin", file)]
+
+
+def _count(run: Run, status: CellStatus) -> int:
+    return sum(cell.status is status for cell in run.manifest.cells)
+
+
+def _all(run: Run) -> int:
+    return len(run.manifest.cells)

@@ -1,9 +1,0 @@
-# Included by the Makefile; works by itself too: make -f rogue/virtual/virtual.mk test-virtual
-VENV ?= .venv
-VIRTUAL_PYTHON := $(VENV)/bin/python
-
-.PHONY: test-virtual
-
-test-virtual: $(VENV)/.engine ## boot machines with soft-RoCE, provision them, measure (root, or packages there)
-	@$(VIRTUAL_PYTHON) -m rogue.virtual prepare
-	@$(VIRTUAL_PYTHON) -m pytest -m "virtual and not long" -s --durations 10 tests/virtual

@@ -1,0 +1,117 @@
+// What a simulation is built from. Values are checked in simulator/parameters.py before they come here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace simulator {
+
+struct NicProfile {
+  std::uint32_t limiters = 0;        // 0 = one for each queue pair
+  BitsPerSecond rate_step;           // requested rates are rounded up to a multiple; 0 = exact
+  Bytes actuation_lag_max;           // wire bytes that still leave at the old rate, at most
+  double clock_drift_ppm_max = 0;    // 0: it starts at 0, too
+  bool withholds_next_verb = false;  // this and the next: see RequesterSettings
+  std::uint64_t unacknowledged_packets_max = 0;
+  std::int64_t pci_rc_ns = 0;  // these four: see PciDelay
+  std::int64_t pci_uc_ns = 0;
+  std::int64_t pci_late_ns = 0;
+  double pci_late_probability = 0;
+};
+
+// Priority flow control: what a switch tells the other ends of its links. Source: IEEE 802.1Qbb-2011.
+struct PauseConfiguration {
+  std::uint8_t priorities = 0;          // bit p: priority p loses nothing
+  std::optional<Bytes> xoff{};          // threshold of each ingress and priority; none: alpha * (free buffer)
+  double alpha = 0;                     // of that
+  Bytes xon_gap;                        // resume so far below the threshold
+  Picoseconds duration = kNever;        // that a pause frame asks for; kNever: until it is taken back
+  Picoseconds refresh_every = kNever;   // sends it again, while the reason lasts
+  Picoseconds watchdog_after = kNever;  // a host that pauses for so long loses its frames,
+  Picoseconds watchdog_restore{};       // until it has not paused for so long
+};
+
+// When a switch marks packets, by the length of their queue.
+struct MarkingConfiguration {
+  std::uint8_t priorities = 0xff;  // bit p: of priority p
+  Bytes minimum;                   // up to so much nothing is marked,
+  Bytes maximum;                   // above so much everything,
+  double probability = 0;          // and just below that a packet with this probability
+  double average_weight = 1;  // of each arriving packet's sight of the queue; 1: the queue of the instant
+  bool is_at_departure = true;
+  bool drops_above = false;    // what comes while the queue is longer than `maximum`
+  bool drops_instead = false;  // of marking: a queue without ECN
+};
+
+struct SwitchConfiguration {
+  std::optional<Bytes> buffer;  // none = unbounded
+  double alpha = 1.0;           // a port may hold alpha * (free buffer)
+  std::optional<PauseConfiguration> pause{};
+  std::vector<MarkingConfiguration> markings{};
+  std::array<std::uint32_t, 8> weights{};               // by priority; 0: none (see WeightedTurns)
+  std::optional<std::map<std::string, double>> rocc{};  // parameters of its congestion points
+  bool is_input_queued = false;  // what comes in over a link waits in a buffer of that link, `buffer`
+  bool has_telemetry = false;    // ports write into packets what they hold and sent
+
+  // Its ports have a queue for each priority.
+  bool has_classes() const {
+    return pause || !markings.empty() || rocc || has_telemetry || has_weights() || is_input_queued;
+  }
+  bool has_weights() const { return weights != std::array<std::uint32_t, 8>{}; }
+};
+
+enum class LossKind : std::uint8_t { kNone, kIndependent, kBurst, kIpId };
+
+struct LossConfiguration {
+  LossKind kind = LossKind::kNone;
+  Picoseconds from;
+  Picoseconds until = kNever;
+  double loss_probability = 0;       // of each packet, or while the line is bad
+  double good_loss_probability = 0;  // while it is good
+  double to_bad_probability = 0;
+  double to_good_probability = 0;
+  std::uint16_t ip_id_mask = 0;
+};
+
+struct LinkConfiguration {
+  BitsPerSecond rate;
+  Picoseconds delay;
+  LossConfiguration loss{};
+  Bytes headroom_a{};  // that the first end, if it is a switch with flow control, reserves for this link
+  Bytes headroom_b{};
+};
+
+class Controller;
+
+// Makes a congestion control from the line's rate.
+using ControlMaker = std::function<std::unique_ptr<Controller>(BitsPerSecond)>;
+
+struct ConnectionConfiguration {
+  std::uint32_t host_a = 0;
+  std::uint32_t host_b = 0;
+  std::vector<std::uint32_t> route_ab;  // directed link numbers, first to last
+  std::vector<std::uint32_t> route_ba;
+  std::uint32_t mtu_bytes = 0;
+  std::uint32_t ack_every_packets = 0;
+  std::uint32_t retry_count = 0;
+  std::uint32_t timeout_exponent = 0;  // 0 = never
+  bool is_unreliable = false;          // type UC instead of RC
+  std::uint32_t priority = 0;
+  std::string control{};  // of the NICs; empty = none
+  std::map<std::string, double> control_parameters{};
+  ControlMaker control_maker{};  // of one that is not ours; its parameters are its own business
+  std::uint32_t cnp_priority = 0;
+  std::string reliability{};  // empty = go-back-N, of RC
+  std::map<std::string, double> reliability_parameters{};
+  std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters
+};
+
+}  // namespace simulator

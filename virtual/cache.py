@@ -1,0 +1,92 @@
+"""What is built once: a directory per recipe, written whole or not at all, checked before use."""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[3]
+CHECKSUMS: Final = "checksums.json"
+_CHUNK_BYTES: Final = 1 << 20
+
+
+def cache_directory(kind: str) -> Path:
+    """Where one kind is kept: below $XDG_CACHE_HOME if set, else below .cache of the checkout, or a person's.
+
+    An installed package has no place of its own that it may write to.
+    """
+    configured = os.environ.get("XDG_CACHE_HOME")
+    if configured:
+        return Path(configured) / "rogue-testbed" / kind
+    if (ROOT / "pyproject.toml").is_file():
+        return ROOT / ".cache" / kind
+    return Path.home() / ".cache" / "rogue-testbed" / kind
+
+
+def obtain(
+    directory: Path,
+    files: Sequence[str],
+    build: Callable[[Path], None],
+    progress: Callable[[str], None],
+) -> None:
+    """Have `files` in a directory that is named by its recipe, building them if they are absent or damaged.
+
+    It takes the place of every other directory beside it: each is hundreds of megabytes.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(directory.parent / "lock", progress):
+        if not is_intact(directory, files):
+            _rebuild(directory, files, build)
+
+
+def is_intact(directory: Path, files: Sequence[str]) -> bool:
+    """Whether every file is there with the bytes that were written when the directory was built."""
+    try:
+        recorded = json.loads((directory / CHECKSUMS).read_text())
+        return isinstance(recorded, dict) and recorded == _checksums(directory, files)
+    except (OSError, ValueError):
+        return False
+
+
+def _checksums(directory: Path, files: Sequence[str]) -> dict[str, str]:
+    return {name: _sha256(directory / name) for name in files}
+
+
+def _sha256(path: Path) -> str:
+    hasher = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            hasher.update(chunk)
+    return hasher.hexdigest()
+
+
+def _rebuild(directory: Path, files: Sequence[str], build: Callable[[Path], None]) -> None:
+    """Build under another name, then take the recipe's own."""
+    for leftover in directory.parent.iterdir():
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+    fresh = Path(tempfile.mkdtemp(dir=directory.parent, prefix="new-"))
+    try:
+        build(fresh)
+        (fresh / CHECKSUMS).write_text(json.dumps(_checksums(fresh, files), indent=1) + "\n")
+        fresh.rename(directory)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+@contextmanager
+def _locked(path: Path, progress: Callable[[str], None]) -> Iterator[None]:
+    """Keep two builds of the same thing apart; the second waits and finds the first one's result."""
+    with path.open("w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress(f"{path.parent.name}: waiting for another process that builds here")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
