@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from mypy import api
 
-ROOT = Path(__file__).parents[3]
+SOURCES = Path(__file__).parents[3] / "src"
 LINES = {
     "connection.on_posted(1, nic)": None,
     "connection.on_timer(host)": None,
@@ -24,7 +24,7 @@ def use(connection: Connection, host: HostNs, nic: NicNs) -> None:
 
 
 def test_mypy_tells_the_clocks_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(SOURCES)
     program = PROGRAM + "".join(f"    {line}\n" for line in LINES)
     output, errors, _ = api.run(["--config-file=", "--strict", "-c", program])
     assert errors == ""
