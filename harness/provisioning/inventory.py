@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rogue.harness.errors import ConfigError, Problem, UsageError
+from rogue.harness.provisioning.checked_inventory import members, text_for_ansible
 from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program
 from rogue.harness.provisioning.mistakes import find_problems, spelled
 from rogue.harness.provisioning.ssh_arguments import is_unverified
@@ -27,11 +28,14 @@ from rogue.remote.home import at_home
 from rogue.remote.login import Login
 from rogue.remote.resolution import resolve
 from rogue.remote.words import HOST, NODE, PATH, PYTHON, USER
+from rogue.workloads.printable import shortened
 from rogue.workloads.shipped import shipped
 
 _HARDWARE: Final = "hardware_switches"
 _GROUPS: Final = ("hosts", "switch", _HARDWARE)
 _TIME_LIMIT_S: Final = 60.0
+_COMPLAINT_MAX: Final = 500
+"""Letters of what Ansible says."""
 _SETTINGS: Final = shipped("playbooks") / "ansible.cfg"
 _RESOLVED_AT_ONCE: Final = 8
 _CHECKS: Final = tuple(f"ansible_{kind}host_key_checking" for kind in ("", "ssh_", "paramiko_"))
@@ -167,8 +171,8 @@ class Inventory:
     destinations: tuple[Destination, ...] = ()
     """What SSH is told to reach each node, for Ansible."""
     hardware_switches: tuple[HardwareSwitch, ...] = ()
-    is_program: bool = False
-    """Whether the file is run to get it; a person has said that this may be."""
+    text: str = ""
+    """What Ansible reads: all that was checked, and nothing else that stands in the file."""
 
     @property
     def logins(self) -> tuple[Login, ...]:
@@ -190,15 +194,15 @@ def load_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
     if not is_trusted:
         check_static(path)
     runs = is_trusted and is_program(path)
-    return replace(interpret(path, _listed(path, runs=runs)), is_program=runs)
+    return interpret(path, _listed(path, runs=runs))
 
 
 def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
     """Check what `ansible-inventory --list` says about the file."""
     variables: Mapping[str, Mapping[str, Any]] = listed.get("_meta", {}).get("hostvars", {})
-    names = {group: listed.get(group, {}).get("hosts", []) for group in _GROUPS}
+    names = {group: members(listed, group) for group in _GROUPS}
     problems = _problems_of_groups(path, names)
-    kinds: dict[str, type[_Variables]] = dict.fromkeys(names["hosts"], HostVariables)
+    kinds: dict[str, type[BaseModel]] = dict.fromkeys(names["hosts"], HostVariables)
     kinds |= dict.fromkeys(names["switch"], SwitchVariables)
     kinds |= dict.fromkeys(names[_HARDWARE], HardwareSwitchVariables)
     for name, kind in kinds.items():
@@ -239,12 +243,8 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
         lab.allocated_switches,
         ways,
         tuple(hardware),
+        text_for_ansible(listed),
     )
-
-
-def enabled_plugins(*, runs: bool) -> str:
-    """Kinds of inventories that Ansible may read; one that it may run is asked for on the command line."""
-    return "script,yaml,ini" if runs else "yaml,ini"
 
 
 def _listed(path: Path, *, runs: bool) -> dict[str, Any]:
@@ -252,8 +252,8 @@ def _listed(path: Path, *, runs: bool) -> dict[str, Any]:
     program = Path(sys.executable).with_name("ansible-inventory")
     environment = {**os.environ, "ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
     environment |= {"ANSIBLE_CONFIG": str(_SETTINGS)}
-    environment |= {"ANSIBLE_INVENTORY_ENABLED": enabled_plugins(runs=runs)}
-    # Ansible reads `group_vars` beside a link: where playbooks look, too, is beside the file.
+    environment |= {"ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini" if runs else "yaml,ini"}
+    # Ansible reads `group_vars` beside a link; those that count stand beside the file.
     command = [str(program), "--inventory", str(path.resolve()), "--list"]
     try:
         done = subprocess.run(
@@ -264,11 +264,16 @@ def _listed(path: Path, *, runs: bool) -> dict[str, Any]:
         got = "one that takes longer"
         raise UsageError(f"inventory {path}: got {got}, expected {expected}; shorten it.") from None
     if done.returncode != 0:
-        words = " ".join(done.stderr.split()).removeprefix("ERROR! ")
-        raise UsageError(f"inventory {path}: Ansible cannot read it: {words}")
+        raise UsageError(f"inventory {path}: Ansible cannot read it: {_complaint(done.stderr)}")
     listed = json.loads(done.stdout)
     assert isinstance(listed, dict)
     return listed
+
+
+def _complaint(stderr: str) -> str:
+    """What Ansible says, without the traceback that it shows of a value that it did not expect."""
+    words = " ".join(stderr.partition("Traceback (most recent call last)")[0].split())
+    return shortened(words.removeprefix("ERROR! "), _COMPLAINT_MAX)
 
 
 def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Problem]:
@@ -288,7 +293,7 @@ def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Prob
 
 
 def _problems_of_node(
-    path: Path, name: str, kind: type[_Variables], own: Mapping[str, Any]
+    path: Path, name: str, kind: type[BaseModel], own: Mapping[str, Any]
 ) -> Iterator[Problem]:
     yield from _wrong_name(path, name)
     yield from find_problems(path, name, kind, own)

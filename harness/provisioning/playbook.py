@@ -21,7 +21,7 @@ from rich.console import Console
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.display import TaskDisplay
 from rogue.harness.provisioning.events import PlaybookResult, counts, is_task_start
-from rogue.harness.provisioning.inventory import Inventory, enabled_plugins
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.processes import end_processes
 from rogue.harness.provisioning.ssh_arguments import is_unverified
 from rogue.remote.destination import Destination
@@ -47,7 +47,8 @@ class Order:
     playbook: str
     title: str
     """What a person reads while it runs."""
-    inventory: Path
+    inventory: str
+    """What Ansible reads, in YAML: what was checked of a file, and not the file."""
     log: Path
     variables: Mapping[str, object] = field(default_factory=dict)
     is_check: bool = False
@@ -55,17 +56,10 @@ class Order:
     """How SSH reaches the nodes, with the user of each."""
     nodes: tuple[str, ...] = ()
     """The only ones to go to; all if empty."""
-    runs_inventory: bool = False
-    """Whether the inventory is a program that a person trusts."""
 
     def of_nodes(self, inventory: Inventory, names: Iterable[str]) -> Self:
         """The same for these nodes alone, as the inventory reaches them."""
-        return replace(
-            self,
-            destinations=inventory.destinations,
-            nodes=tuple(names),
-            runs_inventory=inventory.is_program,
-        )
+        return replace(self, destinations=inventory.destinations, nodes=tuple(names))
 
 
 class Interrupted(KeyboardInterrupt):
@@ -80,8 +74,10 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
     """Run it to its end; a failure on a node is part of what it did, Ctrl-C raises Interrupted."""
     played = PlaybookResult()
     with _private_directory() as directory, _stopping() as must_stop:
-        environment = _environment(directory, runs_inventory=order.runs_inventory)
-        tasks = count_tasks(order, environment)
+        environment = _environment(directory)
+        inventory = directory / "inventory.yaml"
+        inventory.write_text(order.inventory)
+        tasks = count_tasks(order.playbook, inventory, environment)
         order.log.parent.mkdir(parents=True, exist_ok=True)
         with order.log.open("w") as log, TaskDisplay(order.title, tasks, console) as display:
 
@@ -98,7 +94,7 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
                 private_data_dir=str(directory / "runner"),
                 project_dir=str(DIRECTORY),
                 playbook=f"{order.playbook}.yml",
-                inventory=str(order.inventory.resolve()),
+                inventory=str(inventory),
                 extravars={**order.variables, **ssh_variables(order.destinations, directory)},
                 envvars=environment,
                 limit=",".join(order.nodes) or None,
@@ -137,11 +133,11 @@ def ssh_variables(destinations: Sequence[Destination], directory: Path) -> dict[
     }
 
 
-def count_tasks(order: Order, environment: Mapping[str, str]) -> int:
-    """How many tasks of it go to nodes."""
-    command = [str(_program("ansible-playbook")), "-i", str(order.inventory.resolve()), "--list-tasks"]
+def count_tasks(playbook: str, inventory: Path, environment: Mapping[str, str]) -> int:
+    """Return how many tasks of a playbook go to nodes."""
+    command = [str(_program("ansible-playbook")), "-i", str(inventory), "--list-tasks"]
     done = subprocess.run(
-        [*command, f"{order.playbook}.yml"],
+        [*command, f"{playbook}.yml"],
         cwd=DIRECTORY,
         env={**os.environ, **environment},
         capture_output=True,
@@ -151,11 +147,11 @@ def count_tasks(order: Order, environment: Mapping[str, str]) -> int:
     )
     if done.returncode != 0:
         words = " ".join(done.stderr.split())
-        raise NodeError(f"{order.playbook}.yml: Ansible cannot read it: {words}")
+        raise NodeError(f"{playbook}.yml: Ansible cannot read it: {words}")
     return sum(counts(title) for title in _LISTED_TASK.findall(done.stdout))
 
 
-def _environment(directory: Path, *, runs_inventory: bool) -> dict[str, str]:
+def _environment(directory: Path) -> dict[str, str]:
     """Ansible of this Python, with the settings beside the playbooks and host keys that are verified.
 
     A user's variables would beat the settings, so those that matter are set or refused.
@@ -168,7 +164,7 @@ def _environment(directory: Path, *, runs_inventory: bool) -> dict[str, str]:
         **dict.fromkeys(_CHECKS, "1"),
         "PATH": f"{_program('ansible-playbook').parent}:{os.environ.get('PATH', os.defpath)}",
         "ANSIBLE_CONFIG": str(DIRECTORY / "ansible.cfg"),
-        "ANSIBLE_INVENTORY_ENABLED": enabled_plugins(runs=runs_inventory),
+        "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(directory / "ssh"),
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_DEPRECATION_WARNINGS": "0",

@@ -37,7 +37,7 @@ def provision(
             switch = inventory.switch
             variables["switch_linux_trees"] = port_trees(switch.login.node, switch.interfaces, ports)
         title = "would provision" if is_check else "provisioning"
-        order = Order("provision", title, inventory.path, log, variables, is_check)
+        order = Order("provision", title, inventory.text, log, variables, is_check)
         played = _play(order, inventory, console)
     _raise_failures("provision", played, log)
     return played
@@ -45,7 +45,7 @@ def provision(
 
 def teardown(inventory: Inventory, log: Path, console: Console) -> PlaybookResult:
     """Put back what provisioning changed, on every node that can be reached; NodeError for the others."""
-    order = Order("teardown", "putting back", inventory.path, log)
+    order = Order("teardown", "putting back", inventory.text, log)
     played = _play(order, inventory, console)
     _raise_failures("teardown", played, log)
     return played

@@ -36,7 +36,7 @@ _OPTIONS: Final[Mapping[str, Word]] = {
         _WORDS,
     ),
     **dict.fromkeys(("bindaddress", "hostkeyalias", "hostname"), HOST),
-    **dict.fromkeys(("globalknownhostsfile", "identityfile", "userknownhostsfile"), PATH),
+    **dict.fromkeys(("certificatefile", "globalknownhostsfile", "identityfile", "userknownhostsfile"), PATH),
     **{"bindinterface": _INTERFACE, "identityagent": _AGENT, "proxyjump": HOPS},
     **{"stricthostkeychecking": _YES, "user": USER},
 }

@@ -54,10 +54,7 @@ def order(directory: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Order:
     monkeypatch.setattr(playbook, "DIRECTORY", directory)
     (directory / "ansible.cfg").write_text("")
     (directory / "here.yml").write_text(text)
-    (directory / "inventory.yaml").write_text(HERE)
-    return Order(
-        "here", "trying", directory / "inventory.yaml", directory / "logs" / "log", {"word": "hello"}
-    )
+    return Order("here", "trying", HERE, directory / "logs" / "log", {"word": "hello"})
 
 
 def shown(console: Console) -> str:

@@ -55,7 +55,7 @@ def test_todays_agent_and_the_ports_trees_go_to_the_nodes(inventory: Inventory, 
     ports = {"s0->h1": PortSettings(rate_bps=100_000_000)}
     provision(inventory, ports, Path("log"), CONSOLE, is_check=True)
     (order,) = player.orders
-    assert (order.playbook, order.inventory, order.is_check) == ("provision", inventory.path, True)
+    assert (order.playbook, order.inventory, order.is_check) == ("provision", inventory.text, True)
     assert player.agent == agent_archive()
     assert not Path(str(order.variables["agent_archive"])).exists()
     trees = {"eth1": [], "eth2": port_lines("eth2", ports["s0->h1"])}

@@ -1,0 +1,77 @@
+"""What was checked of an inventory, as text for Ansible: nobody reads the file a second time.
+
+`ansible-inventory --list` leaves out what the file says of Ansible's own variables (`ansible_limit`, `omit`
+and their like), so a playbook that read the file would obey values that were never checked.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import yaml
+
+_META: Final = "_meta"
+_ALL: Final = "all"
+_VAULT: Final = "__ansible_vault"
+"""How `ansible-inventory` writes a value that Ansible Vault has encrypted."""
+
+
+class _Encrypted(str):
+    """Such a value; it is decrypted by Ansible alone."""
+
+    __slots__ = ()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes each value in full, and encrypted ones with their tag."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        """Write a value again instead of naming its first place."""
+        return True
+
+
+_Dumper.add_representer(
+    _Encrypted, lambda dumper, value: dumper.represent_scalar("!vault", str(value), style="|")
+)
+
+
+def members(listed: Mapping[str, Any], group: str) -> list[str]:
+    """Return the hosts of a group and of all groups below it, each once, as Ansible plays to them.
+
+    listed: what `ansible-inventory --list` says, which refuses groups that stand in each other.
+    """
+    return list(dict.fromkeys(_members(listed, group)))
+
+
+def text_for_ansible(listed: Mapping[str, Any]) -> str:
+    """Return an inventory in YAML with the same hosts, variables and groups."""
+    variables: Mapping[str, Mapping[str, Any]] = listed.get(_META, {}).get("hostvars", {})
+    groups = {name: members(listed, name) for name in listed if name not in (_META, _ALL)}
+    hosts = dict.fromkeys(
+        [*variables, *members(listed, _ALL), *(each for own in groups.values() for each in own)]
+    )
+    return yaml.dump(
+        {
+            _ALL: {
+                "hosts": {name: _with_encrypted(variables.get(name, {})) for name in hosts},
+                "children": {name: {"hosts": {each: {} for each in own}} for name, own in groups.items()},
+            }
+        },
+        Dumper=_Dumper,
+        allow_unicode=True,
+        sort_keys=False,
+    )
+
+
+def _members(listed: Mapping[str, Any], group: str) -> Iterator[str]:
+    own: Mapping[str, list[str]] = listed.get(group, {})
+    yield from own.get("hosts", ())
+    for child in own.get("children", ()):
+        yield from _members(listed, child)
+
+
+def _with_encrypted(value: object) -> object:
+    if isinstance(value, Mapping):
+        if value.keys() == {_VAULT}:
+            return _Encrypted(value[_VAULT])
+        return {key: _with_encrypted(each) for key, each in value.items()}
+    return [_with_encrypted(each) for each in value] if isinstance(value, list) else value

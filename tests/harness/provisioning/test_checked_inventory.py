@@ -1,0 +1,77 @@
+"""Ansible gets what was checked, and nothing else of the file."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from helpers.nodes import write_inventory
+
+from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.checked_inventory import members, text_for_ansible
+from rogue.harness.provisioning.inventory import load_inventory
+
+NESTED = {
+    "_meta": {"hostvars": {"h0": {"a": 1}}},
+    "all": {"children": ["ungrouped", "hosts"]},
+    "hosts": {"children": ["left", "right"], "hosts": ["h2"]},
+    "left": {"hosts": ["h0", "h1"]},
+    "right": {"hosts": ["h1"]},
+}
+ENCRYPTED = "$ANSIBLE_VAULT;1.1;AES256\n6231\n3236\n"
+
+
+def as_ansible_reads(text: str, directory: Path) -> dict[str, Any]:
+    file = directory / "checked.yaml"
+    file.write_text(text)
+    program = Path(sys.executable).with_name("ansible-inventory")
+    done = subprocess.run([program, "-i", file, "--list"], capture_output=True, text=True, check=True)
+    listed: dict[str, Any] = json.loads(done.stdout)
+    return listed
+
+
+def test_members_of_groups_below_a_group_are_its_members() -> None:
+    assert members(NESTED, "hosts") == ["h2", "h0", "h1"]
+    assert members(NESTED, "switch") == []
+
+
+def test_ansible_reads_the_same_hosts_groups_and_variables(tmp_path: Path) -> None:
+    variables = {"on": "yes", "rates": [1, {"x": 2.5}], "none": None, "text": "a: 'b'\n", "number": "017"}
+    secret = {"__ansible_vault": ENCRYPTED}
+    listed = {**NESTED, "_meta": {"hostvars": {"h0": variables, "h2": {"ansible_become_password": secret}}}}
+    read = as_ansible_reads(text_for_ansible(listed), tmp_path)
+    assert read["_meta"]["hostvars"] == {"h0": variables, "h2": {"ansible_become_password": secret}}
+    assert {name: set(members(read, name)) for name in ("hosts", "left", "right")} == {
+        "hosts": {"h0", "h1", "h2"},
+        "left": {"h0", "h1"},
+        "right": {"h1"},
+    }
+
+
+@pytest.mark.parametrize("name", ["ansible_limit", "omit", "inventory_dir", "ansible_forks", "group_names"])
+def test_what_ansible_does_not_list_does_not_reach_a_playbook(name: str, tmp_path: Path) -> None:
+    file = write_inventory(tmp_path)
+    document = yaml.safe_load(file.read_text())
+    document["all"]["children"]["hosts"].setdefault("vars", {})[name] = "{{ lookup('pipe', 'id') }}"
+    file.write_text(yaml.safe_dump(document))
+    assert "lookup" not in load_inventory(file).text
+
+
+def test_hosts_of_a_group_below_are_the_hosts(tmp_path: Path) -> None:
+    file = write_inventory(tmp_path)
+    document = yaml.safe_load(file.read_text())
+    rack = {"hosts": document["all"]["children"]["hosts"].pop("hosts")}
+    document["all"]["children"]["hosts"]["children"] = {"rack": rack}
+    file.write_text(yaml.safe_dump(document))
+    assert [host.name for host in load_inventory(file).hosts] == ["h0", "h1"]
+
+
+def test_a_value_that_ansible_cannot_show_is_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "nodes.yaml"
+    file.write_text("hosts: {hosts: {h0: {a: !!binary aGVsbG8=}}}\n")
+    with pytest.raises(UsageError, match="Ansible cannot read it: ") as refused:
+        load_inventory(file)
+    assert "Traceback" not in str(refused.value)
