@@ -1,14 +1,22 @@
-"""Tries a plug-in in a process of its own, so that what crashes or never ends there does so alone."""
+"""Tries a plug-in in a process of its own, so that what crashes or never ends there does so alone.
+
+A plug-in may do to that process and to its pipe whatever it likes. So the process says lines of JSON. They
+are read up to a limit of time and of length, and nothing is unpickled here.
+"""
 
 import multiprocessing
 import os
+import select
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
 
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.loading import LoadedPlugin, load_plugins, loaded_plugins
@@ -20,6 +28,10 @@ LIMIT_S: Final = 600.0
 LOAD_LIMIT_S: Final = 60.0
 HEADER_LIMIT_S: Final = 180.0
 """A compiler may take two minutes, and says itself that it took more."""
+END_LIMIT_S: Final = 5.0
+"""From the end of what a process says to its own end."""
+LINE_BYTES_MAX: Final = 1 << 20
+_PIECE_BYTES: Final = 1 << 16
 _CONTEXT: Final = multiprocessing.get_context("spawn")
 _loaded_elsewhere: Final[set[tuple[str, bool]]] = set()
 """What tells those apart that were loaded by a process of their own: once is enough."""
@@ -33,19 +45,66 @@ class Verdict:
     faults: tuple[str, ...]
 
 
+_VERDICT: Final = TypeAdapter(Verdict | tuple[Problem, ...])
+_IS_LOADED: Final = TypeAdapter(bool)
+
+
+class _SilentError(Exception):
+    """A process said nothing more, or nothing that it should; the words say how."""
+
+
+@dataclass(slots=True)
+class _Child:
+    """A process that tries a plug-in, and what it has said so far."""
+
+    process: BaseProcess
+    pipe: Connection
+    said: bytearray = field(default_factory=bytearray)
+
+    def line(self, limit_s: float) -> bytes:
+        """Return its next line; _SilentError if none comes within the limit."""
+        until = time.monotonic() + limit_s
+        while b"\n" not in self.said:
+            if not self.pipe.poll(max(0.0, until - time.monotonic())):
+                raise TimeoutError
+            piece = os.read(self.pipe.fileno(), _PIECE_BYTES)
+            if not piece:
+                raise _SilentError(self._end())
+            self.said += piece
+            if len(self.said) > LINE_BYTES_MAX:
+                raise _SilentError("a word that is longer than any")
+        line, _, rest = self.said.partition(b"\n")
+        self.said = rest
+        return bytes(line)
+
+    def _end(self) -> str:
+        """How it ended.  `join` would wait without limit: it asks a pipe that the process may have closed."""
+        assert self.process.pid is not None
+        handle = os.pidfd_open(self.process.pid)
+        try:
+            select.select([handle], [], [], END_LIMIT_S)
+        finally:
+            os.close(handle)
+        code = self.process.exitcode
+        if code is None:
+            return "closing what it would say so through"
+        return _signal_name(-code) if code < 0 else f"an exit with code {code}"
+
+
 def try_plugin(asked: PluginSource, beside: Sequence[PluginSource], limit_s: float = LIMIT_S) -> Verdict:
     """Load it with those beside it, and try what it registers; ConfigError if it does not load."""
-    with _process(_try, asked, beside) as (process, pipe):
-        if not pipe.poll(limit_s):
-            return Verdict((), (f"it has not ended after {limit_s:g} s, expected an end of each call",))
+    with _child(_try, asked, beside) as child:
         try:
-            answer: Verdict | tuple[Problem, ...] = pipe.recv()
-        except EOFError:
-            process.join()
-            return Verdict((), (f"it ended the process that tried it, by {_how(process.exitcode)}",))
-    if not isinstance(answer, Verdict):
-        raise ConfigError(answer)
-    return answer
+            verdict = _VERDICT.validate_json(child.line(limit_s))
+        except TimeoutError:
+            return Verdict((), (f"it has not ended after {limit_s:g} s, expected an end of each call",))
+        except _SilentError as how:
+            return Verdict((), (f"it ended the process that tried it, by {how}",))
+        except ValidationError:
+            return Verdict((), ("it wrote into the pipe of the process that tried it",))
+    if not isinstance(verdict, Verdict):
+        raise ConfigError(verdict)
+    return verdict
 
 
 def load_tried(sources: Sequence[PluginSource], limit_s: float | None = None) -> tuple[LoadedPlugin, ...]:
@@ -62,19 +121,18 @@ def load_tried(sources: Sequence[PluginSource], limit_s: float | None = None) ->
 
 def _load_elsewhere(sources: Sequence[PluginSource], limit_s: float | None) -> None:
     """What is wrong in any other way is told by whoever loads it next, with its line."""
-    with _process(_load, sources) as (process, pipe):
-        try:
-            for source in sources:
-                within_s = limit_s or (HEADER_LIMIT_S if source.is_header else LOAD_LIMIT_S)
-                if not pipe.poll(within_s):
-                    raise _misbehaved(source, f"has not loaded after {within_s:g} s")
-                if not pipe.recv():
+    with _child(_load, sources) as child:
+        for source in sources:
+            within_s = limit_s or (HEADER_LIMIT_S if source.is_header else LOAD_LIMIT_S)
+            try:
+                if not _IS_LOADED.validate_json(child.line(within_s), strict=True):
                     return
-        except EOFError:
-            process.join()
-            raise _misbehaved(
-                source, f"ends the process that loads it, by {_how(process.exitcode)}"
-            ) from None
+            except TimeoutError:
+                raise _misbehaved(source, f"has not loaded after {within_s:g} s") from None
+            except _SilentError as how:
+                raise _misbehaved(source, f"ends the process that loads it, by {how}") from None
+            except ValidationError:
+                raise _misbehaved(source, "writes into the pipe of the process that loads it") from None
 
 
 def _misbehaved(source: PluginSource, how: str) -> ConfigError:
@@ -84,14 +142,14 @@ def _misbehaved(source: PluginSource, how: str) -> ConfigError:
 
 
 @contextmanager
-def _process(target: Callable[..., None], *arguments: object) -> Iterator[tuple[BaseProcess, Connection]]:
+def _child(target: Callable[..., None], *arguments: object) -> Iterator[_Child]:
     ours, theirs = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=target, args=(theirs, *arguments), daemon=True)
     with safe_path():
         process.start()
     theirs.close()
     try:
-        yield process, ours
+        yield _Child(process, ours)
     finally:
         process.kill()
         process.join()
@@ -102,11 +160,13 @@ def _try(pipe: Connection, asked: PluginSource, beside: Sequence[PluginSource]) 
     from rogue.harness.plugins.contract import contract_faults
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits, and kills us
+    verdict: Verdict | tuple[Problem, ...]
     try:
         loaded = load_plugins([*beside, asked])[-1]
-        pipe.send(Verdict(loaded.adds, tuple(contract_faults(loaded))))
+        verdict = Verdict(loaded.adds, tuple(contract_faults(loaded)))
     except ConfigError as error:
-        pipe.send(error.problems)
+        verdict = tuple(error.problems)
+    _say(pipe, _VERDICT.dump_json(verdict))
 
 
 def _load(pipe: Connection, sources: Sequence[PluginSource]) -> None:
@@ -119,13 +179,19 @@ def _load(pipe: Connection, sources: Sequence[PluginSource]) -> None:
         try:
             load_plugins([source])
         except Exception:
-            pipe.send(False)
+            _say(pipe, b"false")
             return
-        pipe.send(True)
+        _say(pipe, b"true")
 
 
-def _how(exit_code: int | None) -> str:
-    """A process's end in words; multiprocessing has signals as negative numbers."""
-    if exit_code is not None and exit_code < 0:
-        return signal.Signals(-exit_code).name
-    return f"an exit with code {exit_code}"
+def _say(pipe: Connection, line: bytes) -> None:
+    rest = memoryview(line + b"\n")
+    while rest:
+        rest = rest[os.write(pipe.fileno(), rest) :]
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # one of those that have no name of their own
+        return f"signal {number}"

@@ -29,6 +29,12 @@ class Parameters(FixedParameters):
 
 register_control("crashing", Parameters)
 """
+WRITES_INTO_ITS_PIPE = (
+    "import gc, os, signal, multiprocessing.connection as m; "
+    "[os.write(it.fileno(), {text}) for it in gc.get_objects() if type(it) is m.Connection and it.writable]"
+)
+CLOSED = "closing what it would say so through"
+LONG = "a word that is longer than any"
 
 
 def test_what_keeps_the_contract_is_not_loaded_here() -> None:
@@ -48,10 +54,26 @@ def test_files_where_a_person_is_are_not_imported(tmp_path: Path, monkeypatch: p
     [
         ("os.kill(os.getpid(), signal.SIGSEGV)", "it ended the process that tried it, by SIGSEGV"),
         ("os._exit(3)", "it ended the process that tried it, by an exit with code 3"),
+        ("os.kill(os.getpid(), 35)", "it ended the process that tried it, by signal 35"),
+        ("os.closerange(3, 64); signal.pause()", f"it ended the process that tried it, by {CLOSED}"),
+        (
+            WRITES_INTO_ITS_PIPE.format(text="b'?\\n'"),
+            "it wrote into the pipe of the process that tried it",
+        ),
+        (
+            WRITES_INTO_ITS_PIPE.format(text="b'?'") + "; signal.pause()",
+            "it has not ended after 2 s, expected an end of each call",
+        ),
+        (
+            WRITES_INTO_ITS_PIPE.format(text="b'?' * (1 << 21)"),
+            f"it ended the process that tried it, by {LONG}",
+        ),
     ],
 )
-def test_what_ends_its_process_is_told(how: str, words: str) -> None:
-    assert try_plugin(plugin(CRASHES.format(how=how)), []).faults == (words,)
+def test_what_ends_its_process_is_told(how: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "END_LIMIT_S", 0.05)
+    limit_s = 2 if "after 2 s" in words else 600
+    assert try_plugin(plugin(CRASHES.format(how=how)), [], limit_s).faults == (words,)
 
 
 def test_what_never_ends_is_ended() -> None:
@@ -70,12 +92,22 @@ def test_what_does_not_load_is_told_with_its_line() -> None:
     [
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "by SIGSEGV"),
         ("__import__('os')._exit(3)", "by an exit with code 3"),
+        ("import os, signal; os.closerange(3, 64); signal.pause()", f"by {CLOSED}"),
     ],
 )
-def test_what_ends_a_process_when_it_is_loaded_does_not_end_this_one(how: str, words: str) -> None:
+def test_what_ends_a_process_when_it_is_loaded_does_not_end_this_one(
+    how: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "END_LIMIT_S", 0.05)
     with pytest.raises(ConfigError, match=rf"^my\.py: got a plug-in that ends the process .*, {words},"):
         load_tried([plugin(FIXED_TWICE, "other.py"), plugin(how)])
     assert loaded_plugins() == ()
+
+
+def test_what_says_that_others_are_loaded_is_told() -> None:
+    says = WRITES_INTO_ITS_PIPE.format(text="b'{}\\n'") + "\nsignal.pause()"
+    with pytest.raises(ConfigError, match=r"^my\.py: got a plug-in that writes into the pipe of the process"):
+        load_tried([plugin(says)])
 
 
 def test_what_never_loads_is_ended() -> None:
@@ -102,7 +134,7 @@ def test_what_does_not_load_is_told_by_whoever_loads_it_here() -> None:
 
 
 def test_what_is_installed_waits_for_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "_process", None)
+    monkeypatch.setattr(trial, "_child", None)
     assert load_tried([PluginSource("its.py", FIXED_TWICE, is_installed=True)])
 
 
