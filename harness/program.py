@@ -1,5 +1,6 @@
 """The words with which a person can call this program again."""
 
+import os
 import shlex
 import shutil
 import sys
@@ -9,8 +10,24 @@ NAME = "rogue"
 
 
 def call_again(*words: object) -> str:
-    """Return a shell command that works where the person is: with the path if `rogue` is not on it."""
-    return shlex.join([_program(), *map(str, words)])
+    """Return a shell command that works where the person is: with the path if `rogue` is not on it.
+
+    It is one line, whatever the words: somebody else may have written one of them.
+    """
+    return " ".join(_quoted(str(word)) for word in (_program(), *words))
+
+
+def _quoted(word: str) -> str:
+    """Quote a word for a shell; Bash, Zsh and POSIX of 2024 know the quotes in which letters are numbers."""
+    if word.isprintable():
+        return shlex.quote(word)
+    shown = (_escaped(letter) if letter in "\\'" or not letter.isprintable() else letter for letter in word)
+    return f"$'{''.join(shown)}'"
+
+
+def _escaped(letter: str) -> str:
+    """Return the bytes of a letter as octal numbers, of which none is longer than three digits."""
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(letter))
 
 
 def _program() -> str:

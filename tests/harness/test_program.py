@@ -1,5 +1,7 @@
 """Commands that a person can paste."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -27,6 +29,15 @@ def test_the_command_is_named_as_it_can_be_called_from_here(environment: Path) -
 
 def test_words_survive_the_shell(environment: Path) -> None:
     assert call_again("report", "my run; rm") == ".venv/bin/rogue report 'my run; rm'"
+
+
+@pytest.mark.parametrize("word", ["a\nrogue: all is well", "it's \\ \u202e", "\x1b[2J7", "\udcff"])
+def test_no_word_begins_a_line_or_steers_a_terminal(environment: Path, word: str) -> None:
+    command = call_again("report", word)
+    assert command.isprintable()
+    words = command.partition(" report ")[2]
+    shown = subprocess.run(["/bin/bash", "-c", f"printf %s {words}"], capture_output=True, check=True)
+    assert shown.stdout == os.fsencode(word)
 
 
 def test_from_elsewhere_the_whole_path_is_given(
