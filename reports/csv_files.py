@@ -7,15 +7,19 @@ from typing import Final, TextIO
 
 import pandas as pd
 
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""Source: OWASP, CSV Injection."""
+_FORMULA: Final = re.compile(r"\A(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t])(?=[=+\-@＝＋－＠])")
+"""Where a formula could begin: at the front, or behind what separates fields where a comma does not.
+
+Source: OWASP, CSV Injection.
+"""
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 def harmless(field: object) -> object:
-    """Put an apostrophe before a text that could be taken for a formula; a number is none."""
-    is_formula = isinstance(field, str) and field.startswith(_FORMULA) and not _NUMBER.fullmatch(field)
-    return f"'{field}" if is_formula else field
+    """Put an apostrophe before each part of a text that could be taken for a formula; a number is none."""
+    if not isinstance(field, str) or _NUMBER.fullmatch(field) or not _FORMULA.search(field):
+        return field
+    return _FORMULA.sub("'", field)
 
 
 def write_rows(rows: Iterable[Iterable[object]], file: TextIO) -> None:

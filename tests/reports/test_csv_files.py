@@ -15,7 +15,25 @@ def test_what_begins_like_a_formula_has_an_apostrophe(text: str) -> None:
     assert harmless(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("field", ["-1.5", "+1", "-.5e-3", "", "a=1", "main/h0->h1", -1.5, -1, None])
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("x;=cmd", "x;'=cmd"),
+        ("a;-1;@b", "a;'-1;'@b"),
+        ("a\t=1", "a\t'=1"),
+        ("\t=1", "'\t'=1"),
+        ("=a;=b", "'=a;'=b"),
+    ],
+)
+def test_what_begins_one_where_something_else_than_a_comma_separates_has_one_too(
+    text: str, written: str
+) -> None:
+    assert harmless(text) == written
+
+
+@pytest.mark.parametrize(
+    "field", ["-1.5", "+1", "-.5e-3", "", "a=1", "main/h0->h1", "a; b", "a;b=1", -1.5, -1, None]
+)
 def test_numbers_and_other_texts_stay(field: object) -> None:
     assert harmless(field) is field
 
