@@ -19,6 +19,7 @@ from rogue.workloads.printable import printable, printable_lines
 SHOWN_MAX: Final = 100
 """Lines about one run of one kind; the rest is counted."""
 LEFT: Final = "left by a write that was stopped; it is no part of the run and may be deleted"
+LINK: Final = "a link; what it leads to is as in the manifest, and stands outside of what was verified"
 NO_CHECKSUM: Final = (
     "the manifest is of a version that wrote no checksum of it, so that a change of it is not seen"
 )
@@ -50,6 +51,7 @@ def verify_run(run: Path, signer: str | None = None, allowed: Path | None = None
     differences = _differences(compared, is_going=is_going)
     _show(run, differences)
     _show(run, [f"{printable(path)}: {LEFT}" for path in sorted(compared.leftovers) if not is_going])
+    _show(run, [f"{printable(path)}: {LINK}" for path in sorted(compared.links)])
     if manifest.soundness is Soundness.UNKNOWN:
         typer.echo(printable(f"{run}: {NO_CHECKSUM}"))
     if differences:

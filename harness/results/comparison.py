@@ -49,6 +49,8 @@ class Comparison:
     differences: list[Difference] = field(default_factory=list)
     leftovers: set[str] = field(default_factory=set)
     """Paths of what a write has under way, or has left."""
+    links: set[str] = field(default_factory=set)
+    """Paths of files of the run that are links; what they lead to is as the manifest says."""
 
 
 @dataclass(slots=True)
@@ -108,15 +110,18 @@ def compare_files(run: Path, expected: Mapping[str, str]) -> Comparison:
     for each in entries_below(run):
         if each.path in expected:
             missing.discard(each.path)
-            compared.differences += _compared(run, each, expected[each.path])
+            found = _compared(run, each, expected[each.path])
+            compared.differences += found
+            if each.is_link and not found:
+                compared.links.add(each.path)
         elif each.problem is None and _LEFT.fullmatch(each.path) and _is_of_a_write(each):
             compared.leftovers.add(each.path)
         elif (what := _stranger(each)) is not None and not _is_within(each.path, compared.leftovers):
             folder = each.path.rpartition("/")[0]
             strangers.setdefault(folder, _Strangers()).add(each.path, what)
     compared.differences += [Difference(path, "missing") for path in missing]
-    for folder, found in strangers.items():
-        compared.differences += found.told(folder)
+    for folder, others in strangers.items():
+        compared.differences += others.told(folder)
     compared.differences.sort(key=str)
     return compared
 

@@ -105,3 +105,14 @@ def test_output_is_bounded_and_no_name_forges_a_line(
     assert len(lines) == SHOWN_MAX + 1
     assert f"{run}: 2 files as in the manifest" not in lines
     assert lines[-1] == f"{run}: ... and 1 more"
+
+
+def test_a_file_that_is_a_link_is_told(run: Path, tmp_path: Path, capsys: Shown) -> None:
+    file = run / "cells/rogue-r1/flows.parquet"
+    file.rename(tmp_path / "kept")
+    file.symlink_to(tmp_path / "kept")
+    assert verify_runs([run]) is ExitCode.OK
+    assert capsys.readouterr().out.splitlines() == [
+        f"{file}: a link; what it leads to is as in the manifest, and stands outside of what was verified",
+        f"{run}: 2 files as in the manifest",
+    ]

@@ -80,12 +80,17 @@ def test_a_listed_file_that_became_something_else_is_told(run: Path, listed: dic
         assert check_files(run, listed) == [f"cells/rogue-r1/flows.parquet: {words}"]
 
 
-def test_a_file_may_be_a_link_to_its_content(run: Path, listed: dict[str, str], tmp_path: Path) -> None:
+def test_a_file_may_be_a_link_to_its_content_and_is_told(
+    run: Path, listed: dict[str, str], tmp_path: Path
+) -> None:
     """As tools that keep large files elsewhere have it."""
     file = run / "cells/rogue-r1/flows.parquet"
     file.rename(tmp_path / "kept")
     file.symlink_to(tmp_path / "kept")
-    assert check_files(run, listed) == []
+    compared = compare_files(run, listed)
+    assert (compared.differences, compared.links) == ([], {"cells/rogue-r1/flows.parquet"})
+    (tmp_path / "kept").write_text("other")
+    assert compare_files(run, listed).links == set()
 
 
 def test_a_file_of_two_terabytes_is_told_by_its_size(
