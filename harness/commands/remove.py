@@ -110,8 +110,7 @@ def _is_from_rogue(run: Path, mark: str) -> bool:
 def _remove(run: Path) -> None:
     hidden = run.with_name(f"{DELETING_PREFIX}{run.name}")
     try:
-        if hidden.is_dir() and not hidden.is_symlink():  # what an earlier call had begun to
-            delete_directory(hidden)
+        _make_way(hidden)
         with locked(run):
             run.rename(hidden)
         partial_report(run).unlink(missing_ok=True)
@@ -123,6 +122,14 @@ def _remove(run: Path) -> None:
         ) from error
     with contextlib.suppress(OSError):  # other runs are there
         run.parent.rmdir()
+
+
+def _make_way(hidden: Path) -> None:
+    """Delete what an earlier call had begun to, or what somebody else has put there; no link is followed."""
+    if hidden.is_dir() and not hidden.is_symlink():
+        delete_directory(hidden)
+    else:
+        hidden.unlink(missing_ok=True)
 
 
 def _results_of(run: Path) -> Path:

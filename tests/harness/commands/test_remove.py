@@ -187,6 +187,17 @@ def test_a_run_of_the_name_of_a_leftover_goes(run: Path) -> None:
     assert not run.parent.exists()
 
 
+@pytest.mark.parametrize("target", [".", "nowhere", "manifest.json"])
+def test_a_link_of_the_name_of_a_leftover_is_in_nobodys_way(run: Path, tmp_path: Path, target: str) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "manifest.json").touch()
+    run.with_name(f"{remove.DELETING_PREFIX}{run.name}").symlink_to(kept / target)
+    remove_runs([run], yes=True)
+    assert not run.parent.exists()
+    assert (kept / "manifest.json").exists()
+
+
 @pytest.mark.parametrize("content", [b'{"run_id": 1e999, "cells": [], "experiment": {}}', b"[" * 200_000])
 def test_a_manifest_of_nonsense_is_no_reason_to_stay(run: Path, content: bytes) -> None:
     (run / "manifest.json").write_bytes(content)
