@@ -1,7 +1,7 @@
 """What was checked of an inventory, as text for Ansible: nobody reads the file a second time.
 
-`ansible-inventory --list` leaves out what the file says of Ansible's own variables (`ansible_limit`, `omit`
-and their like), so a playbook that read the file would obey values that were never checked.
+`ansible-inventory --list` leaves out what the file says of Ansible's own variables, such as `ansible_limit`.
+A playbook that read the file would obey values that were never checked.
 """
 
 from collections.abc import Iterator, Mapping

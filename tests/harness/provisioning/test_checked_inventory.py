@@ -51,7 +51,7 @@ def test_ansible_reads_the_same_hosts_groups_and_variables(tmp_path: Path) -> No
     }
 
 
-@pytest.mark.parametrize("name", ["ansible_limit", "omit", "inventory_dir", "ansible_forks", "group_names"])
+@pytest.mark.parametrize("name", ["ansible_limit", "inventory_dir", "ansible_forks", "group_names"])
 def test_what_ansible_does_not_list_does_not_reach_a_playbook(name: str, tmp_path: Path) -> None:
     file = write_inventory(tmp_path)
     document = yaml.safe_load(file.read_text())
