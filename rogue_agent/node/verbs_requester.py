@@ -110,10 +110,10 @@ class VerbsRequester(VerbsEnd):
                 f"at most {memory_bytes}, the buffers' size, which holds no whole verbs",
             )
         self._begin_counting(start_ns)
-        moments = self._base.workplace.moments
-        if moments is not None:
-            moments.attach(self._flow.release)
-        self._flow.follow(schedule, moments)
+        events = self._base.workplace.transfer_events
+        if events is not None:
+            events.attach(self._flow.release)
+        self._flow.follow(schedule, events)
 
     @property
     def deadline_ns(self) -> HostNs | None:

@@ -88,7 +88,7 @@ class Order:
 
     def _go_on(self, transfer: Transfer, moments: Iterable[Moment], now: HostNs) -> None:
         for moment in moments:
-            for follower in self._waits.happen((transfer, moment), now):
+            for follower in self._waits.on_cause((transfer, moment), now):
                 self._simulation.schedule(now, partial(self._release, follower))
 
     def _release(self, transfer: Transfer, host_ns: int) -> None:
