@@ -219,9 +219,7 @@ INPUTS: dict[str, Input] = {
     "inventories": Input(_listing, _listed(), (HarnessError,)),
     "XML": Input(_cloudlab, [file.read_bytes() for file in (M510, XL170, C6525)], (HarnessError,)),
     "requests": Input(_request, _requests(), (MessageError, SettingsError)),
-    "events": Input(
-        hear, [events((0, 0, 5), (1, 7, 900), (2, 0, 1_000))], (ValueError,), is_slow=True
-    ),
+    "events": Input(hear, [events((0, 0, 5), (1, 7, 900), (2, 0, 1_000))], (ValueError,), is_slow=True),
     "replies": Input(
         lambda content, _place: wire.decode(content, wire.REPLY_TYPES), _replies(), (MessageError,)
     ),
