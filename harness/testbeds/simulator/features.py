@@ -138,8 +138,8 @@ def _unacknowledged_reads(cell: Cell) -> str | None:
         controls = [feature.control for feature in features_of(group.transport) if feature.control]
         learns = any(CONTROLS[control].wants_acknowledgements for control in controls)
         if learns and any(flow.verb == "read" for flow in group.flows):
-            lacking = "acknowledgements, which responses to READs lack"
-            return f"{group.transport} learns from {lacking}: use the verb write"
+            got = "acknowledgements, and responses to READs have none"
+            return f"{group.transport} learns from {got}: use the verb write"
     return None
 
 

@@ -37,8 +37,8 @@ def interface_of(node: Capabilities, variables: HostVariables) -> str:
     return variables.experiment_interface or next((str(port["netdev"]) for port in own), "")
 
 
-def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """Which host cannot pace what it sends, and why; None if all can."""
+def missing_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """The first host that cannot pace what it sends, as a reason; None if every host can."""
     interfaces = {
         host.name: interface_of(nodes[host.name], host.variables)
         for host in inventory.hosts
