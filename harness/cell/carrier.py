@@ -38,7 +38,7 @@ class Group(Carrier):
 
     @property
     def flows(self) -> tuple[Flow, ...]:
-        """Its flows; a verb that its transport lacks is replaced."""
+        """Its flows; a verb that its transport does not have is replaced."""
         return self.demand.flows
 
     def states(self, key: str) -> bool:

@@ -96,7 +96,7 @@ def _switches(named: NamedInventory) -> list[HardwareSwitch]:
 
 
 def _all(switches: Sequence[HardwareSwitch], work: Callable[[HardwareSwitch], None]) -> ExitCode:
-    """One after the other, whatever becomes of those before; NodeError has all that failed."""
+    """One switch after the other, also after a failure; NodeError lists all failures."""
     failures = []
     for switch in switches:
         try:

@@ -26,7 +26,7 @@ CREATED: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def watch_run(run: Path, port: int) -> ExitCode:
-    """Show a run until nobody works on it any more; print the page's address."""
+    """Show a run until no process works on it any more; print the page's address."""
     read_manifest(run)
     if is_locked(run):
         try:

@@ -20,11 +20,11 @@ class Standing:
 
     manifest: Manifest
     running: Mapping[str, float] | None
-    """What is done of each cell that runs; None if nobody here knows."""
+    """The fraction done of each cell that runs; None if it is not known here."""
     elapsed_seconds: float
-    """Since the present call of `rogue run`."""
+    """Time since this call of `rogue run` began."""
     weights: Mapping[str, float]
-    """Expected seconds of each cell; all alike where there is none."""
+    """Expected seconds of each cell; equal weights if there is no estimate."""
 
     def count(self, *statuses: CellStatus) -> int:
         """Return how many cells have one of these statuses."""
@@ -95,7 +95,7 @@ class LiveWatcher:
 
 
 class Running:
-    """The cells that run, shared by the thread that runs them and those that show them."""
+    """The running cells, shared by the thread that runs them and the threads that show them."""
 
     def __init__(self) -> None:
         self._fractions: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Plug-ins of a run that is there already: code, perhaps somebody else's, which runs only if it is named."""
+"""Plug-ins of an existing run: code, perhaps of another author, that runs only if it is named."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def changed_plugins(records: Sequence[PluginRecord]) -> list[str]:
 def _untrusted(
     records: Sequence[PluginRecord], known: Sequence[PluginSource], trust: Trust
 ) -> list[PluginRecord]:
-    """Those that nobody has said may run."""
+    """The plug-ins that the user has not allowed to run."""
     trusted = {source.identity for source in known}
     return [] if trust.is_whole else [each for each in records if source_of(each).identity not in trusted]
 

@@ -159,7 +159,7 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
 
 
 def _advice_on_mtu(host: Host) -> str:
-    """Provisioning sets it; what the switch between cards takes is for whoever set up the network."""
+    """Provisioning sets the MTU of nodes; the owner of the network sets the MTU of its switches."""
     is_soft = host.variables.rdma_device_kind == "soft_roce"
     where = "where the switch takes packets of that size, or correct experiment_mtu"
     return _PROVISION if is_soft else f"{_PROVISION}, {where}"

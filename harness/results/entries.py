@@ -1,4 +1,4 @@
-"""What stands in a run's directory, whoever put it there: looked at with bounds, and never opened."""
+"""The entries of a run's directory: listed with bounds, and never opened."""
 
 import os
 import stat

@@ -118,7 +118,7 @@ def measure_marks(
 
 
 def _at_once(inventory: Inventory) -> Iterator[list[Group]]:
-    """Groups that may send at the same time: links between switches are nobody's alone."""
+    """Groups that may send at the same time, because they share no link between switches."""
     for groups in incasts(inventory.hosts):
         if len(inventory.hardware_switches) == 1:
             yield groups
@@ -127,7 +127,7 @@ def _at_once(inventory: Inventory) -> Iterator[list[Group]]:
 
 
 def incasts(hosts: Sequence[Host]) -> Iterator[list[Group]]:
-    """Each host once as receiver with two senders, in rounds in which no host has two parts."""
+    """Each host once as receiver with two senders, in rounds in which no host takes part twice."""
     whole = len(hosts) - len(hosts) % _GROUP
     groups = [hosts[first : first + _GROUP] for first in range(0, whole, _GROUP)]
     for turn in range(_GROUP):

@@ -20,7 +20,7 @@ from rogue.remote.login import Dialect
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a switch is told."""
+    """The commands to a switch."""
 
     text: str
     stdin: str = ""

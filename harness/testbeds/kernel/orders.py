@@ -1,4 +1,4 @@
-"""What a cell's kernel is told before it starts: its network, its agents, their roles."""
+"""Writes a cell's orders before its kernel starts: the network, the agents, their roles."""
 
 from collections.abc import Mapping
 from dataclasses import replace

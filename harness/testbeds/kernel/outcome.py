@@ -142,7 +142,7 @@ def _queues(cell: Cell, samples: Path) -> Columns:
 
 
 def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Samples with their instants: one that stands for several is there several times."""
+    """Samples with their instants; a sample that stands for several is repeated."""
     for t_ns, sample in groupby(rows, key=lambda row: int(row["t_ns"])):
         ports = list(sample)
         repeats, interval_ns = int(ports[0]["repeats"]), timing.queue_interval_ns

@@ -73,7 +73,7 @@ def _compile(compiler: Compiler, text: str, file: str, place: Path) -> Path:
 
 
 def _require_ours(path: Path, cache: Path, is_kind: Callable[[int], bool]) -> None:
-    """ConfigError unless nobody else can have put there what will be run."""
+    """Raise ConfigError if another user can have written what will be run."""
     found = path.lstat()
     if is_kind(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & OTHERS:
         return

@@ -71,7 +71,7 @@ def _words(error: Exception) -> str:
 
 @dataclass(slots=True)
 class _Told:
-    """Two controls that are told the same, and what they have been told."""
+    """Two controls with the same inputs, and these inputs."""
 
     one: Controller
     other: Controller

@@ -220,7 +220,7 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
 
 
 def marking(cell: Cell) -> dict[int, Marking]:
-    """When switches mark packets, by priority; nothing where nobody reacts to marks."""
+    """When switches mark packets, by priority; empty if no transport reacts to marks."""
     return {priority: rules[0] for priority, rules in _markings(cell).items()}
 
 

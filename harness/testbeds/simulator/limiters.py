@@ -48,7 +48,7 @@ def missing_limiters(cell: Cell) -> str | None:
 
 
 def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
-    """Every flow of the traffic with its agent's settings; a mistake in these is told elsewhere."""
+    """Every flow of the traffic with its agent's settings; other checks report a mistake in these."""
     for group in cell.groups:
         name = agent_transport(group.transport)
         if name not in TRANSPORTS:

@@ -84,7 +84,7 @@ class CollectedCell:
         return columns_of(CounterRow, rows)
 
     def _failure(self) -> Failure | None:
-        """A role that failed, bytes that are not those that were sent, or time that ran out."""
+        """The failure of a role, of the comparison of bytes, or of the time limit."""
         if self._done.failures:
             error = joined(self._done.failures)
             return Failure(error.kind, str(error))

@@ -61,7 +61,7 @@ class Conductor:
         self._asked: set[str] = set()
         """Roles that nodes were asked to prepare."""
         self._lost: set[str] = set()
-        """Nodes that do not reply any more: nobody waits for them twice."""
+        """Nodes that no longer reply: the conductor waits for each only once."""
         self.done = Conducted(None, {}, {})
 
     def prepare(self) -> None:
@@ -177,7 +177,7 @@ class Conductor:
                 raise TestbedError(FailureKind.TIMEOUT, f"{names} did not end {LATE_S:g} s after their time")
 
     def _has_ended(self, flow: NodeFlow) -> bool:
-        """Whether a requester is over; if it failed, its responder is told, so that nobody waits in vain."""
+        """Whether a requester is over; if it failed, ends its responder, which would wait in vain."""
         alive = self._alive(self._nodes[flow.host("requester")], flow.role("requester"))
         if alive.state in OVER and alive.error is not None and flow.tells:
             responder = self._nodes[flow.host("responder")]

@@ -65,7 +65,7 @@ def missing_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
 
 
 def _limited_flows(cell: Cell) -> Iterator[tuple[PlannedFlow, int]]:
-    """Flows that have rates, and what a batch takes at line rate; a parameter's mistake is told elsewhere."""
+    """Flows that have rates, with the time of a batch at line rate; other checks report wrong parameters."""
     for group in cell.groups:
         for flow in group.flows if group.transport.base in TRANSPORTS else ():
             rate_bps = cell.topology.host_rate_bps(flow.source)

@@ -120,7 +120,7 @@ class Node:
 
 
 def start_command(user: str) -> str:
-    """What starts the agent: as root, for nobody else may change limiters or lock much memory."""
+    """The command that starts the agent as root, who alone may change limiters and lock much memory."""
     return AGENT_COMMAND if user == "root" else f"sudo -n {AGENT_COMMAND}"
 
 
