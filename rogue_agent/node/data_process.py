@@ -53,7 +53,7 @@ class DataProcess:
         self._is_over = False
 
     def serve(self) -> int:
-        """Go round until nobody is there to reply to."""
+        """Serve requests until the supervisor closes the connection."""
         poller = self._workplace.poller
         poller.watch(self._source, self._read)
         with ExitStack() as stack:

@@ -49,7 +49,7 @@ class Report:
 
 
 class End(ABC):
-    """One end of a flow. It watches its own descriptors; whoever runs the loop calls `on_time`."""
+    """One end of a flow. It watches its own descriptors; the event loop calls `on_time`."""
 
     is_requester: bool
 

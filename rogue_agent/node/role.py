@@ -92,7 +92,7 @@ class Role:
             self._finish(now)
 
     def fail(self, trouble: Exception) -> None:
-        """Something went wrong for good: the next requests hear of it."""
+        """Note an error that ends the role; the replies to further requests report it."""
         self.trouble = self.trouble or trouble
         self.state = RoleState.FAILED
         self._ended_ns = self._clock()

@@ -179,7 +179,7 @@ class TcpSenderEnd(TcpEnd):
 
 
 class TcpReceiverEnd(TcpEnd):
-    """Listens, and receives from the peer that it was told about, and nobody else.
+    """Listens, and receives from its peer alone.
 
     Whoever connects from the peer's address is a candidate until its first bytes are there. They must be the
     token: an address is everybody's on that computer. The peer says it as soon as it is connected, so that of

@@ -157,7 +157,7 @@ class VerbsRequester(VerbsEnd):
         super().finish(now)
 
     def _leave_turns(self, flow: VerbsFlow, now: HostNs) -> None:
-        """Leave the keeper once nothing of ours is outstanding; one that is gone is missed by nobody."""
+        """Leave the keeper once nothing of this flow is outstanding; a keeper that is gone needs no leave."""
         with suppress(LimiterError):
             flow.update_turn(now)
         if self._base.turns is not None and not flow.has_limiter:
