@@ -55,7 +55,7 @@ def _ended(run: Path) -> str:
     report = run / "report.html"
     where = f"; its report: {report}" if report.is_file() else ""
     status = "was killed" if manifest.status == "running" else f"is {manifest.status}"
-    return f"rogue: nobody works on {run}: it {status}{where}"
+    return f"rogue: no process works on {run}: it {status}{where}"
 
 
 @contextlib.contextmanager

@@ -192,7 +192,7 @@ def _card(host: Host, port: Facts) -> Iterator[Finding]:
         yield Finding(host.name, what, "a device in software", "a card", advice)
     if is_card and model and model not in CARDS:
         expected = f"one of {', '.join(CARDS)}"
-        advice = "go on, but nobody has checked how this card counts and limits"
+        advice = "go on, but this card's counters and limiters are unchecked"
         yield Finding(host.name, what, f"a card {model}", expected, advice, refuses=False)
 
 

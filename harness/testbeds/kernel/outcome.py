@@ -39,7 +39,7 @@ from rogue.workloads.records import CounterRow, FailureKind, QueueRow
 CLOCK: Final = "virtual: computing takes no time"
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "processor time is free in a kernel with a virtual clock",
-    "pauses": "Linux's bridges pause nobody",
+    "pauses": "Linux's bridges send no pauses",
     "packets": "only the simulator records packets",
 }
 

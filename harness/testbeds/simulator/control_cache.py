@@ -95,7 +95,7 @@ def _require_nobody_moves(above: Path, cache: Path) -> None:
     )
     if is_owned and (not may_others or found.st_mode & stat.S_ISVTX):
         return
-    got, expected = f"{above}, which others may write", f"nobody else to move what leads to {cache}"
+    got, expected = f"{above}, which others may write", f"a path to {cache} that only its owner may change"
     advice = f"take their right away (chmod go-w {above}), or set XDG_CACHE_HOME"
     raise ConfigError([Problem("controls in C++", "", got, expected, advice)])
 

@@ -25,8 +25,8 @@ def missing_on_switches(cell: Cell, inventory: Inventory, transport: str, what: 
     switches = inventory.hardware_switches
     if not switches:
         return (
-            f"{transport} needs a switch that {what}, and nobody says that this one does: declare it in the "
-            f"inventory, under hardware_switches, or leave {transport} out"
+            f"{transport} needs a switch that {what}, but the inventory declares none: add it "
+            f"under hardware_switches, or leave {transport} out"
         )
     for switch in switches:
         if not (switch.variables.marking if what == "marks" else switch.variables.pausing):

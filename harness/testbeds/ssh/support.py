@@ -23,7 +23,7 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "pauses": "the switch records no pauses",
 }
 NOT_OURS: Final[dict[MeasureKind, str]] = {
-    measure: f"the switch is not ours: nobody reads its {measure}" for measure in NOT_MEASURED
+    measure: f"the switch is not ours: its {measure} are not read" for measure in NOT_MEASURED
 }
 NOT_HERE: Final[dict[MeasureKind, str]] = {"packets": "only the simulator records packets"}
 KERNEL_TCPS: Final = tuple(name for name, base in BASES.items() if base.is_in_kernels)

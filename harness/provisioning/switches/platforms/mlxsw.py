@@ -84,7 +84,7 @@ class Mlxsw(Platform):
             interface, kind, *rest = line.split()
             if kind == "queues" and interface in wanted.interfaces and rest[0] == "other":
                 raise NodeError(
-                    f"{interface}: got queues of somebody's, {' '.join(rest[1:])}, expected none, or ours; "
+                    f"{interface}: got foreign queues, {' '.join(rest[1:])}, expected none, or ours; "
                     f"take them away with `tc qdisc del dev {interface} root`"
                 )
         return super().changes(wanted, found)

@@ -20,7 +20,8 @@ def rack(*priorities: dict[str, object]) -> Inventory:
 
 def test_dctcp_needs_a_switch_that_marks(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]")
-    assert str(unmarked(cell, rack())).startswith("dctcp needs a switch that marks, and nobody says that")
+    told = str(unmarked(cell, rack()))
+    assert told.startswith("dctcp needs a switch that marks, but the inventory declares none")
     assert str(unmarked(cell, rack(MARKS, PAUSES))) == (
         "dctcp needs switches where some priority marks, but by the inventory tor has none: set it in "
         "switch_priorities, or leave dctcp out"
