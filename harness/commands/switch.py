@@ -29,7 +29,7 @@ def plan_switches(named: NamedInventory, *, is_offline: bool) -> ExitCode:
 
 
 def apply_switches(named: NamedInventory) -> ExitCode:
-    """Set every switch, and print what it was told."""
+    """Set every switch, and print the commands to it."""
     for switch in _switches(named):
         set_up(switch)
     return ExitCode.OK

@@ -75,4 +75,4 @@ def _read(path: Path) -> bytes:
 
 
 Reader = Callable[[DataSource], object]
-"""From a file's content to what it says; a mistake has line and column."""
+"""Parses a file's content; a mistake has line and column."""

@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = PATIENCE_SECONDS
 
     def parse_request(self) -> bool:
-        """Refuse whatever is not a GET of one of our names, before anything looks at it."""
+        """Refuse every request but a GET of one of our names, before it is handled."""
         if not super().parse_request():
             return False
         assert isinstance(self.server, ThreadingHTTPServer)
@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def do_GET(self) -> None:
-        """Respond with a page, to who has the key."""
+        """Respond with a page to a client that has the key."""
         key, *rest = self.path.partition("?")[0].removeprefix("/").split("/", 1)
         if not hmac.compare_digest(key.encode(), self.key.encode()):
             self._respond(HTTPStatus.FORBIDDEN, WITHOUT_KEY)

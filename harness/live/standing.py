@@ -1,4 +1,4 @@
-"""How far a run has come: from its manifest, and from the cells that run if this process runs them."""
+"""The progress of a run: from its manifest, and from the running cells of this process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rogue.workloads.manifest import CellRecord, Manifest
 from rogue.workloads.records import CellStatus
 
 SHARE_MIN: Final = 0.01
-"""With less than this done nothing is said of the end."""
+"""With less than this done the page does not estimate the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Running:
         self._lock = Lock()
 
     def note(self, identifier: str, fraction: float) -> None:
-        """A cell has come this far."""
+        """Note the progress of a cell."""
         with self._lock:
             self._fractions[identifier] = fraction
 

@@ -61,7 +61,7 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
 
 
 def changed_plugins(records: Sequence[PluginRecord]) -> list[str]:
-    """The files that have no longer the text that a run keeps; one that is gone is none of them."""
+    """The files whose text differs from the one that a run keeps; a missing file does not count."""
     changed = []
     for record in records:
         try:

@@ -1,4 +1,4 @@
-"""What facts about the nodes mean: whether they can measure, and what is in the way."""
+"""Judges facts about the nodes: whether they can measure, and what prevents it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

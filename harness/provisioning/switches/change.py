@@ -1,4 +1,4 @@
-"""Lines of a switch's configuration: what is wanted, what stands there, and what has to change."""
+"""Lines of a switch's configuration: wanted, present, and to be changed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

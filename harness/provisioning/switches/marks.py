@@ -31,7 +31,7 @@ COUNTERS: Final = "cat /proc/net/netstat"
 _SENDERS: Final = 2
 _GROUP: Final = 1 + _SENDERS
 _ARRIVED_MIN: Final = 0.05
-"""Of the packets that were sent; two senders at the rate of the port lose half of them."""
+"""The share of sent packets; two senders at the rate of the port lose half of them."""
 _LOST_MIN: Final = 0.01
 _FULL: Final = 0.9
 """Of the line rate: the port was full though nothing was lost, as where pauses hold senders back."""

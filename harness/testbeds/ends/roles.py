@@ -43,7 +43,7 @@ class NodeFlow:
     tells: tuple[Moment, ...] = ()
     """The events of transfers that its ends send; empty if no transfer waits for another."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Of the flows of its group, by `Flow.ends`."""
+    """Names of the flows of its group, by `Flow.ends`."""
 
     @property
     def flow(self) -> Flow:

@@ -1,4 +1,4 @@
-"""Whether the flows of a cell did what they should, by what both ends say afterwards."""
+"""Judges the flows of a cell by the results of both ends."""
 
 from collections.abc import Mapping, Sequence
 

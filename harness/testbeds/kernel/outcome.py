@@ -231,6 +231,6 @@ def _is_all_tcp(cell: Cell) -> bool:
 
 
 def _raw(folder: Path) -> dict[str, bytes]:
-    """What was said on the way."""
+    """Notes of the conductor."""
     kept = (path for path in sorted([*folder.glob("*.log"), *folder.glob("*.json")]) if path.is_file())
     return {path.name: path.read_bytes() for path in kept if not path.is_symlink() and path.stat().st_size}

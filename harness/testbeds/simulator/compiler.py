@@ -49,7 +49,7 @@ _SEARCHED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """How it is called, and what it calls itself."""
+    """The compiler's command and its version."""
 
     words: tuple[str, ...]
     version: str

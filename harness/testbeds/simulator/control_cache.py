@@ -17,7 +17,7 @@ from rogue.virtual.cache import cache_directory
 
 OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 DIGITS: Final = 32
-"""Of a checksum, in a name."""
+"""Digits of a checksum in a name."""
 _SUFFIX: Final = ".so"
 
 

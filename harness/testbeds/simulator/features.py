@@ -104,7 +104,7 @@ def agent_transport(name: TransportName) -> str:
 
 
 def unsupported_feature(cell: Cell) -> str | None:
-    """Why the network cannot give a transport what it asks for; None if it can."""
+    """The reason why the network cannot serve a transport; None if it can."""
     for name in cell_transports(cell):
         missing = [feature for feature in name.features if feature not in FEATURES]
         if name.base not in KNOWN or missing:

@@ -160,7 +160,7 @@ def start_flow(
     asked: NicFlow,
     order: Order | None = None,
 ) -> RunningFlow:
-    """Connect the two hosts, and let the agent begin when the flow's time has come.
+    """Connect the two hosts, and let the agent begin at the flow's start.
 
     `order` has the group's transfers that wait for others.
     """

@@ -1,4 +1,4 @@
-"""Transfers that wait for others: each starts when what it waits for has happened."""
+"""Transfers that wait for others: each starts when all that it waits for has happened."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

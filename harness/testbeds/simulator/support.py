@@ -28,7 +28,7 @@ PROBES_MAX: Final = 5_000_000
 CONNECTIONS_MAX: Final = 200_000
 """Each takes 18 KB: 4 GB together. Measured with `roce` on a star."""
 TRANSFER_BYTES_MAX: Final = 2**40
-"""What the simulator's TCPs take at once; agents cut what they move into segments."""
+"""The largest WRITE of the simulator's TCPs; agents cut transfers into segments."""
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "the simulator has no model of the hosts' processors",
 }

@@ -1,4 +1,4 @@
-"""What comes of a cell: tables, facts, raw files, and whether the flows did what they should."""
+"""The outcome of a cell on nodes: tables, facts, raw files, and failures of flows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -162,7 +162,7 @@ class CollectedCell:
 
 
 def _nic(device: str | None, port: Mapping[str, object]) -> str:
-    """The RDMA device; TCP runs over whatever the kernel has."""
+    """The RDMA device; TCP runs over any device of the kernel."""
     if device is None:
         return "the kernel's own network stack (software)"
     if (driver := port.get("driver")) == "software":
