@@ -104,7 +104,7 @@ def main() -> None:
 
 
 def run_guarded(command: Callable[[], object]) -> ExitCode:
-    """Call a command; whatever it raises becomes a message on standard error and an exit code."""
+    """Call a command; an error becomes a message on standard error and an exit code."""
     try:
         code = command()
     except SystemExit:  # typer exits by itself in one case: whoever read our output has gone

@@ -1,4 +1,4 @@
-"""Columns of text: the same whatever the terminal."""
+"""Columns of text, the same for every terminal."""
 
 from collections.abc import Sequence
 

@@ -10,7 +10,7 @@ TEXT_MAX = 300
 
 
 class HarnessError(Exception):
-    """Base of everything a person is told in a sentence."""
+    """Base of all errors whose message is a sentence for the user."""
 
     exit_code = ExitCode.BUG
 
@@ -38,7 +38,7 @@ class DamagedRunError(HarnessError):
 
 
 class ClusterLostError(HarnessError):
-    """The cluster that cells were handed to is gone; nobody will run the rest of them."""
+    """The cluster that runs the cells is gone; the rest of them will not run."""
 
     exit_code = ExitCode.TESTBED
 

@@ -150,7 +150,7 @@ def reopen_run(directory: Path, command: Sequence[str]) -> Run:
 
 
 def present_manifest(directory: Path) -> Manifest:
-    """What a run has so far, whoever works on it: read from its files, nothing is written."""
+    """The results of a run so far, read from its files; nothing is written."""
     run = Run(directory, read_manifest(directory))
     run.note_stored()
     return run.manifest
@@ -179,7 +179,7 @@ def replan(
 
 
 def cells_left(run: Run, plan: Plan, only_failed: bool = False) -> list[PlannedCell]:
-    """Cells that can run and have no result yet; with `only_failed` those that were tried."""
+    """Cells that can run and have no result yet; with `only_failed` the failed ones alone."""
     wanted = {CellStatus.FAILED} if only_failed else {*CellStatus} - {CellStatus.OK}
     identifiers = {cell.id for cell in run.manifest.cells if cell.status in wanted}
     return [planned for planned in plan.runnable if planned.cell.id in identifiers]

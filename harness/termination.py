@@ -14,7 +14,7 @@ class TerminatedError(KeyboardInterrupt):
 
 
 class StoppedError(HarnessError):
-    """Somebody stopped the command; says what is kept and how to go on."""
+    """The command was stopped; the message says what is kept and how to go on."""
 
     def __init__(self, message: str, stop: KeyboardInterrupt) -> None:
         super().__init__(message)

@@ -101,7 +101,7 @@ def reported(node: str) -> Iterator[None]:
         got, expected = error.key.fingerprint, error.expected_key.fingerprint
         raise NodeError(
             f"{node}: SSH failed: got host key {got}, expected {expected}; if the host was installed anew, "
-            "put its new key into known_hosts, else somebody else replies in its name."
+            "put its new key into known_hosts, else another machine may reply in its name."
         ) from error
     except (paramiko.SSHException, OSError, EOFError) as error:
         reason = _MEANT.get(str(error), str(error)) or type(error).__name__

@@ -21,7 +21,7 @@ Words = Mapping[str, Sequence[str]]
 
 
 def resolve(destination: Destination) -> Login:
-    """The login that a destination stands for, with every host on the way; NodeError if there is none."""
+    """The login of a destination, with every host on the way; NodeError if there is none."""
     with tempfile.TemporaryDirectory(prefix="rogue-") as directory:
         config = Path(directory) / "ssh_config"
         config.write_text(destination.config_text())

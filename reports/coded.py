@@ -1,4 +1,4 @@
-"""Columns of names as the small numbers that stand for them: comparing those is what costs least."""
+"""Columns of names as small numbers, which are cheap to compare."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""A report over several runs: where it stands, and which runs it is about."""
+"""A report over several runs: its place, and its runs."""
 
 import hashlib
 import json

@@ -10,7 +10,7 @@ from rogue.reports.quantities import Unit, counted, joined, number_text, quantit
 from rogue.reports.results import Results, Setting
 
 BUSY: Final = 0.85
-"""A processor that is busier than this bounds what its host does: the rest is waiting that nobody can use."""
+"""A processor that is busier than this limits its host: the rest is time that it cannot use."""
 DROPS_RATIO: Final = 2.0
 DROPS_MIN: Final = 10
 PROBES_APART: Final = 8.0
@@ -120,4 +120,4 @@ def _single_runs(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[
 
 
 REASONS: Final[tuple[Reason, ...]] = (_processors, _drops, _probes, _single_runs, _software)
-"""In the order in which they are told."""
+"""In the order in which the report shows them."""

@@ -63,7 +63,7 @@ def skipped_figures(results: Results, names: Sequence[str]) -> dict[str, str]:
 def write_figures(
     results: Results, wanted: FilesWanted, directory: Path, on_done: Callable[[FigureResult], None]
 ) -> list[str]:
-    """Write the files into a new directory, all or none; their names. `on_done` is told of each figure."""
+    """Write the files into a new directory, all or none; return their names. Calls `on_done` per figure."""
     partial = directory.with_name(f".{directory.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)

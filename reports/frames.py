@@ -23,7 +23,7 @@ BASE_UNITS: Final = {
 
 
 def rows_of_cells(results: Results) -> Iterator[dict[str, object]]:
-    """One row per cell, finished or not: what it was, what became of it, and its facts."""
+    """One row per cell, finished or not: its setting, its status, and its facts."""
     cells = results.run.manifest.cells
     facts = list(dict.fromkeys(f"fact.{name}" for cell in cells for name in cell.facts))
     for cell in cells:

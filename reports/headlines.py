@@ -222,7 +222,7 @@ def headlines_of(manifest: Manifest) -> Headlines:
 
 
 def _kind(part: object) -> str:
-    """The kind of a fault or a workload; nobody has checked that the run says one."""
+    """The kind of a fault or a workload. The run may name none."""
     return str(part.get("kind")) if isinstance(part, dict) else ""
 
 

@@ -7,7 +7,7 @@ from enum import Enum
 NARROW_SPACE = "\u202f"
 NO_VALUE = "\u2013"
 NEVER = "none"
-"""What stands for an infinite value: the time of something that never came back."""
+"""The text of an infinite value: the time of something that never came back."""
 SLOW_BPS = 1e8
 """Below this rate a sentence says Mb/s."""
 DECIMALS_MAX = 3
@@ -15,7 +15,7 @@ DECIMALS_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How one kind of quantity is written: its symbol, and how many base units one symbol stands for."""
+    """How one kind of quantity is written: its symbol, and the number of base units in one."""
 
     symbol: str
     base_units: float

@@ -17,7 +17,7 @@ Counted = Callable[[int, int, str], None]
 
 
 def in_silence(_done: int, _total: int, _what: str) -> None:
-    """Tell nobody."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True)

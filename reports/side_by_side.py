@@ -157,7 +157,7 @@ def _row(
 
 
 def with_ends(side: Side | None, metric: Metric) -> str:
-    """Write a mean, and between what its repetitions lie; units that are the same stand once."""
+    """Write a mean with the ends of its interval; a unit that is the same for all stands once."""
     if side is None:
         return NO_VALUE
     text, ends = readable(side.mean(metric.name), metric.unit), side.ends(metric.name)

@@ -34,7 +34,7 @@ class Pictures:
 
 
 def css_variable(colour: str) -> str:
-    """Return the name of the page's variable that stands for a colour of the style table."""
+    """Return the name of the page's variable for a colour of the style table."""
     return f"--c-{colour.lower().lstrip('#')}"
 
 
@@ -78,7 +78,7 @@ def standalone_svg(figure: Figure, title: str, description: str) -> str:
 
 
 def _written(figure: Figure) -> ET.Element:
-    """Return what matplotlib writes, without what says by whom and when."""
+    """Return matplotlib's output without its author and date."""
     buffer = io.StringIO()
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(buffer, format="svg", metadata=metadata)

@@ -21,7 +21,7 @@ def spoken_text(results: Results, setting: Setting, metric: str) -> str:
 
 
 def _parts(results: Results, setting: Setting, metric: str) -> list[str]:
-    """Return the value, and what was lost if the value is infinite and somebody knows."""
+    """Return the value, with the lost share if the value is infinite and the share is known."""
     mean = results.mean(setting, metric)
     if mean is None:
         return [NO_VALUE]
@@ -30,7 +30,7 @@ def _parts(results: Results, setting: Setting, metric: str) -> list[str]:
 
 
 def lost_text(results: Results, setting: Setting, metric: str) -> str:
-    """Write how much of what a metric is about never came back: `61 % lost`; empty where nobody knows."""
+    """Write which share of a metric's samples never came back: `61 % lost`; empty if it is not known."""
     lost = METRICS[metric].lost
     share = results.mean(setting, lost.metric) if lost else None
     return f"{quantity_text(share.mean, Unit.PERCENT)} {lost.word}" if lost and share else ""

@@ -10,7 +10,7 @@ from rogue.simulator.framing import Framing
 from rogue.simulator.parameters import ControlParameter
 
 FAIR_RATE_PARAMETERS: Final = tuple(ControlParameter(*each) for each in rocc_parameters())
-"""Of RoCC's congestion points; 0 stands for a value that depends on the rate of the port's link."""
+"""Parameters of RoCC's congestion points; 0 means a value that depends on the rate of the port's link."""
 
 TELEMETRY_BYTES: Final = 42
 """In every packet of data and every acknowledgement, for five hops of 8 bytes and 2 bytes before them.

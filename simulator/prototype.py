@@ -45,7 +45,7 @@ class PrototypeControl:
     deadline_ps: int | None = None
     """When `on_timer` is to be called; None: never."""
     untold_bytes_max: int = 0
-    """Departures may be told together, late, while they are fewer wire bytes than this; 0: each is told."""
+    """Departures of fewer wire bytes than this may be reported late, together; 0 reports each one."""
     cnp_gap_ps: int | None = None
     """The end that receives sends a CNP for a marked packet, at most so often; None: none. Read once."""
     burst_bytes: int = 0
@@ -90,7 +90,7 @@ class PrototypeControl:
         """Call when the deadline has come."""
 
     def metrics(self, now_ps: int) -> dict[str, float]:
-        """Return what it believes, by name with unit; whoever asks changes nothing."""
+        """Return the control's state, by name with unit, without changing it."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""Who waits for whom, when nothing moves any more."""
+"""The ports that wait for each other when no packet moves."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -43,7 +43,7 @@ def find_deadlock(waits: Iterable[Wait]) -> list[str]:
 
 
 def explained(waits: Iterable[Wait], deadlock: list[str]) -> str:
-    """Say who waits for whom: the ports of a loop, or those that hold up the others first."""
+    """Name the ports that wait for each other: those of a loop, or those that hold up the others first."""
     if deadlock:
         pairs = zip(deadlock, [*deadlock[1:], deadlock[0]], strict=True)
         loop = ", ".join(f"{port} waits for {behind}" for port, behind in pairs)

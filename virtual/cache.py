@@ -46,7 +46,7 @@ def obtain(
 
 
 def is_intact(directory: Path, files: Sequence[str]) -> bool:
-    """Whether every file is there with the bytes that were written when the directory was built."""
+    """Whether every file still has the bytes that were written when the directory was built."""
     try:
         recorded = json.loads((directory / CHECKSUMS).read_text())
         return isinstance(recorded, dict) and recorded == _checksums(directory, files)

@@ -1,4 +1,4 @@
-"""The experiment network that machines stand for: hosts, switches, and the cables between them."""
+"""The experiment network that machines emulate: hosts, switches, and the cables between them."""
 
 import re
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ class VirtualNetwork:
 def network(
     hosts: Sequence[str], switches: Sequence[str], cables: Sequence[tuple[str, str]]
 ) -> VirtualNetwork:
-    """Check what is asked for and return it; raises VirtualTestbedError if no machines can stand for it."""
+    """Check a network and return it; raises VirtualTestbedError if machines cannot emulate it."""
     nodes = [*hosts, *switches]
     for name in nodes:
         if not _NODE_NAME.fullmatch(name):

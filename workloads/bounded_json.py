@@ -1,4 +1,4 @@
-"""JSON that a run wrote, or somebody in its place: read within bounds, and free of what steers a terminal."""
+"""JSON of a run, which may be hostile: read within bounds, without characters that steer a terminal."""
 
 import json
 import math

@@ -46,7 +46,7 @@ class Record(BaseModel):
 
 
 class CellRecord(Record):
-    """One cell: what it was and what became of it."""
+    """One cell: its setting and its status."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=,@-]*$", max_length=255)]
     transport: str

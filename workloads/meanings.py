@@ -1,4 +1,4 @@
-"""What stands below the keys of a model; read from its source when somebody asks, which few commands do."""
+"""The descriptions below the keys of a model, read from its source on demand, which few commands need."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""Text that somebody else wrote, fit for a terminal and for files."""
+"""Text of another author, made safe for a terminal and for files."""
 
 import unicodedata
 from typing import Final

@@ -1,4 +1,4 @@
-"""How a plug-in's entries get into registries, so that each is known by whom it came from."""
+"""Puts a plug-in's entries into registries, and keeps the plug-in of each entry."""
 
 import re
 from collections.abc import MutableMapping, Sequence

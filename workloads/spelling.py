@@ -1,4 +1,4 @@
-"""What a person may have meant who wrote a word that nobody knows."""
+"""Suggests known words for an unknown one."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,1 +1,1 @@
-"""What one cell asks for, worked out for whoever runs it."""
+"""What one cell asks for, worked out for every testbed."""

@@ -18,7 +18,7 @@ class Carrier:
     """What carries the flows of one name."""
 
     name: str
-    """Of the traffic group, or of the probe."""
+    """The name of the traffic group, or of the probe."""
     transport: TransportName
     label: str
     """What results call the transport."""
@@ -30,7 +30,7 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class Group(Carrier):
-    """A traffic group: what carries it, and what it asks of the network."""
+    """A traffic group: its transport, and what it asks of the network."""
 
     asked: TrafficGroup
     """The group as the experiment file has it."""
@@ -38,7 +38,7 @@ class Group(Carrier):
 
     @property
     def flows(self) -> tuple[Flow, ...]:
-        """Its flows; a verb that its transport lacks is replaced."""
+        """Its flows; a verb that its transport does not have is replaced."""
         return self.demand.flows
 
     def states(self, key: str) -> bool:

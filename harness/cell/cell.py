@@ -1,4 +1,4 @@
-"""One measurement, and what its experiment means for it: worked out once, for whoever runs it."""
+"""One measurement, with what its experiment means for it: worked out once for every testbed."""
 
 from collections import Counter
 from collections.abc import Mapping

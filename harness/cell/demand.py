@@ -25,7 +25,7 @@ class Demand(NamedTuple):
 
     @property
     def replaced(self) -> tuple[tuple[Verb, Verb], ...]:
-        """The verbs among those asked for that another one stands for."""
+        """The verbs asked for that another verb replaces."""
         asked = {flow.verb for flow in _drawn(self.workload, self.placement, self.seed)}
         return tuple((verb, instead) for verb, instead in self.verbs if verb in asked and verb != instead)
 

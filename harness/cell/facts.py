@@ -1,4 +1,4 @@
-"""What is worth knowing about a cell whoever runs it, and stands in no table."""
+"""Facts of a cell that hold on every testbed and stand in no table."""
 
 from rogue.harness.cell.bottleneck import bottleneck_facts, cell_payload_fraction
 from rogue.harness.cell.cell import Cell

@@ -108,7 +108,7 @@ def _waiting_ns(topology: Topology, flows: Sequence[Flow]) -> int:
 
 
 def _last_start_ns(flow: Flow) -> int:
-    """When the last transfer starts by the clock; nobody knows when one does that follows another."""
+    """When the last transfer starts by the clock; a transfer that follows another has no known start."""
     return flow.arrivals[-1].start_ns if flow.arrivals else flow.start_ns
 
 

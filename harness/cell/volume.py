@@ -8,15 +8,15 @@ from rogue.harness.cell.timing import SECOND_NS, switch_ports
 from rogue.workloads.traffic import Flow
 
 SEGMENT_BYTES: Final = 64 * 1024
-"""What one sample of the round-trip time stands for."""
+"""The bytes that one sample of the round-trip time covers."""
 FLOW_BYTES, LATENCY_BYTES, QUEUE_BYTES, RTT_BYTES, THROUGHPUT_BYTES = 100, 10, 2, 20, 25
-"""Of a row in Parquet, rounded up: 90, 9, 1, 16 and 21 in experiments/quickstart.yaml with RoGUE."""
+"""Bytes of a row in Parquet, rounded up: 90, 9, 1, 16 and 21 in experiments/quickstart.yaml with RoGUE."""
 PACKET_BYTES: Final = 10
 """Likewise: 8.7 of 100 000 packets of an incast with DCQCN."""
 CONTROL_BYTES: Final = 4 * 10
 """Likewise: four quantities; 9.6 each of a NIC with DCQCN, 4.5 of an agent."""
 CELL_BYTES: Final = 20_000
-"""What is there for every cell: empty tables, its record, its settings."""
+"""Bytes of every cell: empty tables, its record, its settings."""
 
 
 def expected_bytes(cell: Cell) -> float:
@@ -50,7 +50,7 @@ def _packets(cell: Cell, flows: list[Flow], moved_bytes: float) -> float:
 
 
 def _transfers(cell: Cell, flows: list[Flow]) -> float:
-    """Transfers that are asked for, and those that greedy flows can have had by the end."""
+    """The scheduled transfers, and the most that greedy flows can finish by the end."""
     greedy = [flow for flow in flows if _is_greedy(flow)]
     smallest_bytes = min((flow.size_bytes for flow in greedy), default=1)
     asked = sum(_asked(flow, cell.timing.traffic_ns) for flow in flows if not _is_greedy(flow))

@@ -1,4 +1,4 @@
-"""What a shell offers when somebody presses Tab: names, without importing what would run."""
+"""The names that a shell completes, found without importing what would run."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -202,7 +202,7 @@ def rm(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
 ) -> ExitCode:
-    """Delete runs, or reports over several, for good.
+    """Delete runs, or reports over several, without a way back.
 
     Says what will be deleted, and asks. A run that a process works on, and a directory that is no run, are
     refused. What Ctrl-C leaves is no run any more and goes with the next call.

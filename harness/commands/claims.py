@@ -106,7 +106,7 @@ def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcom
 
 
 def _evaluated(run: Path) -> "list[StoredOutcome]":
-    """Hold a run against the claims; keep that in the run if it may be written and nobody else does."""
+    """Compare a run with the claims; store the outcome in the run if it is writable and not locked."""
     from rogue.reports.board import evaluated
 
     text, outcomes = evaluated(run)

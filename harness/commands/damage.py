@@ -70,6 +70,6 @@ def _counted(files: int) -> str:
 
 
 def _is_damage(difference: Difference) -> bool:
-    """Unless a report makes the file again, or somebody has put a file of his own beside the cells."""
+    """Damage, unless a report makes the file again or the file is a user's own beside the cells."""
     is_own = difference.is_unlisted and not difference.path.startswith(CELLS)
     return not is_own and difference.path not in MADE_AGAIN

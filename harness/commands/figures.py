@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rogue.reports.results import Results
 
 INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
-"""Units of a width; a point is TeX's, of which \\columnwidth is told."""
+"""Units of a width; a point is TeX's, in which \\columnwidth is given."""
 WIDTH_INCHES: Final = (1.5, 30.0)
 PAGE_HEIGHT_INCHES: Final = 9.2
 """What a page of a paper has for a figure and its caption."""

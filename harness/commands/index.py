@@ -44,7 +44,7 @@ def update_index(results: Path) -> None:
 
 @contextlib.contextmanager
 def _one_at_a_time(results: Path) -> Iterator[None]:
-    """Let the page of whoever looked last be the one that stays; somebody who hangs is not waited for."""
+    """Writers take turns, so that the newest page stays; one that hangs delays others for seconds only."""
     descriptor = os.open(results, os.O_RDONLY | os.O_DIRECTORY)
     try:
         until = time.monotonic() + PATIENCE_SECONDS

@@ -46,7 +46,7 @@ def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
     yield f"LAN {lan.name}: {len(own)} hosts"
     for switch in allocated_switches(manifest, lan):
         yield (
-            f"allocated switch {switch['name']} ({switch['hardware']}): it marks nothing and pauses nobody "
+            f"allocated switch {switch['name']} ({switch['hardware']}): it marks nothing and sends no pauses "
             "until you set it up; this project does not"
         )
     others = [node.name for node in manifest.nodes if not node.is_switch and node.name not in own]
@@ -56,7 +56,7 @@ def _remarks(manifest: Manifest, lan: Lan) -> Iterator[str]:
 
 def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
     login, variables = switch.login, switch.variables
-    place = "nobody logs in" if login is None else f"{login.user}@{login.address}:{login.port}"
+    place = "no login" if login is None else f"{login.user}@{login.address}:{login.port}"
     ports = ", ".join(port.name for port in variables.switch_ports)
     return (switch.name, place, ports, "", "", variables.switch_platform)
 

@@ -32,6 +32,6 @@ def _tell_untrusted(records: Sequence[PluginRecord]) -> None:
     for record in records:
         shown = [each for each in record.adds if each.split()[0] in SHOWN_KINDS]
         if shown:
-            text = f"left out, for the plug-in {record.file} is code that nobody named: {', '.join(shown)}"
+            text = f"left out, for the plug-in {record.file} is code that was not named: {', '.join(shown)}"
             advice = "add --plugin with the same file, or --trust-plugins"
             typer.echo(f"rogue: {printable(text)}; {advice}.", err=True)

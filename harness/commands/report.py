@@ -51,7 +51,7 @@ def build_report(
 
 
 def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
-    """Lock each run once; return those that are going. A whole run that is locked is being reported on."""
+    """Lock each run once; return the runs in progress. Another report holds the lock of a finished run."""
     going: dict[Path, Manifest] = {}
     taken: set[Path] = set()
     for run in runs:

@@ -29,7 +29,7 @@ def plan_switches(named: NamedInventory, *, is_offline: bool) -> ExitCode:
 
 
 def apply_switches(named: NamedInventory) -> ExitCode:
-    """Set every switch, and print what it was told."""
+    """Set every switch, and print the commands to it."""
     for switch in _switches(named):
         set_up(switch)
     return ExitCode.OK
@@ -96,7 +96,7 @@ def _switches(named: NamedInventory) -> list[HardwareSwitch]:
 
 
 def _all(switches: Sequence[HardwareSwitch], work: Callable[[HardwareSwitch], None]) -> ExitCode:
-    """One after the other, whatever becomes of those before; NodeError has all that failed."""
+    """One switch after the other, also after a failure; NodeError lists all failures."""
     failures = []
     for switch in switches:
         try:

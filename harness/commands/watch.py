@@ -26,7 +26,7 @@ CREATED: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def watch_run(run: Path, port: int) -> ExitCode:
-    """Show a run until nobody works on it any more; print the page's address."""
+    """Show a run until no process works on it any more; print the page's address."""
     read_manifest(run)
     if is_locked(run):
         try:
@@ -55,7 +55,7 @@ def _ended(run: Path) -> str:
     report = run / "report.html"
     where = f"; its report: {report}" if report.is_file() else ""
     status = "was killed" if manifest.status == "running" else f"is {manifest.status}"
-    return f"rogue: nobody works on {run}: it {status}{where}"
+    return f"rogue: no process works on {run}: it {status}{where}"
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Tables of CSV and Parquet, as columns of text or numbers, with the place of what is wrong in them."""
+"""Tables of CSV and Parquet, as columns of text or numbers, with the place of each mistake."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

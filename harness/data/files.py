@@ -22,7 +22,7 @@ READERS: Final[Mapping[type, Reader]] = {
     SizesOfFile: read_sizes,
     LinkList: read_network,
 }
-"""What a file may be, by what is made of it."""
+"""The kinds of a file, by its use."""
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ _SHAPE: Final = "links: a list of mappings such as {link: h0-s0, rate: 10Gbps, d
 _ENDINGS: Final = (yaml.MappingEndEvent, yaml.DocumentEndEvent, yaml.StreamEndEvent)
 
 Entry = Mapping[str, tuple[str, int]]
-"""By key what is written, and its line."""
+"""By key: the written value and its line."""
 
 
 class _Link(NamedTuple):

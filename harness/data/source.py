@@ -63,7 +63,7 @@ def read_source(path: Path, name: str) -> DataSource:
 
 
 def _read(path: Path) -> bytes:
-    """Of a regular file; nobody waits for a pipe, or reads ten gigabytes to say that they are too many."""
+    """The bytes of a regular file. A pipe and an oversized file are refused before they are read."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as stream:
         facts = os.fstat(descriptor)
@@ -75,4 +75,4 @@ def _read(path: Path) -> bytes:
 
 
 Reader = Callable[[DataSource], object]
-"""From a file's content to what it says; a mistake has line and column."""
+"""Parses a file's content; a mistake has line and column."""

@@ -39,7 +39,7 @@ class Cluster:
 
 
 class DaskSlot:
-    """Runs one cell after the other, each on some worker; nobody hears of a cell before it is over.
+    """Runs one cell after the other, each on some worker; a cell reports only its end.
 
     A cell that was begun cannot be stopped: after Ctrl-C its worker goes on to its end.
     """
@@ -60,7 +60,7 @@ class DaskSlot:
         return self._future
 
     def take_progress(self) -> float | None:
-        """Nothing is known; ClusterLostError if nobody is left to run the cell."""
+        """A running cell reports nothing; ClusterLostError if no worker is left to run it."""
         self._lookout.look()
         return None
 
@@ -121,7 +121,7 @@ def cluster(address: str) -> Iterator[Cluster]:
 
 
 def _patience_seconds() -> float:
-    """How long a cluster may have no worker: as long as Dask itself tries to reach anybody."""
+    """How long a cluster may have no worker: as long as Dask itself tries to reach one."""
     from dask import config
     from dask.utils import parse_timedelta
 

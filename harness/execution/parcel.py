@@ -12,7 +12,7 @@ from rogue.harness.plugins.source import PluginSource
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A task, wrapped; whoever unpickles a parcel needs nothing but this package."""
+    """A wrapped task; unpickling it needs nothing but this package."""
 
     plugins: tuple[PluginSource, ...]
     pickled: bytes

@@ -108,7 +108,7 @@ class Slot:
 
 
 def _start_worker() -> _Worker:
-    """Start a process that ends with us, also if nobody closes its slot."""
+    """Start a process that ends with this one, also if its slot is never closed."""
     ours, theirs = _CONTEXT.Pipe()
     process = _CONTEXT.Process(target=_work, args=(theirs,))
     with safe_path():

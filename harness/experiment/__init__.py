@@ -1,1 +1,1 @@
-"""From an experiment file to what it says, checked."""
+"""Reads and checks experiment files."""

@@ -16,7 +16,7 @@ EXAMPLE = "experiments/quickstart.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Data of an experiment file, before anybody asked whether it makes sense."""
+    """Data of an experiment file, before it is checked."""
 
     file: str
     sha256: str

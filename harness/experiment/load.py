@@ -58,7 +58,7 @@ class LoadedExperiment:
 def load_experiment(
     file: str, settings: Sequence[str] = (), plugins: Sequence[PluginSource] = ()
 ) -> LoadedExperiment:
-    """Read an experiment file, load its plug-ins and those that were named beside it, and check it."""
+    """Read an experiment file, load its plug-ins and those named beside it, and check it."""
     document = apply_settings(read_document(file), settings)
     loaded = load_tried(each_once([*plugins, *_plugins_of(document)]))
     return check_document(document, settings, loaded)

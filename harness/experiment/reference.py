@@ -128,5 +128,5 @@ def _default(name: str, field: FieldInfo, schema: Schema) -> str:
 
 
 def quantity_of(name: str) -> Quantity | None:
-    """The quantity that the unit at the end of a name stands for."""
+    """The quantity of the unit at the end of a name."""
     return next((each for suffix, each in QUANTITY_OF_SUFFIX.items() if name.endswith(suffix)), None)

@@ -10,7 +10,7 @@ PAPER: Final[Scale] = "paper"
 SCALE: Final = "scale"
 SCALES: Final = "scales"
 WITHOUT_WORDS: Final[Mapping[str, object]] = {"repetitions": 1}
-"""What another scale means in a file that does not say what it means."""
+"""The meaning of another scale in a file that does not define it."""
 
 
 def scaled_values(document: Document) -> list[tuple[str, object, str]]:

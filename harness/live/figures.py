@@ -47,7 +47,7 @@ class Figures:
         self.stop()
 
     def stop(self) -> None:
-        """End a report that is being built, and build no more."""
+        """Stop the report that is being built, and build no more."""
         self._stop.set()
         self._thread.join()
 
@@ -86,7 +86,7 @@ class Figures:
             self.problem = str(error)
 
     def _ends_well(self, process: "subprocess.Popen[bytes]") -> bool:
-        """Wait for it; end it if nobody wants it any more."""
+        """Wait for the report; end it if it is no longer wanted."""
         while not self._stop.is_set():
             try:
                 return process.wait(timeout=0.2) == 0

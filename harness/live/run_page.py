@@ -1,4 +1,4 @@
-"""Follows one run with a page, from when somebody wants to see it until it is over."""
+"""Follows one run with a page, from the first request until the run is over."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ class RunPage:
         return live_page(self._shown(), latest.page if latest else None)
 
     def on_sent(self, page: str) -> None:
-        """Remember that somebody looks, and whether the last page was seen."""
+        """Note a request, and whether it has seen the last page."""
         self._fetched_at = time.monotonic()
         if page is self._last:
             self._last_page_fetched.set()

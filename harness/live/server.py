@@ -1,4 +1,4 @@
-"""Serves a few pages to browsers on this computer, and nothing to anybody else.
+"""Serves a few pages to browsers on this computer, and nothing to others.
 
 It listens on 127.0.0.1 alone, which other users of this computer reach, too. So every path begins with a key,
 drawn anew each time, and who does not have it gets nothing. It is no cookie, for browsers send those of
@@ -71,7 +71,7 @@ class LiveServer:
 
     @property
     def url(self) -> str:
-        """Return where the page is, for nobody but who started it."""
+        """Return the address of the page, which only the user who started it may know."""
         return f"http://{ADDRESS}:{self._server.server_port}/{self._key}/"
 
     def __enter__(self) -> Self:
@@ -85,7 +85,7 @@ class LiveServer:
 
 
 class _Server(ThreadingHTTPServer):
-    """Takes so many connections at once; others end at once, whoever opens them."""
+    """Takes a bounded number of connections; further ones are closed at once."""
 
     daemon_threads = True
 
@@ -112,7 +112,7 @@ class _Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Connection, client_address: object) -> None:
-        """Say nothing of a connection that breaks: anybody can have that, and the terminal is the run's."""
+        """Print nothing when a connection breaks: any client can cause it, and the terminal is the run's."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = PATIENCE_SECONDS
 
     def parse_request(self) -> bool:
-        """Refuse whatever is not a GET of one of our names, before anything looks at it."""
+        """Refuse every request but a GET of one of our names, before it is handled."""
         if not super().parse_request():
             return False
         assert isinstance(self.server, ThreadingHTTPServer)
@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def do_GET(self) -> None:
-        """Respond with a page, to who has the key."""
+        """Respond with a page to a client that has the key."""
         key, *rest = self.path.partition("?")[0].removeprefix("/").split("/", 1)
         if not hmac.compare_digest(key.encode(), self.key.encode()):
             self._respond(HTTPStatus.FORBIDDEN, WITHOUT_KEY)

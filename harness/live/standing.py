@@ -1,4 +1,4 @@
-"""How far a run has come: from its manifest, and from the cells that run if this process runs them."""
+"""The progress of a run: from its manifest, and from the running cells of this process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rogue.workloads.manifest import CellRecord, Manifest
 from rogue.workloads.records import CellStatus
 
 SHARE_MIN: Final = 0.01
-"""With less than this done nothing is said of the end."""
+"""With less than this done the page does not estimate the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,11 @@ class Standing:
 
     manifest: Manifest
     running: Mapping[str, float] | None
-    """What is done of each cell that runs; None if nobody here knows."""
+    """The fraction done of each cell that runs; None if it is not known here."""
     elapsed_seconds: float
-    """Since the present call of `rogue run`."""
+    """Time since this call of `rogue run` began."""
     weights: Mapping[str, float]
-    """Expected seconds of each cell; all alike where there is none."""
+    """Expected seconds of each cell; equal weights if there is no estimate."""
 
     def count(self, *statuses: CellStatus) -> int:
         """Return how many cells have one of these statuses."""
@@ -95,14 +95,14 @@ class LiveWatcher:
 
 
 class Running:
-    """The cells that run, shared by the thread that runs them and those that show them."""
+    """The running cells, shared by the thread that runs them and the threads that show them."""
 
     def __init__(self) -> None:
         self._fractions: dict[str, float] = {}
         self._lock = Lock()
 
     def note(self, identifier: str, fraction: float) -> None:
-        """A cell has come this far."""
+        """Note the progress of a cell."""
         with self._lock:
             self._fractions[identifier] = fraction
 

@@ -1,4 +1,4 @@
-"""How much a run may take before somebody has to say that it is meant."""
+"""The time and space that a run may take without --allow-long."""
 
 from collections.abc import Sequence
 from pathlib import Path

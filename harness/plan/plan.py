@@ -71,7 +71,7 @@ class Plan:
         return tuple(planned for planned in self.cells if planned.unsupported is None)
 
     def jobs(self, wanted: int) -> int:
-        """How many cells run at once: what is wanted, but never more than the testbed can."""
+        """The number of cells at once: as wanted, but at most what the testbed can run."""
         return min(wanted, self.testbed.jobs_max or wanted)
 
     def cost(self, jobs: int) -> Cost:

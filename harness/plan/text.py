@@ -1,4 +1,4 @@
-"""The plan as text: the same whatever the terminal."""
+"""The plan as text, the same for every terminal."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil

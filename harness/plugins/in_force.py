@@ -11,17 +11,17 @@ from rogue.harness.plugins.loading import load_plugins, loaded_plugins, unload_p
 from rogue.harness.plugins.source import PluginSource
 
 WAIT_LIMIT_S: Final = 3_600.0
-"""How long a cell waits for those of another version; one that lasts longer may well hang."""
+"""How long a cell waits for cells with another version. A cell that runs for longer may hang."""
 
 
 class _Users:
-    """Cells of this process: those that run with the plug-ins that are loaded, and those that wait."""
+    """Cells of this process: some run with the loaded plug-ins, others wait for another version."""
 
     def __init__(self) -> None:
         self.changed = Condition()
         self.count = 0
         self.queue: deque[object] = deque()
-        """Who came first stands first."""
+        """Cells that wait, in the order of their arrival."""
 
 
 _users = _Users()
@@ -29,10 +29,10 @@ _users = _Users()
 
 @contextmanager
 def in_force(sources: Sequence[PluginSource], limit_s: float = WAIT_LIMIT_S) -> Iterator[None]:
-    """Have these plug-ins loaded meanwhile; what else is loaded may have to go.
+    """Load these plug-ins for the time of the block, and unload others if they conflict.
 
-    One name means one thing in a process: who needs another version waits until nobody uses the first, and
-    whoever comes later waits behind. ConfigError says what is still in use after `limit_s` seconds.
+    One name means one thing in a process. A cell that needs another version waits until no cell uses the
+    first, and later cells wait behind it. After `limit_s` seconds a ConfigError says what is still in use.
     """
     with _users.changed:
         _enter(sources, limit_s)

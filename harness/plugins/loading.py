@@ -1,4 +1,4 @@
-"""Loads plug-ins into this process: each runs once, and what it registered is known, or taken back."""
+"""Loads plug-ins into this process: each runs once, and its registrations are kept or taken back."""
 
 import ast
 import inspect

@@ -20,7 +20,7 @@ OTHERS_IN_CPP: Final = (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx")
 
 @dataclass(frozen=True, slots=True)
 class PluginSource:
-    """A plug-in before anybody ran it."""
+    """A plug-in that has not run yet."""
 
     file: str
     """Where it was, as it was named."""

@@ -1,4 +1,4 @@
-"""Plug-ins of a run that is there already: code, perhaps somebody else's, which runs only if it is named."""
+"""Plug-ins of an existing run: code, perhaps of another author, that runs only if it is named."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
 
 
 def changed_plugins(records: Sequence[PluginRecord]) -> list[str]:
-    """The files that have no longer the text that a run keeps; one that is gone is none of them."""
+    """The files whose text differs from the one that a run keeps; a missing file does not count."""
     changed = []
     for record in records:
         try:
@@ -76,7 +76,7 @@ def changed_plugins(records: Sequence[PluginRecord]) -> list[str]:
 def _untrusted(
     records: Sequence[PluginRecord], known: Sequence[PluginSource], trust: Trust
 ) -> list[PluginRecord]:
-    """Those that nobody has said may run."""
+    """The plug-ins that the user has not allowed to run."""
     trusted = {source.identity for source in known}
     return [] if trust.is_whole else [each for each in records if source_of(each).identity not in trusted]
 

@@ -1,4 +1,4 @@
-"""Models of RDMA cards: what drivers call them, and what they are."""
+"""Models of RDMA cards, with their drivers' names."""
 
 from typing import Final, NamedTuple
 

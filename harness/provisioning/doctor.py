@@ -1,4 +1,4 @@
-"""Looks at every node and judges what is found."""
+"""Gathers facts from every node and judges them."""
 
 from pathlib import Path
 

@@ -13,7 +13,7 @@ _WRAPPING: Final = re.compile(
     r'^(?:Task failed: )?(?:Data could not be sent to remote host "[^"]*"\. Make sure this host can be '
     r"reached over ssh: |Failed to connect to the host via ssh: )?(?:ssh: )?"
 )
-"""Words of Ansible's around what SSH or a module has to say."""
+"""Ansible's words around the message of SSH or of a module."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What facts about the nodes mean: whether they can measure, and what is in the way."""
+"""Judges facts about the nodes: whether they can measure, and what prevents it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -159,7 +159,7 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
 
 
 def _advice_on_mtu(host: Host) -> str:
-    """Provisioning sets it; what the switch between cards takes is for whoever set up the network."""
+    """Provisioning sets the MTU of nodes; the owner of the network sets the MTU of its switches."""
     is_soft = host.variables.rdma_device_kind == "soft_roce"
     where = "where the switch takes packets of that size, or correct experiment_mtu"
     return _PROVISION if is_soft else f"{_PROVISION}, {where}"
@@ -192,7 +192,7 @@ def _card(host: Host, port: Facts) -> Iterator[Finding]:
         yield Finding(host.name, what, "a device in software", "a card", advice)
     if is_card and model and model not in CARDS:
         expected = f"one of {', '.join(CARDS)}"
-        advice = "go on, but nobody has checked how this card counts and limits"
+        advice = "go on, but this card's counters and limiters are unchecked"
         yield Finding(host.name, what, f"a card {model}", expected, advice, refuses=False)
 
 

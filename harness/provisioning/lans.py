@@ -23,7 +23,7 @@ class Lan:
 
 
 def choose_lan(manifest: Manifest, name: str | None) -> Lan:
-    """The LAN of that name, or the only one; UsageError if there is none, or nobody says which."""
+    """The LAN of that name, or the only one; UsageError if there is none, or several without a name."""
     place = f"manifest {manifest.path}"
     found = list(lans_of(manifest))
     there = "; ".join(map(str, found))

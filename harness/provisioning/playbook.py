@@ -42,7 +42,7 @@ _SSH_ARGUMENTS: Final = tuple(f"ANSIBLE_SSH_{kind}ARGS" for kind in ("", "COMMON
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Which playbook, for whom, with what."""
+    """A playbook, its hosts and its variables."""
 
     playbook: str
     title: str

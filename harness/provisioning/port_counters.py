@@ -43,7 +43,7 @@ def port_counters(disciplines: list[dict[str, Any]], filtered_packets: int) -> P
 
 
 def waiting_packets(disciplines: list[dict[str, Any]]) -> int:
-    """Packets in the queue of one interface and on the cable behind it, which netem stands for."""
+    """Packets in the queue of one interface and on the cable behind it, which netem emulates."""
     return next((int(each["qlen"]) for each in disciplines if each.get("root")), 0)
 
 

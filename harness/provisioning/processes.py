@@ -24,7 +24,7 @@ def find_processes(word: str) -> Iterator[int]:
 
 
 def end_processes(directory: Path) -> None:
-    """Kill every process that names a file below a directory nobody else knows; wait until they are gone."""
+    """Kill every process that names a file below a private directory; wait until all have ended."""
     for _ in range(_LOOKS_MAX):
         pids = list(find_processes(f"{directory}/"))
         if not pids:

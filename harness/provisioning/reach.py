@@ -15,16 +15,16 @@ from rogue.remote.login import Login
 from rogue.remote.shell import Shell, connect
 
 REACH_LIMIT_S: Final = 30.0
-"""For each step of logging in, and for each reply; a node that is silent for so long is left out."""
+"""The limit of each step of a login, and of each reply. A node that is silent for longer is left out."""
 PYTHON: Final = "/usr/bin/python3"
 ANYTHING: Final = "true"
-"""A command that somebody may run as root who may run all."""
+"""A command that every user with full sudo rights may run as root."""
 ResultT = TypeVar("ResultT")
 
 
 @dataclass(slots=True)
 class Reached:
-    """What going there has shown."""
+    """The results of logging in to nodes."""
 
     clocks: dict[str, ClockOffset] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ def reach(logins: Iterable[Login], commands: Mapping[str, str]) -> Reached:
 
 
 def _begin(work: Callable[[], ResultT]) -> Future[ResultT]:
-    """Do it in a thread for which nobody waits when Ctrl-C ends this process."""
+    """Run it in a thread that Ctrl-C does not wait for."""
     future: Future[ResultT] = Future()
 
     def run() -> None:

@@ -86,7 +86,7 @@ def _is_harmless(name: str, value: str) -> bool:
 
 
 def _is_users_own(config: str) -> bool:
-    """Whether it is called by its place there, and is there: a link elsewhere is somebody's to change."""
+    """Whether path and target are below the user's own directories: others may change other targets."""
     if config == NO_CONFIG:
         return True
     place = at_home(config)

@@ -14,7 +14,7 @@ _UNBOUNDED_BYTES: Final = 1_000_000_000
 
 
 def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings]:
-    """Settings by port, for the ports that the topology uses; UsageError if the switch lacks one.
+    """Settings by port, for the ports of the topology; UsageError if the switch does not have one.
 
     Where the switch is not ours there are none to set; but a LAN is taken for one switch, unless the
     inventory says otherwise.

@@ -48,7 +48,7 @@ def discard_all_unfinished(cells: Path) -> None:
 
 
 def _discard(leftover: Path) -> None:
-    """Remove a directory, or whatever somebody has put in its place; what a link leads to stays."""
+    """Remove a directory, or any file in its place; the target of a link stays."""
     if leftover.is_symlink() or leftover.is_file():
         leftover.unlink()
     else:

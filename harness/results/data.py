@@ -40,7 +40,7 @@ def _kept(run: Path, record: DataRecord) -> DataSource:
 
 
 def changed_data(manifest: Manifest) -> list[str]:
-    """The files that are no longer as they were when the run was begun; one that is gone is none of them."""
+    """The files that have changed since the run was begun; a missing file does not count."""
     here = Path(manifest.source.file).parent
     changed = []
     for record in manifest.data:

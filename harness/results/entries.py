@@ -1,4 +1,4 @@
-"""What stands in a run's directory, whoever put it there: looked at with bounds, and never opened."""
+"""The entries of a run's directory: listed with bounds, and never opened."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from typing import Final
 from rogue.reports.files import TABLE_BYTES_MAX
 
 DEPTH_MAX: Final = 16
-"""Of a path below a run: our own files stand at most four levels deep."""
+"""The deepest path below a run: our own files are at most four levels deep."""
 ENTRIES_MAX: Final = 2_000_000
 """A run of 50 000 cells, the most that are planned, has fewer."""
 FILE: Final = "a file"

@@ -19,7 +19,7 @@ DEFAULT_OUT: Final = Path("results")
 """Where runs are unless said otherwise."""
 SIGNATURE: Final = f"{MANIFEST}.sig"
 LOOK_SECONDS: Final = 0.2
-"""Longer than anybody who only looks at a lock has it."""
+"""Longer than a process holds the lock that only tests whether it is free."""
 
 
 def create_run_directory(out: Path, experiment: str, now: datetime) -> Path:

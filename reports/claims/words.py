@@ -17,7 +17,7 @@ def published_text(claim: Claim) -> str:
 
 
 def expected_text(claim: Claim, reference: MeanInterval) -> str:
-    """Write on which side of what a measurement should lie, as a sentence."""
+    """Write which side of the reference a measurement should lie on."""
     assert claim.direction is not None, "the claim's own validation demands a direction"
     than = claim.direction.than
     rival = f" ({reference_text(than)}{_spread(claim, reference)})" if than else ""
@@ -25,7 +25,7 @@ def expected_text(claim: Claim, reference: MeanInterval) -> str:
 
 
 def measured_text(claim: Claim, measured: MeanInterval) -> str:
-    """Write what was measured: mean, number of runs, and between what it lies."""
+    """Write what was measured: the mean, the number of runs, the interval."""
     mean = quantity_text(measured.mean, unit_of(claim))
     spread = _spread(claim, measured) or (", which gives no interval" if measured.n == 1 else "")
     return f"{mean}, mean of {counted(measured.n, 'run')}{spread}"

@@ -20,7 +20,7 @@ from rogue.reports.view import CellView
 PORTS_MAX: Final = 16
 BINS: Final = 120
 LEAST_BYTES: Final = 100
-"""What the lightest shade stands for: less than a packet."""
+"""The queue of the lightest shade: less than a packet."""
 LEVELS: Final = 6
 """Shades between the lightest and the darkest."""
 ROW_INCHES: Final = 0.22

@@ -100,7 +100,7 @@ def _events(view: CellView) -> pd.DataFrame:
 
 
 def _sent_again_bytes(view: CellView) -> float | None:
-    """Return the payload that was sent again in all; None where nobody knows."""
+    """Return the payload that was sent again in all; None if it is not known."""
     flows = view.table("flows")
     assert flows is not None, "only cells with flows are drawn"
     known = flows["retransmitted_bytes"].dropna()

@@ -14,7 +14,7 @@ class State(StrEnum):
     PARTIAL = "partial"
     RUNNING = "running"
     STOPPED = "killed"
-    """The run's manifest says that it runs, but nobody works on it."""
+    """The run's manifest says that it runs, but no process works on it."""
     DAMAGED = "damaged"
     REPORT = "report"
     """A report over several runs."""

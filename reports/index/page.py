@@ -44,7 +44,7 @@ class Group:
 
 
 def write_index(results: Path, entries: Sequence[Entry]) -> Path:
-    """Write `index.html` into a results directory; a page of somebody else's is left alone."""
+    """Write `index.html` into a results directory; a page that this project did not write stays."""
     path = results / INDEX
     if path.is_symlink() or (path.exists() and not _is_ours(path)):
         raise ReportError(

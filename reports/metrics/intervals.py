@@ -16,7 +16,7 @@ from scipy.special import ndtr, stdtrit
 LEVEL_WITHIN: Final = 0.01
 """Means that differ by less than this share of the larger one are level, however narrow the intervals."""
 SINGLE_VALUES_MAX: Final = 3
-"""Up to this many runs have no interval: their single values are told instead."""
+"""Up to this many runs have no interval: the report shows their single values instead."""
 RESAMPLES: Final = 10_000
 _SEED: Final = 1
 
@@ -24,12 +24,12 @@ Values = NDArray[np.float64]
 
 
 class MeanInterval(NamedTuple):
-    """The mean of `n` runs and between what it lies.
+    """The mean of `n` runs, with its interval.
 
-    `low` and `high` are the 95 % interval of the mean; up to SINGLE_VALUES_MAX runs, the least and the
-    largest of the `values`; None for a single run. A value is infinite where the quantity never
-    came: the median of probes of which most were lost. Then the mean is infinite, too, and there is no
-    interval.
+    `low` and `high` are the ends of the 95 % interval of the mean. For up to SINGLE_VALUES_MAX runs they are
+    the least and the largest of the `values`, for a single run None. A value is infinite where the quantity
+    never came, such as the median of probes of which most were lost. Then the mean is infinite, too, and
+    there is no interval.
     """
 
     mean: float

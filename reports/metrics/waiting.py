@@ -68,7 +68,7 @@ def critical_moving_share(view: CellView, interval_ns: int) -> float | None:
 
 
 def _covered_ns(start_ns: Floats, end_ns: Floats) -> float:
-    """Return the time in which at least one was under way: who waits for a start overlaps with that."""
+    """Return the time in which at least one was under way; transfers that wait for a start may overlap."""
     order = np.argsort(start_ns)
     start_ns, end_ns = start_ns[order], end_ns[order]
     so_far_ns = np.concatenate([start_ns[:1], np.maximum.accumulate(end_ns)[:-1]])

@@ -79,7 +79,7 @@ class TcpReceiver:
         return count
 
     def _await_more(self) -> None:
-        """Be woken when enough is there, or the rest of the transfer, or the window is full."""
+        """Set the wake-up: enough bytes, the rest of the transfer, or a full window."""
         awaited_bytes = min(_WAKE_BYTES, max(1, self._left_bytes))
         if awaited_bytes != self._awaited_bytes:
             self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, awaited_bytes)

@@ -8,7 +8,7 @@ from rogue.agent.baselines.errors import BaselineUnavailable
 
 _CONNECT_TIMEOUT_S = 30.0
 _BACKLOG = 128
-"""The peer alone connects, and whoever would like to keep it out."""
+"""Connections that may wait: the peer's, and those of hosts that try to keep it out."""
 _INFO_BYTES = 232
 _WORDS = struct.Struct("=8x24I")
 _BYTES = struct.Struct("=QQ")

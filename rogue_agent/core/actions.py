@@ -87,7 +87,7 @@ class SendPeer(NamedTuple):
 
 
 class ConnectionFailed(NamedTuple):
-    """The connection is lost for good, said once, before its transfers are reported as failed."""
+    """The connection is lost. This comes once, before its transfers are reported as failed."""
 
     reason: str
 

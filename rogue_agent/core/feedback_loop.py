@@ -93,7 +93,7 @@ class FeedbackLoop:
         return self.rate_bps if rate_bps is None else self._limiter.rounded_up(rate_bps)
 
     def on_rate_set(self, effective_bps: int) -> None:
-        """The limiter now applies this rate; a change that nobody asked for starts a hold-off as well.
+        """The limiter now applies this rate; an unrequested change starts a hold-off as well.
 
         A limiter that rounds up may name a rate above the line's, which the line does not carry.
         """
@@ -104,7 +104,7 @@ class FeedbackLoop:
         self.rate_bps = self._coming_bps = rate_bps
 
     def rounded_up(self, rate_bps: int) -> int:
-        """Return what the limiter makes of a rate, where nobody reports the effective one."""
+        """Return the limiter's effective rate, where it does not report one."""
         return rate_bps if self._limiter is None else self._limiter.rounded_up(rate_bps)
 
     def restart(self) -> None:

@@ -38,7 +38,7 @@ def tag_of(imm: int) -> int:
 
 
 def transfer_immediate(transfer_id: int) -> int:
-    """What the last verb of a transfer carries, so that its receiver is told when all of it is there."""
+    """The immediate of a transfer's last verb, by which its receiver learns that all of it has arrived."""
     return transfer_id & _VALUE_MASK
 
 

@@ -141,7 +141,7 @@ class Lane:
         return self._sample(now, batch, completed_ns, actions)
 
     def is_retired(self, wr_id: int) -> bool:
-        """Whether a verb was on a queue pair that has been given up: what becomes of it means nothing."""
+        """Whether a verb was on a queue pair that has been given up, so that its completion means nothing."""
         return wr_id <= self._retired_wr_id
 
     def on_failed(self, wr_id: int, status: str) -> None:

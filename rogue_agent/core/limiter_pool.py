@@ -48,19 +48,19 @@ class LimiterPool:
 
     @property
     def deadline_ns(self) -> HostNs | None:
-        """When `on_timer` must be called: at the end of the longest turn, if somebody waits."""
+        """When `on_timer` must be called: at the end of the longest turn, if a flow waits."""
         turns = [since_ns for key, (_, since_ns) in self._held.items() if key not in self._revoked]
         if len(self._waiting) <= len(self._revoked) or not turns:
             return None
         return HostNs(min(turns) + self._turn_ns)
 
     def take(self) -> int | None:
-        """Take a limiter out of the pool for good; None if none is free."""
+        """Take a limiter out of the pool until the end; None if none is free."""
         return self._free.pop() if self._free else None
 
     @property
     def is_empty(self) -> bool:
-        """Whether every limiter has been taken out for good."""
+        """Whether every limiter has been taken out."""
         return not self._free and not self._held
 
     def actions(self) -> list[PoolAction]:

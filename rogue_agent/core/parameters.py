@@ -49,7 +49,7 @@ def override(parameters: P, overrides: Mapping[str, object]) -> P:
 
 
 def _check(declared: Field[object], default: object, value: object) -> None:
-    """Accept a value of the default's type and within bounds; a whole number may stand for a fraction."""
+    """Accept a value of the default's type and within bounds; an integer is accepted for a fraction."""
     allowed = (int, float) if isinstance(default, float) else (type(default),)
     if type(value) not in allowed:
         raise SettingsError(declared.name, value, f"a value of type {type(default).__name__}")

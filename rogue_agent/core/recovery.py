@@ -173,7 +173,7 @@ class Recovery:
             self._ask_about_others(actions)
 
     def stop(self, actions: list[Action]) -> None:
-        """The connection is lost for good: nothing that is still on its way may start again."""
+        """The connection is lost: what is still on its way must not start it again."""
         self._is_stopped = True
         self.deadline_ns = None
         for pair in self._pairs:

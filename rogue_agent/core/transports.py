@@ -58,7 +58,7 @@ def rogue_uc(line_rate_bps: int) -> TransportSettings:
 
 
 def roce_uc(line_rate_bps: int) -> TransportSettings:
-    """Native RoCE over UC: two 1 MiB verbs in the NIC, and nobody looks whether they arrive."""
+    """Native RoCE over UC: two 1 MiB verbs in the NIC, without a check that they arrive."""
     return replace(roce(line_rate_bps), transport="roce-uc", service="uc")
 
 

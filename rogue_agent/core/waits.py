@@ -1,4 +1,4 @@
-"""Who waits for what: steps that may be taken when all of their causes have happened, each after a pause."""
+"""Waiters and their causes: a waiter is free when all of its causes have happened, each after a pause."""
 
 from collections import defaultdict
 from collections.abc import Hashable
@@ -17,27 +17,27 @@ class _Wait(Generic[CauseT]):
 
 
 class Waits(Generic[WaiterT, CauseT]):
-    """Counts what each waiter still misses; a cause happens once, and is forgotten then."""
+    """Counts the causes that each waiter misses. A cause happens once."""
 
     def __init__(self) -> None:
         self._waits: dict[WaiterT, _Wait[CauseT]] = {}
         self._followers: dict[CauseT, list[tuple[WaiterT, int]]] = defaultdict(list)
 
     def add(self, waiter: WaiterT, cause: CauseT, pause_ns: int) -> None:
-        """Have somebody wait for a cause that has not happened yet, and for a pause after it."""
+        """Let a waiter wait for a cause that has not happened yet, and for a pause after it."""
         self._followers[cause].append((waiter, pause_ns))
         self._waits.setdefault(waiter, _Wait()).missing += 1
 
     def __bool__(self) -> bool:
-        """Whether anybody waits for anything."""
+        """Whether any waiter waits."""
         return bool(self._followers)
 
     def is_awaited(self, cause: CauseT) -> bool:
-        """Whether anybody waits for this."""
+        """Whether any waiter waits for this cause."""
         return cause in self._followers
 
-    def happen(self, cause: CauseT, now_ns: int) -> list[WaiterT]:
-        """Take note of a cause; return who misses nothing more."""
+    def on_cause(self, cause: CauseT, now_ns: int) -> list[WaiterT]:
+        """Note that a cause has happened; return the waiters that it frees."""
         free: list[WaiterT] = []
         for waiter, pause_ns in self._followers.pop(cause, ()):
             wait = self._waits[waiter]
@@ -49,14 +49,14 @@ class Waits(Generic[WaiterT, CauseT]):
         return free
 
     def is_free(self, waiter: WaiterT) -> bool:
-        """Whether a waiter misses nothing more."""
+        """Whether all causes of a waiter have happened."""
         return not self._waits[waiter].missing
 
     def not_before_ns(self, waiter: WaiterT) -> int:
-        """Until when the pauses of what has happened so far keep a waiter."""
+        """The instant at which the pauses after a waiter's causes end."""
         return self._waits[waiter].not_before_ns
 
     def last(self, waiter: WaiterT) -> CauseT | None:
-        """The cause whose pause ended last so far; None for whoever waits for nothing."""
+        """The cause whose pause ended last so far; None if the waiter waits for nothing."""
         wait = self._waits.get(waiter)
         return None if wait is None else wait.last

@@ -9,7 +9,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Poller:
-    """Calls whoever watches a descriptor, once per turn."""
+    """Calls the watchers of ready descriptors, once per turn."""
 
     def __init__(self, clock: Callable[[], HostNs]) -> None:
         self._clock = clock
@@ -20,7 +20,7 @@ class Poller:
         self.waiting_ns = 0
 
     def now(self) -> HostNs:
-        """The time, as those who watch are told it."""
+        """The time that watchers get."""
         return self._clock()
 
     def be_punctual(self) -> None:
@@ -37,7 +37,7 @@ class Poller:
         self._poll.register(descriptor, events)
 
     def is_watched(self, descriptor: int) -> bool:
-        """Whether anybody watches it."""
+        """Whether the descriptor has a watcher."""
         return descriptor in self._watchers
 
     def leave(self, descriptor: int) -> None:

@@ -126,7 +126,7 @@ class RecordedConnection(Connection):
 
 
 def _described_peer(peer: Peer) -> dict[str, object]:
-    """With the seal's nonces: their connection is over when anybody reads this."""
+    """With the seal's nonces; their connection is over before a log is read."""
     nonces = None if peer.seal is None else peer.seal.nonces
     return {**peer._asdict(), "link": asdict(peer.link), "seal": nonces}
 

@@ -38,7 +38,7 @@ class NicLimiters:
         self._is_settling = False
 
     def dedicate(self, ends: Sequence[NicQueuePair]) -> None:
-        """Give these queue pairs, which take turns themselves, a limiter of their own for good."""
+        """Give these queue pairs a limiter of their own until the end."""
         self._use(ends, self._take(ends))
 
     def leave_unlimited(self, ends: Sequence[NicQueuePair]) -> None:

@@ -16,7 +16,7 @@ Pair = tuple[NicQueuePair, NicQueuePair]
 """The requester's end and the passive one."""
 
 NO_LIMITERS: Mapping[str, NicLimiters] = {}
-"""Each queue pair has a limiter of its own, or at least nobody looks after it."""
+"""Each queue pair has a limiter of its own, or its limiter is not managed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class SimulatedPath:
         return replace(self, has_memory=True)
 
     def peer(self, link: LinkFacts) -> Peer:
-        """What the connection is told of the other end, whose NIC port is `link`."""
+        """The connection's facts about the other end, whose NIC port is `link`."""
         shadow = None if self.shadow is None else QueuePairNumbers(*(end.qp_num for end in self.shadow))
         return Peer(link, self.main[1].qp_num, shadow, self.seal)
 

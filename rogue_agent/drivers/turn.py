@@ -1,4 +1,4 @@
-"""A flow that takes turns at limiters of which its NIC has too few: what it says, and what it is told."""
+"""A flow that takes turns at limiters of which its NIC has too few: its messages and their replies."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -66,7 +66,7 @@ def _port(port: PortAddress) -> dict[str, object]:
 
 
 def _address(gid: str) -> str:
-    """The IP address that a GID stands for."""
+    """The IP address in a GID."""
     parsed = ipaddress.IPv6Address(gid)
     return str(parsed.ipv4_mapped or parsed)
 

@@ -21,7 +21,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 
 
 class Stream(Protocol):
-    """What carries the bytes: a paramiko channel or a socket, with a timeout set by whoever opened it."""
+    """The channel of the bytes: a paramiko channel or a socket, with a timeout set by its opener."""
 
     def sendall(self, data: bytes, /) -> None:
         """Send everything."""
@@ -83,7 +83,7 @@ class AgentClient:
         self.request(Stop(), Stopped)
 
     def _next_reply(self, request_type: str) -> Message:
-        """Return the next reply; what is said unasked is noted."""
+        """Return the next reply; note errors that no request caused."""
         try:
             while True:
                 reply = decode(self._next_line(), REPLY_TYPES)

@@ -1,4 +1,4 @@
-"""Leads all agents of one cell from within a kernel whose clock is virtual, where nobody outside may help.
+"""Leads all agents of one cell from inside a kernel with a virtual clock, without help from outside.
 
 What is to be done stands in a folder, and what came of it is left there (`orders.py`). Nothing is asked of
 the outside while time runs.
@@ -278,7 +278,7 @@ class _Conductor:
             self.told_ns = now_ns
 
     def _tell_every_ns(self) -> int:
-        """A cell that takes longer than it should is told of ever less often."""
+        """Report the progress of a late cell ever less often."""
         return max(self.orders.tell_every_ns, self.told_ns // _TELLS)
 
     def _act_until(self, start_ns: int, until_ns: int, due: "deque[TimedCommand]") -> None:
@@ -312,7 +312,7 @@ class _Conductor:
 
 
 def replace_text(file: Path, text: str) -> None:
-    """Write a file that somebody may be reading: he sees the text before or this one, and never a part."""
+    """Write a file in one step: a reader sees the old text or the new one, never a part."""
     fresh = file.with_name(f"{file.name}.new")
     fresh.write_text(text)
     fresh.replace(file)

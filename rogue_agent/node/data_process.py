@@ -26,8 +26,8 @@ from rogue.agent.node.messages import (
     Results,
     RoleRequest,
 )
-from rogue.agent.node.moments import moments_of
 from rogue.agent.node.role import Role, RoleState
+from rogue.agent.node.transfer_events import transfer_events_of
 from rogue.agent.node.wire import REQUEST_TYPES, LineReader, decode, encode
 
 _CHUNK_BYTES = 65_536
@@ -53,7 +53,7 @@ class DataProcess:
         self._is_over = False
 
     def serve(self) -> int:
-        """Go round until nobody is there to reply to."""
+        """Serve requests until the supervisor closes the connection."""
         poller = self._workplace.poller
         poller.watch(self._source, self._read)
         with ExitStack() as stack:
@@ -112,11 +112,11 @@ class DataProcess:
         if role is None:
             if not isinstance(request, Prepare):
                 raise MessageError(f"{request.wire_type} before prepare")
-            moments = moments_of(request, workplace.spool, workplace.poller)
-            if moments is not None:
-                stack.callback(moments.close)
-            end = self._open_end(request, replace(workplace, moments=moments), stack)
-            self._role = Role(request, end, workplace.clock, moments)
+            events = transfer_events_of(request, workplace.spool, workplace.poller)
+            if events is not None:
+                stack.callback(events.close)
+            end = self._open_end(request, replace(workplace, transfer_events=events), stack)
+            self._role = Role(request, end, workplace.clock, events)
             return end.introduce(request.role)
         if role.trouble is not None and not isinstance(request, Heartbeat):
             raise role.trouble

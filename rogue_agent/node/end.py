@@ -12,7 +12,7 @@ from rogue.agent.drivers.spool import Spool
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 from rogue.agent.node.messages import Prepared
-from rogue.agent.node.moments import Moments
+from rogue.agent.node.transfer_events import TransferEvents
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Workplace:
     """What a data process brings to its end.
 
     `pyverbs` loads it when it is needed. `clock` is for timers, `stamp` for posts and completions.
-    `ports` are those found already; none means that they are looked for. `moments`: what is told of the
-    role's transfers, and what they wait for; None where nobody waits.
+    `ports` are those found already; none means that they are looked for. `transfer_events`
+    are those of the role's transfers; None if no transfer waits for another.
     """
 
     pyverbs: Callable[[], Pyverbs]
@@ -31,7 +31,7 @@ class Workplace:
     clock: Callable[[], HostNs]
     stamp: Callable[[], NicNs]
     ports: Sequence[PortAddress] = ()
-    moments: Moments | None = None
+    transfer_events: TransferEvents | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Report:
 
 
 class End(ABC):
-    """One end of a flow. It watches its own descriptors; whoever runs the loop calls `on_time`."""
+    """One end of a flow. It watches its own descriptors; the event loop calls `on_time`."""
 
     is_requester: bool
 

@@ -12,7 +12,7 @@ _CREDENTIALS = struct.Struct("=iII")
 
 
 def listener_at(place: Path, kind: socket.SocketKind = socket.SOCK_SEQPACKET) -> socket.socket:
-    """A socket that nobody but this user can connect to; it is there before anybody listens to it."""
+    """A socket that only this user can connect to; it exists before it listens."""
     listener = socket.socket(socket.AF_UNIX, kind)
     place.unlink(missing_ok=True)
     before = os.umask(_ONLY_OWNER)

@@ -171,7 +171,7 @@ class Prepared(RoleReply):
 
 @dataclass(frozen=True)
 class Connect(RoleRequest):
-    """Connect to the other end, which is told as it introduced itself; the responder comes first."""
+    """Connect to the other end, which has introduced itself; the responder connects first."""
 
     wire_type: ClassVar[str] = "connect"
     peer: Prepared = field(metadata=_takes(Nested(Prepared)))
@@ -237,7 +237,7 @@ class Heartbeat(RoleRequest):
 
 @dataclass(frozen=True)
 class Result(RoleRequest):
-    """Ask what became of the flow; a requester replies once it has finished.
+    """Ask for the results of the flow; a requester replies once it has finished.
 
     checksum_bytes: how much of the memory is summed up, from its start; null for all of it.
     """

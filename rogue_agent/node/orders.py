@@ -1,4 +1,4 @@
-"""What a conductor is told before its kernel starts, and what it leaves behind: files of a folder."""
+"""A folder's files: a conductor's orders, written before its kernel starts, and its account."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -13,7 +13,7 @@ ACCOUNT = "account.json"
 SAMPLES = "queues.csv"
 COUNTS = "counts.json"
 REACHED = "reached"
-"""How many nanoseconds after its start the cell is; written anew while it runs, for whoever waits outside."""
+"""Nanoseconds since the start of the cell; rewritten while it runs, for the process outside."""
 FILES = "files"
 """A folder: the files of each role, called `role.name`."""
 _WORDS = Text(".*", 100_000)
@@ -68,7 +68,7 @@ class Orders:
     """Major number of the qdisc that is a port's queue."""
     sample_interval_ns: int
     tell_every_ns: int
-    """How often it is told how far time has come."""
+    """How often progress is written."""
     limit_ms: int
     """What an agent gets for each request, of the kernel's time."""
     hung_after_ns: int

@@ -23,7 +23,7 @@ from rogue.agent.node.messages import (
     Start,
     Started,
 )
-from rogue.agent.node.moments import Moments
+from rogue.agent.node.transfer_events import TransferEvents
 
 
 @unique
@@ -44,13 +44,13 @@ _STARTED = frozenset({RoleState.WAITING, RoleState.RUNNING, RoleState.FINISHED, 
 class Role:
     """Carries out requests about one end, and runs it from its start to the end of its time.
 
-    `trouble` is the error that ended it, if one did. `moments`: what transfers wait for, here and elsewhere.
+    `trouble` is the error that ended it, if one did. `events`: those that transfers wait for.
     """
 
     def __init__(
-        self, request: Prepare, end: End, clock: Callable[[], HostNs], moments: Moments | None = None
+        self, request: Prepare, end: End, clock: Callable[[], HostNs], events: TransferEvents | None = None
     ) -> None:
-        self._moments = moments
+        self._events = events
         self._tells_arrivals = "arrival" in request.tells
         self._name = request.role
         self._verb = request.verb
@@ -92,13 +92,13 @@ class Role:
             self._finish(now)
 
     def fail(self, trouble: Exception) -> None:
-        """Something went wrong for good: the next requests hear of it."""
+        """Note an error that ends the role; the replies to further requests report it."""
         self.trouble = self.trouble or trouble
         self.state = RoleState.FAILED
         self._ended_ns = self._clock()
         self._end.on_failure()
-        if self._moments is not None:
-            self._moments.close()
+        if self._events is not None:
+            self._events.close()
 
     def handle(self, request: Message) -> Message:
         """Carry out one request."""
@@ -136,12 +136,12 @@ class Role:
 
     def _wait(self, request: After) -> Loaded:
         """Have transfers wait that are loaded already."""
-        if self._moments is None:
+        if self._events is None:
             raise MessageError("after: this role was not prepared to tell of its transfers, nor to wait")
         if any(number >= len(self._arrivals) for number, _, _ in request.waits):
             raise MessageError("after.waits: a transfer waits that is none of the arrivals")
-        self._moments.wait(request)
-        return Loaded(self._name, len(self._moments.held))
+        self._events.wait(request)
+        return Loaded(self._name, len(self._events.held))
 
     def _start(self, request: Start) -> Started:
         if self.state in _STARTED:
@@ -162,7 +162,7 @@ class Role:
             raise MessageError("start before load")
         if load is None:
             arrivals = tuple((HostNs(start_ns + after_ns), size) for after_ns, size in self._arrivals)
-            held = frozenset[int]() if self._moments is None else self._moments.held
+            held = frozenset[int]() if self._events is None else self._events.held
             return Schedule(
                 0,
                 start_ns,
@@ -186,8 +186,8 @@ class Role:
 
     def _finish(self, now: HostNs) -> None:
         self._end.finish(now)
-        if self._moments is not None:
-            self._moments.end()
+        if self._events is not None:
+            self._events.end()
         self._ended_ns = now
         self.state = RoleState.FINISHED
 

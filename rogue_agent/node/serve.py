@@ -102,7 +102,7 @@ def spool_place() -> Path:
 
 
 def let_caller_read(directory: Path) -> None:
-    """Let the user who started us through sudo, and nobody else, read the files that are fetched later."""
+    """Let only the user who started the agent through sudo read the files that are fetched later."""
     group = os.environ.get("SUDO_GID", "")
     if group.isdecimal():
         os.chown(directory, -1, int(group))
@@ -111,7 +111,7 @@ def let_caller_read(directory: Path) -> None:
 
 @contextmanager
 def _locked(directory: Path, how: int = 0) -> Iterator[None]:
-    """Lock a directory; OSError if `how` says not to wait and somebody else has."""
+    """Lock a directory; OSError if `how` says not to wait and another process has it."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
@@ -130,7 +130,7 @@ def _supervise(work_on: Work, directory: Path) -> int:
 
 
 def import_pyverbs() -> None:
-    """Import it before forking, if there is any; whoever needs it and has none will be told."""
+    """Import pyverbs before forking, if it is there; a role that needs it reports if it is missing."""
     with suppress(VerbsUnavailable):
         load()
 

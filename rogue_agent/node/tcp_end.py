@@ -124,10 +124,10 @@ class TcpSenderEnd(TcpEnd):
     def begin(self, start_ns: HostNs, schedule: Schedule | None) -> None:
         """Follow the schedule."""
         assert self._sender is not None and schedule is not None, "a requester is connected"
-        moments = self._workplace.moments
-        if moments is not None:
-            moments.attach(self._sender.release)
-        self._sender.follow(schedule, moments)
+        events = self._workplace.transfer_events
+        if events is not None:
+            events.attach(self._sender.release)
+        self._sender.follow(schedule, events)
 
     @property
     def deadline_ns(self) -> HostNs | None:
@@ -179,7 +179,7 @@ class TcpSenderEnd(TcpEnd):
 
 
 class TcpReceiverEnd(TcpEnd):
-    """Listens, and receives from the peer that it was told about, and nobody else.
+    """Listens, and receives from its peer alone.
 
     Whoever connects from the peer's address is a candidate until its first bytes are there. They must be the
     token: an address is everybody's on that computer. The peer says it as soon as it is connected, so that of
@@ -232,8 +232,8 @@ class TcpReceiverEnd(TcpEnd):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
         self._connection = connection
         memory = memoryview(self._memory.mapped)
-        moments = self._workplace.moments
-        on_arrival = None if moments is None else moments.on_arrival
+        events = self._workplace.transfer_events
+        on_arrival = None if events is None else events.on_arrival
         self._receiver = TcpReceiver(connection, memory, self._meter, self._token, on_arrival)
         self._workplace.poller.watch(connection.fileno(), self._on_readable)
         self._turn_candidates_away()

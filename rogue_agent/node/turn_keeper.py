@@ -79,7 +79,7 @@ class Lending:
 
 
 class TurnKeeper:
-    """Serves a listening socket until `source` ends, which is the end of whoever started it.
+    """Serves a listening socket until `source` ends, which is when its starter ends.
 
     `refusal`: why nobody gets a limiter; each that comes is told, and sent away.
     """
@@ -112,7 +112,7 @@ class TurnKeeper:
             flow.close()
 
     def turn(self) -> None:
-        """Wait for somebody to say something, or for the end of a turn, and deal with it."""
+        """Wait for a message or the end of a turn, and handle it."""
         self._poller.turn(self._pool.deadline_ns)
         self._pool.on_timer(self._poller.now())
         self._tell()
@@ -153,7 +153,7 @@ class TurnKeeper:
             self._drop(key, now)
 
     def _drop(self, key: int, now: HostNs) -> None:
-        """Lift what a flow had; whoever gets it next is told after that."""
+        """Lift a flow's limit; the next flow hears of its turn after that."""
         flow = self._flows.pop(key)
         self._poller.leave(flow.fileno())
         flow.close()

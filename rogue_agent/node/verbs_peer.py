@@ -48,7 +48,7 @@ def endpoint_plan(request: Prepare, settings: TransportSettings) -> EndpointPlan
 
 
 def drawer(request: Prepare) -> Callable[[int], int]:
-    """What draws this end's secrets: the system, or where nobody else is, a seed."""
+    """The source of this end's secrets: the system, or a seed where no other user is."""
     return secrets.randbits if request.secret_seed is None else Random(request.secret_seed).getrandbits
 
 
@@ -79,7 +79,7 @@ def seal_of(own_nonce: bytes, peer: Prepared, *, is_requester: bool) -> Seal:
 
 
 def peer_facts(peer: Prepared, endpoint: Endpoint, mtu_bytes: int) -> Peer:
-    """What the core is told of the other end."""
+    """The facts about the other end, for the core."""
     link = LinkFacts(
         peer.line_rate_bps,
         mtu_bytes,

@@ -110,10 +110,10 @@ class VerbsRequester(VerbsEnd):
                 f"at most {memory_bytes}, the buffers' size, which holds no whole verbs",
             )
         self._begin_counting(start_ns)
-        moments = self._base.workplace.moments
-        if moments is not None:
-            moments.attach(self._flow.release)
-        self._flow.follow(schedule, moments)
+        events = self._base.workplace.transfer_events
+        if events is not None:
+            events.attach(self._flow.release)
+        self._flow.follow(schedule, events)
 
     @property
     def deadline_ns(self) -> HostNs | None:
@@ -157,7 +157,7 @@ class VerbsRequester(VerbsEnd):
         super().finish(now)
 
     def _leave_turns(self, flow: VerbsFlow, now: HostNs) -> None:
-        """Leave the keeper once nothing of ours is outstanding; one that is gone is missed by nobody."""
+        """Leave the keeper once nothing of this flow is outstanding; a keeper that is gone needs no leave."""
         with suppress(LimiterError):
             flow.update_turn(now)
         if self._base.turns is not None and not flow.has_limiter:

@@ -33,7 +33,7 @@ class VerbsResponderEnd(VerbsEnd):
             self._meter,
             base.endpoint.queue.stamp,
             seal,
-            None if base.workplace.moments is None else base.workplace.moments.on_arrival,
+            None if base.workplace.transfer_events is None else base.workplace.transfer_events.on_arrival,
         )
         self._watch(
             CompletionPump(

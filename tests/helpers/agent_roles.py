@@ -25,8 +25,8 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
-from rogue.agent.node.moments import moments_of
 from rogue.agent.node.role import Role, RoleState
+from rogue.agent.node.transfer_events import transfer_events_of
 
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
 LIMIT_MS = 60_000
@@ -89,12 +89,12 @@ class Stage:
         """Prepare one role."""
         workplace = self.workplace(request.role)
         self.stack.callback(workplace.spool.close)
-        moments = moments_of(request, workplace.spool, workplace.poller)
-        if moments is not None:
-            self.stack.callback(moments.close)
-        workplace = replace(workplace, moments=moments)
+        events = transfer_events_of(request, workplace.spool, workplace.poller)
+        if events is not None:
+            self.stack.callback(events.close)
+        workplace = replace(workplace, transfer_events=events)
         end = open_end(request, workplace, self.stack)
-        return Actor(Role(request, end, self.clock.read, moments), workplace, end.introduce(request.role))
+        return Actor(Role(request, end, self.clock.read, events), workplace, end.introduce(request.role))
 
     def pair(self, transport: str = "rogue", **options: object) -> tuple[Actor, Actor]:
         """A connected requester and responder; `options` go into both `prepare` requests."""

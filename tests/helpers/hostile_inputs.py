@@ -16,7 +16,7 @@ from helpers.cloudlab import C6525, M510, XL170
 from helpers.data_files import LEAF_SPINE
 from helpers.experiments import SMALL
 from helpers.fake_agents import DOOL
-from helpers.hostile_moments import hear, moments, wait
+from helpers.hostile_transfer_events import events, hear, wait
 from helpers.seals import SEAL
 from helpers.tiny_run import cell, filled, manifest
 from pydantic_core import PydanticCustomError
@@ -219,7 +219,7 @@ INPUTS: dict[str, Input] = {
     "inventories": Input(_listing, _listed(), (HarnessError,)),
     "XML": Input(_cloudlab, [file.read_bytes() for file in (M510, XL170, C6525)], (HarnessError,)),
     "requests": Input(_request, _requests(), (MessageError, SettingsError)),
-    "moments": Input(hear, [moments((0, 0, 5), (1, 7, 900), (2, 0, 1_000))], (ValueError,), is_slow=True),
+    "events": Input(hear, [events((0, 0, 5), (1, 7, 900), (2, 0, 1_000))], (ValueError,), is_slow=True),
     "replies": Input(
         lambda content, _place: wire.decode(content, wire.REPLY_TYPES), _replies(), (MessageError,)
     ),

@@ -19,7 +19,7 @@ from rogue.harness.testbeds.base import CellResult, Testbed
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.kernel.orders import orders_of
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
-from rogue.harness.testbeds.ssh import SshTestbed, conduct, node, surroundings, testbed
+from rogue.harness.testbeds.ssh import SshTestbed, cell_environment, conduct, node, testbed
 from rogue.harness.testbeds.ssh import agents as agents_module
 from rogue.harness.testbeds.ssh.node import Node
 from rogue.simulator import Simulation
@@ -95,9 +95,9 @@ def nodes_of(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[SshTestbed, "
         )
     }
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: fake_inventory(hosts, ports))
-    monkeypatch.setattr(surroundings, "SwitchConnection", heard.switch)
+    monkeypatch.setattr(cell_environment, "SwitchConnection", heard.switch)
     still = SimpleNamespace(monotonic_ns=lambda: NOW_NS, sleep=lambda _seconds: None)
-    for module in (conduct, surroundings, node):
+    for module in (conduct, cell_environment, node):
         monkeypatch.setattr(module, "time", still)
     return SshTestbed("virtual", Path("inventory.yaml")), heard
 

@@ -79,7 +79,7 @@ def test_another_key_than_the_known_one_is_refused_at_either_hop(
         pytest.fail("it let somebody else in")
     words = str(refused.value)
     assert words.startswith(f"{named}: SSH failed: got host key {server.host_key.fingerprint}, expected SHA")
-    assert words.endswith("else somebody else replies in its name.")
+    assert words.endswith("else another machine may reply in its name.")
     there.gate.connections()
     assert (transports(), open_sockets()) == ([], before)
 

@@ -83,7 +83,7 @@ def _sources() -> Iterator[Path]:
 
 
 def guest_files() -> bytes:
-    """The guest's own files as a tar archive, owned by root whoever builds the image."""
+    """The guest's own files as a tar archive, owned by root whichever user builds the image."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as packed:
         for path, (source, mode) in _GUEST_FILES.items():

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Final
 
 _NAME: Final = "\0rogue-kernel-on-processor-"
-"""Of a socket that nobody talks to. Names that begin with a null byte stand in no file system, belong to the
-whole computer, and are free again when their holder ends. Source: unix(7), abstract."""
+"""The name of a socket without traffic. A name that begins with a null byte is in no file system. It belongs
+to the whole computer and is free again when its holder ends. Source: unix(7), abstract."""
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def own_processor() -> Iterator[int | None]:
 
 
 def _takes(holder: socket.socket, processor: int) -> bool:
-    """Whether nobody else has it."""
+    """Whether no other process has it."""
     try:
         holder.bind(f"{_NAME}{processor}")
     except OSError:

@@ -54,7 +54,7 @@ class StateDirectory:
         self.path.mkdir(mode=0o700)
 
     def remove(self) -> None:
-        """Delete it with everything in it, if it is there."""
+        """Delete the directory with all that is in it, if it exists."""
         shutil.rmtree(self.path, ignore_errors=not self.path.exists())
 
 
@@ -86,7 +86,7 @@ def _home() -> Path:
 
 @contextmanager
 def _exclusively(lock: Path, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file; it is deleted after use, so whoever waited for one that is gone tries again."""
+    """Hold the lock file. It is deleted after use, so a process that waited for a deleted one tries again."""
     while True:
         with lock.open("w") as stream:
             try:

@@ -1,4 +1,4 @@
-"""The links of a network that somebody wrote down."""
+"""The links of a network that a file describes."""
 
 from dataclasses import dataclass, field
 

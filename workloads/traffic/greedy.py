@@ -26,7 +26,7 @@ class Greedy(Workload):
 
     @abstractmethod
     def ends(self, hosts: tuple[str, ...], seed: int) -> Iterable[tuple[str, str]]:
-        """Who sends to whom."""
+        """Pairs of source and destination."""
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         """One flow per connection, each with its own start jitter."""

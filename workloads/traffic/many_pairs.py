@@ -149,5 +149,5 @@ class ManyPairs(Workload):
 
     @property
     def duration_ns(self) -> int:
-        """`arrive_for` and `drain_for`: overload is a result, so nobody waits for the last transfer."""
+        """`arrive_for` and `drain_for`: overload is a result, so no cell waits for the last transfer."""
         return self.arrive_for_ns + self.drain_for_ns

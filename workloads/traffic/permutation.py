@@ -31,7 +31,7 @@ class Permutation(Greedy):
         return self.shift is None
 
     def ends(self, hosts: tuple[str, ...], seed: int) -> Iterable[tuple[str, str]]:
-        """By source; drawn as one cycle through all hosts, so that nobody sends to itself."""
+        """By source; drawn as one cycle through all hosts, so that no host sends to itself."""
         if self.shift is not None:
             return [(host, hosts[(index + self.shift) % len(hosts)]) for index, host in enumerate(hosts)]
         order = list(hosts)

@@ -15,10 +15,10 @@ Place = Annotated[int, Field(ge=1, lt=HOSTS_MAX)]
 class Pingmesh(Workload):
     """Every host asks a few others again and again, each over a connection of its own.
 
-    Whom it asks is how many places further on they stand: with hosts that stand rack by rack, one is a host
-    of the same rack, the hosts of a rack are one of the next rack, and half of all hosts one of the other
-    podset. Requests go out on a grid, whether or not those before are back. As a group of its own it has its
-    own transport and priority.
+    `places` says which hosts it asks, as distances in the list of hosts. Hosts are listed rack by rack: a
+    distance of one is a host in the same rack, a rack's size is a host in the next rack, and half of all
+    hosts is a host in the other podset. Requests go out on a grid, whether or not earlier ones are back. A
+    group of pings has its own transport and priority.
 
     Source: Guo et al., SIGCOMM 2016, sections 5 and 6: 512 bytes. Deviation: the interval is not stated.
     """
@@ -33,7 +33,7 @@ class Pingmesh(Workload):
     size_bytes: Size = 512
     """Payload of a request."""
     places: Annotated[tuple[Place, ...], FromList, Field(min_length=1, max_length=64)]
-    """How many places further on those stand whom a host asks."""
+    """Which hosts a host asks: how far after it they stand in the list of hosts."""
     probers: Annotated[int, Field(ge=1, le=HOSTS_MAX)] | None = None
     """How many hosts ask; by default all."""
     verb: Verb = "write"

@@ -1,4 +1,4 @@
-"""Transfers that somebody wrote down: from a measurement, a generator or another simulator."""
+"""Transfers from a file: of a measurement, a generator or another simulator."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ class Trace(Workload):
         return self
 
     def hosts_min(self) -> int:
-        """Whoever sends and whoever receives."""
+        """The sending and the receiving hosts."""
         return len(self.file.hosts)
 
     def unfit(self, placement: Placement) -> PydanticCustomError | None:

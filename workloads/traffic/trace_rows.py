@@ -1,4 +1,4 @@
-"""The rows of a trace: who sends how much to whom, and when."""
+"""The rows of a trace: start, source, destination and size."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Integers = NDArray[np.int64]
 
 
 class TraceRow(NamedTuple):
-    """A transfer that somebody wrote down."""
+    """A transfer of a trace."""
 
     start_ns: int
     source: str
@@ -34,7 +34,7 @@ class TraceRows:
     destinations: Codes = field(repr=False, compare=False)
     sizes_bytes: Integers = field(repr=False, compare=False)
     hosts: tuple[str, ...] = field(repr=False, compare=False)
-    """What the codes of sources and destinations stand for."""
+    """The names behind the codes of sources and destinations."""
     groups: tuple[str, ...] = field(default=(), repr=False, compare=False)
     """Empty where the file has no such column."""
     group_codes: Codes | None = field(default=None, repr=False, compare=False)

@@ -43,7 +43,7 @@ def earliest_end_ns(flows: Sequence[Flow], took_ns: Callable[[Flow, int], int]) 
 def _links(
     flows: Sequence[Flow],
 ) -> tuple[dict[Transfer, int], dict[Transfer, list[tuple[Transfer, str, int]]]]:
-    """How many each waits for, and who follows whom from which moment on after which pause."""
+    """How many transfers each one waits for, and the transfers that follow each moment, with their pauses."""
     missing: dict[Transfer, int] = {}
     following: dict[Transfer, list[tuple[Transfer, str, int]]] = defaultdict(list)
     for flow in flows:

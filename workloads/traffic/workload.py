@@ -24,7 +24,7 @@ def flow_ends(source: str, destination: str, number: int) -> str:
 
 
 class Predecessor(NamedTuple):
-    """A transfer that another one waits for; one that fails holds up nobody."""
+    """A transfer that another one waits for; a failed one holds up none."""
 
     flow: str
     """`Flow.ends` of a flow of the same group."""
@@ -134,12 +134,12 @@ class Workload(Specification, ABC):
 
     @property
     def bus_bytes(self) -> float | None:
-        """What a rank of a collective operation moves at best, by which bus bandwidth is told."""
+        """The least bytes that a rank of a collective operation moves, which bus bandwidth counts."""
         return None
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the seed decides who sends to whom, or how much: not only when."""
+        """Whether the seed decides pairs or sizes of transfers, not their starts alone."""
         return False
 
     def drawn_ends(self, placement: Placement) -> tuple[tuple[str, ...], tuple[str, ...]]:

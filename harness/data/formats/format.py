@@ -81,7 +81,7 @@ def class_group(word: str, number: int, numbers: set[int]) -> str | None:
 
 
 def class_of(group: str | None, word: str, usual: int) -> int:
-    """The class that a group stands for; the usual one for any other group."""
+    """The class of a group; the usual one for any other group."""
     number = (group or "").removeprefix(word)
     return int(number) if number != group and number.isascii() and number.isdigit() else usual
 

@@ -34,7 +34,7 @@ _GROUP: Final = "prio"
 
 
 def read_connections(source: DataSource) -> Converted:
-    """Read connections that start by the clock; those that wait for others are refused.
+    """Read connections that start by the clock; connections that wait for others are refused.
 
     Starts are picoseconds, and become whole nanoseconds.
     Source: Broadcom/csg-htsim, sim/datacenter/connection_matrix.cpp (ConnectionMatrix::load).

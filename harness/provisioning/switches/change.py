@@ -1,4 +1,4 @@
-"""Lines of a switch's configuration: what is wanted, what stands there, and what has to change."""
+"""Lines of a switch's configuration: wanted, present, and to be changed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Change:
 
     @property
     def command(self) -> str:
-        """What the switch is told, in the line's context."""
+        """The command to the switch, in the line's context."""
         return self.off if self.after is None else self.after
 
     def reversed(self) -> Self:
@@ -70,7 +70,7 @@ def wanted_changes(lines: Iterable[Line], found: Configuration) -> list[Change]:
 
 
 def indented(text: str) -> dict[Context, tuple[str, ...]]:
-    """A configuration whose contexts are told by how far its lines are indented."""
+    """A configuration whose indentation shows its contexts."""
     found: dict[Context, list[str]] = {}
     path: list[tuple[int, str]] = []
     for line in text.splitlines():

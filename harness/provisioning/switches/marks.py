@@ -31,7 +31,7 @@ COUNTERS: Final = "cat /proc/net/netstat"
 _SENDERS: Final = 2
 _GROUP: Final = 1 + _SENDERS
 _ARRIVED_MIN: Final = 0.05
-"""Of the packets that were sent; two senders at the rate of the port lose half of them."""
+"""The share of sent packets; two senders at the rate of the port lose half of them."""
 _LOST_MIN: Final = 0.01
 _FULL: Final = 0.9
 """Of the line rate: the port was full though nothing was lost, as where pauses hold senders back."""
@@ -118,7 +118,7 @@ def measure_marks(
 
 
 def _at_once(inventory: Inventory) -> Iterator[list[Group]]:
-    """Groups that may send at the same time: links between switches are nobody's alone."""
+    """Groups that may send at the same time, because they share no link between switches."""
     for groups in incasts(inventory.hosts):
         if len(inventory.hardware_switches) == 1:
             yield groups
@@ -127,7 +127,7 @@ def _at_once(inventory: Inventory) -> Iterator[list[Group]]:
 
 
 def incasts(hosts: Sequence[Host]) -> Iterator[list[Group]]:
-    """Each host once as receiver with two senders, in rounds in which no host has two parts."""
+    """Each host once as receiver with two senders, in rounds in which no host takes part twice."""
     whole = len(hosts) - len(hosts) % _GROUP
     groups = [hosts[first : first + _GROUP] for first in range(0, whole, _GROUP)]
     for turn in range(_GROUP):

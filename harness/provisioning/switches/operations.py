@@ -125,7 +125,7 @@ def _back(switch: OpenSwitch, changes: Sequence[Change]) -> None:
 
 
 def _reversed(changes: Sequence[Change], found: Configuration) -> list[Change]:
-    """What undoes those that have come to count, newest first; a mode that goes takes its lines with it."""
+    """The commands that undo the active lines, newest first; leaving a mode removes its lines."""
     back = [change.reversed() for change in reversed(changes) if _stands(change.after, change, found)]
     gone = {(*change.context, change.before) for change in back if change.after is None}
     return [
@@ -136,13 +136,13 @@ def _reversed(changes: Sequence[Change], found: Configuration) -> list[Change]:
 
 
 def _stands(text: str | None, change: Change, found: Configuration) -> bool:
-    """Whether a line of a change stands there; where there should be none, whether the other one does not."""
+    """Whether a line of a change is in the configuration; for a removal, whether the old line is gone."""
     lines = found.get(change.context, ())
     return text in lines if text is not None else change.before not in lines
 
 
 def _is_back(change: Change, found: Configuration) -> bool:
-    """Whether the line from before stands there again; where there was none, whether ours is gone."""
+    """Whether the earlier line is back; if there was none, whether ours is gone."""
     lines = found.get(change.context, ())
     return change.after not in lines if change.before is None else change.before in lines
 

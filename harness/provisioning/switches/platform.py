@@ -1,4 +1,4 @@
-"""What a vendor's switch must be able to say and take, so that it can be set, read back and undone."""
+"""The interface of a vendor's switch: it can be set, read back and undone."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ from rogue.remote.login import Dialect
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a switch is told."""
+    """The commands to a switch."""
 
     text: str
     stdin: str = ""

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 DECLARED: Final = "declared"
-"""The platform of a switch that nobody here logs in to: what stands there is believed."""
+"""The platform of a switch without a login: its declared settings are believed."""
 PlatformName = Literal["declared", "comware", "cumulus", "eos", "mlxsw", "onyx", "os10", "sonic"]
 Priority = Annotated[int, Field(ge=0, le=7)]
 

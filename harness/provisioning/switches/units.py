@@ -1,4 +1,4 @@
-"""Units of vendors, and what does not fit into them."""
+"""Units of vendors, and values that do not fit into them."""
 
 
 def whole_percent(probability: float) -> int:

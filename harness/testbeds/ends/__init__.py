@@ -1,1 +1,1 @@
-"""The agent at both ends of a flow, wherever it runs: what it is asked, and what its files say."""
+"""The agent at both ends of a flow, on any testbed: the requests to it, and its files."""

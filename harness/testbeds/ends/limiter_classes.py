@@ -1,4 +1,4 @@
-"""Which limiter of its host's card a flow with rates has: one of its own, or turns at those that are left."""
+"""The limiter of the card for each flow with rates: a limiter of its own, or turns at the rest."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What faults do to ports of Linux switches: one function per fault, whatever testbed has the ports."""
+"""Faults at ports of Linux switches: one function per fault, for every testbed with such ports."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -66,7 +66,7 @@ def _losing(fault: Loss, port: PortSettings) -> PortSettings:
 
 
 def unsupported_fault(cell: Cell) -> str | None:
-    """Why ports of Linux switches cannot do what is asked to go wrong; None if they can."""
+    """The reason why ports of Linux switches cannot carry out a fault; None if they can."""
     reasons = (port_change(fault).unsupported for fault in cell.experiment.faults)
     return next((reason for reason in reasons if reason is not None), None)
 

@@ -1,4 +1,4 @@
-"""What a role is asked, from what is planned."""
+"""Makes the requests to a role from a planned flow."""
 
 from collections.abc import Iterator
 

@@ -22,7 +22,7 @@ EndName = Literal["requester", "responder"]
 
 @dataclass(frozen=True, slots=True)
 class NodeFlow:
-    """A planned flow, and what its two nodes are told."""
+    """A planned flow, and the requests to its two nodes."""
 
     planned: PlannedFlow
     name: str
@@ -41,9 +41,9 @@ class NodeFlow:
     records_control: bool = False
     """Whether what its control believes is written down."""
     tells: tuple[Moment, ...] = ()
-    """What its ends tell others of its transfers; nothing where nobody waits."""
+    """The events of transfers that its ends send; empty if no transfer waits for another."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Of the flows of its group, by `Flow.ends`."""
+    """Names of the flows of its group, by `Flow.ends`."""
 
     @property
     def flow(self) -> Flow:
@@ -134,7 +134,7 @@ def _names(cell: Cell) -> dict[str, dict[str, str]]:
 
 
 def told_moments(flows: Sequence[Flow]) -> tuple[Moment, ...]:
-    """What is told of a group's transfers: what others wait for, and arrivals, which measure the whole."""
+    """The events that a group's ends send: those that transfers wait for, and arrivals for the measures."""
     after = {each.moment for flow in flows for arrival in flow.arrivals for each in arrival.after}
     return tuple(moment for moment in get_args(Moment) if after and moment in {*after, "arrival"})
 

@@ -177,7 +177,7 @@ def _on_grid(t_ns: int, interval_ns: int) -> int:
 
 
 def rtt_table(readings: Readings) -> Columns:
-    """The agents' samples; nobody knows the truth beside them."""
+    """The agents' samples; nothing measures the true values beside them."""
     rows = []
     for flow in _carriers(readings):
         shift = readings.shift(flow, "requester")

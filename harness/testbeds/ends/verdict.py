@@ -1,4 +1,4 @@
-"""Whether the flows of a cell did what they should, by what both ends say afterwards."""
+"""Judges the flows of a cell by the results of both ends."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ from rogue.workloads.records import FailureKind
 
 
 def failure_of(cell: Cell, flows: Sequence[NodeFlow], results: Mapping[str, Results]) -> Failure | None:
-    """Bytes that are not those that were sent, or time that ran out; None if all is well.
+    """The failure of the comparison of bytes, or of the time limit; None if there is none.
 
     results: of both ends of every flow, by role.
     """

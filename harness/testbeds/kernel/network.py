@@ -24,7 +24,7 @@ _BURST_NS: Final = 1_100
 its rate. With 4 us packets run so early through idle ports that long ways get more than behind real ones.
 Source: iproute2, tc/tc_core.c (tc_calc_xmittime)."""
 _LIMITER_BURST_BYTES_MIN: Final = 1_600
-"""Less no agent asks of htb."""
+"""The least burst that an agent gives an htb class."""
 _FIRST_ADDRESS: Final = IPv4Address("10.0.0.1")
 _PREFIX: Final = 16
 _NETWORK: Final = "10.0.0.0/16"

@@ -1,4 +1,4 @@
-"""What a cell's kernel is told before it starts: its network, its agents, their roles."""
+"""Writes a cell's orders before its kernel starts: the network, the agents, their roles."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ from rogue.harness.testbeds.kernel.ports import cell_ports, outages
 LIMIT_MS: Final = 600_000
 """What a role gets for a request; no time passes there while it works."""
 HUNG_AFTER_NS: Final = 10_000_000_000
-"""A flow that has not ended so long after its time never will."""
+"""A flow that has not ended this long after its time never will."""
 TOLD_TIMES: Final = 50
 LIMITERS: Final[Mapping[str, str]] = {"rc": "htb", "uc": "software"}
 """By service. `rdma_rxe` completes a verb of an unreliable connection when it has handed the packets over,

@@ -39,7 +39,7 @@ from rogue.workloads.records import CounterRow, FailureKind, QueueRow
 CLOCK: Final = "virtual: computing takes no time"
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "processor time is free in a kernel with a virtual clock",
-    "pauses": "Linux's bridges pause nobody",
+    "pauses": "Linux's bridges send no pauses",
     "packets": "only the simulator records packets",
 }
 
@@ -142,7 +142,7 @@ def _queues(cell: Cell, samples: Path) -> Columns:
 
 
 def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Samples with their instants: one that stands for several is there several times."""
+    """Samples with their instants; a sample that stands for several is repeated."""
     for t_ns, sample in groupby(rows, key=lambda row: int(row["t_ns"])):
         ports = list(sample)
         repeats, interval_ns = int(ports[0]["repeats"]), timing.queue_interval_ns
@@ -231,6 +231,6 @@ def _is_all_tcp(cell: Cell) -> bool:
 
 
 def _raw(folder: Path) -> dict[str, bytes]:
-    """What was said on the way."""
+    """Notes of the conductor."""
     kept = (path for path in sorted([*folder.glob("*.log"), *folder.glob("*.json")]) if path.is_file())
     return {path.name: path.read_bytes() for path in kept if not path.is_symlink() and path.stat().st_size}

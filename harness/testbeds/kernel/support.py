@@ -68,7 +68,7 @@ def _unsupported_marking(cell: Cell) -> str | None:
 
 
 def _short_of_limiters(cell: Cell) -> str | None:
-    """Flows over UC have no limiter of packets, so that many may share one where nobody else does."""
+    """Flows over UC have no limiter of packets, so many may share one that no other flow uses."""
     limiters = limiters_of(cell.topology)
     hosts = (
         (host, flows)

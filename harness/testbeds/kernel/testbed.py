@@ -47,11 +47,11 @@ BASE_MIB: Final = 256
 ROLE_MIB: Final = 16
 """One end of a flow: its process takes about 9 MiB of its own, and its share of TCP's buffers."""
 LIMIT_FACTOR: Final = 30.0
-"""A kernel that takes so many times what it should has hung."""
+"""A kernel that takes this many times the expected time has hung."""
 
 
 def memory_mib(flows: int) -> int:
-    """Memory of a kernel with two ends per flow; what is not touched costs nothing."""
+    """Memory of a kernel with two ends per flow; untouched pages cost nothing."""
     return BASE_MIB + 2 * flows * ROLE_MIB
 
 
@@ -113,7 +113,7 @@ class KernelTestbed(Testbed):
         raise TestbedError(FailureKind.CONFIGURATION, text)
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
-        """Hand the cell over before the kernel starts, and read what is there when it has ended."""
+        """Write the cell's orders before the kernel starts, and read its account after it has ended."""
         progress(0.0)
         kernel = self._kernel_here()
         flows = plan_roles(cell, MEMORY_BYTES_MAX)

@@ -15,7 +15,7 @@ ENTRY: Final = "rogue_nic_control"
 
 
 def register_header(source: PluginSource) -> None:
-    """Compile, load and register; ConfigError says which line is wrong, or what this computer lacks."""
+    """Compile, load and register; a ConfigError names the wrong line, or what this computer misses."""
     register_compiled_control(_kind(library_of(source.text, source.file), source.file))
 
 

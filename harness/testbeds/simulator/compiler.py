@@ -49,7 +49,7 @@ _SEARCHED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """How it is called, and what it calls itself."""
+    """The compiler's command and its version."""
 
     words: tuple[str, ...]
     version: str
@@ -115,7 +115,7 @@ class Compiled:
 
 
 def _line_of(error: re.Match[str], said: str) -> str | None:
-    """In the author's text: of the error, else of what asked for it, else of what is said of it then."""
+    """The line in the author's text of the error, else of its cause, else of its first note."""
     if error.re is _UNDEFINED or Path(error["file"]).name == _TEXT:
         return error["line"]
     asked = [*_REQUIRED.finditer(said, 0, error.start())][-1:]

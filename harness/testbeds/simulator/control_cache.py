@@ -17,7 +17,7 @@ from rogue.virtual.cache import cache_directory
 
 OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 DIGITS: Final = 32
-"""Of a checksum, in a name."""
+"""Digits of a checksum in a name."""
 _SUFFIX: Final = ".so"
 
 
@@ -73,7 +73,7 @@ def _compile(compiler: Compiler, text: str, file: str, place: Path) -> Path:
 
 
 def _require_ours(path: Path, cache: Path, is_kind: Callable[[int], bool]) -> None:
-    """ConfigError unless nobody else can have put there what will be run."""
+    """Raise ConfigError if another user can have written what will be run."""
     found = path.lstat()
     if is_kind(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & OTHERS:
         return
@@ -95,7 +95,7 @@ def _require_nobody_moves(above: Path, cache: Path) -> None:
     )
     if is_owned and (not may_others or found.st_mode & stat.S_ISVTX):
         return
-    got, expected = f"{above}, which others may write", f"nobody else to move what leads to {cache}"
+    got, expected = f"{above}, which others may write", f"a path to {cache} that only its owner may change"
     advice = f"take their right away (chmod go-w {above}), or set XDG_CACHE_HOME"
     raise ConfigError([Problem("controls in C++", "", got, expected, advice)])
 

@@ -34,7 +34,7 @@ RUN_NS: Final = 2_000_000
 
 
 def nic_control_faults(name: str) -> list[str]:
-    """Of a control: what comes first, for with one fault the next trial may not end."""
+    """The faults of a control that the first failing trial finds; after a fault the next may not end."""
     kind = CONTROLS[name]
     found = [*_unexplained(kind), *_unbuildable(kind)]
     return found or _faults_alone(name) or _faults_in_a_network(name)
@@ -71,7 +71,7 @@ def _words(error: Exception) -> str:
 
 @dataclass(slots=True)
 class _Told:
-    """Two controls that are told the same, and what they have been told."""
+    """Two controls with the same inputs, and these inputs."""
 
     one: Controller
     other: Controller

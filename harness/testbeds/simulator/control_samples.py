@@ -14,7 +14,7 @@ NO_CONTROL: Final = "{transport} has no control that tells, or no flow lasted fo
 
 
 class NicControlSamples:
-    """Asks the controls in NICs every so often, at the ends that data leave; nobody asks without flows."""
+    """Samples the controls in NICs at an interval, at the ends that data leaves; idle without flows."""
 
     def __init__(self, simulation: Simulation, flows: Sequence[RunningFlow], interval_ns: int) -> None:
         self._simulation = simulation

@@ -78,7 +78,7 @@ def estimate_seconds(cell: Cell) -> float:
 
 
 def expected_packet_hops(cell: Cell) -> float:
-    """Packets, with those that acknowledge them, times the links that they take."""
+    """Packets and their acknowledgements, times the links that they cross."""
     return sum(_work(*asked).packet_hops for asked in _asked(cell))
 
 

@@ -23,7 +23,7 @@ class Effect:
     forward: Step | None = None
     """Tells a switch to forward otherwise than by shortest paths, before anything is connected."""
     arrange: Step | None = None
-    """Arranges what breaks when its time has come, after everything is connected."""
+    """Schedules the faults of a cell, after everything is connected."""
     is_pausing: bool = False
     """Whether a host pauses its switch, which must obey; a host has one reason for that at most."""
     unsupported: str | None = None
@@ -112,7 +112,7 @@ def _effects(cell: Cell) -> Iterator[tuple[Fault, Effect]]:
 
 
 def unsupported_fault(cell: Cell) -> str | None:
-    """Why the simulator cannot do what is asked to go wrong; None if it can."""
+    """The reason why the simulator cannot carry out a fault; None if it can."""
     effects = list(_effects(cell))
     for _, each in effects:
         if each.unsupported is not None:
@@ -137,7 +137,7 @@ def link_loss(cell: Cell, link: Link) -> simulator.Loss | None:
 
 
 def arrange_faults(cell: Cell, simulation: Simulation) -> None:
-    """Let things break when their time has come."""
+    """Schedule the faults."""
     for _, each in _effects(cell):
         if each.arrange is not None:
             each.arrange(simulation)

@@ -104,7 +104,7 @@ def agent_transport(name: TransportName) -> str:
 
 
 def unsupported_feature(cell: Cell) -> str | None:
-    """Why the network cannot give a transport what it asks for; None if it can."""
+    """The reason why the network cannot serve a transport; None if it can."""
     for name in cell_transports(cell):
         missing = [feature for feature in name.features if feature not in FEATURES]
         if name.base not in KNOWN or missing:
@@ -138,8 +138,8 @@ def _unacknowledged_reads(cell: Cell) -> str | None:
         controls = [feature.control for feature in features_of(group.transport) if feature.control]
         learns = any(CONTROLS[control].wants_acknowledgements for control in controls)
         if learns and any(flow.verb == "read" for flow in group.flows):
-            lacking = "acknowledgements, which responses to READs lack"
-            return f"{group.transport} learns from {lacking}: use the verb write"
+            got = "acknowledgements, and responses to READs have none"
+            return f"{group.transport} learns from {got}: use the verb write"
     return None
 
 
@@ -220,7 +220,7 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
 
 
 def marking(cell: Cell) -> dict[int, Marking]:
-    """When switches mark packets, by priority; nothing where nobody reacts to marks."""
+    """When switches mark packets, by priority; empty if no transport reacts to marks."""
     return {priority: rules[0] for priority, rules in _markings(cell).items()}
 
 

@@ -51,7 +51,7 @@ class RunningFlow:
     """Those, the other ends, and those of datagrams beside them."""
     agent: SimulatedFlow | TcpFlow
     order: Order | None = None
-    """Who waits for whom in its group."""
+    """The order of transfers in its group."""
     sending_qp_num: int = 0
     """The first queue pair at the end that data leave."""
 
@@ -160,7 +160,7 @@ def start_flow(
     asked: NicFlow,
     order: Order | None = None,
 ) -> RunningFlow:
-    """Connect the two hosts, and let the agent begin when the flow's time has come.
+    """Connect the two hosts, and let the agent begin at the flow's start.
 
     `order` has the group's transfers that wait for others.
     """

@@ -10,8 +10,8 @@ from rogue.workloads.units import SIZE
 PICOSECONDS = 1_000
 
 
-def lacking_buffer(cell: Cell) -> str | None:
-    """Which switch has too little, and what is enough with the longest cables; None if all have enough."""
+def missing_buffer(cell: Cell) -> str | None:
+    """The first switch whose buffer is too small, with the size that suffices; None if all suffice."""
     control, topology = flow_control(cell), cell.topology
     if control is None:
         return None

@@ -15,7 +15,7 @@ _ENTERED, _BACK = "1", "2"
 
 
 def files_read(rule: str) -> Iterator[str]:
-    """Of a rule for `make`, as `-MD` writes it: what stands behind the colon."""
+    """The prerequisites of a rule for `make`, as `-MD` writes it."""
     for name in _NAME.findall(rule.replace("\\\n", " ").partition(": ")[2]):
         yield re.sub(r"\\(.)", r"\1", name).replace("$$", "$")
 

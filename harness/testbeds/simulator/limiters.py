@@ -14,11 +14,11 @@ from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.workloads.traffic import Flow
 
 
-def lacking_limiters(cell: Cell) -> str | None:
-    """Which NIC has fewer limiters than it must give away for good; None if all have enough.
+def missing_limiters(cell: Cell) -> str | None:
+    """The first NIC with too few limiters, as a reason; None if every NIC has enough.
 
-    Each queue pair that responds to READs of an agent that sets rates keeps one. One more serves all those
-    whose rates are never set, and one at least those that take turns.
+    Each queue pair that responds to READs of an agent with rates keeps a limiter. One more serves all queue
+    pairs without rates, and at least one serves those that take turns.
     """
     topology = cell.topology
     if not any(flow.verb == "read" for group in cell.groups for flow in group.flows):
@@ -48,7 +48,7 @@ def lacking_limiters(cell: Cell) -> str | None:
 
 
 def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
-    """Every flow of the traffic with its agent's settings; a mistake in these is told elsewhere."""
+    """Every flow of the traffic with its agent's settings; other checks report a mistake in these."""
     for group in cell.groups:
         name = agent_transport(group.transport)
         if name not in TRANSPORTS:

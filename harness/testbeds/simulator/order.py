@@ -1,4 +1,4 @@
-"""Transfers that wait for others: each starts when what it waits for has happened."""
+"""Transfers that wait for others: each starts when all that it waits for has happened."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -31,7 +31,7 @@ class Agent(Protocol):
 
 
 class Order:
-    """Who waits for whom in one group of traffic.
+    """The order of transfers in one group of traffic.
 
     A transfer that failed has ended, and stands for one that arrived. What was to go over a connection that
     is lost has ended as soon as nothing keeps it back, so that those after it go on.
@@ -66,7 +66,7 @@ class Order:
         self._agents[flow.ends] = agent
 
     def listeners(self, flow: Flow) -> tuple[OnTransfer | None, OnTransfer | None]:
-        """What a flow calls when a transfer has ended, and when all of it has come; None if nobody waits."""
+        """The functions that a flow calls when a transfer ends and arrives; None if no transfer waits."""
         if not self._waits:
             return None, None
         on_arrival = partial(self._on_arrival, flow.ends) if self.wants_arrivals else None
@@ -88,7 +88,7 @@ class Order:
 
     def _go_on(self, transfer: Transfer, moments: Iterable[Moment], now: HostNs) -> None:
         for moment in moments:
-            for follower in self._waits.happen((transfer, moment), now):
+            for follower in self._waits.on_cause((transfer, moment), now):
                 self._simulation.schedule(now, partial(self._release, follower))
 
     def _release(self, transfer: Transfer, host_ns: int) -> None:

@@ -1,4 +1,4 @@
-"""Whether a cell's network can be built: tried before the run, so that a plan knows what it cannot be."""
+"""Builds a cell's network before the run, so that the plan can refuse what cannot be built."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ DRAWN_FEW: Final = 1000
 look at every pair of its hosts."""
 COMPARED_PAIRS_MAX: Final = 4096
 OF_A_KIND: Final = 30
-"""Where so many are expected, the chance that a seed draws none is e^-30."""
+"""With this many expected, the chance that a seed draws none is e^-30."""
 
 
 def unbuildable(cell: Cell) -> str | None:

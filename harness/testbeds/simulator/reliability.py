@@ -40,7 +40,7 @@ FITTINGS: Final = {
     "irn-gbn": Fitting(has_cap=True, has_short_timeout=True),
     "go-back-n": Fitting(has_cap=False, has_short_timeout=False),
 }
-"""Of those that IRN's authors compare; the others have the timeouts of their own sources."""
+"""The transports that IRN's authors compare. The others have the timeouts of their own sources."""
 
 
 def nic_reliability(cell: Cell, carrier: Carrier) -> Reliability | None:
@@ -93,7 +93,7 @@ def _asked(transport: TransportName) -> Reliability | None:
 
 
 def _fitted(given: dict[str, float], fitting: Fitting, way: RoundTrip, *, loses: bool) -> dict[str, float]:
-    """The values that were given, and those that follow from them and from the network.
+    """The given values, and those that follow from them and from the network.
 
     Without losses there are no timeouts, unless somebody asks for them.
     """

@@ -19,7 +19,7 @@ class ResentBytes:
         self._totals: list[list[int]] = [[0] * len(network.flows)]
 
     def read(self) -> None:
-        """Read every flow's counter now, if anybody wants to know."""
+        """Read every flow's counter now, if the cell measures it."""
         if not self._is_wanted:
             return
         self._t_ns.append(self._network.simulation.now_ns)

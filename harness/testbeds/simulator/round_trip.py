@@ -1,4 +1,4 @@
-"""What NICs are told of the network: its longest round trip, what fits into it, a full buffer's delay."""
+"""Facts of the network for NICs: its longest round trip, the bytes in it, the delay of a full buffer."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A simulation in which nothing gets on any more: noticed, and who waits for whom."""
+"""Detects a simulation that makes no progress, and says which ports wait for each other."""
 
 from typing import Final
 

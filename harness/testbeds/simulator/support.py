@@ -10,8 +10,8 @@ from rogue.harness.cell.timing import switch_ports
 from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.testbeds.simulator.faults import unsupported_fault
 from rogue.harness.testbeds.simulator.features import cell_transports, unsupported_feature
-from rogue.harness.testbeds.simulator.headroom import lacking_buffer
-from rogue.harness.testbeds.simulator.limiters import lacking_limiters
+from rogue.harness.testbeds.simulator.headroom import missing_buffer
+from rogue.harness.testbeds.simulator.limiters import missing_limiters
 from rogue.harness.testbeds.simulator.packets import unknown_flow
 from rogue.harness.testbeds.simulator.rehearsal import unbuildable
 from rogue.simulator import PROFILES
@@ -28,7 +28,7 @@ PROBES_MAX: Final = 5_000_000
 CONNECTIONS_MAX: Final = 200_000
 """Each takes 18 KB: 4 GB together. Measured with `roce` on a star."""
 TRANSFER_BYTES_MAX: Final = 2**40
-"""What the simulator's TCPs take at once; agents cut what they move into segments."""
+"""The largest WRITE of the simulator's TCPs; agents cut transfers into segments."""
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "the simulator has no model of the hosts' processors",
 }
@@ -43,8 +43,8 @@ def unsupported(cell: Cell) -> str | None:
             return f"the simulator has no service {name.service} for {name}; it has {', '.join(SERVICES)}"
     network = _unsupported_network(cell.topology)
     traffic = _unsupported_traffic(cell) or unsupported_fault(cell)
-    samples = lacking_limiters(cell) or _too_many_samples(cell) or unknown_flow(cell)
-    return network or traffic or samples or lacking_buffer(cell) or unbuildable(cell)
+    samples = missing_limiters(cell) or _too_many_samples(cell) or unknown_flow(cell)
+    return network or traffic or samples or missing_buffer(cell) or unbuildable(cell)
 
 
 def _unsupported_network(topology: Topology) -> str | None:

@@ -77,7 +77,7 @@ def counters_table(network: SimulatedNetwork) -> Columns:
 
 
 class Samples:
-    """RTT samples of one flow, as arrays; NaN stands for nothing."""
+    """RTT samples of one flow, as arrays; a missing value is NaN."""
 
     def __init__(self, rows: Sequence[RttSample]) -> None:
         columns = list(zip(*rows, strict=True)) or [()] * 9

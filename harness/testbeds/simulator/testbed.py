@@ -27,7 +27,7 @@ from rogue.simulator import ControlError, SimulationError
 from rogue.workloads.records import FailureKind
 
 SLICES_MAX = 2_000
-"""A run is cut into no more pieces than this: to report progress in between, and to read the NICs."""
+"""The most pieces of a run. Between pieces it reports progress and reads the NICs."""
 
 
 class SimulatorTestbed(Testbed):

@@ -42,7 +42,7 @@ def open_nodes(inventory: Inventory, names: Iterable[str]) -> Iterator[dict[str,
 
 
 def _listening(nodes: Mapping[str, Node]) -> set[str]:
-    """Names of those whose agents are still there; their clocks have been compared anew."""
+    """Names of the nodes whose agents still run, after comparing their clocks anew."""
 
     def listens(node: Node) -> bool:
         try:

@@ -7,23 +7,23 @@ from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.testbeds.ssh.declared import lacking
+from rogue.harness.testbeds.ssh.declared import missing_on_switches
 from rogue.workloads.transports import TransportName
 
 FEATURES: Final = ("dcqcn", "pfc")
-"""Of native RoCE. RoGUE's flows have limiters of their own, which a card that pauses by DSCP has not."""
+"""Native RoCE alone has these. A card that pauses by DSCP has no limiters for RoGUE's flows."""
 _BASE: Final = "roce"
 _ON: Final = "on"
 _NOT_CONTROLLABLE: Final = "not controllable"
 
 
 def is_of_cards(name: TransportName) -> bool:
-    """Whether cards may have all that a transport's name asks for."""
+    """Whether cards can have every feature in a transport's name."""
     return not name.features or (name.base == _BASE and set(name.features) <= set(FEATURES))
 
 
-def lacking_features(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """Which host or switch lacks what a transport asks for, or has what it does not ask for; None if none."""
+def missing_features(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """The first host or switch whose features differ from what a transport asks for; None if none."""
     for name in sorted({group.transport for group in cell.groups}, key=str):
         if name.base not in TRANSPORTS:
             continue
@@ -32,7 +32,7 @@ def lacking_features(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
             ("pfc", _without_pauses, "pauses"),
         ):
             if feature in name.features:
-                reason = of_hosts(name, nodes) or _lacking(cell, inventory, name, of_switches)
+                reason = of_hosts(name, nodes) or _missing_on_switches(cell, inventory, name, of_switches)
                 if reason:
                     return reason
         if "dcqcn" not in name.features and (reason := _unwanted_dcqcn(name, inventory, nodes)):
@@ -64,7 +64,7 @@ def _without_pauses(name: TransportName, nodes: Mapping[str, Capabilities]) -> s
 def _unwanted_dcqcn(
     name: TransportName, inventory: Inventory, nodes: Mapping[str, Capabilities]
 ) -> str | None:
-    """A card that reacts to a switch's marks by itself, below a transport that is not said to."""
+    """The reason why a card reacts to a switch's marks although the transport does not ask for it."""
     switches = inventory.hardware_switches
     if not any(switch.variables.marking for switch in switches):
         return None
@@ -78,12 +78,12 @@ def _unwanted_dcqcn(
     return None
 
 
-def _lacking(cell: Cell, inventory: Inventory, name: TransportName, what: str) -> str | None:
+def _missing_on_switches(cell: Cell, inventory: Inventory, name: TransportName, what: str) -> str | None:
     if inventory.switch is not None:
         return f"{name}: a Linux switch {what} for no card's feature: leave it out"
-    return lacking(cell, inventory, str(name), what)
+    return missing_on_switches(cell, inventory, str(name), what)
 
 
 def _state(node: Capabilities, key: str) -> str:
-    """What a node's card says; empty where it has none."""
+    """A field of a node's first card that has it; empty if none has."""
     return next((str(port[key]) for port in node.ports if port.get(key) is not None), "")

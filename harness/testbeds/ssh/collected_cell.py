@@ -1,4 +1,4 @@
-"""What comes of a cell: tables, facts, raw files, and whether the flows did what they should."""
+"""The outcome of a cell on nodes: tables, facts, raw files, and failures of flows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ from rogue.harness.testbeds.ends.tables import Conducted, Readings, collect_tabl
 from rogue.harness.testbeds.ends.verdict import failure_of
 from rogue.harness.testbeds.rows import columns_of
 from rogue.harness.testbeds.ssh import support
+from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.conduct import joined
 from rogue.harness.testbeds.ssh.declared import switch_facts
 from rogue.harness.testbeds.ssh.node import Node
-from rogue.harness.testbeds.ssh.surroundings import Surroundings
 from rogue.workloads.records import CounterRow
 
 TABLE_FILES: Final = ("transfers", "arrivals", "throughput", "rtt", "control", "events", "counters")
@@ -37,14 +37,14 @@ class CollectedCell:
         flows: Sequence[NodeFlow],
         nodes: Mapping[str, Node],
         done: Conducted,
-        surroundings: Surroundings,
+        environment: CellEnvironment,
     ) -> None:
         self._cell = cell
         self._flows = flows
         self._timing = cell.timing
         self._nodes = nodes
         self._done = done
-        self._surroundings = surroundings
+        self._environment = environment
 
     def rescued(self, error: TestbedError) -> CellResult:
         """What there is of a cell that failed on its way."""
@@ -67,11 +67,11 @@ class CollectedCell:
         readings = Readings(self._flows, self._done, own_start_ns)
         tables = collect_tables(self._cell, readings)
         tables["counters"] = self._counters(readings)
-        not_measured = support.not_measured(self._cell, self._surroundings.inventory)
-        if self._surroundings.unrecorded:
-            not_measured["cpu"] = "; ".join(self._surroundings.unrecorded)
-        if self._surroundings.dool:
-            tables["cpu"] = self._surroundings.cpu_table(self._done.start_ns, self._timing.traffic_ns)
+        not_measured = support.not_measured(self._cell, self._environment.inventory)
+        if self._environment.unrecorded:
+            not_measured["cpu"] = "; ".join(self._environment.unrecorded)
+        if self._environment.dool:
+            tables["cpu"] = self._environment.cpu_table(self._done.start_ns, self._timing.traffic_ns)
         return CellResult(
             tables=tables,
             facts=self._facts(),
@@ -80,11 +80,11 @@ class CollectedCell:
         )
 
     def _counters(self, readings: Readings) -> Columns:
-        rows = sorted(self._surroundings.counter_rows() + node_counters(readings))
+        rows = sorted(self._environment.counter_rows() + node_counters(readings))
         return columns_of(CounterRow, rows)
 
     def _failure(self) -> Failure | None:
-        """A role that failed, bytes that are not those that were sent, or time that ran out."""
+        """The failure of a role, of the comparison of bytes, or of the time limit."""
         if self._done.failures:
             error = joined(self._done.failures)
             return Failure(error.kind, str(error))
@@ -131,8 +131,8 @@ class CollectedCell:
             "dcqcn": None if prepared.device is None else str(port.get("dcqcn", "unknown")),
             **pacing_facts(self._flows, self._done.prepared),
             "rate_limiter_step_bps": limited.limiter_step_bps,
-            "switch": self._surroundings.switch,
-            **switch_facts(self._surroundings.inventory),
+            "switch": self._environment.switch,
+            **switch_facts(self._environment.inventory),
             "completions": prepared.completions,
             "inputs_recorded": first.options.record_inputs,
             "node_kernel": node.capabilities.kernel,
@@ -149,7 +149,7 @@ class CollectedCell:
             if name not in TABLE_FILES
         }
         raw |= self._done.logs
-        raw |= {f"{name}.dool.csv": content for name, content in self._surroundings.dool.items()}
+        raw |= {f"{name}.dool.csv": content for name, content in self._environment.dool.items()}
         raw |= {f"{name}.agent.log": words for name, node in self._nodes.items() if (words := node.log())}
         said = {
             "capabilities": {name: asdict(node.capabilities) for name, node in self._nodes.items()},
@@ -162,7 +162,7 @@ class CollectedCell:
 
 
 def _nic(device: str | None, port: Mapping[str, object]) -> str:
-    """The RDMA device; TCP runs over whatever the kernel has."""
+    """The RDMA device; TCP runs over any device of the kernel."""
     if device is None:
         return "the kernel's own network stack (software)"
     if (driver := port.get("driver")) == "software":

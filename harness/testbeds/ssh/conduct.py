@@ -43,7 +43,7 @@ STARTS_MAX: Final = 3
 """How often a common start is tried that some node hears of too late."""
 HEARTBEAT_S: Final = 1.0
 LATE_S: Final = 60.0
-"""A flow that has not ended so long after its time has hung."""
+"""A flow that has not ended this long after its time has hung."""
 
 OVER: Final = ("finished", "failed")
 """States of a role from which it goes on to none."""
@@ -61,7 +61,7 @@ class Conductor:
         self._asked: set[str] = set()
         """Roles that nodes were asked to prepare."""
         self._lost: set[str] = set()
-        """Nodes that do not reply any more: nobody waits for them twice."""
+        """Nodes that no longer reply: the conductor waits for each only once."""
         self.done = Conducted(None, {}, {})
 
     def prepare(self) -> None:
@@ -177,7 +177,7 @@ class Conductor:
                 raise TestbedError(FailureKind.TIMEOUT, f"{names} did not end {LATE_S:g} s after their time")
 
     def _has_ended(self, flow: NodeFlow) -> bool:
-        """Whether a requester is over; if it failed, its responder is told, so that nobody waits in vain."""
+        """Whether a requester is over; if it failed, ends its responder, which would wait in vain."""
         alive = self._alive(self._nodes[flow.host("requester")], flow.role("requester"))
         if alive.state in OVER and alive.error is not None and flow.tells:
             responder = self._nodes[flow.host("responder")]
@@ -219,7 +219,7 @@ class Conductor:
             self._collect(node, role)
 
     def _fetch_logs(self) -> None:
-        """Fetch what has words in it from the nodes' own directories, of this cell's roles."""
+        """Fetch the text files of this cell's roles from the nodes' directories."""
         with ThreadPoolExecutor(max(1, len(self._nodes))) as pool:
             for files in pool.map(self._logs_of, self._nodes.values()):
                 self.done.logs |= files
@@ -236,7 +236,7 @@ class Conductor:
         return files
 
     def _is_wanted(self, file: str) -> bool:
-        """A log of a role of this cell's, or whatever such a role has written that has no results."""
+        """A log of a role of this cell, or any file of such a role without results."""
         asked = (role for role in self._asked if file == f"{role}.log" or file.startswith(f"{role}-"))
         role = next(asked, None)
         return role is not None and (file.endswith(".log") or role not in self.done.results)

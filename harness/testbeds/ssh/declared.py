@@ -1,4 +1,4 @@
-"""What hardware switches do by the inventory: as this project sets them, or as somebody else declares."""
+"""What the inventory says of hardware switches: this project sets them, or somebody else declares them."""
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.inventory import Inventory
@@ -7,26 +7,26 @@ from rogue.harness.testbeds.base import Fact
 
 
 def unmarked(cell: Cell, inventory: Inventory) -> str | None:
-    """Why a transport that needs marks gets none; None if it does, or needs none."""
+    """The reason why a transport that needs marks gets none; None if it gets them or needs none."""
     if inventory.switch is not None:
         return None
     wanting = next((group.transport for group in cell.groups if group.transport.wants_marks), None)
     if wanting is None:
         return None
-    return lacking(cell, inventory, str(wanting), "marks")
+    return missing_on_switches(cell, inventory, str(wanting), "marks")
 
 
-def lacking(cell: Cell, inventory: Inventory, transport: str, what: str) -> str | None:
-    """Why a transport cannot have what it needs of every switch; None if it can.
+def missing_on_switches(cell: Cell, inventory: Inventory, transport: str, what: str) -> str | None:
+    """The reason why a transport misses marks or pauses on some switch; None if no switch misses them.
 
-    what: `marks` or `pauses`; the packets of every host of the cell must be among those.
+    what: `marks` or `pauses`. Every host's packets must be in a priority that does this.
     """
     names = cell.topology.host_names()
     switches = inventory.hardware_switches
     if not switches:
         return (
-            f"{transport} needs a switch that {what}, and nobody says that this one does: declare it in the "
-            f"inventory, under hardware_switches, or leave {transport} out"
+            f"{transport} needs a switch that {what}, but the inventory declares none: add it "
+            f"under hardware_switches, or leave {transport} out"
         )
     for switch in switches:
         if not (switch.variables.marking if what == "marks" else switch.variables.pausing):
@@ -50,7 +50,7 @@ def _does(settings: PrioritySettings, what: str) -> bool:
 
 
 def switch_facts(inventory: Inventory) -> dict[str, Fact]:
-    """What the manifest of a run says about each switch: who set it, and what it does."""
+    """The manifest's facts about each switch: who set it, and what it marks and pauses."""
     return {
         f"switch_{switch.name}": (
             f"{'declared' if switch.login is None else switch.variables.switch_platform}: {switch.variables}"

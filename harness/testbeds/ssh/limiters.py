@@ -37,8 +37,8 @@ def interface_of(node: Capabilities, variables: HostVariables) -> str:
     return variables.experiment_interface or next((str(port["netdev"]) for port in own), "")
 
 
-def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """Which host cannot pace what it sends, and why; None if all can."""
+def missing_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
+    """The first host that cannot pace what it sends, as a reason; None if every host can."""
     interfaces = {
         host.name: interface_of(nodes[host.name], host.variables)
         for host in inventory.hosts
@@ -65,7 +65,7 @@ def lacking_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
 
 
 def _limited_flows(cell: Cell) -> Iterator[tuple[PlannedFlow, int]]:
-    """Flows that have rates, and what a batch takes at line rate; a parameter's mistake is told elsewhere."""
+    """Flows that have rates, with the time of a batch at line rate; other checks report wrong parameters."""
     for group in cell.groups:
         for flow in group.flows if group.transport.base in TRANSPORTS else ():
             rate_bps = cell.topology.host_rate_bps(flow.source)

@@ -17,13 +17,13 @@ from rogue.workloads.records import FailureKind
 
 CONNECT_LIMIT_S: Final = 30.0
 REPLY_LIMIT_S: Final = 60.0
-"""For whatever a node may have to do before it replies; an emulated one is slow."""
+"""The limit of a node's reply; an emulated node is slow."""
 AGENT_START_LIMIT_S: Final = 180.0
 """Python starts, and imports all that the agent has; on an emulated node on a busy computer."""
 HEARTBEAT_LIMIT_S: Final = 15.0
-"""A node that does not even say that it is alive for so long is lost."""
+"""A node without a heartbeat for this long is lost."""
 SILENCE_LIMIT_MS: Final = 300_000
-"""An agent that hears nothing for so long ends itself."""
+"""An agent without a request for this long ends itself."""
 CLOCK_READINGS: Final = 8
 
 ReplyT = TypeVar("ReplyT", bound=Message)
@@ -120,7 +120,7 @@ class Node:
 
 
 def start_command(user: str) -> str:
-    """What starts the agent: as root, for nobody else may change limiters or lock much memory."""
+    """The command that starts the agent as root, who alone may change limiters and lock much memory."""
     return AGENT_COMMAND if user == "root" else f"sudo -n {AGENT_COMMAND}"
 
 

@@ -11,9 +11,9 @@ from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.testbeds.ends.roles import is_limited
 from rogue.harness.testbeds.ends.support import simulators_traffic, too_fine
-from rogue.harness.testbeds.ssh.card_features import is_of_cards, lacking_features
+from rogue.harness.testbeds.ssh.card_features import is_of_cards, missing_features
 from rogue.harness.testbeds.ssh.declared import unmarked
-from rogue.harness.testbeds.ssh.limiters import lacking_limiters
+from rogue.harness.testbeds.ssh.limiters import missing_limiters
 from rogue.harness.testbeds.ssh.switch import unsupported_fault
 from rogue.harness.testbeds.ssh.topology import too_slow, unsupported_topology
 from rogue.workloads.transports import BASES, TransportName
@@ -23,7 +23,7 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "pauses": "the switch records no pauses",
 }
 NOT_OURS: Final[dict[MeasureKind, str]] = {
-    measure: f"the switch is not ours: nobody reads its {measure}" for measure in NOT_MEASURED
+    measure: f"the switch is not ours: its {measure} are not read" for measure in NOT_MEASURED
 }
 NOT_HERE: Final[dict[MeasureKind, str]] = {"packets": "only the simulator records packets"}
 KERNEL_TCPS: Final = tuple(name for name, base in BASES.items() if base.is_in_kernels)
@@ -46,10 +46,10 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         or simulators_traffic(cell)
         or too_fine(cell)
         or cell.idleness
-        or lacking_limiters(cell, inventory, nodes)
+        or missing_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
         or unmarked(cell, inventory)
-        or lacking_features(cell, inventory, used)
+        or missing_features(cell, inventory, used)
         or too_slow(cell, inventory, used)
     )
 
@@ -75,9 +75,9 @@ def _unsupported_transport(name: TransportName, nodes: Mapping[str, Capabilities
     if not may_carry(name):
         return f"the nodes have no {name}; they have {', '.join((*TRANSPORTS, *KERNEL_TCPS))}"
     if name.service == "tcp":
-        lacking = [host for host, node in nodes.items() if name.base not in node.congestion_controls]
+        without = [host for host, node in nodes.items() if name.base not in node.congestion_controls]
         has = sorted(set.intersection(*(set(node.congestion_controls) for node in nodes.values())))
-        return f"{lacking[0]} has no TCP {name}; all have {', '.join(has)}" if lacking else None
+        return f"{without[0]} has no TCP {name}; all have {', '.join(has)}" if without else None
     for host, node in nodes.items():
         if node.pyverbs is None or not node.ports:
             what = "pyverbs" if node.pyverbs is None else "RoCE port"

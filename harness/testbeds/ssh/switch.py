@@ -16,7 +16,7 @@ MARK_MAX_S: Final = 0.0072
 
 
 def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
-    """Why the switch cannot do what is asked to go wrong; None if it can."""
+    """The reason why the switch cannot carry out a fault; None if it can."""
     if cell.experiment.faults and inventory.switch is None:
         kind = type(cell.experiment.faults[0]).__name__
         return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"

@@ -20,9 +20,9 @@ from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
 from rogue.harness.testbeds.ssh import support
 from rogue.harness.testbeds.ssh.agents import close_nodes, open_all, open_nodes
+from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.collected_cell import CollectedCell
 from rogue.harness.testbeds.ssh.conduct import Conductor
-from rogue.harness.testbeds.ssh.surroundings import Surroundings
 
 SETUP_SECONDS: Final = 20.0
 """Connecting, preparing and collecting, beside the time of the traffic itself."""
@@ -90,14 +90,14 @@ class SshTestbed(Testbed):
         """Prepare the nodes, let the traffic pass, and collect."""
         flows = plan_roles(cell)
         with open_nodes(self.inventory, support.used_hosts(cell)) as nodes:
-            surroundings = Surroundings(cell, self.inventory, nodes)
+            environment = CellEnvironment(cell, self.inventory, nodes)
             conductor = Conductor(nodes, flows, cell.timing)
-            collected = CollectedCell(cell, flows, nodes, conductor.done, surroundings)
-            with surroundings.around():
+            collected = CollectedCell(cell, flows, nodes, conductor.done, environment)
+            with environment.around():
                 try:
-                    _lead(conductor, surroundings, progress)
+                    _lead(conductor, environment, progress)
                 except TestbedError as error:
-                    surroundings.rescue()
+                    environment.rescue()
                     conductor.rescue()
                     result = collected.rescued(error)
                     close_nodes(self.inventory)  # nobody knows what state they are in
@@ -117,11 +117,11 @@ class SshTestbed(Testbed):
             close_nodes(self.inventory)
 
 
-def _lead(conductor: Conductor, surroundings: Surroundings, progress: Progress) -> None:
+def _lead(conductor: Conductor, environment: CellEnvironment, progress: Progress) -> None:
     """Through the whole cell."""
-    surroundings.set_ports()
-    surroundings.record_load()
+    environment.set_ports()
+    environment.record_load()
     conductor.prepare()
-    surroundings.begin()
-    conductor.run(progress, surroundings.on_start)
-    surroundings.end()
+    environment.begin()
+    conductor.run(progress, environment.on_start)
+    environment.end()

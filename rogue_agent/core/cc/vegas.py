@@ -101,7 +101,7 @@ class Vegas(CongestionControl):
 
     @property
     def target_rate_bps(self) -> float:
-        """One window per base RTT, in wire bits; before the first sample the floor stands for the base RTT.
+        """One window per base RTT, in wire bits; before the first sample the base RTT is the floor.
 
         Source: RoGUE, section 3.3, rate_limit = cwnd / base_rtt.
         Test: test_vegas.py::test_target_rate_worked_examples.

@@ -60,7 +60,7 @@ class Bank:
             self._hand_over()
 
     def borrow(self, slot: int) -> None:
-        """Use the slot of somebody else, who lends it to nobody beside us; and no other one any more."""
+        """Use only this slot, which another process lends to this flow alone."""
         self._borrowed = slot
 
     def set_rate(self, slot: int, rate: int) -> None:
@@ -112,7 +112,7 @@ class Bank:
             self._told[slot] = rate
 
     def _try(self, slot: int) -> int | None:
-        """Lock a slot; None if somebody who lives has it."""
+        """Lock a slot; None if a running process has it."""
         descriptor = _opened(self._directory / str(slot))
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -57,7 +57,7 @@ class RateLimiter(ABC):
 
     @property
     def is_settled(self) -> bool:
-        """Whether every rate acts that was asked for: only then may a limiter go on to somebody else."""
+        """Whether every requested rate acts: only then may the limiter go to another flow."""
         return True
 
     def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
@@ -80,7 +80,7 @@ class LimiterSlots(ABC):
 
     @abstractmethod
     def lift(self, priority: int) -> None:
-        """Leave this priority without a limit: whoever had its limiter is gone."""
+        """Leave this priority without a limit: the flow that had its limiter has ended."""
 
     @abstractmethod
     def close(self) -> None:

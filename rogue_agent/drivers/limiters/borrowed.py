@@ -39,7 +39,7 @@ class BorrowedLimiters:
             greeting = self._channel.recv(MESSAGE_BYTES)
         except OSError as error:
             self.close()
-            raise LimiterError(f"turns at limiters: nobody keeps them at {place.name}: {error}") from error
+            raise LimiterError(f"turns at limiters: no keeper listens at {place.name}: {error}") from error
         if greeting != WELCOME:
             self.close()
             words = greeting[len(REFUSED) :] if greeting.startswith(REFUSED) else b"their keeper has ended"
@@ -72,7 +72,7 @@ class BorrowedLimiters:
             message = self._channel.recv(MESSAGE_BYTES)
         except OSError as error:
             raise LimiterError(f"turns at limiters: their keeper is lost: {error}") from error
-        assert self._borrower is not None, "the keeper speaks, but nobody has asked"
+        assert self._borrower is not None, "the keeper speaks without a request"
         if message.startswith(USE):
             self._priority = int(message[len(USE) :])
             self._tell(now, "turn")

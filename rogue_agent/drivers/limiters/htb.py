@@ -121,7 +121,7 @@ def _class_of(priority: int) -> str:
 
 
 def change_command(netdev: str, class_id: str, rate_bps: int, burst_bytes: int | None = None) -> str:
-    """How `tc` is told a rate, of bytes on the wire; without the bursts it would choose some by itself.
+    """The words of `tc` for a rate in bytes on the wire. Without bursts it would choose its own.
 
     burst_bytes: None for a millisecond's worth. A class sends no more than that before the next one has its
     turn, or flows at once would take each other's bursts for queues in the network.

@@ -8,7 +8,7 @@ _ON, _OFF = "1", "0"
 
 
 def dcqcn_state(netdev: str, driver: str, netdevs: Path = NETDEVS) -> str:
-    """`on`, `off`, `on for some priorities`, or why nobody can say.
+    """`on`, `off`, `on for some priorities`, or the reason why it is not known.
 
     Source: MLNX_OFED, "Explicit Congestion Notification (ECN)": switches per priority in sysfs; Linux,
     hw/mlx5/cong.c has none; ConnectX-3 and soft-RoCE do not react to marks.

@@ -17,7 +17,7 @@ _UNUSED_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
 
 @dataclass(frozen=True)
 class PortAddress:
-    """One port of a device and the entry of its GID table that stands for the experiment address."""
+    """One port of a device and the entry of its GID table for the experiment address."""
 
     device: str
     port: int

@@ -72,7 +72,7 @@ class FlowShape:
 
 
 class VerbsFlow(RecoveringFlow):
-    """Offers `step.Port` over one endpoint; whoever runs the event loop calls the `on_` methods."""
+    """Offers `step.Port` over one endpoint; the event loop calls the `on_` methods."""
 
     def __init__(  # noqa: PLR0913 - what is above, below and beside a flow
         self,
@@ -188,7 +188,7 @@ class VerbsFlow(RecoveringFlow):
         self._go_on(now)
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
-        """Take the entries of one poll; after the end nobody wants them."""
+        """Take the entries of one poll; after the end they are dropped."""
         if self._is_over:
             return
         sends, receives, datagrams = self._endpoint.sort(completions)

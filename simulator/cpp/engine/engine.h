@@ -20,8 +20,8 @@
 #include "engine/faults.h"
 #include "engine/feedback.h"
 #include "engine/reliabilities.h"
+#include "engine/route_ends.h"
 #include "engine/samplers.h"
-#include "engine/strays.h"
 #include "engine/timer_queue.h"
 #include "engine/winner_tree.h"
 #include "engine/world.h"
@@ -107,7 +107,7 @@ class Engine {
   friend class Faults;
   friend class Feedback;
   friend class Reliabilities;
-  friend class Strays;
+  friend class RouteEnds;
 
   // What a link's slot in the tree waits for.
   struct Instant {
@@ -249,7 +249,7 @@ class Engine {
   Feedback feedback_;
   Faults faults_;
   Reliabilities reliabilities_;
-  Strays strays_;
+  RouteEnds route_ends_;
 };
 
 }  // namespace simulator

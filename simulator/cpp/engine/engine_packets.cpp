@@ -21,7 +21,7 @@ void Engine::record_packets(const PacketLogSettings& settings) {
     lose(link, index, PacketFate::kSlowReceiver);
     return true;
   }
-  if (world_.ports[link].has(Port::kRouteEnds) && strays_.takes(link, index)) return true;
+  if (world_.ports[link].has(Port::kRouteEnds) && route_ends_.on_arrival(link, index)) return true;
   record(link, index, PacketFate::kArrived);
   return false;
 }

@@ -14,7 +14,7 @@ Engine::Engine(std::uint64_t seed, const Framing& framing)
       feedback_(*this, world_),
       faults_(*this, world_),
       reliabilities_(*this, world_),
-      strays_(*this, world_) {}
+      route_ends_(*this, world_) {}
 
 // From so many ports on prefetching pays; with 324 of them, as in W2, it costs 4 ns per hop.
 static constexpr std::size_t kLargeFromPorts = 1024;
@@ -82,14 +82,14 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   world_.receivers.emplace_back();
   mailbox_.add_queue_pair();
   world_.routes.insert(world_.routes.end(), route.begin(), route.end());
-  strays_.prepare(route);
+  route_ends_.prepare(route);
   controls_.add_way_back(qp, route);
 }
 
 std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
   const auto route = static_cast<std::uint32_t>(world_.routes.size());
   world_.routes.insert(world_.routes.end(), links.begin(), links.end());
-  strays_.prepare(links);
+  route_ends_.prepare(links);
   return route;
 }
 

@@ -9,9 +9,9 @@ def test_a_waiter_goes_on_after_the_last_of_its_causes_and_their_pauses() -> Non
     waits.add("x", "a", 50)
     waits.add("x", "b", 5)
     assert waits
-    assert waits.happen("a", 10) == []
+    assert waits.on_cause("a", 10) == []
     assert not waits.is_free("x")
-    assert waits.happen("b", 40) == ["x"]
+    assert waits.on_cause("b", 40) == ["x"]
     assert waits.is_free("x")
     assert (waits.not_before_ns("x"), waits.last("x")) == (60, "a")
     assert not waits
@@ -22,13 +22,13 @@ def test_a_cause_happens_once() -> None:
     for number in range(3):
         waits.add(number, "a", 0)
     assert waits.is_awaited("a")
-    assert waits.happen("a", 1) == [0, 1, 2]
+    assert waits.on_cause("a", 1) == [0, 1, 2]
     assert not waits.is_awaited("a")
-    assert waits.happen("a", 2) == []
+    assert waits.on_cause("a", 2) == []
     assert waits.not_before_ns(0) == 1
 
 
 def test_who_waits_for_nothing_has_nothing_to_name() -> None:
     waits: Waits[int, str] = Waits()
     assert waits.last(7) is None
-    assert waits.happen("nothing", 3) == []
+    assert waits.on_cause("nothing", 3) == []

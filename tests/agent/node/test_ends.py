@@ -74,5 +74,5 @@ def test_what_cannot_take_turns_is_refused(stage: Stage, change: dict[str, objec
 
 
 def test_without_a_keeper_there_are_no_turns(stage: Stage) -> None:
-    with pytest.raises(LimiterError, match="turns at limiters: nobody keeps them at turns-"):
+    with pytest.raises(LimiterError, match="turns at limiters: no keeper listens at turns-"):
         stage.enter(replace(PREPARE, limiter="htb", priority=1, turns=[1, 2]))

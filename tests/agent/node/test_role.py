@@ -18,8 +18,8 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
-from rogue.agent.node.moments import place_of
 from rogue.agent.node.role import RoleState
+from rogue.agent.node.transfer_events import place_of
 
 START = Start("here", LIMIT_MS, 1_000_000, SECOND_NS)
 LOAD = Load("here", LIMIT_MS, 100_000, count=3)

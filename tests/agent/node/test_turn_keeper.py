@@ -169,7 +169,7 @@ def test_a_refusal_is_told_to_each(directory: Path) -> None:
 
 
 def test_where_no_keeper_is_a_flow_is_told_so(directory: Path) -> None:
-    with pytest.raises(LimiterError, match=r"nobody keeps them at turns-10\.9\.0\.1"):
+    with pytest.raises(LimiterError, match=r"no keeper listens at turns-10\.9\.0\.1"):
         BorrowedLimiters(place_of(directory, ADDRESS))
 
 

@@ -31,7 +31,7 @@ def test_a_manifest_of_two_lans_gives_no_inventory(tmp_path: Path) -> None:
 
 def test_an_allocated_switch_is_listed(tmp_path: Path) -> None:
     made = rogue(tmp_path, "inventory", "from-manifest", str(XL170), "--user", "alice")
-    assert "allocated switch mysw (mlnx-sn2410): it marks nothing and pauses nobody until" in made.err
+    assert "allocated switch mysw (mlnx-sn2410): it marks nothing and sends no pauses until" in made.err
     (tmp_path / "nodes.yaml").write_text(made.out)
     checked = rogue(tmp_path, "inventory", "check", "nodes.yaml")
     assert checked.out.splitlines()[-1].startswith("allocated switch mysw (mlnx-sn2410): this project does")

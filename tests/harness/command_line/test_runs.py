@@ -88,7 +88,8 @@ class TestWatch:
         assert waiting.finish().code == 1
         out, err = watching.communicate(timeout=PATIENCE_SECONDS)
         assert (watching.returncode, out) == (0, ""), err
-        assert f"nobody works on {waiting.run}: it is partial; its report: {waiting.run}/report.html" in err
+        run = waiting.run
+        assert f"no process works on {run}: it is partial; its report: {run}/report.html" in err
 
     def test_ctrl_c_ends_the_page_and_not_the_run(self, tmp_path: Path) -> None:
         waiting = Waiting(tmp_path)
@@ -108,5 +109,5 @@ class TestWatch:
         run = rogue(tmp_path, "run", "experiment.yaml", "--testbed", "fake").run
         done = rogue(tmp_path, "watch", str(run))
         assert (done.code, done.out) == (0, "")
-        assert f"nobody works on {run}: it is complete; its report: {run}/report.html" in done.err
+        assert f"no process works on {run}: it is complete; its report: {run}/report.html" in done.err
         assert rogue(tmp_path, "watch", "nowhere").code == 2

@@ -77,7 +77,7 @@ def test_somebody_elses_run_runs_no_code_of_its_own(run: Path, tmp_path: Path) -
 def test_a_report_without_its_plugins_says_what_is_left_out(run: Path) -> None:
     done = rogue(run.parent, "report", run.name, ROGUE_FAKE_REPORT="real")
     assert done.code == 0
-    assert "left out, for the plug-in shown.py is code that nobody named: measure flows_seen, fig" in done.err
+    assert "left out, for the plug-in shown.py is code that was not named: measure flows_seen, " in done.err
     assert "Flows seen" not in (run / "report.html").read_text()
     done = rogue(run.parent, "report", run.name, "--plugin", str(SHOWN), ROGUE_FAKE_REPORT="real")
     assert "left out" not in done.err
@@ -85,7 +85,7 @@ def test_a_report_without_its_plugins_says_what_is_left_out(run: Path) -> None:
 
 
 def test_a_plugins_measure_is_exported_and_compared_like_the_others(run: Path) -> None:
-    left = "left out, for the plug-in shown.py is code that nobody named"
+    left = "left out, for the plug-in shown.py is code that was not named"
     assert left in rogue(run.parent, "compare", run.name, run.name).err
     named = ("--plugin", str(SHOWN))
     assert "Flows seen" in rogue(run.parent, "compare", run.name, run.name, "--all", *named).out
@@ -102,7 +102,7 @@ def test_a_plugins_figure_is_written_like_the_others(run: Path) -> None:
     unknown = rogue(run.parent, *figures)
     assert unknown.code == 2
     assert "--only: got 'empty'" in unknown.err
-    assert "left out, for the plug-in shown.py is code that nobody named" in unknown.err
+    assert "left out, for the plug-in shown.py is code that was not named" in unknown.err
     named = rogue(run.parent, *figures, "--plugin", str(SHOWN))
     assert "got 'empty'" not in named.err
 

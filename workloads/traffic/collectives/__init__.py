@@ -1,4 +1,4 @@
-"""Ways to carry out a collective operation: who sends what to whom, and after what."""
+"""Algorithms of collective operations: the transfers, and which transfers each one waits for."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -36,7 +36,7 @@ class _Ring(Algorithm):
     def _send(
         self, steps: Steps, rank: int, block: Sequence[int], there: Sequence[Step], compute_ns: int
     ) -> list[Step]:
-        """The pieces of a block to the next host, each when it is there; return when they can be sent on."""
+        """Send the pieces of a block to the next host as each arrives; return when they can be sent on."""
         source, destination = self.hosts[rank], self.hosts[(rank + 1) % len(self.hosts)]
         return [
             steps.send(source, destination, size_bytes, after).arrived.later(compute_ns)

@@ -1,1 +1,1 @@
-"""One file per vendor: what it calls things, in which units, and how its command line talks."""
+"""One file per vendor: its names, its units and its command line."""

@@ -23,7 +23,7 @@ from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
 
 _LISTED: Final = ("interface", "switch-priority", "traffic-class", "dscp")
-"""Words before a word that may stand for several."""
+"""Words before a word that may be a list or a range."""
 _RANGE: Final = re.compile(r"(.*?)(\d+)-(\d+)")
 _BOUND: Final = re.compile(r"nv set interface (\S+) qos (?:pfc|congestion-control) profile \S+$")
 
@@ -75,7 +75,7 @@ class Cumulus(Platform):
         return words if " switch-priority " in words else words.rpartition(" ")[0]
 
     def configuration(self, text: str) -> Configuration:
-        """Every line stands at the top; lists and ranges in it are told apart."""
+        """Every line is at the top level; lists and ranges in it are expanded."""
         lines = (line.strip() for line in text.splitlines())
         return {(): tuple(each for line in lines if line.startswith("nv set ") for each in _each(line))}
 
@@ -123,7 +123,7 @@ def _profile_line(kind: str, text: str, *, is_first: bool) -> Line:
 
 
 def _each(line: str) -> Iterator[str]:
-    """`interface swp1-3,swp7 ...` stands for four lines."""
+    """`interface swp1-3,swp7 ...` expands to four lines."""
     words = line.split()
     choices = [
         list(_expanded(word)) if before in _LISTED else [word]

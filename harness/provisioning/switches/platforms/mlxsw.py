@@ -33,7 +33,7 @@ _PRIORITIES: Final = 8
 _STRICT: Final = "ets bands 8 strict 8 priomap 7 6 5 4 3 2 1 0"
 _PRIOMAP: Final = [7, 6, 5, 4, 3, 2, 1, 0]
 _OF_THE_KERNEL: Final = ("fq_codel", "mq", "noqueue", "pfifo_fast")
-"""What a port has where nobody has set a queue."""
+"""The queue of a port that was not configured."""
 _MEAN_PACKET_BYTES: Final = 1_000
 
 
@@ -79,12 +79,12 @@ class Mlxsw(Platform):
         return {(): tuple(found)}
 
     def changes(self, wanted: HardwareSwitchVariables, found: Configuration) -> list[Change]:
-        """NodeError if a port has queues of somebody's that could not be put back."""
+        """Raise NodeError if a port has foreign queues that could not be restored."""
         for line in found.get((), ()):
             interface, kind, *rest = line.split()
             if kind == "queues" and interface in wanted.interfaces and rest[0] == "other":
                 raise NodeError(
-                    f"{interface}: got queues of somebody's, {' '.join(rest[1:])}, expected none, or ours; "
+                    f"{interface}: got foreign queues, {' '.join(rest[1:])}, expected none, or ours; "
                     f"take them away with `tc qdisc del dev {interface} root`"
                 )
         return super().changes(wanted, found)

@@ -81,7 +81,7 @@ class Onyx(Platform):
         return f"no {line}" if marks is None else f"interface ethernet {marks[1]} no {marks[2]}"
 
     def configuration(self, text: str) -> Configuration:
-        """Every line stands at the top; ranges of ports are told apart."""
+        """Every line is at the top level; ranges of ports are expanded."""
         words = (line.strip() for line in text.splitlines())
         return {(): tuple(each for line in words if line and line[0] != "#" for each in _each_port(line))}
 
@@ -100,7 +100,7 @@ def _port(port: str, wanted: HardwareSwitchVariables) -> Iterator[Line]:
 
 
 def _each_port(line: str) -> Iterator[str]:
-    """`interface ethernet 1/1-1/4 ...` stands for four lines."""
+    """`interface ethernet 1/1-1/4 ...` expands to four lines."""
     found = _PORTS.match(line)
     if found is None:
         yield line

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.testbeds.simulator.headroom import lacking_buffer
+from rogue.harness.testbeds.simulator.headroom import missing_buffer
 from rogue.harness.testbeds.simulator.rehearsal import unbuildable
 
 PFC = "transports=[roce+pfc]"
@@ -19,24 +19,24 @@ def test_the_sentence_names_what_is_enough(tmp_path: Path, switch: str, links: i
     kind = f"topology.switch={switch}"
     needed_bytes = links * LINK_BYTES
     refused = cell_of(tmp_path, PFC, kind, f"topology.buffer={needed_bytes}B")
-    assert lacking_buffer(refused) == (
+    assert missing_buffer(refused) == (
         f"s0 has a buffer of {needed_bytes}B and +pfc needs more than {needed_bytes} bytes, the headroom of "
         f"{whose}: raise topology.buffer, or lower topology.pause_headroom"
     )
     taken = cell_of(tmp_path, PFC, kind, f"topology.buffer={needed_bytes + 1}B")
-    assert lacking_buffer(taken) is None
+    assert missing_buffer(taken) is None
     assert unbuildable(taken) is None
 
 
 def test_a_threshold_leaves_room_for_the_headroom(tmp_path: Path) -> None:
     settings = (PFC, "topology.buffer=100KB", "topology.pause_headroom=20KB")
-    assert lacking_buffer(cell_of(tmp_path, *settings, "topology.pause_xoff=20KB")) is None
-    assert lacking_buffer(cell_of(tmp_path, *settings, "topology.pause_xoff=20001B")) == (
+    assert missing_buffer(cell_of(tmp_path, *settings, "topology.pause_xoff=20KB")) is None
+    assert missing_buffer(cell_of(tmp_path, *settings, "topology.pause_xoff=20001B")) == (
         "s0 would pause from 20001B on and has 20000 bytes beside the headroom of its 4 links: "
         "lower topology.pause_xoff, or raise topology.buffer"
     )
 
 
 def test_without_flow_control_or_bounds_there_is_none(tmp_path: Path) -> None:
-    assert lacking_buffer(cell_of(tmp_path, "topology.buffer=1B")) is None
-    assert lacking_buffer(cell_of(tmp_path, PFC, "topology.buffer=unbounded")) is None
+    assert missing_buffer(cell_of(tmp_path, "topology.buffer=1B")) is None
+    assert missing_buffer(cell_of(tmp_path, PFC, "topology.buffer=unbounded")) is None

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from helpers.experiments import cell_of
 
-from rogue.harness.testbeds.simulator.limiters import lacking_limiters
+from rogue.harness.testbeds.simulator.limiters import missing_limiters
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.simulator import CX3PRO, CX4
 
@@ -28,6 +28,6 @@ def test_the_one_that_is_never_programmed_is_nobodys(tmp_path: Path) -> None:
     settings = (
         "topology.rate=10Gbps", "workload=null", f"traffic=[{groups}]", "probe=null", "transports=[rogue]",
     )  # fmt: skip
-    assert lacking_limiters(cell_of(tmp_path, *settings, "topology.nic_limiters=3")) is None
-    reason = lacking_limiters(cell_of(tmp_path, *settings, "topology.nic_limiters=2"))
+    assert missing_limiters(cell_of(tmp_path, *settings, "topology.nic_limiters=3")) is None
+    reason = missing_limiters(cell_of(tmp_path, *settings, "topology.nic_limiters=2"))
     assert str(reason).startswith("h0 responds to the READs of 2 flows and needs 4 limiters, of which")

@@ -79,7 +79,7 @@ def test_tcp_may_stand_beside_what_takes_more(tmp_path: Path) -> None:
 def test_responses_to_reads_teach_nothing(tmp_path: Path, transport: str) -> None:
     cell = cell_of(tmp_path, f"transports=[{transport}]", "workload.verb=read")
     assert unsupported(cell) == (
-        f"{transport} learns from acknowledgements, which responses to READs lack: use the verb write"
+        f"{transport} learns from acknowledgements, and responses to READs have none: use the verb write"
     )
     cell = cell_of(tmp_path, "transports=[roce+rocc]", "workload.verb=read")
     assert unsupported(cell) is None

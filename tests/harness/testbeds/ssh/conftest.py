@@ -10,7 +10,7 @@ from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory
 
 from rogue.harness.provisioning.inventory import Host
 from rogue.harness.testbeds.base import CellResult
-from rogue.harness.testbeds.ssh import SshTestbed, conduct, surroundings, testbed
+from rogue.harness.testbeds.ssh import SshTestbed, cell_environment, conduct, testbed
 from rogue.harness.testbeds.ssh import agents as agents_module
 from rogue.harness.testbeds.ssh.node import Node
 
@@ -31,7 +31,7 @@ def agents(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeAgent]:
     monkeypatch.setattr(agents_module, "open_node", opened)
     monkeypatch.setattr(agents_module, "_kept", {})
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: fake_inventory())
-    monkeypatch.setattr(surroundings, "SwitchConnection", FakeSwitch)
+    monkeypatch.setattr(cell_environment, "SwitchConnection", FakeSwitch)
     monkeypatch.setattr(conduct, "HEARTBEAT_S", 0.0)
     for sender, flow in (("h0", "flow0"), ("h1", "flow1")):
         everybody[sender].files = {f"{flow}-requester": {"transfers": TRANSFERS, "log": b"all is well"}}

@@ -8,7 +8,7 @@ from helpers.switch_inventory import hardware, wanted
 
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.provisioning.inventory import Inventory
-from rogue.harness.testbeds.ssh.card_features import is_of_cards, lacking_features
+from rogue.harness.testbeds.ssh.card_features import is_of_cards, missing_features
 from rogue.harness.testbeds.ssh.support import unsupported
 from rogue.workloads.transports import parse_transport
 
@@ -28,7 +28,7 @@ def nodes(dcqcn: str = "off", paused: str = "") -> dict[str, Capabilities]:
 
 
 def told(tmp_path: Path, transport: str, inventory: Inventory, of: dict[str, Capabilities]) -> str:
-    return str(lacking_features(cell_of(tmp_path, f"transports=[{transport}]"), inventory, of))
+    return str(missing_features(cell_of(tmp_path, f"transports=[{transport}]"), inventory, of))
 
 
 @pytest.mark.parametrize("state", ["on", INBOX])

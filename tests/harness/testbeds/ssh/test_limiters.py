@@ -8,7 +8,7 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
 from rogue.agent.node.messages import Capabilities
-from rogue.harness.testbeds.ssh.limiters import KINDS, interface_of, lacking_limiters, limiter_kind
+from rogue.harness.testbeds.ssh.limiters import KINDS, interface_of, limiter_kind, missing_limiters
 from rogue.harness.testbeds.ssh.support import unsupported
 
 SLOW = "topology.rate=100Mbps"
@@ -20,7 +20,7 @@ def nodes(node: Capabilities = CAPABILITIES) -> dict[str, Capabilities]:
 
 
 def told(tmp_path: Path, node: Capabilities, *settings: str) -> str | None:
-    return lacking_limiters(cell_of(tmp_path, *settings), fake_inventory(16), nodes(node))
+    return missing_limiters(cell_of(tmp_path, *settings), fake_inventory(16), nodes(node))
 
 
 def test_the_best_limiter_that_the_interface_has() -> None:

@@ -85,7 +85,7 @@ def test_a_switch_that_is_not_ours(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, SLOW)
     assert unsupported(cell, alone, NODES) is None
     told = not_measured(cell, alone)
-    assert told["queues"] == "the switch is not ours: nobody reads its queues"
+    assert told["queues"] == "the switch is not ours: its queues are not read"
     cut = cell_of(tmp_path, SLOW, "faults=[{kind: link_cut, target: h0, at: 1s, duration: 2s}]")
     assert str(unsupported(cut, alone, NODES)).startswith("no LinkCut: the inventory has no switch that")
     loss = cell_of(tmp_path, SLOW, "faults=[{kind: loss, target: h0, one_in: 8}]")

@@ -116,7 +116,7 @@ def test_queues_that_could_not_be_put_back_are_refused() -> None:
     with pytest.raises(NodeError) as told:
         Mlxsw().changes(WANTED, found)
     assert str(told.value) == (
-        "swp2: got queues of somebody's, tbf 8:, expected none, or ours; take them away with "
+        "swp2: got foreign queues, tbf 8:, expected none, or ours; take them away with "
         "`tc qdisc del dev swp2 root`"
     )
     assert Mlxsw().changes(wanted("mlxsw", ("swp1",), switch_priorities=PRIORITIES), found)

@@ -1,4 +1,4 @@
-"""What Linux calls the network interface that somebody knows by its MAC."""
+"""Finds Linux's name of the network interface with a MAC."""
 
 from __future__ import annotations
 

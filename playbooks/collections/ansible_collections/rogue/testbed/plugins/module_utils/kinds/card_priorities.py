@@ -12,7 +12,7 @@ from .kind import OfInterface, Value
 _OBJECTS = {"ets": ("tc-tsa", "tc-bw", "prio-tc"), "pfc": ("prio-pfc",), "app": ("dscp-prio",)}
 """What is read and set, by dcb's own words. Source: dcb-ets(8), dcb-pfc(8), dcb-app(8).
 
-Buffers are left to mlx5, which fits them to pauses by itself until somebody sets one (`manual_buffer` in
+Buffers are left to mlx5, which fits them to pauses by itself until one is set (`manual_buffer` in
 mlx5/core/en_dcbnl.c), and then does so no more."""
 _PRIORITIES, _SHARES_PERCENT = 8, 100
 _NO_BANDWIDTH = "0:0 1:0 2:0 3:0 4:0 5:0 6:0 7:0"
@@ -24,7 +24,7 @@ class CardPriorities(OfInterface):
     An object that a driver does not have is missing. Wanted is `{trust, dscp, priority, paused}`: what tells
     a packet's priority, pcp or dscp; the DSCP of all packets and the priority that it stands for; priorities
     that pause. Each priority gets a traffic class of its own and an equal share. All of it is set even where
-    a driver reports it: what it reports before anybody has set it need not be what its card does. A card of
+    a driver reports it: its report before the first setting need not be what the card does. A card of
     which dcb shows nothing is left alone, as long as nothing is to pause.
     """
 

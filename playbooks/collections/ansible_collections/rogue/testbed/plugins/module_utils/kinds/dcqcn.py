@@ -38,7 +38,7 @@ class Dcqcn(OfInterface):
         )
 
     def has_drifted(self, observed: Value, after: Value) -> bool:
-        """Only root sees parameters; whoever does not see them cannot say that they have changed."""
+        """Only root sees parameters. Without them no change can be found."""
         if observed is None:
             return True
         seen = observed["parameters"] or after["parameters"]

@@ -47,7 +47,7 @@ class File(Kind):
         return bool(self.summary(observed) == self.summary(wanted))
 
     def establish(self, system: System, key: str, wanted: Value) -> None:
-        """Write it under another name and rename it, so that nobody sees half of it."""
+        """Write it under another name and rename it, so that no reader sees half of it."""
         path = system.path(key)
         fresh = path.with_name(f".{path.name}.new")
         fresh.write_bytes(base64.b64decode(wanted["content"]))

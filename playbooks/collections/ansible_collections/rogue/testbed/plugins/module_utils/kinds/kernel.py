@@ -34,7 +34,7 @@ class KernelModule(Kind):
         system.run(["modprobe", key])
 
     def undo(self, system: System, key: str, before: Value, after: Value) -> None:
-        """Unload it if it was not loaded before, then what came with it and nobody else uses."""
+        """Unload the module if it was not loaded before, then unused modules that came with it."""
         if before["is_loaded"]:
             return
         if key in loaded_modules(system):
@@ -56,7 +56,7 @@ def loaded_modules(system: System) -> list[str]:
 
 
 def unload_unused(system: System, before: list[str], after: list[str]) -> None:
-    """Unload what is in the second list only, as long as nobody uses it."""
+    """Unload the modules that are only in the second list and unused."""
     left = set(after) - set(before)
     while unused := [module for module in sorted(left) if _is_unused(system, module)]:
         for module in unused:

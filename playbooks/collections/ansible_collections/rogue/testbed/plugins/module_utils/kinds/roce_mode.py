@@ -14,7 +14,7 @@ _BY_ITSELF = {"mode": "RoCE v2", "tos": "0"}
 
 
 class RoceMode(OfInterface):
-    """The key is an interface, the value `{mode, tos}`; None until somebody makes the device's directory.
+    """The key is an interface, the value `{mode, tos}`; None until the device's directory is made.
 
     Source: Linux, Documentation/ABI/testing/configfs-rdma_cm.
     """
@@ -37,7 +37,7 @@ class RoceMode(OfInterface):
         _write(port, wanted, key)
 
     def undo(self, system: System, key: str, before: Value, after: Value) -> None:
-        """Write what was there; what the kernel chooses by itself if nobody had looked."""
+        """Write the earlier value, or the kernel's own choice if none was recorded."""
         if not system.path(f"/sys/class/net/{key}").exists():
             return
         port = _port(system, key)

@@ -49,7 +49,7 @@ class TrafficControl(OfInterface):
         return _without_rates(observed or "") != _without_rates(after)
 
     def refusal(self, key: str, observed: Value) -> str | None:
-        """A tree of somebody else's cannot be put back line by line."""
+        """The reason to refuse a foreign tree, which cannot be put back line by line."""
         found = _SOMEBODYS_ROOT.search(observed or "")
         if found is None:
             return None

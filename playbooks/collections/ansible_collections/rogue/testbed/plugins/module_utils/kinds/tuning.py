@@ -54,7 +54,7 @@ class CardInterrupts(OfInterface):
         _write_affinities(system, {number: local[at % len(local)] for at, number in enumerate(numbers)})
 
     def undo(self, system: System, key: str, before: Value, after: Value) -> None:
-        """What each had; an interrupt that is the card's no more, as after a reboot, is somebody else's."""
+        """Restore each interrupt that is still the card's: after a reboot it may be another device's."""
         own = self.observe(system, key)
         _write_affinities(system, {each: was for each, was in before.items() if each in own})
 

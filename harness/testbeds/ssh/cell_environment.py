@@ -1,4 +1,4 @@
-"""What is around the traffic of a cell: the switch's ports and counters, cuts of links, the nodes' load."""
+"""The environment of a cell's traffic on nodes: the switch's ports and counters, link cuts, the load."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -20,10 +20,10 @@ from rogue.remote.errors import NodeError
 from rogue.workloads.records import CounterRow, CpuRow, FailureKind
 
 
-class Surroundings:
-    """Set before the traffic, read before and after it, never during.
+class CellEnvironment:
+    """Sets the switch's ports before the traffic, and reads counters and load before and after it.
 
-    Where the inventory has no switch nothing is set, read or cut there.
+    Without a switch in the inventory it sets, reads and cuts nothing there.
     """
 
     def __init__(self, cell: Cell, inventory: Inventory, nodes: Mapping[str, Node]) -> None:
@@ -38,10 +38,10 @@ class Surroundings:
         self.dool: dict[str, bytes] = {}
         """Raw tables, by host."""
         self.unrecorded: list[str] = []
-        """Why the load of some hosts is not known; the traffic does not need it."""
+        """Reasons why the load of some hosts is not known. The traffic does not need it."""
 
     @contextmanager
-    def around(self) -> Iterator["Surroundings"]:
+    def around(self) -> Iterator["CellEnvironment"]:
         """Hold the connection to the switch."""
         with ExitStack() as stack:
             if self._switch is not None:
@@ -51,7 +51,7 @@ class Surroundings:
 
     @property
     def switch(self) -> str:
-        """What stands between the nodes."""
+        """The kind of switch between the nodes, as the manifest names it."""
         if self._switch is not None:
             return "Linux tc (software)"
         names = {each.variables.switch_platform for each in self.inventory.hardware_switches}
@@ -64,7 +64,7 @@ class Surroundings:
                 self._switch.apply(cell_ports(self._cell, self.inventory))
 
     def record_load(self) -> None:
-        """Start to record the nodes' load; early, for dool takes seconds to start on an emulated node."""
+        """Start to record the nodes' load: early, because dool takes seconds to start on an emulated node."""
         if self._cell.experiment.measures("cpu"):
             for name, node in self._nodes.items():
                 with self._without_load():
@@ -76,7 +76,7 @@ class Surroundings:
         self._before = self._counters()
 
     def on_start(self, start_ns: int) -> None:
-        """Arrange the cuts, now that the common start is known."""
+        """Schedule the link cuts, relative to the common start."""
         ports = cell_ports(self._cell, self.inventory)
         for fault in self._cell.experiment.faults:
             outage = port_change(fault).outage
@@ -107,7 +107,7 @@ class Surroundings:
 
     @contextmanager
     def _without_load(self) -> Iterator[None]:
-        """A recorder that fails costs its own samples and nothing else."""
+        """A recorder that fails loses its own samples and nothing else."""
         try:
             yield
         except NodeError as error:

@@ -1,14 +1,14 @@
-// Routes that lead to no host: loops, in which packets expire, and switches that flood.
-#include "engine/strays.h"
+// The ends of routes that lead to no host: packets expire in a loop, or a switch floods them.
+#include "engine/route_ends.h"
 
 #include "engine/departures.h"
 #include "protocol/route_end.h"
 
 namespace simulator {
 
-// Behind the last link of such a route packets have to be looked at. A copy's route is one entry, the link
-// that it takes.
-void Strays::prepare(const std::vector<std::uint32_t>& route) {
+// The engine asks for every packet behind the last link of such a route. A copy's route has one entry: the
+// link that it takes.
+void RouteEnds::prepare(const std::vector<std::uint32_t>& route) {
   if (!is_route_end(route.back())) return;
   const std::uint32_t link = route[route.size() - 2];
   world_.ports[link].flags |= Port::kRouteEnds;
@@ -21,9 +21,8 @@ void Strays::prepare(const std::vector<std::uint32_t>& route) {
   }
 }
 
-// Whether a packet that has come goes no further. If it has not come to a host, there is a next entry in its
-// route.
-bool Strays::takes(std::uint32_t link, PacketIndex index) {
+// Returns whether the packet goes no further. A packet that is not at a host has a next entry in its route.
+bool RouteEnds::on_arrival(std::uint32_t link, PacketIndex index) {
   if (world_.pool[index].kind == PacketKind::kStray) {
     engine_.record(link, index, PacketFate::kStray);
     ++world_.links[link].stray_packets;
@@ -44,7 +43,7 @@ bool Strays::takes(std::uint32_t link, PacketIndex index) {
 }
 
 // Each copy is charged to the ingress, as a frame of its own.
-void Strays::flood(std::uint32_t link, PacketIndex index) {
+void RouteEnds::flood(std::uint32_t link, PacketIndex index) {
   std::uint32_t position = floods_.at(link);
   for (const std::uint32_t out : world_.switches[world_.nodes[world_.links[link].to].index].links) {
     if (out == (link ^ 1)) continue;

@@ -1,4 +1,4 @@
-// Routes that lead to no host: loops, in which packets expire, and switches that flood.
+// The ends of routes that lead to no host: packets expire in a loop, or a switch floods them.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace simulator {
 
 class Engine;
 
-class Strays {
+class RouteEnds {
  public:
-  Strays(Engine& engine, World& world) : engine_(engine), world_(world) {}
+  RouteEnds(Engine& engine, World& world) : engine_(engine), world_(world) {}
 
   void prepare(const std::vector<std::uint32_t>& route);
-  bool takes(std::uint32_t link, PacketIndex index);
+  bool on_arrival(std::uint32_t link, PacketIndex index);
 
  private:
   void flood(std::uint32_t link, PacketIndex index);

@@ -10,7 +10,7 @@ from helpers.experiments import cell_of
 from helpers.fake_agents import FakeAgent, FakeShell, FakeSwitch, fake_inventory, fake_node
 
 from rogue.harness.testbeds.base import CellResult
-from rogue.harness.testbeds.ssh.surroundings import Surroundings
+from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.remote.errors import NodeError
 from rogue.workloads.records import FailureKind
 
@@ -35,7 +35,7 @@ def test_a_switch_that_fails_is_to_blame(run: Run, monkeypatch: pytest.MonkeyPat
 def test_load_of_the_nodes_while_the_traffic_lasts(tmp_path: Path) -> None:
     """dool's samples are 1.1, 2.1 s after it was started; the traffic begins at 0.1 s and lasts 1.5 s."""
     cell = cell_of(tmp_path, "topology.rate=100Mbps")
-    around = Surroundings(cell, fake_inventory(), {"h0": fake_node("h0", FakeAgent())})
+    around = CellEnvironment(cell, fake_inventory(), {"h0": fake_node("h0", FakeAgent())})
     around.set_ports()
     before_ns = time.monotonic_ns()
     around.record_load()
@@ -49,7 +49,7 @@ def test_load_of_the_nodes_while_the_traffic_lasts(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("agents")
 def test_a_recorder_that_fails_costs_its_own_samples_only(tmp_path: Path) -> None:
     nodes = {name: fake_node(name, FakeAgent()) for name in ("h0", "h1", "h2")}
-    around = Surroundings(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), nodes)
+    around = CellEnvironment(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), nodes)
     around.set_ports()
     cast("FakeShell", nodes["h0"].shell).dool.die()
     before_ns = time.monotonic_ns()
@@ -72,6 +72,6 @@ def test_load_that_is_not_known_is_no_failure(run: Run, agents: dict[str, FakeAg
 
 @pytest.mark.usefixtures("agents")
 def test_what_fails_beside_the_switch_is_not_its_fault(tmp_path: Path) -> None:
-    around = Surroundings(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), {})
+    around = CellEnvironment(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), {})
     with pytest.raises(NodeError, match="h7: SSH failed"), around.around():
         raise NodeError("h7: SSH failed: no route")

@@ -12,14 +12,14 @@ from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.spool import Spool
 from rogue.agent.node.local_socket import listener_at
 from rogue.agent.node.messages import After, Prepare
-from rogue.agent.node.moments import Hearer, Moments, Teller, place_of
+from rogue.agent.node.transfer_events import EventReceiver, EventSender, TransferEvents, place_of
 
 NOW = HostNs(1_000)
 _TURNS_MAX = 100
 _PREPARED = Prepare("r", 1_000, "requester", "10.9.0.1", "roce", 100, tells=["start", "arrival", "end"])
 
 
-def moments(*records: tuple[int, int, int]) -> bytes:
+def events(*records: tuple[int, int, int]) -> bytes:
     """Kind, number and instant of each, as they are told."""
     return b"".join(struct.pack("!BQQ", *record) for record in records)
 
@@ -32,19 +32,19 @@ def hear(content: bytes, _place: Path) -> list[tuple[str, int, int]]:
         poller = Poller(lambda: NOW)
         listener = listener_at(place_of(Path(directory), "q"), socket.SOCK_STREAM)
         stack.callback(listener.close)
-        hearer = Hearer(
+        receiver = EventReceiver(
             place_of(Path(directory), "q"), poller, lambda *moment: heard.append(moment), ended.append
         )
-        stack.callback(hearer.close)
-        teller, _ = listener.accept()
-        stack.callback(teller.close)
-        teller.setblocking(False)
+        stack.callback(receiver.close)
+        sender, _ = listener.accept()
+        stack.callback(sender.close)
+        sender.setblocking(False)
         left = memoryview(content)
         for _ in range(_TURNS_MAX):
-            if left and select.select([], [teller], [], 0)[1]:
-                left = left[teller.send(left) :]
+            if left and select.select([], [sender], [], 0)[1]:
+                left = left[sender.send(left) :]
             if not left:
-                teller.close()
+                sender.close()
             poller.turn(NOW)
             if ended:
                 return heard
@@ -57,9 +57,9 @@ def wait(request: After) -> frozenset[int]:
         poller = Poller(lambda: NOW)
         spool = Spool(Path(directory), "r")
         stack.callback(spool.close)
-        other = Teller(place_of(Path(directory), "q"), poller)
+        other = EventSender(place_of(Path(directory), "q"), poller)
         stack.callback(other.close)
-        waiter = Moments(_PREPARED, spool, poller)
+        waiter = TransferEvents(_PREPARED, spool, poller)
         stack.callback(waiter.close)
         waiter.attach(lambda _number, _not_before_ns: None)
         waiter.wait(request)

@@ -1,4 +1,4 @@
-// Routes that lead to no host, of the eager engine.
+// The ends of routes that lead to no host, in the eager engine.
 #include <algorithm>
 
 #include "protocol/route_end.h"

@@ -13,7 +13,7 @@ from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.spool import Spool
 from rogue.agent.node.errors import MessageError
 from rogue.agent.node.messages import After, Prepare
-from rogue.agent.node.moments import Moments, Teller, moments_of, place_of
+from rogue.agent.node.transfer_events import EventSender, TransferEvents, place_of, transfer_events_of
 
 LIMIT_MS = 1_000
 
@@ -27,27 +27,27 @@ class Node:
         self.poller = Poller(lambda: self.now)
         self.released: list[tuple[int, int]] = []
         self.spools: dict[str, Spool] = {}
-        self.open: list[Moments | Teller] = []
+        self.open: list[TransferEvents | EventSender] = []
 
-    def role(self, name: str, end: str, *tells: str) -> Moments:
+    def role(self, name: str, end: str, *tells: str) -> TransferEvents:
         request = Prepare(name, LIMIT_MS, end, "10.9.0.1", "roce", 100, tells=list(tells))  # type: ignore[arg-type]
         spool = self.spools[name] = Spool(self.directory, name)
-        moments = moments_of(request, spool, self.poller)
-        assert moments is not None
-        self.open.append(moments)
-        return moments
+        events = transfer_events_of(request, spool, self.poller)
+        assert events is not None
+        self.open.append(events)
+        return events
 
-    def teller(self, role: str) -> Teller:
-        teller = Teller(place_of(self.directory, role), self.poller)
-        self.open.append(teller)
-        return teller
+    def sender(self, role: str) -> EventSender:
+        sender = EventSender(place_of(self.directory, role), self.poller)
+        self.open.append(sender)
+        return sender
 
-    def waiter(self, *requests: After, name: str = "a-requester") -> Moments:
-        moments = self.role(name, "requester", "start", "arrival", "end")
+    def waiter(self, *requests: After, name: str = "a-requester") -> TransferEvents:
+        events = self.role(name, "requester", "start", "arrival", "end")
         for request in requests:
-            moments.wait(request)
-        moments.attach(lambda number, not_before_ns: self.released.append((number, not_before_ns)))
-        return moments
+            events.wait(request)
+        events.attach(lambda number, not_before_ns: self.released.append((number, not_before_ns)))
+        return events
 
     def turn(self, times: int = 4) -> None:
         for _ in range(times):
@@ -162,15 +162,15 @@ def test_a_role_that_fails_before_the_start_holds_nobody(node: Node, *, knows_fi
 
 
 def test_a_slow_listener_gets_the_rest_when_there_is_room(node: Node) -> None:
-    """100 000 moments are 1.7 MB, more than a socket holds; the end waits until they have been heard."""
+    """100 000 events are 1.7 MB, more than a socket holds; the end waits until they have been heard."""
     count = 100_000
-    teller = node.teller("b-responder")
+    sender = node.sender("b-responder")
     waits = [[number, number, 0] for number in range(0, count, 1_000)]
     node.waiter(after("b-responder", "arrival", *waits))
     node.turn()
     for number in range(count):
-        teller.tell("arrival", number, number // 1_000)
-    teller.end()
+        sender.tell("arrival", number, number // 1_000)
+    sender.end()
     assert len(node.released) < len(waits)
     node.turn(200)
     assert node.released == [(number, number // 1_000) for number in range(0, count, 1_000)]
@@ -185,14 +185,14 @@ def test_arrivals_are_written_down_where_they_are_told(node: Node) -> None:
 
 def test_nobody_tells_where_nobody_waits(node: Node) -> None:
     request = Prepare("b-responder", LIMIT_MS, "responder", "10.9.0.1", "roce", 100)
-    assert moments_of(request, Spool(node.directory, "b"), node.poller) is None
-    assert not list(node.directory.glob("moments*"))
+    assert transfer_events_of(request, Spool(node.directory, "b"), node.poller) is None
+    assert not list(node.directory.glob("transfers*"))
     node.role("c-requester", "requester", "arrival")
-    assert not list(node.directory.glob("moments*")), "its responder tells"
+    assert not list(node.directory.glob("transfers*")), "its responder tells"
 
 
 def test_who_cannot_be_heard_is_named(node: Node) -> None:
-    with pytest.raises(SettingsError, match="got 'moments-x', expected a role that tells of its transfers"):
+    with pytest.raises(SettingsError, match="got 'transfers-x', expected a role that tells of its transfers"):
         node.waiter(after("x", "arrival", [0, 0, 0]))
     with pytest.raises(MessageError, match="this role does not tell of any arrival"):
         node.waiter(after("y-requester", "arrival", [0, 0, 0]), name="y-requester")
@@ -200,8 +200,8 @@ def test_who_cannot_be_heard_is_named(node: Node) -> None:
 
 @pytest.mark.parametrize("record", [b"\x03" + bytes(16), b"\x01" + bytes(8) + b"\xff" * 8])
 def test_what_is_no_moment_is_an_error(node: Node, record: bytes) -> None:
-    teller = node.teller("b-responder")
+    sender = node.sender("b-responder")
     node.waiter(after("b-responder", "arrival", [0, 0, 0]))
-    teller._said += record
-    with pytest.raises(ValueError, match="no moment of a transfer"):
+    sender._record_bytes += record
+    with pytest.raises(ValueError, match="no event of a transfer"):
         node.turn()
