@@ -9,6 +9,7 @@ JOBS ?= auto
 INPUTS ?= 1000000
 KILLS ?= 300
 COUNT ?= 300
+PACKAGE ?= rogue.agent.core
 unexport PYTHONDONTWRITEBYTECODE  # tests start a thousand interpreters, each would compile everything
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
 COMPILED := $(shell find simulator/cpp simulator/include tests/data/plugins -name '*.h' -o -name '*.cpp')
@@ -61,8 +62,8 @@ test-hostile: setup ## read INPUTS=1000000 hostile inputs, and kill runs and fil
 coverage: setup ## measure which branches of rogue.harness and rogue.agent the tests take (an hour on two cores); goes on where it stopped
 	@$(BIN)/python scripts/branch_coverage.py --jobs $(JOBS)
 
-mutants: setup ## change COUNT=300 places of rogue.agent.core, one by one, and print those that no test meets
-	@$(BIN)/python scripts/mutation_score.py $(COUNT)
+mutants: setup ## change COUNT=300 places of PACKAGE=rogue.agent.core, one by one, and print those that no test meets
+	@$(BIN)/python scripts/mutation_score.py $(COUNT) --package $(PACKAGE)
 
 test-sanitize: setup ## run the simulator's tests on engines built with AddressSanitizer and UBSan
 	@sh scripts/test_sanitize.sh $(VENV)
