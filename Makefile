@@ -44,11 +44,11 @@ reproduce: setup ## run the experiments of PAPER=rogue|irn|rocc|rdma-at-scale|ec
 	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(foreach each,$(SET),--set $(each))
 
 test: setup ## run the test suite
-	@echo "test: this takes about ten minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
-	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
+	@echo "test: this takes about five minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
+	@$(BIN)/pytest -n $(JOBS) --dist worksteal --budgets -m "not long and not virtual"
 
 test-long: setup ## run everything that takes minutes too; what needs QEMU is skipped where there is none
-	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
+	@$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not long and not virtual"
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --durations 10 -m "long and not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
 
@@ -76,7 +76,7 @@ check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/lint-imports --no-cache
 	@cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q
 	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent src/rogue/__init__.py playbooks/collections
-	@$(BIN)/pytest -q -n $(JOBS) -m "not long and not virtual" $(FAST_TESTS)
+	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not long and not virtual" $(FAST_TESTS)
 
 format: setup ## rewrite the code in the house format
 	@$(BIN)/ruff format $(CODE)
