@@ -9,6 +9,7 @@ JOBS ?= auto
 INPUTS ?= 1000000
 KILLS ?= 300
 COUNT ?= 300
+PACKAGE ?= rogue.agent.core
 unexport PYTHONDONTWRITEBYTECODE  # tests start a thousand interpreters, each would compile everything
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
 COMPILED := $(shell find simulator/cpp simulator/include tests/data/plugins -name '*.h' -o -name '*.cpp')
@@ -43,11 +44,11 @@ reproduce: setup ## run the experiments of PAPER=rogue|irn|rocc|rdma-at-scale|ec
 	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(foreach each,$(SET),--set $(each))
 
 test: setup ## run the test suite
-	@echo "test: this takes about ten minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
-	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
+	@echo "test: this takes about five minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
+	@$(BIN)/pytest -n $(JOBS) --dist worksteal --budgets -m "not long and not virtual"
 
 test-long: setup ## run everything that takes minutes too; what needs QEMU is skipped where there is none
-	@$(BIN)/pytest -n $(JOBS) -m "not long and not virtual"
+	@$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not long and not virtual"
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --durations 10 -m "long and not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
 
@@ -61,8 +62,8 @@ test-hostile: setup ## read INPUTS=1000000 hostile inputs, and kill runs and fil
 coverage: setup ## measure which branches of rogue.harness and rogue.agent the tests take (an hour on two cores); goes on where it stopped
 	@$(BIN)/python scripts/branch_coverage.py --jobs $(JOBS)
 
-mutants: setup ## change COUNT=300 places of rogue.agent.core, one by one, and print those that no test meets
-	@$(BIN)/python scripts/mutation_score.py $(COUNT)
+mutants: setup ## change COUNT=300 places of PACKAGE=rogue.agent.core, one by one, and print those that no test meets
+	@$(BIN)/python scripts/mutation_score.py $(COUNT) --package $(PACKAGE)
 
 test-sanitize: setup ## run the simulator's tests on engines built with AddressSanitizer and UBSan
 	@sh scripts/test_sanitize.sh $(VENV)
@@ -75,7 +76,7 @@ check: setup ## format, lint, types, import contracts, tidiness, fast tests
 	@$(BIN)/lint-imports --no-cache
 	@cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q
 	@$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent src/rogue/__init__.py playbooks/collections
-	@$(BIN)/pytest -q -n $(JOBS) -m "not long and not virtual" $(FAST_TESTS)
+	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not long and not virtual" $(FAST_TESTS)
 
 format: setup ## rewrite the code in the house format
 	@$(BIN)/ruff format $(CODE)

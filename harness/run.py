@@ -20,11 +20,12 @@ from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.experiment.resolved import resolve
 from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
 from rogue.harness.plugins.loading import LoadedPlugin
-from rogue.harness.results.cell_directory import discard_all_unfinished, stored_record
+from rogue.harness.results.cell_directory import discard_all_unfinished
 from rogue.harness.results.data import keep_data
-from rogue.harness.results.manifest import CELL_RECORD, read_manifest, read_sound_manifest, write_manifest
+from rogue.harness.results.manifest import read_sound_manifest
 from rogue.harness.results.provenance import git_facts, host_facts, versions
-from rogue.harness.results.run_directory import CELLS, cell_checksums, create_run_directory
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.run_directory import create_run_directory
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.bounded_json import check_values
 from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source
@@ -33,51 +34,6 @@ from rogue.workloads.spelling import meant
 
 MANIFEST_SECONDS: Final = 1.0
 """The manifest is rewritten at most this often while cells finish."""
-
-
-@dataclass(slots=True)
-class Run:
-    """A run that this process works on."""
-
-    directory: Path
-    manifest: Manifest
-
-    @property
-    def cells(self) -> Path:
-        """Where the cells' directories stand."""
-        return self.directory / CELLS
-
-    def note(self, record: CellRecord) -> None:
-        """Put the record and the checksums of a cell that has just ended into the manifest."""
-        self._put(record)
-        self.manifest.files |= cell_checksums(self.directory, record)
-
-    def note_stored(self) -> None:
-        """Believe the cells' directories rather than the manifest, which is old if the run was killed.
-
-        What the manifest lists already stays as it is there: if a file says otherwise, that is damage.
-        """
-        for cell in list(self.manifest.cells):
-            record = stored_record(self.cells, cell.id)
-            if record is not None and self._lists(record):
-                record = cell.model_copy(update={"failed_attempts": record.failed_attempts})
-            if record is not None and record != cell:
-                self._put(record)
-                self.manifest.files = cell_checksums(self.directory, record) | self.manifest.files
-
-    def _put(self, record: CellRecord) -> None:
-        index = next(index for index, cell in enumerate(self.manifest.cells) if cell.id == record.id)
-        self.manifest.cells[index] = record
-
-    def _lists(self, record: CellRecord) -> bool:
-        """Whether the manifest has this attempt at a cell already."""
-        is_failed = record.status is CellStatus.FAILED and record.failed_attempts
-        name = record.failed_attempts[-1] if is_failed else record.id
-        return f"{CELLS}/{name}/{CELL_RECORD}" in self.manifest.files
-
-    def write(self) -> None:
-        """Write the manifest."""
-        write_manifest(self.directory, self.manifest)
 
 
 @dataclass(slots=True)
@@ -147,13 +103,6 @@ def reopen_run(directory: Path, command: Sequence[str]) -> Run:
     run.manifest.schema_version = SCHEMA_VERSION
     run.manifest.sessions.append(_session(command, datetime.now(UTC)))
     return run
-
-
-def present_manifest(directory: Path) -> Manifest:
-    """The results of a run so far, read from its files; nothing is written."""
-    run = Run(directory, read_manifest(directory))
-    run.note_stored()
-    return run.manifest
 
 
 def replan(

@@ -1,7 +1,7 @@
-"""How much of the agent's core its tests hold: small mistakes put into it one by one, and who notices.
+"""How much of a package its tests hold: small mistakes put into it one by one, and who notices.
 
-`make mutants` changes COUNT places of `rogue.agent.core`, drawn with a fixed seed, runs the tests of the core
-on each, and prints the changes that no test met.
+`make mutants` changes COUNT places of PACKAGE, drawn with a fixed seed, runs the package's own tests on each,
+and prints the changes that no test met.
 """
 
 import argparse
@@ -21,8 +21,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CODE: Final = ROOT / "src"
-CORE: Final = CODE / "rogue" / "agent" / "core"
-TESTS: Final = ROOT / "tests" / "agent" / "core"
+PACKAGE: Final = "rogue.agent.core"
 LIMIT_SECONDS: Final = 120
 """Tests that take more processor time than this on a mutant have met it: it hangs."""
 SEED: Final = 1
@@ -36,6 +35,27 @@ _OPERATORS: Final[dict[type[ast.operator], type[ast.operator]]] = {
     ast.Mod: ast.Mult, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitAnd,
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A package below `rogue`, by its name, and the tests that mirror it."""
+
+    name: str
+
+    @property
+    def code(self) -> Path:
+        """Where its modules are."""
+        return CODE.joinpath(*self.name.split("."))
+
+    @property
+    def tests(self) -> Path:
+        """Where its tests are."""
+        return ROOT.joinpath("tests", *self.name.split(".")[1:])
+
+    def mirror(self, file: Path) -> Path:
+        """Where the tests of one of its modules are, if they have a file of their own."""
+        return self.tests / file.relative_to(self.code).parent / f"test_{file.stem.strip('_')}.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +168,9 @@ class _Substitute(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return self._mutant.file.name == "__init__.py"
 
 
-def is_met(mutant: Mutant, tests: Path = TESTS) -> bool:
-    """Whether a test fails on it: those of its own file are asked first."""
-    mirror = TESTS / mutant.file.relative_to(CORE).parent / f"test_{mutant.file.stem}.py"
-    asked = [mirror, tests] if mirror.exists() and mirror != tests else [tests]
-    return any(_fails(mutant, each) for each in asked)
+def is_met(mutant: Mutant, *tests: Path) -> bool:
+    """Whether a test fails on it; the first are asked first."""
+    return any(_fails(mutant, each) for each in tests)
 
 
 def _fails(mutant: Mutant, tests: Path) -> bool:
@@ -183,27 +201,46 @@ def main(words: Sequence[str]) -> int:
     """Change so many places, and print those that nobody met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", help="how many places; all of them unless said")
-    count = parser.parse_args(words).count
+    parser.add_argument("--package", default=PACKAGE, help="which package; %(default)s unless said")
+    arguments = parser.parse_args(words)
+    subject = Subject(arguments.package)
+    for folder in (subject.code, subject.tests):
+        if not folder.is_dir():
+            parser.error(
+                f"--package: got {subject.name}, expected a package with tests; there is no {folder}"
+            )
     os.chdir(ROOT)
-    every = [mutant for file in sorted(CORE.rglob("*.py")) for mutant in mutants_of(file)]
-    chosen = every if count is None else random.Random(SEED).sample(every, min(count, len(every)))
-    unchanged = Mutant(CORE / "window.py", 0, "", (CORE / "window.py").read_text())
-    if is_met(unchanged):
-        sys.stderr.write("mutants: the tests fail on the core as it is, so they can tell nothing\n")
+    every = [mutant for file in sorted(subject.code.rglob("*.py")) for mutant in mutants_of(file)]
+    if is_met(_unchanged(subject), subject.tests):
+        sys.stderr.write(f"mutants: the tests fail on {subject.name} as it is, so they can tell nothing\n")
         return 1
+    count = arguments.count
+    chosen = every if count is None else random.Random(SEED).sample(every, min(count, len(every)))
+    met = _count_met(subject, chosen)
+    share = 100 * met / len(chosen)
+    sys.stdout.write(
+        f"{met} of {len(chosen)} met ({share:.1f} %), of {len(every)} places of {subject.name}\n"
+    )
+    return 0
+
+
+def _unchanged(subject: Subject) -> Mutant:
+    file = subject.code / "__init__.py"
+    return Mutant(file, 0, "nothing", file.read_text())
+
+
+def _count_met(subject: Subject, chosen: Sequence[Mutant]) -> int:
+    """How many of them a test meets; the others are printed."""
     survivors = 0
     for number, mutant in enumerate(chosen, start=1):
-        if not is_met(mutant):
+        mirror = subject.mirror(mutant.file)
+        if not is_met(mutant, *([mirror] if mirror.exists() else []), subject.tests):
             survivors += 1
-            sys.stdout.write(f"{mutant.file.relative_to(ROOT)}:{mutant.line}: {mutant.what}\n")
+            sys.stdout.write(f"{mutant.file.relative_to(CODE)}:{mutant.line}: {mutant.what}\n")
         if sys.stderr.isatty() or number % 10 == 0:
             sys.stderr.write(f"{number} of {len(chosen)}, {survivors} not met\n")
         sys.stdout.flush()
-    met = len(chosen) - survivors
-    sys.stdout.write(
-        f"{met} of {len(chosen)} met ({100 * met / len(chosen):.1f} %), of {len(every)} places\n"
-    )
-    return 0
+    return len(chosen) - survivors
 
 
 if __name__ == "__main__":

@@ -25,4 +25,4 @@ export PYTHONPATH=$site:$packages LD_PRELOAD=${runtimes# } ASAN_OPTIONS=detect_l
 "$python" -P -c 'import sys, rogue.simulator._core as core; sys.exit(f"not the sanitized engine: {core.__file__}" * (not core.__file__.startswith(sys.argv[1])) or None)' "$site"
 # That interpreter has plug-ins of pytest, too, which are not ours.
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
-exec "$python" -P -m pytest -p xdist -p _hypothesis_pytestplugin -p no:cacheprovider -n auto -m "not long" "${@:-tests/simulator}"
+exec "$python" -P -m pytest -p xdist -p _hypothesis_pytestplugin -p no:cacheprovider -n auto --dist worksteal -m "not long" "${@:-tests/simulator}"

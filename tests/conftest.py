@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from helpers import needs
+from helpers import budgets, needs
 from hypothesis import settings
 
 # Hypothesis's deadline is a wall clock, and would fail at random on a busy machine. Its examples are new ones
@@ -19,3 +19,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("needs"):
         for name in marker.args:
             needs.check(name)
+
+
+SPENT = budgets.Spent()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--budgets", action="store_true", help="print what the tests of each folder took")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    SPENT.note(report.nodeid, report.duration)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("--budgets"):
+        terminalreporter.section("what each folder took")
+        for line in SPENT.lines():
+            terminalreporter.write_line(line)

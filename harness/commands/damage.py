@@ -10,8 +10,8 @@ from rogue.harness.errors import DamagedRunError, HarnessError
 from rogue.harness.program import call_again
 from rogue.harness.results.comparison import Difference, compare_run
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import CELLS, is_locked
-from rogue.harness.run import present_manifest
 from rogue.reports.files import checksum
 from rogue.workloads.printable import printable_lines
 

@@ -61,7 +61,7 @@ def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
             locks.enter_context(locked(run.resolve()))
             taken.add(run.resolve())
         except BusyRunError:
-            from rogue.harness.run import present_manifest
+            from rogue.harness.results.recorded_run import present_manifest
 
             going[run] = present_manifest(run)
             if going[run].status == "complete":

@@ -28,8 +28,9 @@ from rogue.harness.provisioning.inventory_file import TRUST, is_virtual
 from rogue.harness.results.data import changed_data, kept_data
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.provenance import available_cores
+from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
-from rogue.harness.run import Run, Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
+from rogue.harness.run import Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
 from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds import TESTBEDS, find_testbed
 from rogue.harness.testbeds.base import Testbed

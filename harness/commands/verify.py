@@ -11,8 +11,8 @@ from rogue.harness.errors import HarnessError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.comparison import Comparison, compare_run
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import is_locked
-from rogue.harness.run import present_manifest
 from rogue.workloads.manifest import Manifest, Soundness
 from rogue.workloads.printable import printable, printable_lines
 

@@ -15,8 +15,8 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.live.run_page import RunPage
 from rogue.harness.live.standing import LiveWatcher, Running, Standing
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.recorded_run import Run, present_manifest
 from rogue.harness.results.run_directory import is_locked
-from rogue.harness.run import Run, present_manifest
 from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.workloads.manifest import Manifest
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from rogue.harness.run import present_manifest
+from rogue.harness.results.recorded_run import present_manifest
 from rogue.start_up import prepare
 
 NICENESS: Final = 19

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Self
 from rogue.harness.live.figures import Figures
 from rogue.harness.live.server import LiveServer
 from rogue.harness.live.standing import Standing
-from rogue.harness.run import present_manifest
+from rogue.harness.results.recorded_run import present_manifest
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -139,6 +138,8 @@ def _draw_repetitions(axis: Axes, runs: Sequence[Sequence[float]]) -> None:
     ]
     points = [(value, place) for values, place in drawn for value in values]
     if points:
+        import seaborn as sns  # it takes as long to load as a small report to draw
+
         values, places = zip(*points, strict=True)
         sns.stripplot(
             x=values,

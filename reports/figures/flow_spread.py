@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -75,6 +74,8 @@ class FlowSpread(ReportFigure):
         return " ".join(sentences)
 
     def _draw_point(self, axis: Axes, results: Results, settings: list[Setting]) -> None:
+        import seaborn as sns  # it takes as long to load as a small report to draw
+
         for place, setting in enumerate(settings):
             values = 100 * self._values(results, setting)
             sns.boxenplot(

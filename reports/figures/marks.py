@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator
 from numpy.typing import NDArray
@@ -53,6 +52,8 @@ def draw_cdf(axis: Axes, values: Values, label: str | None, **look: object) -> N
     if not len(finite):
         axis.plot([], [], label=label, **look)  # type: ignore[arg-type]  # a line of the legend, and no other
         return
+    import seaborn as sns  # it takes as long to load as a small report to draw
+
     ranks = np.unique(np.linspace(1, len(finite), min(len(finite), POINTS_MAX)).astype(int))
     share = np.diff(ranks, prepend=0) / len(values)
     sns.ecdfplot(x=finite[ranks - 1], weights=share, stat="count", ax=axis, label=label, **look)
@@ -61,6 +62,8 @@ def draw_cdf(axis: Axes, values: Values, label: str | None, **look: object) -> N
 
 def draw_spread(axis: Axes, times_s: Values, heights: Values, colour: str, label: str | None = None) -> None:
     """Draw the median of the heights around each instant, and a band from the least to the largest."""
+    import seaborn as sns
+
     end_s = float(times_s.max()) or 1.0
     middles_s = (np.minimum(times_s // (end_s / INSTANTS), INSTANTS - 1) + 0.5) * end_s / INSTANTS
     sns.lineplot(

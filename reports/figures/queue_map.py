@@ -5,7 +5,6 @@ from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -106,6 +105,8 @@ def _draw(axis: Axes, ports: list[str], grid: Values, highest: float) -> None:
 
     Bars are vectors: the page takes no picture from elsewhere, not even from within a drawing.
     """
+    import seaborn as sns  # it takes as long to load as a small report to draw
+
     palette = sns.light_palette("#0b4f6c", LEVELS + 1)[1:]
     levels = np.digitize(grid, np.geomspace(LEAST_BYTES, max(highest, 2 * LEAST_BYTES), LEVELS + 1)[:-1])
     for place, row in enumerate(levels):

@@ -3,7 +3,6 @@
 from typing import ClassVar, Final
 
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
@@ -134,6 +133,8 @@ def _norm(values: Values) -> Normalize:
 
 def _draw_grid(axis: Axes, grid: Values, norm: Normalize, metric: Metric) -> None:
     """Draw the fields; one that never came is darker than all others."""
+    import seaborn as sns  # it takes as long to load as a small report to draw
+
     words = [[readable(value, metric.unit) for value in row] for row in grid]
     sns.heatmap(
         np.where(np.isfinite(grid), grid, np.nan),

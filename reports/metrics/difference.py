@@ -6,7 +6,6 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.stats import PermutationMethod, mannwhitneyu, rankdata
 
 from rogue.reports.metrics.intervals import interval_of, resampled_means
 
@@ -66,6 +65,8 @@ def _by_ranks(first: Sequence[float], second: Sequence[float]) -> Difference:
     """Compare groups in which something never came: such a value ranks last, and has no mean to differ by."""
     if smallest_p(len(first), len(second)) > ALPHA:
         return Difference(math.nan, None, None, None, Verdict.TOO_FEW)
+    from scipy.stats import rankdata
+
     p, ranks = _mann_whitney(first, second), rankdata([*first, *second])
     verdict = Verdict.NOT_FOUND
     if p <= ALPHA:
@@ -86,6 +87,8 @@ def runs_needed() -> int:
 
 def _mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
     """Two-sided probability; exact, ties included, unless there are too many ways to split the runs."""
+    from scipy.stats import PermutationMethod, mannwhitneyu  # it loads a second, and few reports ask
+
     if math.comb(len(first) + len(second), len(first)) <= _SPLITS_MAX:
         every_split = PermutationMethod(n_resamples=_SPLITS_MAX)
         return float(mannwhitneyu(first, second, alternative="two-sided", method=every_split).pvalue)

@@ -13,7 +13,8 @@ from rogue.harness.execution.cell import Task
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.results.comparison import check_files, compare_run
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.run import Run, Workers, cells_left, reopen_run, replan, start_run, work
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.run import Workers, cells_left, reopen_run, replan, start_run, work
 from rogue.workloads.manifest import CellRecord, Soundness
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 

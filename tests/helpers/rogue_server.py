@@ -1,26 +1,44 @@
 """Forks a `rogue` for each call: a process of its own, without the second that importing takes.
 
+Its cells run in forks as well, and plug-ins are tried in forks. What these have from their parent alone does
+not show here: tests of slots, of stopping and of trials start theirs as a person does.
+
 A script. Its standard input is a socket: each message has a call, and the call's standard output and error as
 file descriptors; the reply is the exit code, as `subprocess` has it.
 """
 
+import atexit
+import gc
 import json
+import multiprocessing
 import os
 import socket
 import sys
+import threading
+import traceback
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from pkgutil import iter_modules
+from typing import Any, Final, NoReturn
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from helpers import fake_rogue
 
-import rogue.harness.commands.plan
-import rogue.harness.commands.report
-import rogue.harness.commands.run
-import rogue.reports.build  # noqa: F401
+import rogue.harness.commands
+import rogue.harness.execution.slot
+import rogue.harness.plugins.trial
+
+LOADED_LATE: Final = (
+    *(f"rogue.harness.commands.{module.name}" for module in iter_modules(rogue.harness.commands.__path__)),
+    "rogue.harness.plugins.contract", "rogue.reports.claims", "rogue.reports.compare", "rogue.reports.page",
+    "rogue.reports.summary",
+)  # fmt: skip
+"""What commands load when they want it; it is here before the first of them."""
 
 MESSAGE_BYTES_MAX: Final = 4_000_000
+SPAWN: Final = "ROGUE_SLOTS_SPAWN"
+"""Set for a call whose processes are to import everything, as a person's do."""
 
 
 def serve(channel: socket.socket) -> None:
@@ -50,8 +68,30 @@ def _become(call: dict[str, Any], out: int, err: int) -> None:
     os.environ.clear()
     os.environ.update(call["environment"])
     sys.argv = ["rogue", *call["arguments"]]
+    if SPAWN not in call["environment"]:
+        for starts_processes in (rogue.harness.execution.slot, rogue.harness.plugins.trial):
+            setattr(starts_processes, "_CONTEXT", multiprocessing.get_context("fork"))  # noqa: B010
+
+
+def _play() -> NoReturn:
+    """Be `rogue`, and end as a program does; but taking every library apart takes longer than most calls."""
+    code: object = 1
+    try:
+        fake_rogue.call()
+    except SystemExit as ended:
+        code = ended.code
+    except BaseException:
+        traceback.print_exc()
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)
 
 
 if __name__ == "__main__":
+    for name in LOADED_LATE:
+        import_module(name)
+    gc.freeze()  # what is loaded is looked at no more, so that forks share it
     serve(socket.socket(fileno=os.dup(0)))
-    fake_rogue.call()
+    _play()

@@ -30,12 +30,21 @@ def tables_of(report: Path) -> dict[str, list[dict[str, str]]]:
     }
 
 
+@pytest.fixture
+def one_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of where a report stands and what is told: each drawing of all figures takes a second."""
+    for name in list(FIGURES)[1:]:
+        monkeypatch.delitem(FIGURES, name)
+
+
+@pytest.mark.usefixtures("one_figure")
 def test_report_of_one_run_stands_in_it(run: Path) -> None:
     assert build(run) == run / "report.html"
     assert build([run]) == run / "report.html"
     assert {path.name for path in run.iterdir()} == {"manifest.json", "cells", "claims.json", "report.html"}
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_report_of_several_runs_has_a_directory_of_its_own(run: Path) -> None:
     """The same for the same runs, so that a second report replaces the first."""
     other = write_sample_run(run.parent / "other", Sample(repetitions=1, seconds=1.0))
@@ -49,6 +58,7 @@ def test_report_of_several_runs_has_a_directory_of_its_own(run: Path) -> None:
     assert build([other, run]) == report
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tmp_path: Path) -> None:
     """What the report says of it is what it was told, not what the manifest says, which is behind."""
     told = json.loads((run / "manifest.json").read_text())
@@ -97,6 +107,7 @@ def test_who_asks_is_told_how_far_it_got(run: Path) -> None:
     ]
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_output_can_be_named(run: Path, tmp_path: Path) -> None:
     assert build(run, tmp_path / "x.html") == tmp_path / "x.html"
 
@@ -106,6 +117,7 @@ def test_same_run_same_bytes(run: Path) -> None:
     assert build(run).read_bytes() == first
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_claims_are_written_beside(run: Path) -> None:
     build(run)
     content = json.loads((run / "claims.json").read_text())
@@ -119,6 +131,7 @@ def test_claims_are_written_beside(run: Path) -> None:
         assert (claim["verdict"] in {"not run", "needs hardware"}) == (claim["measured"] is None)
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_unreadable_run_is_named_and_the_other_reported(run: Path, tmp_path: Path) -> None:
     text = build([tmp_path / "gone", run]).read_text()
     assert "A run could not be read:" in text
@@ -136,6 +149,7 @@ def test_damaged_table_is_named_and_the_rest_reported(run: Path) -> None:
     assert tables_of(report)["quickstart-delay-and-queue.csv"][0]["probe_p50_ns_n"] == "1"
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_place_that_cannot_be_written(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="the report cannot be written"):
         build(run, tmp_path / "no" / "such" / "folder.html")

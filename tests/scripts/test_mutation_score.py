@@ -1,11 +1,11 @@
-"""Mistakes that are put into the core on purpose: what is changed, and that tests meet it."""
+"""Mistakes that are put into a package on purpose: what is changed, and that tests meet it."""
 
 from pathlib import Path
 
 import pytest
-from mutation_score import CORE, Mutant, is_met, mutants_of
+from mutation_score import Mutant, Subject, is_met, main, mutants_of
 
-CORE_TESTS = Path(__file__).parents[1] / "agent" / "core" / "test_link.py"
+CORE = Subject("rogue.agent.core")
 TEXT = '''"""A docstring stays."""
 
 
@@ -40,6 +40,20 @@ def test_what_changes_nothing_is_no_mistake(tmp_path: Path) -> None:
 
 
 def test_a_changed_core_is_met_and_the_core_as_it_is_is_not() -> None:
-    file = CORE / "link.py"
-    assert not is_met(Mutant(file, 0, "nothing", file.read_text()), CORE_TESTS)
-    assert is_met(Mutant(file, 0, "all of it", "raise ValueError"), CORE_TESTS)
+    file = CORE.code / "link.py"
+    assert not is_met(Mutant(file, 0, "nothing", file.read_text()), CORE.mirror(file))
+    assert is_met(Mutant(file, 0, "all of it", "raise ValueError"), CORE.mirror(file))
+
+
+@pytest.mark.parametrize("name", ["rogue.agent.core", "rogue.harness.cell", "rogue.reports.metrics"])
+def test_a_package_has_its_modules_and_its_tests(name: str) -> None:
+    subject = Subject(name)
+    modules = [file for file in subject.code.rglob("*.py") if not file.stem.startswith("_")]
+    assert modules
+    assert all(subject.mirror(file).exists() for file in modules if file.parent == subject.code)
+
+
+def test_a_package_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["1", "--package", "rogue.agent.cores"])
+    assert "got rogue.agent.cores, expected a package with tests" in capsys.readouterr().err

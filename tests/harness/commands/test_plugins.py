@@ -22,9 +22,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def done(place: Path) -> Finished:
-    done = rogue(
-        place, "run", "swift.yaml", *SHORT, "--plugin", "shown.py", "-j", "2", ROGUE_FAKE_REPORT="real"
-    )
+    words = ("run", "swift.yaml", *SHORT, "--plugin", "shown.py", "-j", "2")
+    done = rogue(place, *words, ROGUE_FAKE_REPORT="real", ROGUE_SLOTS_SPAWN="1")
     assert done.code == 0, done.err
     return done
 

@@ -9,7 +9,8 @@ from helpers.inline_slot import InlineSlot
 
 from rogue.harness.execution.cell import Task
 from rogue.harness.plan.plan import make_plan
-from rogue.harness.run import Run, Workers, cells_left, start_run, work
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.run import Workers, cells_left, start_run, work
 from rogue.workloads.manifest import CellRecord
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rogue.harness.live.figures import Figures
-from rogue.harness.run import Run, present_manifest
+from rogue.harness.results.recorded_run import Run, present_manifest
 
 
 def test_a_process_builds_it_and_a_failure_is_a_sentence(going: Run, tmp_path: Path) -> None:

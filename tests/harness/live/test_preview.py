@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rogue.harness.live.preview import preview
-from rogue.harness.run import Run
+from rogue.harness.results.recorded_run import Run
 
 
 def test_it_has_what_is_finished_and_touches_nothing(going: Run, tmp_path: Path) -> None:

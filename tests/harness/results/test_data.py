@@ -13,7 +13,8 @@ from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.comparison import check_files
 from rogue.harness.results.data import changed_data, kept_data
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.run import Run, replan, start_run
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.run import replan, start_run
 
 TEXT = """\
 name: traced

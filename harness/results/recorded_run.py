@@ -1,0 +1,62 @@
+"""A run's directory and its manifest: what ended goes into it, and what a killed run left is read from it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rogue.harness.results.cell_directory import stored_record
+from rogue.harness.results.manifest import CELL_RECORD, read_manifest, write_manifest
+from rogue.harness.results.run_directory import CELLS, cell_checksums
+from rogue.workloads.manifest import CellRecord, Manifest
+from rogue.workloads.records import CellStatus
+
+
+@dataclass(slots=True)
+class Run:
+    """A run that this process works on."""
+
+    directory: Path
+    manifest: Manifest
+
+    @property
+    def cells(self) -> Path:
+        """Where the cells' directories stand."""
+        return self.directory / CELLS
+
+    def note(self, record: CellRecord) -> None:
+        """Put the record and the checksums of a cell that has just ended into the manifest."""
+        self._put(record)
+        self.manifest.files |= cell_checksums(self.directory, record)
+
+    def note_stored(self) -> None:
+        """Believe the cells' directories rather than the manifest, which is old if the run was killed.
+
+        What the manifest lists already stays as it is there: if a file says otherwise, that is damage.
+        """
+        for cell in list(self.manifest.cells):
+            record = stored_record(self.cells, cell.id)
+            if record is not None and self._lists(record):
+                record = cell.model_copy(update={"failed_attempts": record.failed_attempts})
+            if record is not None and record != cell:
+                self._put(record)
+                self.manifest.files = cell_checksums(self.directory, record) | self.manifest.files
+
+    def _put(self, record: CellRecord) -> None:
+        index = next(index for index, cell in enumerate(self.manifest.cells) if cell.id == record.id)
+        self.manifest.cells[index] = record
+
+    def _lists(self, record: CellRecord) -> bool:
+        """Whether the manifest has this attempt at a cell already."""
+        is_failed = record.status is CellStatus.FAILED and record.failed_attempts
+        name = record.failed_attempts[-1] if is_failed else record.id
+        return f"{CELLS}/{name}/{CELL_RECORD}" in self.manifest.files
+
+    def write(self) -> None:
+        """Write the manifest."""
+        write_manifest(self.directory, self.manifest)
+
+
+def present_manifest(directory: Path) -> Manifest:
+    """What a run has so far, whoever works on it: read from its files, nothing is written."""
+    run = Run(directory, read_manifest(directory))
+    run.note_stored()
+    return run.manifest

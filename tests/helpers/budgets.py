@@ -1,0 +1,33 @@
+"""How long the tests of each folder took, beside the time that they may take."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+BUDGETS_SECONDS: Final = {
+    "tests/acceptance": 110, "tests/agent": 60, "tests/docs": 60, "tests/harness": 260, "tests/hostile": 15,
+    "tests/playbooks": 10, "tests/remote": 15, "tests/reports": 130, "tests/scripts": 5,
+    "tests/simulator": 90, "tests/virtual": 20, "tests/workloads": 25,
+}  # fmt: skip
+"""What the fast tests of a folder may take, set-up and teardown included, of one of two idle cores."""
+OTHERS_SECONDS: Final = 15
+
+
+class Spent:
+    """Adds up what the tests of each folder took."""
+
+    def __init__(self) -> None:
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    def note(self, test: str, seconds: float) -> None:
+        """A test's set-up, call or teardown is over."""
+        folders = test.split("::", maxsplit=1)[0].split("/")[:-1]
+        self._seconds["/".join(folders[:2])] += seconds
+
+    def lines(self) -> Iterator[str]:
+        """A line for each folder, the longest first; those over their budget say so."""
+        for folder, seconds in sorted(self._seconds.items(), key=lambda each: -each[1]):
+            budget = BUDGETS_SECONDS.get(folder, OTHERS_SECONDS)
+            over = f"  over its budget of {budget} s" if seconds > budget else ""
+            yield f"{seconds:7.1f} s  {folder}{over}"
+        yield f"{sum(self._seconds.values()):7.1f} s  in all"
