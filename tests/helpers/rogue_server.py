@@ -18,7 +18,7 @@ from helpers import fake_rogue
 import rogue.harness.commands.plan
 import rogue.harness.commands.report
 import rogue.harness.commands.run
-import rogue.reports.build  # noqa: F401
+import rogue.reports.pages.build  # noqa: F401
 
 MESSAGE_BYTES_MAX: Final = 4_000_000
 
