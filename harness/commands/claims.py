@@ -82,7 +82,7 @@ def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcom
     """Read what each run says to the claims; one that is old or unread is held against them again."""
     from rogue.reports.board import BoardRun, stored_outcomes
     from rogue.reports.errors import ReportError
-    from rogue.reports.manifest import read_manifest
+    from rogue.reports.reading.manifest import read_manifest
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())

@@ -17,8 +17,8 @@ def compare_runs(
 ) -> ExitCode:
     """Print how two runs differ, and whether that is more than chance."""
     opened([first, second], trust, accepts_damage=accepts_damage)
-    from rogue.reports.compare import HEAD, compare, conclusions, shown, told_apart
-    from rogue.reports.load import Run
+    from rogue.reports.comparison.two_runs import HEAD, compare, conclusions, shown, told_apart
+    from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
 
     results = Results(Run(first)), Results(Run(second))

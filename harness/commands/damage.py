@@ -12,7 +12,7 @@ from rogue.harness.results.comparison import Difference, compare_run
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import CELLS, is_locked
-from rogue.reports.files import checksum
+from rogue.reports.reading.files import checksum
 from rogue.workloads.printable import printable_lines
 
 MADE_AGAIN: Final = ("claims.json", "report.html", "report-error.txt")

@@ -38,7 +38,7 @@ def export_run(options: ExportOptions) -> ExitCode:
     if options.cells and not kinds:
         raise UsageError("export: got --cell alone, expected --pcap or --timeline with it; add one.")
     directory = _new_directory(options)
-    from rogue.reports.load import Run
+    from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
 
     results = Results(Run(options.run))
@@ -58,7 +58,7 @@ def _new_directory(options: ExportOptions) -> Path:
 
 
 def _write_tables(results: "Results", directory: Path) -> ExitCode:
-    from rogue.reports.export import export
+    from rogue.reports.export.tables import export
 
     names = export(results, directory)
     return _say(results.run.problems, names, directory)
@@ -66,8 +66,8 @@ def _write_tables(results: "Results", directory: Path) -> ExitCode:
 
 def _write_cells(results: "Results", options: ExportOptions, directory: Path) -> ExitCode:
     """A capture of each cell's packets, or a timeline."""
-    from rogue.reports.cell_files import write_cell_files
     from rogue.reports.errors import ReportError
+    from rogue.reports.export.cell_files import write_cell_files
 
     try:
         names, notes = write_cell_files(results, options.kinds[0], directory, options.cells)

@@ -18,7 +18,7 @@ from rogue.workloads.printable import printable
 from rogue.workloads.spelling import meant
 
 if TYPE_CHECKING:
-    from rogue.reports.figure_files import FigureResult, FilesWanted
+    from rogue.reports.export.figure_files import FigureResult, FilesWanted
     from rogue.reports.results import Results
 
 INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
@@ -53,12 +53,12 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
         raise UsageError(
             f"figures: {directory} is there already, expected a new directory; name one with --out."
         )
+    from rogue.reports.drawing.style_sheet import NO_SHEET, read_style_sheet
     from rogue.reports.errors import ReportError
-    from rogue.reports.figure_files import FilesWanted
+    from rogue.reports.export.figure_files import FilesWanted
     from rogue.reports.figures import FIGURES
-    from rogue.reports.load import Run
+    from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
-    from rogue.reports.style_sheet import NO_SHEET, read_style_sheet
 
     names = _known_names(options.only, list(FIGURES))
     try:
@@ -93,7 +93,7 @@ def parsed_width(text: str) -> float:
 
 def parsed_formats(text: str) -> tuple[str, ...]:
     """Return the formats of a list such as `pdf,svg`, each once."""
-    from rogue.reports.figure_files import FORMATS
+    from rogue.reports.export.figure_files import FORMATS
 
     asked = [part.strip().lower() for part in text.split(",")]
     wrong = [part for part in asked if part not in FORMATS]
@@ -115,7 +115,7 @@ def _known_names(only: Sequence[str], known: list[str]) -> list[str]:
 
 def _drawable(results: "Results", names: list[str], *, asked_for: bool) -> list[str]:
     """Return the figures that the run can draw; one that was asked for by name must be among them."""
-    from rogue.reports.figure_files import skipped_figures
+    from rogue.reports.export.figure_files import skipped_figures
 
     skipped = skipped_figures(results, names)
     drawable = [name for name in names if name not in skipped]
@@ -130,7 +130,7 @@ def _drawable(results: "Results", names: list[str], *, asked_for: bool) -> list[
 
 def _write(results: "Results", wanted: "FilesWanted", directory: Path) -> list[str]:
     """Write the files, and show on standard error how far that is."""
-    from rogue.reports.figure_files import write_figures
+    from rogue.reports.export.figure_files import write_figures
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())

@@ -14,7 +14,7 @@ from rogue.harness.data.source import DataSource, data_source, read_source
 from rogue.harness.data.trace import read_trace
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
-from rogue.reports.files import write_whole
+from rogue.reports.reading.files import write_whole
 from rogue.workloads.spelling import meant
 
 OURS: Final[dict[str, Callable[[DataSource], object]]] = {"trace": read_trace, "network": read_network}

@@ -16,7 +16,7 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.deletion import delete_directory
 from rogue.harness.results.run_directory import locked, partial_report
 from rogue.harness.termination import StoppedError
-from rogue.reports.files import read_regular
+from rogue.reports.reading.files import read_regular
 from rogue.workloads.bounded_json import parse_json
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.printable import printable

@@ -19,7 +19,7 @@ from rogue.harness.program import call_again
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.run_directory import locked, partial_report
-from rogue.reports.files import checksum
+from rogue.reports.reading.files import checksum
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
@@ -85,7 +85,7 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     still = [run for run in runs if run not in (going or {})]
     result: list[str] = []
     try:
-        from rogue.reports.build import build
+        from rogue.reports.pages.build import build
 
         with CountDisplay(sys.stderr) as counted:
             path = build(runs[0] if len(runs) == 1 else runs, out, going, counted, result.append)

@@ -15,7 +15,7 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.manifest import read_sound_manifest
 from rogue.harness.results.run_directory import SIGNATURE
 from rogue.remote.home import at_home
-from rogue.reports.files import read_regular, write_new
+from rogue.reports.reading.files import read_regular, write_new
 from rogue.workloads.manifest import MANIFEST
 
 NAMESPACE: Final = "rogue-run"

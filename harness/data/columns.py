@@ -199,7 +199,7 @@ def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
     import pyarrow as pa
     from pyarrow import parquet
 
-    from rogue.reports.parquet_pages import check_footer
+    from rogue.reports.reading.parquet_pages import check_footer
 
     try:
         check_footer(source.content)
@@ -220,7 +220,7 @@ def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
 
 def _check_parquet(source: DataSource, file: "parquet.ParquetFile") -> None:
     """Neither many rows nor large ones."""
-    from rogue.reports.parquet_pages import unpacked_bytes
+    from rogue.reports.reading.parquet_pages import unpacked_bytes
 
     if file.metadata.num_rows > ROWS_MAX:
         got = f"{file.metadata.num_rows} rows in {source.name}"

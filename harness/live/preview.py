@@ -18,7 +18,7 @@ NICENESS_ON_THE_SIMULATOR: Final = 10
 
 def preview(run: Path, page: Path) -> None:
     """Build a report of the cells that are finished, as the page named."""
-    from rogue.reports.build import build
+    from rogue.reports.pages.build import build
 
     build(run, page, {run: present_manifest(run)})
 

@@ -15,7 +15,7 @@ from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
-    from rogue.reports.live import LivePage
+    from rogue.reports.pages.live import LivePage
 
 REFRESH_SECONDS: Final = 5
 REFRESH_SECONDS_MAX: Final = 30
@@ -46,7 +46,7 @@ class RunPage:
         return self._server.url
 
     def __enter__(self) -> Self:
-        import rogue.reports.live  # noqa: F401  (now, and not in the first browser's request)
+        import rogue.reports.pages.live  # noqa: F401  (now, and not in the first browser's request)
 
         self._stack.enter_context(self._figures)
         self._stack.enter_context(self._server)
@@ -79,7 +79,7 @@ class RunPage:
         latest = self._figures.latest
         if path == "/report":
             return latest.page if latest else None
-        from rogue.reports.live import live_page
+        from rogue.reports.pages.live import live_page
 
         return live_page(self._shown(), latest.page if latest else None)
 
@@ -90,7 +90,7 @@ class RunPage:
             self._last_page_fetched.set()
 
     def _shown(self) -> "LivePage":
-        from rogue.reports.live import LivePage
+        from rogue.reports.pages.live import LivePage
 
         standing = self._standing()
         latest = self._figures.latest
@@ -110,7 +110,7 @@ class RunPage:
         )
 
     def _last_page(self) -> str:
-        from rogue.reports.live import last_page
+        from rogue.reports.pages.live import last_page
 
         manifest = present_manifest(self._run)
         standing = Standing(manifest, None, 0.0, {})

@@ -9,7 +9,7 @@ from typing import Final
 from xml.etree import ElementTree
 
 from rogue.harness.errors import UsageError
-from rogue.reports.files import read_regular
+from rogue.reports.reading.files import read_regular
 
 SIZE_MAX_BYTES: Final = 20_000_000
 SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")

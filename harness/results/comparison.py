@@ -14,7 +14,7 @@ from rogue.harness.results.entries import FILE, FOLDER, FoundEntry, entries_belo
 from rogue.harness.results.files import TEMPORARY_PREFIX
 from rogue.harness.results.manifest import CELL_RECORD, CHANGED, read_cell_record
 from rogue.harness.results.run_directory import CELLS
-from rogue.reports.files import checksum
+from rogue.reports.reading.files import checksum
 from rogue.workloads.manifest import DATA, MANIFEST, CellRecord, Manifest, Soundness
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus

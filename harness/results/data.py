@@ -7,7 +7,7 @@ from pathlib import Path
 from rogue.harness.data.source import SIZE_BYTES_MAX, DataSource
 from rogue.harness.errors import DamagedRunError
 from rogue.harness.results.files import write_whole
-from rogue.reports.files import checksum, read_regular
+from rogue.reports.reading.files import checksum, read_regular
 from rogue.workloads.manifest import DATA, DataRecord, Manifest
 
 

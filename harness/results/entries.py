@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.files import TABLE_BYTES_MAX
+from rogue.reports.reading.files import TABLE_BYTES_MAX
 
 DEPTH_MAX: Final = 16
 """The deepest path below a run: our own files are at most four levels deep."""

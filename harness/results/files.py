@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.results.entries import entries_below
-from rogue.reports.files import checksum, write_new
+from rogue.reports.reading.files import checksum, write_new
 
 TEMPORARY_PREFIX: Final = ".writing-"
 

@@ -10,11 +10,11 @@ from pydantic import JsonValue
 from rogue.reports.board.evidence import BoardClaim, evidence_text
 from rogue.reports.board.papers import papers_of
 from rogue.reports.board.tally import tally_of, tally_sentence, tally_table
-from rogue.reports.build import REPORT
 from rogue.reports.claims import VERDICT_MEANINGS, claims_sha256
 from rogue.reports.claims.links import claim_anchor, docs_href
 from rogue.reports.quantities import counted
-from rogue.reports.template import environment, style
+from rogue.reports.reading.files import REPORT
+from rogue.reports.templates.environment import environment, style
 
 BOARD_SCHEMA = 1
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rogue.reports.build import CLAIMS, CLAIMS_SCHEMA, claims_text
 from rogue.reports.claims import Verdict, claims_sha256, evaluate, read_claims
-from rogue.reports.files import read_regular
-from rogue.reports.load import Run
+from rogue.reports.claims.claims_file import CLAIMS_SCHEMA, claims_text
+from rogue.reports.reading.files import CLAIMS, read_regular
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.workloads.bounded_json import parse_json
 

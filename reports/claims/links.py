@@ -10,7 +10,7 @@ from rogue.reports.claims.claim import Claim
 from rogue.reports.claims.row import ClaimRow
 from rogue.reports.figures.metrics_shown import figures_showing
 from rogue.reports.metrics import TABLES
-from rogue.reports.repeating import repeating_command
+from rogue.reports.reading.repeating import repeating_command
 from rogue.reports.results import Results
 from rogue.workloads.records import CellStatus
 from rogue.workloads.shipped import CHECKOUT

@@ -4,7 +4,7 @@ from rogue.reports.claims.claim import Reference
 from rogue.reports.claims.parameters import is_same_parameter, parameter_value
 from rogue.reports.metrics.intervals import MeanInterval, mean_interval
 from rogue.reports.results import Results, Setting, factor_name
-from rogue.reports.style import style_of
+from rogue.reports.transport_styles import style_of
 
 
 def reference_setting(results: Results, setting: Setting, reference: Reference) -> Setting | None:

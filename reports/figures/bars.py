@@ -7,20 +7,20 @@ from typing import ClassVar, Final
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rogue.reports.drawing.marks import ReadableTicks
+from rogue.reports.drawing.panels import COLUMNS_MAX, columns_that_fit, panels, plain, widen_left
+from rogue.reports.drawing.points import swept_factor
 from rogue.reports.figures.factor_sweep import HEIGHTS
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import ReadableTicks
-from rogue.reports.figures.panels import COLUMNS_MAX, columns_that_fit, panels, plain, widen_left
-from rogue.reports.figures.points import swept_factor
-from rogue.reports.frames import BASE_UNITS
-from rogue.reports.headlines import headlines_of
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.intervals import MeanInterval
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import readable
 from rogue.reports.results import Results, Setting
-from rogue.reports.style import INK
-from rogue.reports.wording import value_text
+from rogue.reports.results.frames import BASE_UNITS
+from rogue.reports.results.headlines import headlines_of
+from rogue.reports.results.wording import value_text
+from rogue.reports.transport_styles import INK
 
 BAR_INCHES: Final = 0.26
 NAME_CHARACTERS_MAX: Final = 34

@@ -5,13 +5,13 @@ from typing import ClassVar, Final
 import numpy as np
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.marks import Values, draw_cdf, line_look, time_axis
+from rogue.reports.drawing.panels import legend_above, panels, plain
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import Values, draw_cdf, line_look, time_axis
-from rogue.reports.figures.panels import legend_above, panels, plain
 from rogue.reports.metrics.completion import counted, transfer_times_ns
 from rogue.reports.results import Results, Setting, settings_by_point
-from rogue.reports.view import CellView
-from rogue.reports.wording import spoken_text, value_text
+from rogue.reports.results.wording import spoken_text, value_text
 
 # Fewer transfers than this are too few for a distribution; the tables have their percentiles.
 TRANSFERS_MIN: Final = 200

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.flow_lines import draw_flow_lines
+from rogue.reports.drawing.marks import Values
+from rogue.reports.drawing.panels import panels, plain
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.flow_lines import draw_flow_lines
-from rogue.reports.figures.marks import Values
-from rogue.reports.figures.panels import panels, plain
 from rogue.reports.quantities import counted
 from rogue.reports.results import Results, Setting
-from rogue.reports.view import CellView
 
 LINES_MAX: Final = 64
 NAMES_MAX: Final = 8

@@ -6,13 +6,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.marks import Values
+from rogue.reports.drawing.panels import legend_above, panels
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import Values
-from rogue.reports.figures.panels import legend_above, panels
 from rogue.reports.quantities import Unit, quantity_text
 from rogue.reports.results import Results, Setting, settings_by_point
-from rogue.reports.style import INK
-from rogue.reports.view import CellView
+from rogue.reports.transport_styles import INK
 
 # A client asks for the transfers, a server's memory is at their other end; other hosts only probe.
 ROLES: Final = ("client", "server")

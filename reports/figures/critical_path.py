@@ -7,15 +7,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from rogue.reports.cells.transfers import natural
+from rogue.reports.cells.view import CellView
+from rogue.reports.cells.waits import Waits
+from rogue.reports.drawing.panels import panels, plain
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.panels import panels, plain
 from rogue.reports.metrics.waiting import waits
 from rogue.reports.quantities import counted, duration_text
 from rogue.reports.results import Results, Setting
-from rogue.reports.style import INK
-from rogue.reports.transfers import natural
-from rogue.reports.view import CellView
-from rogue.reports.waits import Waits
+from rogue.reports.transport_styles import INK
 
 ROWS_NAMED_MAX: Final = 16
 # A chain of hops is told in words up to this many.

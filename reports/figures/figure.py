@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from matplotlib.figure import Figure
 
-from rogue.reports.figures.points import chosen_points, points_text, quoted_points
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.points import chosen_points, points_text, quoted_points
 from rogue.reports.results import Results, Setting, settings_by_point
-from rogue.reports.view import CellView
 
 
 class ReportFigure(ABC):

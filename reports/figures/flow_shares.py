@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.marks import Values, rule
+from rogue.reports.drawing.panels import compared_panels, legend_above, panels, plain, scales_from_zero
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import Values, rule
-from rogue.reports.figures.panels import compared_panels, legend_above, panels, plain, scales_from_zero
 from rogue.reports.quantities import Unit, quantity_text
 from rogue.reports.results import Results, Setting
-from rogue.reports.view import CellView
 
 # More flows than this cannot be named along an axis; `flow_spread` has them.
 NAMES_MAX = 16

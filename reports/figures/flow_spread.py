@@ -6,13 +6,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.marks import Values, rule
+from rogue.reports.drawing.panels import legend_above, panels, plain, widen_left
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.figures.flow_shares import NAMES_MAX, have_shares, shares
-from rogue.reports.figures.marks import Values, rule
-from rogue.reports.figures.panels import legend_above, panels, plain, widen_left
 from rogue.reports.quantities import Unit, counted, quantity_text
 from rogue.reports.results import Results, Setting, settings_by_point
-from rogue.reports.view import CellView
 
 ROW_INCHES = 0.34
 NAME_CHARACTERS_MAX = 34

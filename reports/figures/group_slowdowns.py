@@ -7,15 +7,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from rogue.reports.coded import coded
+from rogue.reports.cells.coded import coded
+from rogue.reports.cells.view import CellView, once_per_cell
+from rogue.reports.drawing.marks import LONG_AXIS, ReadableTicks, Values, draw_cdf, line_look
+from rogue.reports.drawing.panels import legend_above, panels, plain
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import LONG_AXIS, ReadableTicks, Values, draw_cdf, line_look
-from rogue.reports.figures.panels import legend_above, panels, plain
 from rogue.reports.metrics.completion import counted as is_counted
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import Unit, counted, quantity_text, readable
 from rogue.reports.results import Results, Setting, settings_by_point
-from rogue.reports.view import CellView, once_per_cell
 
 GROUPS_MAX: Final = 6
 ONLY_GROUP: Final = "main."

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from rogue.reports.headlines import headlines_of
 from rogue.reports.results import Results
+from rogue.reports.results.headlines import headlines_of
 
 SHOWN_BY_NAME: Final[dict[str, tuple[str, ...]]] = {
     "recovery": ("failed_queue_pair",),

@@ -8,14 +8,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_cdf, line_look, size_axis
+from rogue.reports.drawing.panels import compared_panels, legend_above, panels, plain
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import POINTS_MAX, Values, draw_cdf, line_look, size_axis
-from rogue.reports.figures.panels import compared_panels, legend_above, panels, plain
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import joined, size_text
 from rogue.reports.results import Results, Setting, settings_by_point
-from rogue.reports.view import CellView
-from rogue.reports.wording import value_text
+from rogue.reports.results.wording import value_text
 
 # The metric of tables and cards that the words of both figures quote.
 MEDIAN: Final = "queue_p50_bytes"

@@ -8,13 +8,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rogue.reports.bottleneck import bottleneck_sentence
+from rogue.reports.cells.bottleneck import bottleneck_sentence
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.marks import Values
+from rogue.reports.drawing.panels import panels, plain
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import Values
-from rogue.reports.figures.panels import panels, plain
 from rogue.reports.quantities import size_text
 from rogue.reports.results import Results, Setting
-from rogue.reports.view import CellView
 
 PORTS_MAX: Final = 16
 BINS: Final = 120

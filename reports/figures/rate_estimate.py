@@ -5,14 +5,14 @@ from typing import ClassVar
 import numpy as np
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.marks import Values, draw_cdf, rule
+from rogue.reports.drawing.panels import legend_above, panels
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import Values, draw_cdf, rule
-from rogue.reports.figures.panels import legend_above, panels
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import Unit, quantity_text
 from rogue.reports.results import Results, Setting
-from rogue.reports.style import INK, MUTED
-from rogue.reports.view import CellView
+from rogue.reports.transport_styles import INK, MUTED
 
 LINES = (
     ("goodput_bps", "goodput at the receiver", "-"),

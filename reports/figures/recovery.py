@@ -8,14 +8,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import QP_FAILED, CellView
+from rogue.reports.drawing.marks import ReadableTicks
+from rogue.reports.drawing.panels import panels, plain, widen_left
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import ReadableTicks
-from rogue.reports.figures.panels import panels, plain, widen_left
 from rogue.reports.figures.throughput import draw_flows
 from rogue.reports.quantities import counted, duration_text, size_text
 from rogue.reports.results import Results, Setting
-from rogue.reports.style import ALARM, INK
-from rogue.reports.view import QP_FAILED, CellView
+from rogue.reports.transport_styles import ALARM, INK
 
 KINDS_MAX: Final = 8
 # Room for the names of events beside their rows.

@@ -6,14 +6,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.marks import Values, draw_cdf, rule
+from rogue.reports.drawing.panels import panels
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import Values, draw_cdf, rule
-from rogue.reports.figures.panels import panels
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import Unit, counted, quantity_text
 from rogue.reports.results import Results, Setting
-from rogue.reports.style import MUTED
-from rogue.reports.view import CellView
+from rogue.reports.transport_styles import MUTED
 
 
 class RttEstimate(ReportFigure):

@@ -8,14 +8,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.marks import POINTS_MAX, Values, draw_spread, rule
+from rogue.reports.drawing.panels import compared_panels, legend_above, panels, scales_from_zero
+from rogue.reports.drawing.points import points_text
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import POINTS_MAX, Values, draw_spread, rule
-from rogue.reports.figures.panels import compared_panels, legend_above, panels, scales_from_zero
-from rogue.reports.figures.points import points_text
 from rogue.reports.quantities import Unit, counted, duration_text, joined, quantity_text
 from rogue.reports.results import Results
-from rogue.reports.style import ALARM, INK
-from rogue.reports.view import CellView
+from rogue.reports.transport_styles import ALARM, INK
 from rogue.workloads.records import TransferStatus
 
 # More lines than this are a carpet.

@@ -8,19 +8,19 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rogue.reports.figures.factor_axis import factor_axis
+from rogue.reports.drawing.factor_axis import factor_axis
+from rogue.reports.drawing.marks import Values
+from rogue.reports.drawing.panels import COLUMNS_MAX, panels, plain
+from rogue.reports.drawing.points import factor_values
 from rogue.reports.figures.factor_sweep import LOG_FROM_RATIO
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.marks import Values
-from rogue.reports.figures.panels import COLUMNS_MAX, panels, plain
-from rogue.reports.figures.points import factor_values
-from rogue.reports.headlines import headlines_of
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import NEVER, readable
 from rogue.reports.results import Results, Setting, factor_name
-from rogue.reports.style import INK, PAPER
-from rogue.reports.wording import spoken_text
+from rogue.reports.results.headlines import headlines_of
+from rogue.reports.results.wording import spoken_text
+from rogue.reports.transport_styles import INK, PAPER
 
 ROW_INCHES: Final = 0.3
 # Where few transports leave room, more measures than the first are drawn, up to so many panels.

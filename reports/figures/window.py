@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.flow_lines import draw_flow_lines
+from rogue.reports.drawing.panels import panels
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.flow_lines import draw_flow_lines
-from rogue.reports.figures.panels import panels
 from rogue.reports.metrics.estimates import overruled_share
 from rogue.reports.quantities import Unit, counted, quantity_text
 from rogue.reports.results import Results
-from rogue.reports.view import CellView
 
 
 class WindowOverTime(ReportFigure):

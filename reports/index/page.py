@@ -8,12 +8,12 @@ from typing import Final
 from urllib.parse import quote
 
 from rogue.reports.errors import ReportError
-from rogue.reports.files import write_whole
 from rogue.reports.index.entry import Entry, State
 from rogue.reports.index.reading import is_regular
 from rogue.reports.index.text import shown
 from rogue.reports.quantities import counted, size_text
-from rogue.reports.template import environment, style
+from rogue.reports.reading.files import write_whole
+from rogue.reports.templates.environment import environment, style
 
 INDEX: Final = "index.html"
 GENERATOR: Final = "RoGUE testbed, index of runs"

@@ -8,16 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.combined import RUNS, data_checksum
-from rogue.reports.files import TEXT_BYTES_MAX
+from rogue.reports.index.combined import RUNS, data_checksum
 from rogue.reports.index.entry import Entry, State
 from rogue.reports.index.text import shown
+from rogue.reports.reading.files import CLAIMS, REPORT, TEXT_BYTES_MAX
 from rogue.workloads.bounded_json import parse_json
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.records import SCHEMA_VERSION
 
-CLAIMS: Final = "claims.json"
-REPORT: Final = "report.html"
 FILES_MAX: Final = 50_000
 """The size of a directory with more files is given as a lower bound."""
 _RUN_NAME: Final = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{6}")

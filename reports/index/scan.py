@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.combined import RUNS
+from rogue.reports.index.combined import RUNS
 from rogue.reports.index.entry import Entry
 from rogue.reports.index.reading import IsLocked, is_regular, is_run_name, read_combined, read_entry
 from rogue.reports.index.text import shown

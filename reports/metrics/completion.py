@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rogue.reports.coded import Mask
+from rogue.reports.cells.coded import Mask
+from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.metric import Lost, Metric
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView, once_per_cell
 
 # The agent cuts larger transfers into segments of this size; smaller ones it leaves whole.
 LONG_FROM_BYTES = 65_536

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.mesh import PROBE_GROUP
 from rogue.reports.metrics.metric import Lost, Metric
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView, once_per_cell
 from rogue.workloads.records import TransferStatus
 
 

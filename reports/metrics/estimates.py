@@ -1,9 +1,9 @@
 """What the agent believes, held against what the simulator knows or the receiver got."""
 
+from rogue.reports.cells.view import CellView
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView
 
 
 def rtt_error_ns(view: CellView, percent: float) -> float | None:

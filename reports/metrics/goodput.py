@@ -7,11 +7,11 @@ headers, preamble and gap) divided by the number of flows.
 import numpy as np
 from numpy.typing import NDArray
 
+from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.fairness import jain_index
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView, once_per_cell
 
 # First transfers start together if their starts lie within this fraction of the longest one.
 START_SPREAD_MAX = 0.1

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from rogue.reports.coded import coded
+from rogue.reports.cells.coded import coded
+from rogue.reports.cells.packets import packets_of_flows
+from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.metric import Metric
-from rogue.reports.packets import packets_of_flows
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView, once_per_cell
 
 # The counters of switches whose queues are not sampled, on nodes and on the simulator.
 DROPS_COUNTERS = ("dropped_packets", "drops")

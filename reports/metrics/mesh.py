@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rogue.reports.cells.view import CellView
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView
 from rogue.workloads.records import TransferStatus
 
 # The group of the experiment's own probe, which is no mesh.

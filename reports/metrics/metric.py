@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from rogue.reports.cells.view import CellView
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from rogue.reports.cells.view import CellView
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView
 
 
 def paused_sum_ns(view: CellView, _interval_ns: int) -> float | None:

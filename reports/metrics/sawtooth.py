@@ -5,10 +5,10 @@ Read from the second half of the samples at the bottleneck, without the outermos
 
 from collections.abc import Callable
 
+from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.percentiles import nearest_rank
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView, once_per_cell
 
 LOW_PERCENT, HIGH_PERCENT = 1, 99
 

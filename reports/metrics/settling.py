@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rogue.reports.cells.view import CellView, Window
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView, Window
 
 # Settled: within this fraction of the median of the second half, averaged over SMOOTH_NS.
 WITHIN = 0.2

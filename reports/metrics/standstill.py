@@ -1,9 +1,9 @@
 """What gets nothing through any more: flows that fall silent, ports that wait for each other."""
 
-from rogue.reports.coded import coded
+from rogue.reports.cells.coded import coded
+from rogue.reports.cells.view import CellView
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView
 
 
 def silent_flows(view: CellView, _interval_ns: int) -> float | None:

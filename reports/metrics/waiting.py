@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 
+from rogue.reports.cells.view import CellView, once_per_cell
+from rogue.reports.cells.waits import Floats, Waits, waits_of
 from rogue.reports.metrics.metric import Lost, Metric
 from rogue.reports.quantities import Unit
-from rogue.reports.view import CellView, once_per_cell
-from rogue.reports.waits import Floats, Waits, waits_of
 
 _LOST = Lost("unfinished_share", "not completed")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rogue.reports.errors import ReportError
-    from rogue.reports.loaded import LoadedRun, load
+    from rogue.reports.results.loaded import LoadedRun, load
 
 __all__ = ["LoadedRun", "ReportError", "load"]
 
@@ -17,7 +17,8 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(
-        import_module("rogue.reports.errors" if name == "ReportError" else "rogue.reports.loaded"), name
+        import_module("rogue.reports.errors" if name == "ReportError" else "rogue.reports.results.loaded"),
+        name,
     )
 
 

@@ -17,7 +17,7 @@ from rogue.harness.testbeds import TESTBEDS
 
 
 def build(run: Path, output: Path | None = None, *_: object) -> Path:
-    """Stand in for `rogue.reports.build`."""
+    """Stand in for `rogue.reports.pages.build`."""
     if os.environ.get("ROGUE_FAKE_REPORT") == "broken":
         raise ValueError("no ink")
     path = output or run / "report.html"
@@ -29,9 +29,9 @@ def call() -> None:
     """Be `rogue`, with the arguments and the environment of this process."""
     TESTBEDS["fake"] = FakeTestbed
     if os.environ.get("ROGUE_FAKE_REPORT") != "real":
-        fake = ModuleType("rogue.reports.build")
+        fake = ModuleType("rogue.reports.pages.build")
         fake.build = build  # type: ignore[attr-defined]
-        sys.modules["rogue.reports.build"] = fake
+        sys.modules["rogue.reports.pages.build"] = fake
     main()
 
 

@@ -53,7 +53,7 @@ from rogue.harness.provisioning import inventory
 from rogue.harness.provisioning.manifest import read_manifest
 from rogue.harness.testbeds.ssh.cpu import parse_dool
 from rogue.remote.login import Login
-from rogue.reports.load import parse_table
+from rogue.reports.reading.load import parse_table
 from rogue.workloads.manifest import ManifestError, parse_manifest
 from rogue.workloads.records import TABLES
 

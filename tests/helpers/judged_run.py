@@ -13,7 +13,7 @@ from rogue.harness.run import Workers, cells_left, start_run, work
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.reports.claims import evaluate
 from rogue.reports.claims.claim import read_claims
-from rogue.reports.load import Run
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus

@@ -7,9 +7,9 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
 from rogue.harness.results.tables import encode
-from rogue.reports.load import Run
+from rogue.reports.cells.view import CellView
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.reports.view import CellView
 
 MEASURE = "measure=[throughput, queues, pauses, rtt, control, packets]"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 from helpers.sample_run import Columns, write_manifest, write_table
 
-from rogue.reports.load import Run
-from rogue.reports.transfers import Transfers, transfers_of
-from rogue.reports.view import CellView
+from rogue.reports.cells.transfers import Transfers, transfers_of
+from rogue.reports.cells.view import CellView
+from rogue.reports.reading.load import Run
 from rogue.workloads.records import SCHEMA_VERSION, TABLES
 
 PLACE = {

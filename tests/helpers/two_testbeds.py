@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from helpers.sample_run import Sample, write_manifest, write_sample_run, write_table
 
-from rogue.reports.load import Run
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
 SLOWER = 0.5

@@ -15,8 +15,8 @@ from helpers.sample_kinds import (
 )
 from helpers.sample_run import Sample, write_sample_run
 
-from rogue.reports import build
-from rogue.reports.load import Run
+from rogue.reports.pages.build import build
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rogue.reports import ReportError, build
+from rogue.reports.errors import ReportError
+from rogue.reports.pages.build import build
 
 
 def test_no_run_at_all() -> None:

@@ -12,14 +12,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.marks import POINTS_MAX, draw_cdf, size_axis, time_axis
+from rogue.reports.drawing.panels import compared_panels, legend_above, page_width, panels, plain
+from rogue.reports.drawing.svg import to_svg
 from rogue.reports.figures import FIGURES
-from rogue.reports.figures.marks import POINTS_MAX, draw_cdf, size_axis, time_axis
-from rogue.reports.figures.panels import compared_panels, legend_above, page_width, panels, plain
 from rogue.reports.figures.throughput import FLOWS_MAX, ThroughputOverTime, drawn_width_ns
-from rogue.reports.load import Run
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.reports.style import figure_look
-from rogue.reports.svg import to_svg
 from rogue.workloads.records import TABLES
 
 

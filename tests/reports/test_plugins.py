@@ -8,9 +8,9 @@ import pytest
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.window import WindowOverTime
 from rogue.reports.metrics import METRICS
+from rogue.reports.pages.tables import metric_tables
 from rogue.reports.plugins import register_figure, register_metric
 from rogue.reports.results import Results
-from rogue.reports.tables import metric_tables
 from rogue.workloads.registration import ADDED
 
 JAIN = METRICS["jain"]

@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 from helpers.real_rogue import call
 
-from rogue.reports.load import Run
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.virtual.image.cache import Image
 from rogue.virtual.machines.qemu import Accelerator

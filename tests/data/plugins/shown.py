@@ -4,13 +4,13 @@ from typing import ClassVar
 
 from matplotlib.figure import Figure
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.panels import panels
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.figures.panels import panels
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.plugins import register_figure, register_metric
 from rogue.reports.quantities import Unit
 from rogue.reports.results import Results
-from rogue.reports.view import CellView
 
 
 def _flows(view: CellView, _interval_ns: int) -> float:

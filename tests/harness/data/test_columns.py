@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from rogue.harness.data import columns
 from rogue.harness.data.columns import read_columns
 from rogue.harness.data.source import data_source
-from rogue.reports.parquet_pages import FOOTER_BYTES_MAX
+from rogue.reports.reading.parquet_pages import FOOTER_BYTES_MAX
 
 ROOT = Path(__file__).parents[3]
 TABLE = read_columns(data_source("t.csv", b"a,b\n1,x\n2.5,y\n3,x\n"), ("a", "b"))

@@ -8,7 +8,7 @@ from helpers.sample_run import Sample, write_sample_run
 from rogue.reports.claims.claim import Claim, Condition
 from rogue.reports.claims.conditions import mismatch
 from rogue.reports.claims.parameters import parameter_value
-from rogue.reports.load import Run
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
 FIELDS: dict[str, object] = {

@@ -9,8 +9,8 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import cell, manifest
 
 from rogue.reports.claims import Claim, Verdict, evaluate, read_claims
-from rogue.reports.load import Run
 from rogue.reports.metrics.intervals import MeanInterval
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
 pytestmark = pytest.mark.usefixtures("own_conditions")

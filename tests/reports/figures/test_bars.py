@@ -9,10 +9,10 @@ from helpers.tiny_run import cell, transfer
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
 
+from rogue.reports.drawing.look import figure_look
 from rogue.reports.figures.bars import Bars
-from rogue.reports.load import Run
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.reports.style import figure_look
 
 
 def test_a_panel_per_measure_and_a_bar_per_transport(random_transfers: Results) -> None:

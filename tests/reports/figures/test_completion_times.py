@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from helpers.tiny_run import tiny_view, transfer
 
+from rogue.reports.drawing.look import figure_look
 from rogue.reports.figures.completion_times import CompletionTimes
 from rogue.reports.results import Results
-from rogue.reports.style import figure_look
 
 
 def test_long_and_short_transfers_have_panels_of_their_own(pairs: Results) -> None:

@@ -6,10 +6,10 @@ import pytest
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
+from rogue.reports.drawing.look import figure_look
 from rogue.reports.figures.control import NAMES_MAX, ControlOverTime
-from rogue.reports.load import Run
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.reports.style import figure_look
 
 
 def told(flow: str, t_ns: int, name: str, value: float) -> dict[str, object]:

@@ -3,9 +3,9 @@
 import pytest
 from matplotlib.patches import Rectangle
 
+from rogue.reports.drawing.look import figure_look
 from rogue.reports.figures.cpu_load import CpuLoad
 from rogue.reports.results import Results
-from rogue.reports.style import figure_look
 
 
 def heights(results: Results, panel: int) -> list[float]:

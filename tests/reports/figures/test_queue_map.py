@@ -5,10 +5,10 @@ from pathlib import Path
 from helpers.sample_kinds import write_cells
 from helpers.tiny_run import cell, transfer
 
+from rogue.reports.drawing.look import figure_look
 from rogue.reports.figures.queue_map import BINS, QueueMap
-from rogue.reports.load import Run
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
-from rogue.reports.style import figure_look
 
 
 def sample(port: str, t_ns: int, longest: int) -> dict[str, object]:

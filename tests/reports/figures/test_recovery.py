@@ -6,10 +6,10 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
+from rogue.reports.cells.view import CellView
+from rogue.reports.drawing.look import figure_look
 from rogue.reports.figures.recovery import RecoveryTimeline, _events
 from rogue.reports.results import Results
-from rogue.reports.style import figure_look
-from rogue.reports.view import CellView
 
 
 def test_each_kind_of_event_has_a_row_and_each_event_a_mark(recovering: Results) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, tiny_view
 
+from rogue.reports.cells.view import CellView
 from rogue.reports.metrics import METRICS
-from rogue.reports.view import CellView
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
+from rogue.reports.cells.view import CellView
 from rogue.reports.metrics import METRICS
-from rogue.reports.view import CellView
 
 A = "main/h0->h1"
 

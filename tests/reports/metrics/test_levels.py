@@ -6,9 +6,9 @@ import pytest
 from helpers.sample_kinds import STAGGERED_IDEAL_BPS, staggered_tables
 from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
 
+from rogue.reports.cells.view import CellView, Window
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.levels import settled_rates
-from rogue.reports.view import CellView, Window
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import SECOND, queue_view
 
+from rogue.reports.cells.view import CellView
 from rogue.reports.metrics import METRICS
-from rogue.reports.view import CellView
 
 STEP_NS = 1_000_000
 

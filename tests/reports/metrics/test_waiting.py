@@ -7,8 +7,8 @@ import pytest
 from helpers.sample_kinds import waiting_rows
 from helpers.tiny_run import SECOND, tiny_view, transfer
 
+from rogue.reports.cells.view import CellView
 from rogue.reports.metrics import METRICS
-from rogue.reports.view import CellView
 
 
 @pytest.fixture

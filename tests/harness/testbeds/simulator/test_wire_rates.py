@@ -13,9 +13,9 @@ from rogue.harness.experiment.resolved import resolve
 from rogue.harness.plan.cells import plan_cells
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.reports.load import Run
 from rogue.reports.metrics import METRICS
 from rogue.reports.quantities import Unit
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.workloads.transports import BASES
 

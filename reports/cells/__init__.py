@@ -1,0 +1,1 @@
+"""One finished cell: its tables, and what several measures derive from them."""

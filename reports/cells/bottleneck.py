@@ -1,0 +1,69 @@
+"""Which port holds a cell's flows up, and how one can tell."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rogue.reports.cells.view import CellView, once_per_cell
+from rogue.reports.quantities import size_text
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """The port at which most waits."""
+
+    port: str
+    share: float
+    """Of all bytes that wait at switches, over time."""
+    longest_bytes: int
+    dropped: int
+    marked: int
+
+
+@once_per_cell
+def bottleneck_of(view: CellView) -> Bottleneck | None:
+    """Return the port at which most bytes wait, on average; None where nothing waits."""
+    queues = view.table("queues")
+    if queues is None:
+        return None
+    ports = queues.groupby("port", observed=True)
+    waiting = ports["bytes"].sum()
+    if not waiting.any():
+        return None
+    port = str(waiting.idxmax())
+    own = queues[queues["port"] == port]
+    share = float(waiting[port] / waiting.sum())
+    return Bottleneck(
+        port, share, int(own["max_bytes"].max()), int(own["drops"].sum()), int(own["marks"].sum())
+    )
+
+
+def bottleneck_sentence(view: CellView) -> str:
+    """Name the bottleneck, with what speaks for it."""
+    found = bottleneck_of(view)
+    if found is None:
+        return _without(view)
+    paused_ns = _paused_ns(view.table("pauses"), found.port)
+    share = np.floor(found.share * 100)
+    evidence = [f"{share:.0f} % of what waits at switches, {size_text(found.longest_bytes)} at most"]
+    evidence += [f"{found.dropped} packets dropped"] if found.dropped else []
+    evidence += [f"{found.marked} marked"] if found.marked else []
+    evidence += [f"itself paused for {paused_ns / 1e6:.3g} ms"] if paused_ns else []
+    if paused_ns:
+        return f"most waits at {found.port} ({', '.join(evidence)}): what pauses it is the bottleneck"
+    return f"{found.port} is the bottleneck ({', '.join(evidence)})"
+
+
+def _without(view: CellView) -> str:
+    """Say what is known where nothing waited when it was looked at."""
+    queues = view.table("queues")
+    longest_bytes = 0 if queues is None else int(queues["max_bytes"].max())
+    if longest_bytes:
+        return f"nothing waited at any sampled instant, and at most {size_text(longest_bytes)} in between"
+    return "nothing waited at any switch, so the hosts’ own links are the limit"
+
+
+def _paused_ns(pauses: pd.DataFrame | None, port: str) -> int:
+    """Return how long a port had to be silent, all priorities together."""
+    return 0 if pauses is None else int(pauses.loc[pauses["port"] == port, "duration_ns"].sum())

@@ -1,0 +1,291 @@
+"""One finished cell, with what several metrics and figures derive from its tables."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rogue.reports.cells.activity import Level, always_busy, levels_of, spans_of
+from rogue.reports.cells.coded import Mask, coded
+from rogue.reports.cells.transfers import Transfers, transfers_of
+from rogue.reports.reading.load import Run
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import TransferStatus
+
+# Goodput is read over the longest of these that fits at least INTERVALS_MIN times into the traffic.
+INTERVALS_NS = (1_000_000_000, 100_000_000, 10_000_000, 1_000_000)
+INTERVALS_MIN = 5
+P = ParamSpec("P")
+T = TypeVar("T")
+# The event of a queue pair that went to the error state.
+QP_FAILED = "qp_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time over which a cell is measured.
+
+    Where all flows start together and always have work: from the start of the traffic to the first flow that
+    is done; a flow that failed or was still busy at the end of the run is not done, so its silence counts as
+    zero. Where flows come and go: the whole traffic.
+    """
+
+    start_ns: int
+    end_ns: int
+
+    @property
+    def duration_ns(self) -> int:
+        """Return the length of the window."""
+        return self.end_ns - self.start_ns
+
+    def holds(self, t_ns: NDArray[np.int64]) -> Mask:
+        """Return which samples tell of the window; a sample tells of the time before it."""
+        return (t_ns > self.start_ns) & (t_ns <= self.end_ns)
+
+
+def once_per_cell(
+    derive: Callable[Concatenate["CellView", P], T],
+) -> Callable[Concatenate["CellView", P], T]:
+    """Let a function of a cell be worked out once for each cell and arguments: many metrics share it."""
+
+    @wraps(derive)
+    def of_cell(view: "CellView", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (derive, *args, *kwargs.items())
+        if key not in view.derived:
+            view.derived[key] = derive(view, *args, **kwargs)
+        value: T = view.derived[key]
+        return value
+
+    return of_cell
+
+
+class CellView:
+    """The tables of one cell and the few facts derived from them that must mean the same everywhere."""
+
+    def __init__(self, run: Run, entry: CellRecord) -> None:
+        self.run = run
+        self.entry = entry
+        self.derived: dict[tuple[object, ...], Any] = {}
+        """What `once_per_cell` keeps."""
+
+    def table(self, name: str) -> pd.DataFrame | None:
+        """Return a table of the cell; None if it is missing, unusable or empty."""
+        frame = self.run.table(self.entry.id, name)
+        return None if frame is None or frame.empty else frame
+
+    def has(self, tables: tuple[str, ...]) -> bool:
+        """Return whether all these tables have rows."""
+        return all(self.run.rows(self.entry.id, name) > 0 for name in tables)
+
+    @cached_property
+    def transfers(self) -> Transfers | None:
+        """Return the transfers of the traffic; None without a table of flows."""
+        flows = self.table("flows")
+        return None if flows is None else transfers_of(flows)
+
+    @property
+    def flow_ids(self) -> tuple[str, ...]:
+        """Return the flows that carry the traffic, in a fixed order; probes of size 0 are none of them."""
+        return () if self.transfers is None else self.transfers.flow_ids
+
+    @cached_property
+    def failed_flow_ids(self) -> tuple[str, ...]:
+        """Return the flows of which a queue pair failed, whether or not they recovered."""
+        flows, events = self.table("flows"), self.table("events")
+        if flows is None:
+            return ()
+        failed = coded(flows["flow_id"]).rows_of(coded(flows["status"]).are(TransferStatus.ERROR))
+        if events is not None:
+            failed |= coded(events["flow_id"]).rows_of(coded(events["event"]).are(QP_FAILED))
+        return tuple(flow_id for flow_id in self.flow_ids if flow_id in failed)
+
+    @property
+    def ideal_share_bps(self) -> float | None:
+        """Return what each flow would get of the bottleneck's payload rate if all got the same."""
+        ideal_bps = self.entry.number("ideal_goodput_bps")
+        return ideal_bps / len(self.flow_ids) if ideal_bps and self.flow_ids else None
+
+    @cached_property
+    def deliveries(self) -> pd.DataFrame | None:
+        """Return the throughput rows of the flows in `flow_ids`."""
+        rows = self.table("throughput")
+        if rows is None:
+            return None
+        flows = coded(rows["flow_id"])
+        carries = np.isin(flows.names, self.flow_ids)[flows.codes]
+        return _none_if_empty(_selected(rows, carries & (rows["interval_ns"].to_numpy() > 0)))
+
+    @cached_property
+    def delivered(self) -> pd.DataFrame | None:
+        """Return those of these rows that lie inside the window."""
+        rows, window = self.deliveries, self.window
+        if rows is None or window is None:
+            return None
+        return _selected(rows, window.holds(rows["t_ns"].to_numpy()))
+
+    @cached_property
+    def delivered_bytes_of_flows(self) -> NDArray[np.float64] | None:
+        """Return the sum of them of each flow, in the order of `flow_ids`."""
+        rows, window = self.deliveries, self.window
+        if rows is None or window is None:
+            return None
+        inside = window.holds(rows["t_ns"].to_numpy())
+        payload_bytes = rows["delivered_bytes"].to_numpy()[inside]
+        return _summed(self.flow_numbers[inside], payload_bytes, len(self.flow_ids))
+
+    @cached_property
+    def all_delivered_bytes_of_flows(self) -> NDArray[np.float64] | None:
+        """Return the same over all rows, inside the window or not."""
+        rows = self.deliveries
+        if rows is None:
+            return None
+        return _summed(self.flow_numbers, rows["delivered_bytes"].to_numpy(), len(self.flow_ids))
+
+    @cached_property
+    def flow_numbers(self) -> NDArray[np.int64]:
+        """Return for each row of `deliveries` the place of its flow in `flow_ids`."""
+        assert self.deliveries is not None, "asked only where there are rows"
+        flows = coded(self.deliveries["flow_id"])
+        places = {flow_id: place for place, flow_id in enumerate(self.flow_ids)}
+        of_codes = np.array([places.get(flow_id, -1) for flow_id in flows.names], dtype=np.int64)
+        return of_codes[flows.codes]
+
+    @cached_property
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """Return first start and last end (ns) of each flow, in the order of `flow_ids`."""
+        flows, rows, transfers = self.table("flows"), self.deliveries, self.transfers
+        if flows is None or transfers is None:
+            return {}
+        moments = [flows["start_ns"].max(), flows["end_ns"].max(), 0 if rows is None else rows["t_ns"].max()]
+        return spans_of(transfers, max(int(t) for t in moments if pd.notna(t)))
+
+    @cached_property
+    def is_always_busy(self) -> bool:
+        """Return whether every flow has work from its first transfer to its last."""
+        return bool(self.transfers and always_busy(self.transfers, self.spans))
+
+    @cached_property
+    def is_simultaneous(self) -> bool:
+        """Return whether all flows start within one sample and always have work, so that they compare."""
+        rows, starts = self.deliveries, [start for start, _ in self.spans.values()]
+        if rows is None or not starts:
+            return False
+        return max(starts) - min(starts) <= int(rows["interval_ns"].max()) and self.is_always_busy
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        """Return the times between arrivals and departures; none where flows start and stop all the time."""
+        return levels_of(self.spans) if self.spans and self.is_always_busy else []
+
+    @cached_property
+    def window(self) -> Window | None:
+        """Return the time over which the cell is measured, in whole samples; None without samples."""
+        rows = self.deliveries
+        if rows is None or not self.spans:
+            return None
+        sample_ns, end_ns = int(rows["interval_ns"].max()), int(rows["t_ns"].max())
+        start_ns = min(start for start, _ in self.spans.values()) // sample_ns * sample_ns
+        if self.is_simultaneous:
+            done = [end for flow_id, (_, end) in self.spans.items() if flow_id in self._done_flow_ids]
+            end_ns = min([end_ns, *(end // sample_ns * sample_ns for end in done)])
+        else:
+            last_ns = max(end for _, end in self.spans.values())
+            end_ns = min(end_ns, -(-last_ns // sample_ns) * sample_ns)
+        return Window(start_ns, end_ns) if end_ns > start_ns else None
+
+    @cached_property
+    def _done_flow_ids(self) -> set[str]:
+        transfers = self.transfers
+        if transfers is None:
+            return set()
+        _, last = transfers.ends_of_flows()
+        is_done = transfers.is_ok[last] & ~np.isnan(transfers.end_ns[last])
+        return {flow_id for flow_id, done in zip(transfers.flow_ids, is_done, strict=True) if done}
+
+    def goodput(self, interval_ns: int) -> pd.DataFrame | None:
+        """Return bit/s per whole interval of the window (rows, by end in ns) and flow (columns).
+
+        Only intervals that lie inside the window count. None if there is none, or if the samples are
+        coarser than the interval.
+        """
+        return None if self.window is None else self.goodput_within(self.window, interval_ns)
+
+    @once_per_cell
+    def goodput_within(self, window: Window, interval_ns: int) -> pd.DataFrame | None:
+        """Return the same for any window whose start falls between samples."""
+        rows = self.deliveries
+        if rows is None or interval_ns < int(rows["interval_ns"].max()):
+            return None
+        count = window.duration_ns // interval_ns
+        if count <= 0:
+            return None
+        number = (rows["t_ns"].to_numpy() - window.start_ns - 1) // interval_ns
+        inside = (number >= 0) & (number < count)
+        delivered = np.zeros((count, len(self.flow_ids)))
+        np.add.at(
+            delivered,
+            (number[inside], self.flow_numbers[inside]),
+            rows["delivered_bytes"].to_numpy()[inside],
+        )
+        ends_ns = window.start_ns + interval_ns * np.arange(1, count + 1)
+        return pd.DataFrame(delivered * 8e9 / interval_ns, index=ends_ns, columns=list(self.flow_ids))
+
+    @cached_property
+    def bottleneck_port(self) -> tuple[str, int] | None:
+        """Return port and priority of the queue to look at.
+
+        The port is the one that the testbed names as the bottleneck of all flows; where they share none, the
+        port whose queue is longest on average. Of several priorities it is the one with the longest queue.
+        """
+        queues = self.table("queues")
+        if queues is None:
+            return None
+        port = self.entry.facts.get("bottleneck_port")
+        is_named = coded(queues["port"]).are(str(port))
+        priorities = np.unique(queues["priority"].to_numpy()[is_named])
+        if len(priorities) == 1:
+            return str(port), int(priorities[0])
+        queues = queues[is_named] if len(priorities) else queues
+        means = queues.groupby(["port", "priority"], observed=True, as_index=False)["bytes"].mean()
+        longest = means.iloc[int(means["bytes"].to_numpy().argmax())]
+        return str(longest["port"]), int(longest["priority"])
+
+    @cached_property
+    def bottleneck_queue(self) -> pd.DataFrame | None:
+        """Return the samples of the bottleneck's queue while the flows have work."""
+        queues, bottleneck = self.table("queues"), self.bottleneck_port
+        if queues is None or bottleneck is None:
+            return None
+        port, priority = bottleneck
+        wanted = coded(queues["port"]).are(port) & (queues["priority"].to_numpy() == priority)
+        if self.window is not None:
+            wanted &= self.window.holds(queues["t_ns"].to_numpy())
+        return _none_if_empty(_selected(queues, wanted))
+
+
+def _selected(rows: pd.DataFrame, mask: Mask) -> pd.DataFrame:
+    """Return the rows that a mask selects: the table itself if these are all."""
+    return rows if mask.all() else rows[mask]
+
+
+def _summed(group: NDArray[np.int64], values: NDArray[Any], groups: int) -> NDArray[np.float64]:
+    """Return the sum of the values of each group, by its number."""
+    return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
+
+
+def _none_if_empty(rows: pd.DataFrame) -> pd.DataFrame | None:
+    return None if rows.empty else rows
+
+
+def common_interval_ns(views: list[CellView]) -> int:
+    """Return the one interval over which the goodput of all these cells is read, so that they compare."""
+    windows = [view.window.duration_ns for view in views if view.window is not None]
+    samples = [int(view.deliveries["interval_ns"].max()) for view in views if view.deliveries is not None]
+    shortest_ns, sample_ns = min(windows, default=0), max(samples, default=0)
+    allowed = [length for length in INTERVALS_NS if length >= sample_ns] or [sample_ns]
+    fitting = [length for length in allowed if shortest_ns >= INTERVALS_MIN * length]
+    return fitting[0] if fitting else allowed[-1]

@@ -1,0 +1,141 @@
+"""Two runs held against each other, setting by setting and metric by metric."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.difference import ALPHA, Difference, Verdict, difference, runs_needed
+from rogue.reports.metrics.metric import Metric
+from rogue.reports.quantities import NO_VALUE, counted, readable
+from rogue.reports.results import Results, Setting
+from rogue.reports.results.headlines import headlines_of
+
+HEAD: Final = ("setting", "measure", "A", "B", "B \u2212 A", "95 % interval", "p", "")
+_SAID_APART: Final = ("name", "title")
+_PLACES_SHOWN: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One metric of one setting in both runs."""
+
+    setting: Setting
+    metric: Metric
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+    difference: Difference
+
+    @property
+    def differs(self) -> bool:
+        """Whether more than chance separates the runs."""
+        return self.difference.verdict in (Verdict.HIGHER, Verdict.LOWER)
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The difference in words, a column of HEAD each."""
+        found, unit = self.difference, self.metric.unit
+        means = [readable(sum(values) / len(values), unit) for values in (self.first, self.second)]
+        ends = [end for end in (found.low, found.high) if end is not None]
+        interval = " to ".join(_signed(end, self) for end in ends) or NO_VALUE
+        p = NO_VALUE if found.p is None else f"{found.p:.3f}"
+        words = (self.setting.title, self.metric.title, *means, _signed(found.mean, self), interval, p)
+        return (*words, self._verdict)
+
+    @property
+    def _verdict(self) -> str:
+        found = self.difference.verdict
+        if not self.differs or self.metric.better == "near":
+            return found.value
+        is_better = (found is Verdict.HIGHER) == (self.metric.better == "higher")
+        return f"{found.value}: {'better' if is_better else 'worse'}"
+
+
+def compare(first: Results, second: Results) -> list[Compared]:
+    """Every metric that both runs have of a transport at a factor point, in the order of the first run."""
+    others = {(setting.transport, setting.factors): setting for setting in second.measured_settings}
+    return [
+        compared
+        for setting in first.measured_settings
+        if (other := others.get((setting.transport, setting.factors))) is not None
+        for compared in _compared(first, setting, second, other)
+    ]
+
+
+def _compared(first: Results, setting: Setting, second: Results, other: Setting) -> Iterator[Compared]:
+    for name, metric in METRICS.items():
+        values = first.per_run(setting, name), second.per_run(other, name)
+        if all(values):
+            yield Compared(setting, metric, tuple(values[0]), tuple(values[1]), difference(*values))
+
+
+def shown(compared: list[Compared], results: Results, *, everything: bool) -> list[Compared]:
+    """What differs, and what the experiment is about; or all of it."""
+    headlines = headlines_of(results.run.manifest)
+    return [each for each in compared if everything or each.differs or headlines.is_about(each.metric.name)]
+
+
+def conclusions(compared: list[Compared]) -> list[str]:
+    """What all comparisons together say."""
+    verdicts = [each.difference.verdict for each in compared]
+    identical, too_few = verdicts.count(Verdict.IDENTICAL), verdicts.count(Verdict.TOO_FEW)
+    tested = len(verdicts) - identical - too_few
+    differing = sum(each.differs for each in compared)
+    verb = "differs" if differing == 1 else "differ"
+    lines = [f"{counted(len(verdicts), 'comparison')}: {differing} {verb}."]
+    if tested:
+        chance = (
+            f"by chance alone about {tested * ALPHA:.0f} of the {tested} tested would be called different"
+        )
+        lines.append(f"At {ALPHA:.0%} {chance}.")
+    if identical:
+        lines.append(f"{identical} {'is' if identical == 1 else 'are'} identical, run by run.")
+    if too_few:
+        need = f"a test at {ALPHA:.0%} needs {runs_needed()} runs on each side; set repetitions"
+        lines.append(f"{too_few} {'has' if too_few == 1 else 'have'} not enough runs: {need}.")
+    return lines
+
+
+def told_apart(first: Results, second: Results) -> list[str]:
+    """What else differs between the runs than what was measured, a line each."""
+    runs = first.run.manifest, second.run.manifest
+    lines = []
+    for what, values in (
+        ("testbed", [run.testbed for run in runs]),
+        ("commit", [run.git.commit or "not recorded" for run in runs]),
+        ("record schema", [str(run.schema_version) for run in runs]),
+    ):
+        if values[0] != values[1]:
+            lines.append(f"{what}: {values[0]} in A, {values[1]} in B")
+    places = list(_unequal(runs[0].experiment, runs[1].experiment))
+    lines += places[:_PLACES_SHOWN]
+    if len(places) > _PLACES_SHOWN:
+        lines.append(f"and {counted(len(places) - _PLACES_SHOWN, 'more parameter')} of the experiment")
+    return lines
+
+
+def _unequal(first: JsonValue, second: JsonValue, place: str = "") -> Iterator[str]:
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        for key in dict.fromkeys((*first, *second)):
+            if place or key not in _SAID_APART:
+                yield from _unequal(first.get(key), second.get(key), f"{place}.{key}".lstrip("."))
+    elif first != second:
+        yield f"{place}: {_written(first)} in A, {_written(second)} in B"
+
+
+def _written(value: JsonValue) -> str:
+    return "nothing" if value is None else str(value)
+
+
+def _signed(value: float, compared: Compared) -> str:
+    """A difference with its sign, and as a fraction of the first run's mean where that is not zero."""
+    if math.isnan(value):
+        return NO_VALUE
+    mean = sum(compared.first) / len(compared.first)
+    if mean:
+        return f"{value / abs(mean):+.1%}".replace("-", "\u2212")
+    sign = "\u2212" if value < 0 else "+"
+    return f"{sign}{readable(abs(value), compared.metric.unit)}"

@@ -1,0 +1,117 @@
+"""What panels are drawn with: cumulative lines, rules, and axes in readable units."""
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator
+from numpy.typing import NDArray
+
+from rogue.reports.quantities import duration_text, size_text
+from rogue.reports.transport_styles import INK, TransportStyle
+
+# More points than this per line add bytes to the page and nothing to the eye. Statistics use every sample.
+POINTS_MAX: Final = 240
+# A logarithmic axis that spans more than this has room for powers of ten only.
+LONG_AXIS: Final = 100.0
+LINEAR_BELOW_BYTES: Final = 1000
+# Instants of a median and its band: seaborn reckons each of them on its own, and the eye needs no more.
+INSTANTS: Final = 60
+# From so many lines in a panel on colours and dashes alone are hard to follow.
+MARKED_FROM_LINES: Final = 5
+
+Values = NDArray[np.float64]
+
+
+class ReadableTicks(FuncFormatter):
+    """Writes each tick in the multiple of its unit that suits it; `unit` is that of the values themselves."""
+
+    def __init__(self, text: Callable[[float], str], unit: str) -> None:
+        super().__init__(lambda value, _: text(value))
+        self.unit = unit
+
+
+def line_look(style: TransportStyle, lines: int) -> dict[str, object]:
+    """Return what matplotlib must know to draw a transport as one of so many lines; many have markers."""
+    look: dict[str, object] = {"color": style.colour, "linestyle": style.line}
+    if lines >= MARKED_FROM_LINES:
+        look |= {"marker": style.marker, "markersize": 4.5, "markevery": 0.25}
+    return look
+
+
+def draw_cdf(axis: Axes, values: Values, label: str | None, **look: object) -> None:
+    """Draw an empirical cumulative distribution, thinned to the values of equally spaced ranks.
+
+    Infinite values never came back: they are in the total, and the line ends below 1. seaborn's ecdfplot
+    leaves them out and draws every sample, so it is told how many samples each drawn value stands for.
+    """
+    finite = np.sort(values[np.isfinite(values)])
+    axis.set_ylim(0, 1.02)
+    if not len(finite):
+        axis.plot([], [], label=label, **look)  # type: ignore[arg-type]  # a line of the legend, and no other
+        return
+    import seaborn as sns  # it takes as long to load as a small report to draw
+
+    ranks = np.unique(np.linspace(1, len(finite), min(len(finite), POINTS_MAX)).astype(int))
+    share = np.diff(ranks, prepend=0) / len(values)
+    sns.ecdfplot(x=finite[ranks - 1], weights=share, stat="count", ax=axis, label=label, **look)
+    axis.set_ylim(0, 1.02)
+
+
+def draw_spread(axis: Axes, times_s: Values, heights: Values, colour: str, label: str | None = None) -> None:
+    """Draw the median of the heights around each instant, and a band from the least to the largest."""
+    import seaborn as sns
+
+    end_s = float(times_s.max()) or 1.0
+    middles_s = (np.minimum(times_s // (end_s / INSTANTS), INSTANTS - 1) + 0.5) * end_s / INSTANTS
+    sns.lineplot(
+        x=middles_s,
+        y=heights,
+        estimator="median",
+        errorbar=("pi", 100),
+        color=colour,
+        label=label,
+        legend=False,
+        err_kws={"alpha": 0.18, "linewidth": 0},
+        ax=axis,
+    )
+
+
+def rule(axis: Axes, value: float, label: str, *, vertical: bool = False) -> None:
+    """Draw a dashed line that the data are to be held against."""
+    draw = axis.axvline if vertical else axis.axhline
+    draw(value, color=INK, linewidth=0.9, linestyle=(0, (8, 4)), label=label, zorder=3)
+
+
+def time_axis(axis: Axes) -> None:
+    """Make a horizontal axis logarithmic in ns, with ticks such as `10 µs` and `1 ms`.
+
+    It spans at least a factor of four around what is drawn, and has ticks at 2 and 5 unless it is long.
+    """
+    axis.set_xscale("log")
+    low, high = axis.get_xlim()
+    if high < 4 * low:
+        middle = math.sqrt(low * high)
+        low, high = middle / 2, 2 * middle
+        axis.set_xlim(low, high)
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high > LONG_AXIS * low else (1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(ReadableTicks(duration_text, "ns"))
+    axis.xaxis.set_minor_formatter(FuncFormatter(lambda _value, _: ""))
+
+
+def size_axis(axis: Axes, low_bytes: float, high_bytes: float, *, vertical: bool) -> None:
+    """Make an axis logarithmic in bytes, from the decade below the smallest value to the largest.
+
+    Below 1 KB the axis is linear, so that an empty queue can be drawn.
+    """
+    high = max(2.0 * LINEAR_BELOW_BYTES, 1.3 * high_bytes)
+    low = 10.0 ** math.floor(math.log10(low_bytes)) if low_bytes >= LINEAR_BELOW_BYTES else 0.0
+    target = axis.yaxis if vertical else axis.xaxis
+    (axis.set_yscale if vertical else axis.set_xscale)("symlog", linthresh=LINEAR_BELOW_BYTES, linscale=0.4)
+    (axis.set_ylim if vertical else axis.set_xlim)(low, high)
+    decades = [10.0**power for power in range(3, 13) if 10.0**power <= high]
+    target.set_major_locator(FixedLocator([0.0, *decades]))
+    target.set_minor_locator(FixedLocator([step * decade for decade in decades for step in range(2, 10)]))
+    target.set_major_formatter(ReadableTicks(size_text, "bytes"))

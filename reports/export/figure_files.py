@@ -1,0 +1,128 @@
+"""A run's figures as files for a paper: PDF, SVG and PNG at a stated width, their data and their captions."""
+
+import io
+import math
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from matplotlib import rc_context, rcParams
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from rogue.reports.drawing.figure_data import figure_data
+from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import page_width
+from rogue.reports.drawing.style_sheet import NO_SHEET, StyleSheet
+from rogue.reports.drawing.svg import standalone_svg
+from rogue.reports.export.csv_files import csv_text
+from rogue.reports.figures import FIGURES
+from rogue.reports.figures.captions import caption_of
+from rogue.reports.figures.figure import ReportFigure
+from rogue.reports.results import Results
+
+FORMATS: Final = ("pdf", "svg", "png", "csv")
+PNG_DOTS_PER_INCH: Final = 300
+POINTS_PER_INCH: Final = 72.0
+# Type 42 is TrueType as it is: text in the file can be searched, and publishers take it; type 3 they do not.
+_EMBEDDED: Final[Any] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "path"}
+# Nothing in a file tells when it was made: the same run gives the same bytes.
+_PDF_METADATA: Final = {"Creator": "RoGUE testbed", "Producer": None, "CreationDate": None}
+
+
+@dataclass(frozen=True, slots=True)
+class FilesWanted:
+    """Which figures, in which formats, how wide, in which style."""
+
+    width_inches: float
+    names: tuple[str, ...] = tuple(FIGURES)
+    formats: tuple[str, ...] = FORMATS
+    sheet: StyleSheet = field(default=NO_SHEET)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureResult:
+    """What became of one figure: its size and its smallest type, or why it is not drawn."""
+
+    name: str
+    width_inches: float = 0.0
+    height_inches: float = 0.0
+    type_points: float = 0.0
+    skipped: str | None = None
+
+
+def skipped_figures(results: Results, names: Sequence[str]) -> dict[str, str]:
+    """Return which of these figures the run cannot draw, and why."""
+    reasons = {name: FIGURES[name]().skipped_because(results) for name in names}
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def write_figures(
+    results: Results, wanted: FilesWanted, directory: Path, on_done: Callable[[FigureResult], None]
+) -> list[str]:
+    """Write the files into a new directory, all or none; return their names. Calls `on_done` per figure."""
+    partial = directory.with_name(f".{directory.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        for name in wanted.names:
+            on_done(_write_figure(results, wanted, name, partial))
+        partial.rename(directory)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return sorted(path.name for path in directory.iterdir())
+
+
+def _write_figure(results: Results, wanted: FilesWanted, name: str, directory: Path) -> FigureResult:
+    figure = FIGURES[name]()
+    skipped = figure.skipped_because(results)
+    if skipped:
+        return FigureResult(name, skipped=skipped)
+    with ExitStack() as look:
+        look.enter_context(figure_look())
+        look.enter_context(page_width(wanted.width_inches))
+        look.enter_context(wanted.sheet.applied())
+        look.enter_context(rc_context(_EMBEDDED))
+        drawn = figure.draw(results)
+        width_inches, height_inches = map(float, drawn.get_size_inches())
+        result = FigureResult(name, width_inches, height_inches, smallest_type_points(drawn))
+        for kind in wanted.formats:
+            content = _content(kind, drawn, figure, results)
+            (directory / f"{name}.{kind}").write_bytes(content)
+    caption = caption_of(figure, results)
+    (directory / f"{name}.txt").write_text(f"{caption.plain}\n", encoding="utf-8")
+    (directory / f"{name}.tex").write_text(f"{caption.latex}\n", encoding="utf-8")
+    return result
+
+
+def _content(kind: str, drawn: Figure, figure: ReportFigure, results: Results) -> bytes:
+    """Return one file's bytes; must be called inside the look of the figure."""
+    if kind == "csv":
+        return csv_text(figure_data(drawn)).encode()
+    if kind == "svg":
+        return standalone_svg(drawn, figure.title, figure.describe(results)).encode()
+    buffer = io.BytesIO()
+    if kind == "pdf":
+        drawn.savefig(buffer, format="pdf", metadata=_PDF_METADATA)
+    else:
+        paper = rcParams["figure.facecolor"]
+        drawn.savefig(
+            buffer,
+            format="png",
+            dpi=PNG_DOTS_PER_INCH,
+            metadata={"Software": None},
+            facecolor="white" if paper == "none" else paper,
+        )
+    return buffer.getvalue()
+
+
+def smallest_type_points(figure: Figure) -> float:
+    """Return the size of the smallest text that is visible in a drawn figure."""
+    figure.draw_without_rendering()
+    texts = [text for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text().strip()]
+    sizes = [float(text.get_fontsize()) for text in texts if text.get_visible()]
+    return min(sizes, default=math.inf)

@@ -1,0 +1,88 @@
+"""The page of a run that is still going, and its last one: the report so far with a part before it."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+
+from rogue.reports.index.text import shown
+from rogue.reports.quantities import counted
+from rogue.reports.templates.environment import environment, style
+
+FAILED_SHOWN_MAX: Final = 50
+_MAIN: Final = '<main id="main">'
+_END_OF_HEAD: Final = "</head>"
+
+
+@dataclass(frozen=True, slots=True)
+class LivePage:
+    """What is said of a run that is still going."""
+
+    title: str
+    run: str
+    testbed: str
+    counts: Sequence[tuple[str, int]]
+    share: float
+    elapsed_seconds: float
+    seconds_left: float | None
+    running: Sequence[tuple[str, float]] | None
+    """Cells that run and what is done of them; None if that is not known."""
+    failed: Sequence[tuple[str, str]]
+    refresh_seconds: int
+    figures_of: int | None
+    """How many cells the figures are about; None before there are any."""
+    problem: str | None
+    """Why there are no newer figures."""
+
+    @property
+    def elapsed(self) -> str:
+        """Return how long it has been going."""
+        return seconds_text(self.elapsed_seconds)
+
+    @property
+    def left(self) -> str:
+        """Return how long it should still take."""
+        return "not known yet" if self.seconds_left is None else f"about {seconds_text(self.seconds_left)}"
+
+    @property
+    def percent(self) -> int:
+        """Return what is done."""
+        return int(100 * self.share)
+
+
+def live_page(live: LivePage, report: str | None) -> str:
+    """Return the page; browsers fetch it again by themselves."""
+    shown_failed = [(shown(name), shown(reason)) for name, reason in live.failed[:FAILED_SHOWN_MAX]]
+    return _page(
+        report,
+        live.title,
+        {"live": live, "failed": shown_failed, "more_failed": max(0, len(live.failed) - FAILED_SHOWN_MAX)},
+    )
+
+
+def last_page(title: str, run: str, counts: Sequence[tuple[str, int]], report: str | None) -> str:
+    """Return the page of a run that is over: its report, which says so, and which nothing fetches again."""
+    again = shlex.join(["rogue", "report", run])
+    values: dict[str, object] = {"live": None, "run": run, "again": again, "counts": counts}
+    return _page(report, title, values | {"has_report": report is not None})
+
+
+def seconds_text(seconds: float) -> str:
+    """Write a time on a clock: `45 s`, `12 min`, `3 h 5 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _page(report: str | None, title: str, values: dict[str, object]) -> str:
+    """Put head and part into the report; without one they make a page of their own."""
+    pages = environment()
+    pages.globals.update(counted=counted, shown=shown)
+    head = Markup(pages.get_template("live_head.html.j2").render(values))
+    part = Markup(pages.get_template("live_part.html.j2").render(values))
+    if report is not None and _MAIN in report and _END_OF_HEAD in report:
+        return report.replace(_END_OF_HEAD, head + _END_OF_HEAD, 1).replace(_MAIN, _MAIN + part, 1)
+    return pages.get_template("live.html.j2").render(title=shown(title), head=head, part=part, style=style())

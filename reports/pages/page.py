@@ -1,0 +1,162 @@
+"""Puts summary, status, figures, tables, claims and provenance on one page."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, counted_verdict, rows_of
+from rogue.reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
+from rogue.reports.drawing.figure_data import figure_data
+from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.svg import css_variable, page_pictures
+from rogue.reports.export.downloads import Download, downloads
+from rogue.reports.figures import FIGURES
+from rogue.reports.figures.captions import Caption, caption_of
+from rogue.reports.figures.figure import ReportFigure
+from rogue.reports.pages import factor_spread, first_screen, provenance, summary
+from rogue.reports.pages.columns import zero_in_every_run
+from rogue.reports.pages.side_by_side import SideBySide
+from rogue.reports.pages.tables import ReportTable, metric_tables, table_of_runs
+from rogue.reports.quantities import counted, duration_text, joined
+from rogue.reports.results import Results
+from rogue.reports.templates.environment import environment, style
+from rogue.reports.transport_styles import DARK_PARTNERS
+
+
+@dataclass(frozen=True, slots=True)
+class FigureSection:
+    """A figure on the page, or why it is not there."""
+
+    name: str
+    title: str
+    caption: str = ""
+    description: str = ""
+    picture: Markup | None = None
+    skipped: str | None = None
+    downloads: tuple[Download, ...] = ()
+    paste: Caption | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSection:
+    """Everything that the page says about one run; `key` makes its ids unique, `level` nests its headings."""
+
+    key: str
+    level: int
+    results: Results
+    banner: str | None
+    figures: list[FigureSection]
+    tables: list[ReportTable]
+    outcomes: list[Outcome]
+    problems: list[str]
+    place: Path | None = None
+    """Directory of the report, for links to files beside it."""
+
+    @property
+    def anchors(self) -> set[str]:
+        """Return the anchors of what was drawn and tabulated, without the key."""
+        drawn = {figure_anchor(figure.name) for figure in self.figures if not figure.skipped}
+        return drawn | {table_anchor(table.title) for table in self.tables[:-1]}
+
+    @property
+    def judged(self) -> list[Outcome]:
+        """Return the claims that the run can say something about."""
+        return [outcome for outcome in self.outcomes if outcome.verdict.is_judged]
+
+    @property
+    def claim_rows(self) -> list[ClaimRow]:
+        """Return the same claim by claim."""
+        return rows_of(self.judged)
+
+    @property
+    def unjudged(self) -> str:
+        """Return how many claims the run is not about, and how many need hardware, as a sentence or none."""
+        counts = [(verdict, sum(o.verdict is verdict for o in self.outcomes)) for verdict in Verdict]
+        parts = [counted_verdict(count, v) for v, count in counts if count and not v.is_judged]
+        return f"Of the other claims {joined(parts)}; claims.json says of each why." if parts else ""
+
+    @property
+    def verdicts(self) -> str:
+        """Return on how many claims the run has something to say, and what, as a sentence."""
+        counts = [(verdict, sum(o.verdict is verdict for o in self.judged)) for verdict in Verdict]
+        parts = [counted_verdict(count, verdict) for verdict, count in counts if count]
+        claims = len({outcome.claim.id for outcome in self.outcomes})
+        if not parts:
+            return f"This run judges none of {counted(claims, 'claim')}."
+        about = len({outcome.claim.id for outcome in self.judged})
+        points = (
+            f", some at several factor points, {len(self.judged)} verdicts"
+            if len(self.judged) > about
+            else ""
+        )
+        return f"This run judges {about} of {counted(claims, 'claim')}{points}: {joined(parts)}."
+
+
+def run_section(
+    key: str, level: int, results: Results, outcomes: list[Outcome], place: Path | None = None
+) -> RunSection:
+    """Measure, draw and tabulate one run; its headings start at `level`."""
+    figures = figure_sections(key, results)
+    tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
+    problems = results.run.problems  # read last: by now every table that the page needs was asked for
+    banner = provenance.partial_because(results.run.manifest, problems)
+    return RunSection(key, level, results, banner, figures, tables, outcomes, problems, place)
+
+
+def figure_sections(key: str, results: Results) -> list[FigureSection]:
+    """Draw all figures of the registry; one that cannot be drawn keeps its place and says why."""
+    sections = []
+    for done, (name, kind) in enumerate(FIGURES.items()):
+        results.counted(done, len(FIGURES), "drawing figures")
+        figure = kind()
+        reason = figure.skipped_because(results)
+        if reason:
+            sections.append(FigureSection(name, figure.title, skipped=reason))
+            continue
+        sections.append(_drawn(key, name, figure, results))
+    return sections
+
+
+def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> FigureSection:
+    """Draw one figure, and hold what can be taken away from it."""
+    description = figure.describe(results)
+    with figure_look():
+        drawn = figure.draw(results)
+        pictures = page_pictures(drawn, f"{key}-{name}", figure.title, description)
+    files = downloads(f"{results.run.manifest.name}-{name}", pictures.standalone, figure_data(drawn))
+    return FigureSection(
+        name,
+        figure.title,
+        figure.caption + figure.omission(results),
+        description,
+        pictures.inline,
+        downloads=files,
+        paste=caption_of(figure, results),
+    )
+
+
+def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable: list[str]) -> str:
+    """Return the page."""
+    pages = environment()
+    pages.globals.update(
+        summary=summary,
+        first_screen=first_screen,
+        factor_spread=factor_spread,
+        zero_in_every_run=zero_in_every_run,
+        provenance=provenance,
+        counted=counted,
+        duration_text=duration_text,
+        verdict_meanings=VERDICT_MEANINGS,
+        claim_anchor=claim_anchor,
+        claim_links=claim_links,
+        table_anchor=table_anchor,
+        css_variable=css_variable,
+    )
+    return pages.get_template("report.html.j2").render(
+        sections=sections,
+        comparisons=comparisons,
+        unreadable=unreadable,
+        style=style(),
+        colours=DARK_PARTNERS,
+    )

@@ -1,0 +1,243 @@
+"""One experiment on several testbeds: each measure beside the others, and why some are far apart."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rogue.reports.comparison.agreement import agree, agreement_text, tally, tolerances_of
+from rogue.reports.comparison.differences import Side, reasons
+from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.metric import Metric
+from rogue.reports.pages.tables import CsvRow, Head, ReportTable, Value, csv_href
+from rogue.reports.quantities import NARROW_SPACE, NO_VALUE, Unit, counted, readable
+from rogue.reports.results import Results, Setting, settings_of
+from rogue.reports.results.headlines import headlines_of
+from rogue.workloads.records import CellStatus
+
+LARGE: Final = 1.25
+"""Measures that differ by this factor are explained."""
+ALWAYS: Final = ("jain", "drops_packets")
+Key = tuple[str, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A measure that is far from the same, in words, with what may explain it."""
+
+    sentence: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """What the report says about one experiment that several testbeds ran."""
+
+    key: str
+    title: str
+    table: ReportTable
+    differences: tuple[Difference, ...]
+    shared: tuple[str, ...]
+    """Reasons that hold for each of several differences, told once."""
+    missing: tuple[str, ...]
+
+
+def side_by_side(results: Sequence[Results]) -> list[SideBySide]:
+    """Return a comparison for each experiment that was run on more than one testbed."""
+    groups: dict[str, list[Results]] = {}
+    for each in results:
+        groups.setdefault(each.run.manifest.name, []).append(each)
+    return [
+        _compare(f"beside{number}", group)
+        for number, group in enumerate(groups.values(), start=1)
+        if len({each.run.manifest.testbed for each in group}) > 1
+    ]
+
+
+def _compare(key: str, group: list[Results]) -> SideBySide:
+    names = Counter(each.run.manifest.testbed for each in group)
+    labels = [
+        manifest.testbed if names[manifest.testbed] == 1 else f"{manifest.testbed} ({manifest.run_id})"
+        for manifest in (each.run.manifest for each in group)
+    ]
+    sides: dict[Key, list[Side | None]] = {}
+    for place, (label, results) in enumerate(zip(labels, group, strict=True)):
+        for setting in results.measured_settings:
+            row = sides.setdefault((setting.transport, setting.factors), [None] * len(group))
+            row[place] = Side(label, results, setting)
+    metrics = _metrics(group)
+    manifest = group[0].run.manifest
+    tolerances = tolerances_of(manifest)
+    differences, shared = without_shared(_differences(sides, metrics, tolerances))
+    return SideBySide(
+        key,
+        manifest.title,
+        _table(manifest.name, labels, sides, metrics, tolerances),
+        tuple(differences),
+        tuple(shared),
+        tuple(_missing(labels, group)),
+    )
+
+
+def _metrics(group: list[Results]) -> list[Metric]:
+    """Return what the summary says about this traffic, what is judged, how it was shared and lost."""
+    manifest = group[0].run.manifest
+    names = [headline.metric for headline in headlines_of(manifest).shown]
+    wanted = dict.fromkeys([*names, *ALWAYS, *tolerances_of(manifest)])
+    return [METRICS[name] for name in wanted if any(_has(each, name) for each in group)]
+
+
+def _has(results: Results, metric: str) -> bool:
+    return any(values[metric] is not None for values in results.values.values())
+
+
+def _table(
+    name: str,
+    labels: list[str],
+    sides: dict[Key, list[Side | None]],
+    metrics: list[Metric],
+    tolerances: Mapping[str, float],
+) -> ReportTable:
+    """Return a row per setting and metric: what each run has, its ratio to the first, and if they agree."""
+    head = (
+        Head("Transport"),
+        Head("Measure"),
+        *map(Head, labels),
+        *(Head(f"{label} ÷ {labels[0]}" if len(labels) > 2 else f"÷ {labels[0]}") for label in labels[1:]),
+        *([Head("Agree")] if tolerances else ()),
+    )
+    rows, lines, verdicts = [], [], []
+    for row in sides.values():
+        setting = next(side.setting for side in row if side is not None)
+        for metric in metrics:
+            means = [None if side is None else side.mean(metric.name) for side in row]
+            ratios = [_ratio(mean, means[0]) for mean in means[1:]]
+            values, line = _row(setting, metric, row, ratios), [setting.title, metric.name, *means, *ratios]
+            if tolerances:
+                within = tolerances.get(metric.name)
+                verdict = None if within is None else _all_agree(means, within)
+                values = (*values, Value(NO_VALUE if within is None else agreement_text(verdict, within)))
+                line.append(within)
+                verdicts += [verdict] if within is not None else []
+            rows.append(values)
+            lines.append(line)
+    csv_head: CsvRow = [
+        *("setting", "metric", *labels, *(f"{label}_ratio" for label in labels[1:])),
+        *(["agree_within"] if tolerances else ()),
+    ]
+    caption = (
+        "Means over the repetitions of each run, with the lowest and the highest of them; a dash where a run"
+        " has no such number, and its own “Not measured” says why."
+    )
+    if tolerances:
+        caption += f" {tally(verdicts)}"
+    return ReportTable(
+        "Side by side",
+        caption,
+        2,
+        head,
+        tuple(rows),
+        f"{name}-side-by-side.csv",
+        csv_href([csv_head, *lines]),
+    )
+
+
+def _all_agree(means: list[float | None], within: float) -> bool | None:
+    verdicts = [agree(means[0], mean, within) for mean in means[1:]]
+    return None if None in verdicts else all(verdicts)
+
+
+def _row(
+    setting: Setting, metric: Metric, sides: list[Side | None], ratios: list[float | None]
+) -> tuple[Value, ...]:
+    numbers = [Value(with_ends(side, metric)) for side in sides]
+    quotients = [Value(NO_VALUE if ratio is None else f"{ratio:.2f}") for ratio in ratios]
+    return Value(setting.title, colour=setting.style.colour), Value(metric.title), *numbers, *quotients
+
+
+def with_ends(side: Side | None, metric: Metric) -> str:
+    """Write a mean with the ends of its interval; a unit that is the same for all stands once."""
+    if side is None:
+        return NO_VALUE
+    text, ends = readable(side.mean(metric.name), metric.unit), side.ends(metric.name)
+    low, high = (readable(end, metric.unit) for end in ends) if ends else (text, text)
+    if low == high:
+        return text
+    symbols = {each.partition(NARROW_SPACE)[2] for each in (text, low, high)}
+    if len(symbols) == 1 and metric.unit is not Unit.COUNT:
+        low, high = (each.partition(NARROW_SPACE)[0] for each in (low, high))
+    return f"{text} ({low} to {high})"
+
+
+def _differences(
+    sides: dict[Key, list[Side | None]], metrics: list[Metric], tolerances: Mapping[str, float]
+) -> list[Difference]:
+    """Return a difference for each setting of a run of which a measure is far from that of the first run."""
+    return [
+        difference
+        for first, *others in sides.values()
+        for other in others
+        if first is not None and other is not None
+        if (difference := _difference(metrics, first, other, tolerances)) is not None
+    ]
+
+
+def without_shared(found: list[Difference]) -> tuple[list[Difference], list[str]]:
+    """Take the reasons out that all of several differences have; return them, too."""
+    if len(found) < 2:
+        return found, []
+    first, *others = found
+    shared = [reason for reason in first.reasons if all(reason in each.reasons for each in others)]
+    return [
+        Difference(each.sentence, tuple(reason for reason in each.reasons if reason not in shared))
+        for each in found
+    ], shared
+
+
+def _difference(
+    metrics: list[Metric], one: Side, other: Side, tolerances: Mapping[str, float]
+) -> Difference | None:
+    far = [
+        metric
+        for metric in metrics
+        if _is_large(one.mean(metric.name), other.mean(metric.name), tolerances.get(metric.name))
+    ]
+    if not far:
+        return None
+    texts = [
+        f"{metric.title} {readable(one.mean(metric.name), metric.unit)} on {one.label}"
+        f" and {readable(other.mean(metric.name), metric.unit)} on {other.label}"
+        for metric in far
+    ]
+    return Difference(f"{one.setting.title}: {'; '.join(texts)}.", tuple(reasons(far, one, other)))
+
+
+def _is_large(own: float | None, its: float | None, within: float | None) -> bool:
+    if own is None or its is None:
+        return False
+    if within is not None:
+        return agree(own, its, within) is False
+    small, large = sorted((abs(own), abs(its)))
+    return large > 0 and (small == 0 or large / small >= LARGE)
+
+
+def _ratio(mean: float | None, first: float | None) -> float | None:
+    ratio = mean / first if mean is not None and first else math.inf
+    return ratio if math.isfinite(ratio) else None
+
+
+def _missing(labels: list[str], group: list[Results]) -> list[str]:
+    """Say what a run does not have, with the reason that it gave."""
+    found = []
+    for label, results in zip(labels, group, strict=True):
+        reasons_of: Counter[tuple[str, str]] = Counter()
+        for setting in settings_of(results.run.manifest.cells):
+            for entry in setting.entries:
+                if entry.status is not CellStatus.OK:
+                    reasons_of[setting.style.name, entry.message or entry.status.value] += 1
+        found += [
+            f"{name} has no result on {label} ({counted(count, 'cell')}): {reason}"
+            for (name, reason), count in reasons_of.items()
+        ]
+    return found

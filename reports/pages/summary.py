@@ -1,0 +1,234 @@
+"""The ten-second summary: how the transports compare, and one sentence about each."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.intervals import LEVEL_WITHIN, MeanInterval
+from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
+from rogue.reports.results import Results, Setting
+from rogue.reports.results.headlines import Headline, headlines_of
+from rogue.reports.results.wording import spoken_text, value_text
+from rogue.reports.transport_styles import TransportStyle
+
+# Words for Jain's index, from the first that fits.
+EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
+RATIO_MAX = 1000
+# More comparisons than this are nothing that anybody reads in ten seconds.
+RIVALS_MAX = 5
+RIVALS_IN_BRIEF = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One transport in the summary; `details` has a sentence per factor point if there are several."""
+
+    style: TransportStyle
+    sentence: str
+    numbers: tuple[tuple[str, str], ...]
+    details: tuple[str, ...] = ()
+
+
+def cards(results: Results) -> list[Card]:
+    """Return one card per transport that has a finished cell, in the experiment's order."""
+    by_transport: dict[str, list[Setting]] = {}
+    for setting in results.measured_settings:
+        by_transport.setdefault(setting.transport, []).append(setting)
+    return [_card(results, settings) for settings in by_transport.values()]
+
+
+def comparison(results: Results) -> list[str]:
+    """Return how the first transport compares with each other one, a sentence or two per rival."""
+    settings = results.measured_settings
+    if not settings:
+        return ["No cell finished, so there is nothing to compare."]
+    pairs = rivals(settings)
+    if not pairs:
+        names = list(dict.fromkeys(setting.style.name for setting in settings))
+        if len(names) == 1:
+            return [f"Only {names[0]} finished, so there is nothing to compare it with."]
+        return [f"No factor point has results of {names[0]} and of another transport, to compare them."]
+    compared = [_compare(results, points) for points in pairs]
+    if len(compared) <= RIVALS_MAX + 1:
+        return compared
+    rest = len(compared) - RIVALS_MAX
+    return [
+        *compared[:RIVALS_MAX],
+        f"The other {rest} stand on the cards below, in the figures and in the tables.",
+    ]
+
+
+def in_brief(results: Results) -> list[str]:
+    """Return the result in a sentence or two: with rivals the score, and the first measure that differs."""
+    pairs = rivals(results.measured_settings)
+    if pairs:
+        return [_compare(results, points, is_brief=True) for points in pairs[:RIVALS_IN_BRIEF]]
+    return [*comparison(results), *(f"{card.style.name}: {card.sentence}" for card in cards(results)[:1])]
+
+
+def rivals(settings: Sequence[Setting]) -> list[list[tuple[Setting, Setting]]]:
+    """Pair the first transport with each other one, at the factor points that both have."""
+    pairs: dict[str, list[tuple[Setting, Setting]]] = {}
+    for setting in settings:
+        for rival in settings:
+            if (
+                setting.transport == settings[0].transport != rival.transport
+                and rival.factors == setting.factors
+            ):
+                pairs.setdefault(rival.transport, []).append((setting, rival))
+    return list(pairs.values())
+
+
+def _card(results: Results, settings: list[Setting]) -> Card:
+    numbers = (
+        *(
+            (headline.label, _range(results, settings, headline.metric))
+            for headline in headlines_of(results.run.manifest).shown
+            if headline.label and _is_measured(results, headline.metric)
+        ),
+        ("Queue pairs failed", failed_queue_pairs(results, settings)),
+    )
+    sentences = tuple(_sentence(results, setting) for setting in settings)
+    if len(settings) == 1:
+        return Card(settings[0].style, sentences[0], numbers)
+    whole = f"{len(settings)} settings; the numbers are the least and the largest of their means."
+    return Card(settings[0].style, whole, numbers, sentences)
+
+
+def _is_measured(results: Results, metric: str) -> bool:
+    """Return whether any transport has the number, so that no card has a label that is empty on all."""
+    return any(values[metric] is not None for values in results.values.values())
+
+
+def _sentence(results: Results, setting: Setting) -> str:
+    """Say in one sentence what a transport did at one factor point; what was not measured is left out."""
+    flows = max(len(view.flow_ids) for view in results.views_of(setting))
+    parts = []
+    headlines = headlines_of(results.run.manifest)
+    rate, share = results.mean(setting, "aggregate_bps"), results.mean(setting, "aggregate_share")
+    if rate and share and headlines.is_about("aggregate_bps"):
+        parts.append(
+            f"{counted(flows, 'flow')} {'gets' if flows == 1 else 'share'}"
+            f" {quantity_text(rate.mean, Unit.RATE)} ({quantity_text(share.mean, Unit.PERCENT)} of the ideal)"
+            f"{_evenness(results.mean(setting, 'jain')) if flows > 1 else ''}"
+        )
+    for headline in headlines.shown:
+        mean = results.mean(setting, headline.metric)
+        if mean and headline.phrase:
+            text = spoken_text(results, setting, headline.metric)
+            parts.append(headline.phrase.format(text) if mean.exists else f"{headline.said} {text}")
+    failures = failed_queue_pairs(results, [setting])
+    if failures != NO_VALUE:
+        parts.append(
+            "no queue pair failed" if failures.startswith("0 ") else f"{failures} queue pairs failed"
+        )
+    text = joined(parts) if parts else "finished, but left no table that can be read"
+    return f"With {setting.factor_text}: {text}." if setting.factors else f"{text[0].upper()}{text[1:]}."
+
+
+def _evenness(jain: MeanInterval | None) -> str:
+    if jain is None:
+        return ""
+    word = next(word for least, word in EVENNESS if jain.mean >= least)
+    return f" {word} (Jain’s index {number_text(jain.mean, Unit.INDEX)})"
+
+
+def _range(results: Results, settings: list[Setting], metric: str) -> str:
+    """Write the value of a metric, or the least and the largest one over the factor points."""
+    means = [(mean.mean, setting) for setting in settings if (mean := results.mean(setting, metric))]
+    if not means:
+        return NO_VALUE
+    means.sort(key=lambda each: each[0])
+    low, high = (value_text(results, setting, metric) for _, setting in (means[0], means[-1]))
+    return high if low == high else f"{low} to {high}"
+
+
+def failed_queue_pairs(results: Results, settings: list[Setting]) -> str:
+    """Write how many queue pairs failed of how many, over all repetitions: `6 of 24`."""
+    views = [view for setting in settings for view in results.views_of(setting)]
+    total = sum(len(view.flow_ids) for view in views)
+    failed = sum(len(view.failed_flow_ids) for view in views)
+    return f"{failed} of {total}" if total else NO_VALUE
+
+
+def _compare(results: Results, points: list[tuple[Setting, Setting]], *, is_brief: bool = False) -> str:
+    """Say on how many measures a transport beats another one, then the measures at the last factor point."""
+    own, rival = points[-1]
+    orders = [order for pair in points for order in _orders(results, *pair)]
+    if not orders:
+        return f"{own.style.name} and {rival.style.name} have no measure in common."
+    counts = [
+        f"{words} {count}"
+        for sign, words in ((1, "better on"), (-1, "worse on"), (0, "level on"))
+        if (count := orders.count(sign))
+    ]
+    over = f" over {len(points)} settings" if len(points) > 1 else ""
+    score = f"{own.style.name} is {joined(counts)} of {counted(len(orders), 'measure')}{over}"
+    where = f" With {own.factor_text}" if own.factors else ""
+    opening = f"Against {rival.style.name}, {score}{'.' + where if where else ''}: "
+    single = min(len(results.views_of(side)) for side in (own, rival)) == 1
+    caution = " With one run there is no interval: these are single observations." if single else ""
+    parts = _differences(results, own, rival)
+    if is_brief:
+        deciding = next((index for index, each in enumerate(_orders(results, own, rival)) if each), 0)
+        parts = parts[deciding : deciding + 1]
+    return f"{opening}{joined(parts)}.{caution}"
+
+
+def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
+    """Say each measure of both transports at one factor point, and the queue pairs that failed."""
+    parts = [
+        _difference(results, own, rival, headline)
+        for headline in _compared(results)
+        if results.mean(own, headline.metric) and results.mean(rival, headline.metric)
+    ]
+    failures = [failed_queue_pairs(results, [side]) for side in (own, rival)]
+    if NO_VALUE not in failures and not all(text.startswith("0 ") for text in failures):
+        parts.append(f"{failures[0]} queue pairs fail instead of {failures[1]}")
+    return parts
+
+
+def _compared(results: Results) -> list[Headline]:
+    """Return the measures that decide how transports compare."""
+    return [headline for headline in headlines_of(results.run.manifest).shown if headline.comparison]
+
+
+def _orders(results: Results, own: Setting, rival: Setting) -> list[int]:
+    return [
+        order(one, other, headline.metric)
+        for headline in _compared(results)
+        if (one := results.mean(own, headline.metric)) and (other := results.mean(rival, headline.metric))
+    ]
+
+
+def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
+    """Return 1 if the first mean is better, -1 if worse, 0 if both are level.
+
+    Level are means whose 95 % intervals touch (the spans of their values, where runs are too few for an
+    interval), or which differ by less than LEVEL_WITHIN of the larger one. What never came is worse than any
+    time.
+    """
+    if own.mean == other.mean:
+        return 0
+    if abs(own.mean - other.mean) < LEVEL_WITHIN * max(abs(own.mean), abs(other.mean)) < math.inf:
+        return 0
+    own_low, own_high = (own.mean if bound is None else bound for bound in (own.low, own.high))
+    other_low, other_high = (other.mean if bound is None else bound for bound in (other.low, other.high))
+    if own_low <= other_high and other_low <= own_high:
+        return 0
+    return 1 if (own.mean > other.mean) == (METRICS[metric].better == "higher") else -1
+
+
+def _difference(results: Results, own: Setting, rival: Setting, headline: Headline) -> str:
+    """Say both values, and how many times one is the other where that says more."""
+    means = [results.mean(side, headline.metric) for side in (own, rival)]
+    texts = [spoken_text(results, side, headline.metric) for side in (own, rival)]
+    values = [mean.mean for mean in means if mean]
+    if not all(map(math.isfinite, values)):
+        return f"{headline.said} {texts[0]} instead of {texts[1]}"
+    text = (headline.comparison or "").format(*texts)
+    small, large = sorted(values)
+    if small <= 0 or not 1.5 <= large / small < RATIO_MAX:
+        return text
+    return f"{text} ({float(f'{large / small:.2g}'):g} times {'more' if values[0] > values[1] else 'less'})"

@@ -1,0 +1,1 @@
+"""What a run says: its files, read with bounds, whoever made them."""

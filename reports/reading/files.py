@@ -1,0 +1,79 @@
+"""Files of runs, which others may have made: read with bounds, and written whole or not at all."""
+
+import errno
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from rogue.reports.errors import ReportError
+
+CLAIMS: Final = "claims.json"
+REPORT: Final = "report.html"
+"""What becomes of a run, in its directory."""
+TEXT_BYTES_MAX: Final = 256_000_000
+"""Of a manifest or a list of outcomes: one of 10 000 cells has 30 MB."""
+TABLE_BYTES_MAX: Final = 4_000_000_000
+_PART_BYTES: Final = 1 << 16
+_READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def open_regular(path: Path) -> int:
+    """Open a file to read; OSError for a pipe or a device, which could be read for ever."""
+    descriptor = os.open(path, _READ)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return descriptor
+
+
+def read_regular(path: Path, bytes_max: int = TEXT_BYTES_MAX) -> bytes:
+    """Read a whole file; OSError for one that is no regular file, or larger than this."""
+    with os.fdopen(open_regular(path), "rb") as stream:
+        size_bytes = min(os.fstat(stream.fileno()).st_size, bytes_max)
+        parts = [stream.read(size_bytes + 1)]  # which takes as much memory, whatever is there
+        while (left := bytes_max + 1 - sum(map(len, parts))) and parts[-1]:
+            parts.append(stream.read(min(left, _PART_BYTES)))
+    if not left:
+        raise OSError(errno.EFBIG, f"it has more than {bytes_max} bytes", str(path))
+    return b"".join(filter(None, parts))
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a regular file's content; OSError if it is larger than any file of a run."""
+    with os.fdopen(open_regular(path), "rb") as stream:
+        if os.fstat(stream.fileno()).st_size > TABLE_BYTES_MAX:
+            raise OSError(errno.EFBIG, f"it has more than {TABLE_BYTES_MAX} bytes", str(path))
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file of this name that nobody made before, and sync it: what stands there is removed first.
+
+    Nothing is written through a link, whoever put it there.
+    """
+    path.unlink(missing_ok=True)
+    try:
+        with os.fdopen(os.open(path, _WRITE_NEW, 0o666), "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:  # a full disk does not say where it is
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old one or the new one, never a part."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        try:
+            write_new(partial, text.encode("utf-8"))
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise ReportError(
+            f"{path}: the report cannot be written: {error.strerror}; free space or choose another place."
+        ) from error

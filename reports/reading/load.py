@@ -1,0 +1,222 @@
+"""Reads the tables of a run. What cannot be read becomes a sentence, and the rest goes on."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Collection
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from rogue.reports.reading.files import TABLE_BYTES_MAX, read_regular
+from rogue.reports.reading.manifest import read_manifest
+from rogue.reports.reading.parquet_pages import check_footer, unpacked_bytes
+from rogue.workloads.manifest import MANIFEST, Manifest, Soundness
+from rogue.workloads.printable import first_line
+from rogue.workloads.records import TABLES, ColumnType
+
+# After this much newer data a table is read again when it is needed: a campaign need not fit in memory.
+CACHE_BYTES_MAX = 500_000_000
+VALUES_MAX: Final = 500_000_000
+"""In one table, absent columns included; a small file can promise any number.
+
+The longest that we write has 50 million rows.
+"""
+UNPACKED_BYTES_MAX: Final = 4_000_000_000
+"""Of a table's pages, which a small file can fill with zeros, too."""
+NAMES_MAX: Final = 10_000_000
+"""Different texts in one column, each of which becomes an object."""
+MISSING_CODE: Final = -1
+"""What pandas has in a categorical for an absent value."""
+_VALUE_BYTES = 8
+_PHYSICAL_TYPES: Final = {"INT32", "INT64", "FLOAT", "DOUBLE", "BOOLEAN", "BYTE_ARRAY"}
+"""Those whose values have no length that the footer chooses."""
+
+
+class Run:
+    """A run directory: its manifest, and its tables on demand.
+
+    `manifest` is what a run that is still going says of itself; otherwise it is read.
+    """
+
+    def __init__(self, directory: Path, manifest: Manifest | None = None) -> None:
+        self.directory = directory
+        self.manifest: Manifest = manifest or read_manifest(directory)
+        self._problems: dict[Path, str] = {}
+        if self.manifest.soundness is Soundness.CHANGED:
+            self._problems[directory / MANIFEST] = f"{MANIFEST} is not as the run wrote it."
+        self._absent: set[Path] = set()
+        self._cache: OrderedDict[Path, pd.DataFrame] = OrderedDict()
+        self._cached_bytes = 0
+        self._rows: dict[tuple[str, str], int] = {}
+
+    @property
+    def problems(self) -> list[str]:
+        """Return one sentence for each file that could not be used so far."""
+        return list(self._problems.values())
+
+    def table(self, cell_id: str, name: str) -> pd.DataFrame | None:
+        """Return a table of a cell, or None if the cell has none that can be used."""
+        path = self.directory / "cells" / cell_id / f"{name}.parquet"
+        if path in self._problems or path in self._absent:
+            return None
+        if path not in self._cache:
+            frame = self._read(path, name)
+            if frame is None:
+                return None
+            self._remember(path, frame)
+        self._cache.move_to_end(path)
+        return self._cache[path]
+
+    def rows(self, cell_id: str, name: str) -> int:
+        """Return how many rows a table has, 0 if it cannot be used; known without reading it twice."""
+        if (cell_id, name) not in self._rows:
+            frame = self.table(cell_id, name)
+            self._rows[cell_id, name] = 0 if frame is None else len(frame)
+        return self._rows[cell_id, name]
+
+    def _read(self, path: Path, name: str) -> pd.DataFrame | None:
+        """Read one file; a file that the manifest does not promise may be absent without a word."""
+        relative = path.relative_to(self.directory).as_posix()
+        promised = self.manifest.files.get(relative)
+        try:
+            content = read_regular(path, TABLE_BYTES_MAX)
+        except FileNotFoundError:
+            if promised:
+                self._problems[path] = (
+                    f"{relative} is missing although the manifest lists it; its data are left out."
+                )
+            self._absent.add(path)
+            return None
+        except OSError as error:
+            self._problems[path] = f"{relative} cannot be read ({error.strerror}); its data are left out."
+            return None
+        if promised and hashlib.sha256(content).hexdigest() != promised:
+            self._problems[path] = (
+                f"{relative} is not the file that the run wrote (its SHA-256 differs from the manifest's);"
+                " its data are left out."
+            )
+            return None
+        frame, problem = parse_table(content, name)
+        if problem:
+            self._problems[path] = f"{relative} {problem}; its data are left out."
+        return frame
+
+    def _remember(self, path: Path, frame: pd.DataFrame) -> None:
+        self._cache[path] = frame
+        self._cached_bytes += _memory_bytes(frame)
+        while self._cached_bytes > CACHE_BYTES_MAX and len(self._cache) > 1:
+            _, oldest = self._cache.popitem(last=False)
+            self._cached_bytes -= _memory_bytes(oldest)
+
+
+def parse_table(content: bytes, name: str) -> tuple[pd.DataFrame | None, str | None]:
+    """Decode a Parquet file and hold it against the record schema; the second value says what is wrong."""
+    try:
+        table, problem = _decoded(content, name)
+        if table is None:
+            return None, problem
+        stored = set(table.column_names)
+        columns = {
+            column.name: _column(table.column(column.name))
+            if column.name in stored
+            else _absent(column.type, len(table))
+            for column in TABLES[name].columns
+        }
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        return None, f"is not a readable Parquet file ({first_line(error, 120)})"
+    return pd.DataFrame(columns, copy=False), None
+
+
+def _decoded(content: bytes, name: str) -> tuple[pa.Table | None, str | None]:
+    """Return a table with those columns of the record schema that the file has, or what is wrong with them.
+
+    Strings are read as the numbers that stand for them in the file. Threads would cost more than so small a
+    file takes.
+    """
+    wanted = {column.name: column for column in TABLES[name].columns}
+    check_footer(content)
+    file = pq.ParquetFile(pa.BufferReader(content))
+    kinds = {field.name: field.type for field in file.schema_arrow if field.name in wanted}
+    for column in wanted.values():
+        if column.name not in kinds and not column.nullable:
+            return None, f"has no column {column.name}"
+        if column.name in kinds and not _holds(kinds[column.name], column.type):
+            return None, f"has the column {column.name} as {kinds[column.name]}, expected {column.type}"
+    _check(content, file, name, list(kinds))
+    strings = [column for column in kinds if wanted[column].type == "string"]
+    coded = pq.ParquetFile(pa.BufferReader(content), metadata=file.metadata, read_dictionary=strings)
+    table = coded.read(list(kinds), use_threads=False)
+    table.validate(full=True)
+    for column in wanted.values():
+        if not column.nullable and table.column(column.name).null_count:
+            return None, f"has empty values in the column {column.name}"
+    return table, None
+
+
+def _check(content: bytes, file: pq.ParquetFile, table: str, names: Collection[str]) -> None:
+    """Raise ValueError unless a table with these columns, each of numbers or of strings, fits into memory."""
+    metadata = file.metadata
+    if metadata.num_rows * len(TABLES[table].columns) > VALUES_MAX:
+        raise ValueError(f"{metadata.num_rows} rows, more than can be read")
+    stored = [file.schema.column(place) for place in range(metadata.num_columns)]
+    columns = [place for place, column in enumerate(stored) if column.path in names]
+    if len(columns) != len(names):
+        raise ValueError("two columns of one name")
+    for column in (stored[place] for place in columns):
+        if column.physical_type not in _PHYSICAL_TYPES:
+            raise ValueError(f"the column {column.name} in values of {column.physical_type}")
+    size_bytes = unpacked_bytes(content, metadata, columns)
+    if size_bytes > UNPACKED_BYTES_MAX:
+        raise ValueError(f"{size_bytes} bytes when it is unpacked, more than can be read")
+
+
+def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
+    """Return a column as numbers, or as a categorical: the type of one is made once for all tables.
+
+    Making the type is most of what a small column costs, and the cells of a run share their names.
+    """
+    values = stored.combine_chunks()
+    if not pa.types.is_dictionary(values.type):
+        numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+        return numbers
+    if len(values.dictionary) > NAMES_MAX:
+        raise ValueError(f"{len(values.dictionary)} different texts in a column, more than can be read")
+    codes = values.indices.fill_null(MISSING_CODE).to_numpy()
+    return pd.Categorical.from_codes(codes, dtype=_names_type(tuple(values.dictionary.to_pylist())))
+
+
+def _absent(kind: ColumnType, rows: int) -> NDArray[Any] | pd.Categorical:
+    """Return a column that a file lacks; no value of it is an object."""
+    if kind == "string":
+        return pd.Categorical.from_codes(np.full(rows, MISSING_CODE, np.int8), dtype=_names_type(()))
+    return np.full(rows, np.nan)
+
+
+@lru_cache(maxsize=256)
+def _names_type(names: tuple[str, ...]) -> pd.CategoricalDtype:
+    return pd.CategoricalDtype(list(names))
+
+
+def _holds(stored: pa.DataType, wanted: ColumnType) -> bool:
+    if pa.types.is_dictionary(stored):
+        stored = stored.value_type
+    match wanted:
+        case "int64":
+            return bool(pa.types.is_integer(stored))
+        case "float64":
+            return bool(pa.types.is_floating(stored))
+        case "bool":
+            return bool(pa.types.is_boolean(stored))
+        case "string":
+            return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored))
+
+
+def _memory_bytes(frame: pd.DataFrame) -> int:
+    """Return at most how much a table takes: no value takes more than a number."""
+    return int(frame.size) * _VALUE_BYTES

@@ -1,0 +1,155 @@
+"""The finished cells of a run, grouped and measured."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rogue.reports.cells.view import CellView, common_interval_ns
+from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.intervals import MeanInterval, mean_interval
+from rogue.reports.reading.load import Run
+from rogue.reports.transport_styles import TransportStyle, styles_of
+from rogue.workloads.manifest import CellRecord
+from rogue.workloads.records import CellStatus
+
+Counted = Callable[[int, int, str], None]
+"""Called with how many are done, of how many, and of what: `measuring cells`."""
+
+
+def in_silence(_done: int, _total: int, _what: str) -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One transport at one factor point: the cells that differ only in repetition and seed."""
+
+    transport: str
+    registry_name: str
+    factors: tuple[tuple[str, str], ...]
+    entries: tuple[CellRecord, ...]
+    style: TransportStyle
+    """How the transport looks in this run."""
+
+    @property
+    def factor_text(self) -> str:
+        """Return the factor point in words, `senders 8, size 1MB`; empty without factors."""
+        return ", ".join(f"{factor_name(key)} {value}" for key, value in self.factors)
+
+    @property
+    def title(self) -> str:
+        """Return transport and factor point in words."""
+        return f"{self.style.name}, {self.factor_text}" if self.factors else self.style.name
+
+
+class CellValues(Mapping[str, float | None]):
+    """Every metric of a cell by name, in base units; each is measured when it is first asked for."""
+
+    def __init__(self, view: CellView, interval_ns: int) -> None:
+        self._view, self._interval_ns = view, interval_ns
+        self._known: dict[str, float | None] = {}
+
+    def __getitem__(self, metric: str) -> float | None:
+        if metric not in self._known:
+            self._known[metric] = METRICS[metric].of(self._view, self._interval_ns)
+        return self._known[metric]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(METRICS)
+
+    def __len__(self) -> int:
+        return len(METRICS)
+
+
+class Results:
+    """A run with its settings, the values that were measured in each cell, and their means.
+
+    `counted` is told how far those got who work on it for long.
+    """
+
+    def __init__(self, run: Run, counted: Counted = in_silence) -> None:
+        self.run = run
+        self.counted = counted
+        self.settings = settings_of(run.manifest.cells)
+        self._means: dict[tuple[str, tuple[tuple[str, str], ...], str], MeanInterval | None] = {}
+
+    @cached_property
+    def views(self) -> dict[str, CellView]:
+        """Return the finished cells by id, in order of repetition."""
+        done = [cell for cell in self.run.manifest.cells if cell.status is CellStatus.OK]
+        done.sort(key=lambda cell: cell.repetition)
+        return {cell.id: CellView(self.run, cell) for cell in done}
+
+    @cached_property
+    def interval_ns(self) -> int:
+        """Return the interval over which goodput is read everywhere in this run's report."""
+        return common_interval_ns(list(self.views.values()))
+
+    @cached_property
+    def values(self) -> dict[str, CellValues]:
+        """Return every metric of every finished cell: cell id, metric name, value in base units."""
+        return {cell_id: CellValues(view, self.interval_ns) for cell_id, view in self.views.items()}
+
+    def measure_all(self) -> None:
+        """Measure every metric, cell by cell: each table is read once for it, however many there are."""
+        for done, view in enumerate(self.views.values(), start=1):
+            _ = view.window  # of all cells, before the first is measured: they share one interval
+            self.counted(done, len(self.views), "reading cells")
+        for done, values in enumerate(self.values.values(), start=1):
+            dict(values)
+            self.counted(done, len(self.values), "measuring cells")
+
+    def views_of(self, setting: Setting) -> list[CellView]:
+        """Return the finished cells of a setting, in order of repetition."""
+        views = [self.views[entry.id] for entry in setting.entries if entry.id in self.views]
+        return sorted(views, key=lambda view: view.entry.repetition)
+
+    def per_run(self, setting: Setting, metric: str) -> list[float]:
+        """Return a metric's values, one per finished cell that has it."""
+        values = [self.values[view.entry.id][metric] for view in self.views_of(setting)]
+        return [value for value in values if value is not None]
+
+    def by_repetition(self, setting: Setting, metric: str) -> dict[int, float]:
+        """Return the same by number of the repetition: those of one number met the same traffic."""
+        values = {
+            view.entry.repetition: self.values[view.entry.id][metric] for view in self.views_of(setting)
+        }
+        return {repetition: value for repetition, value in values.items() if value is not None}
+
+    def mean(self, setting: Setting, metric: str) -> MeanInterval | None:
+        """Return a metric's mean over the runs of a setting with its 95 % interval."""
+        asked = setting.transport, setting.factors, metric
+        if asked not in self._means:
+            self._means[asked] = mean_interval(self.per_run(setting, metric))
+        return self._means[asked]
+
+    @property
+    def measured_settings(self) -> list[Setting]:
+        """Return the settings that have a finished cell."""
+        return [setting for setting in self.settings if self.views_of(setting)]
+
+
+def settings_of(cells: list[CellRecord]) -> list[Setting]:
+    """Group cells that differ only in repetition, in the order in which the manifest has them."""
+    styles = styles_of((cell.transport_name, cell.transport) for cell in cells)
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[CellRecord]] = {}
+    for cell in cells:
+        point = tuple((key, str(value)) for key, value in cell.factors.items())
+        groups.setdefault((cell.transport, point), []).append(cell)
+    return [
+        Setting(transport, entries[0].transport_name, point, tuple(entries), styles[transport])
+        for (transport, point), entries in groups.items()
+    ]
+
+
+def settings_by_point(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
+    """Group settings by factor point, in words, so that the transports at one point can be compared."""
+    points: dict[str, list[Setting]] = {}
+    for setting in settings:
+        points.setdefault(setting.factor_text, []).append(setting)
+    return points
+
+
+def factor_name(key: str) -> str:
+    """Return the readable part of a factor's key: `workload.base_rtt` is `base rtt`."""
+    return key.rsplit(".", 1)[-1].replace("_", " ")

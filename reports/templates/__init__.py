@@ -1,0 +1,1 @@
+"""The templates of all pages, and the style sheet."""

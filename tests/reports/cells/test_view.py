@@ -1,0 +1,191 @@
+"""The window in which all flows have work, and goodput inside it."""
+
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import SECOND, delivery, tiny_view, transfer
+
+from rogue.reports.cells.view import CellView, Window, common_interval_ns, once_per_cell
+
+
+def test_window_ends_with_the_first_flow_that_is_done(tmp_path: Path) -> None:
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [
+                transfer("main/h0->h2", end_ns=2 * SECOND + 7),
+                transfer("main/h1->h2", end_ns=4 * SECOND),
+            ],
+            "throughput": [delivery(f"main/h{n}->h2", t * SECOND, 1) for t in (1, 2, 3, 4) for n in (0, 1)],
+        },
+    )
+    assert view.window == Window(0, 2 * SECOND)
+
+
+def test_flow_that_goes_on_is_not_done_by_its_first_transfer(tmp_path: Path) -> None:
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [
+                transfer("main/h0->h2", end_ns=1 * SECOND),
+                transfer("main/h0->h2", start_ns=SECOND, end_ns=3 * SECOND),
+                transfer("main/h1->h2", end_ns=None, status="unfinished"),
+            ],
+            "throughput": [delivery(f"main/h{n}->h2", t * SECOND, 1) for t in (1, 2, 3, 4) for n in (0, 1)],
+        },
+    )
+    assert view.window == Window(0, 3 * SECOND)
+
+
+def test_failure_does_not_end_the_window(tmp_path: Path) -> None:
+    """A flow that dies at 1 s counts as zero until the end; otherwise failing would look like finishing."""
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [
+                transfer("main/h0->h2", status="error", end_ns=SECOND),
+                transfer("main/h1->h2", end_ns=4 * SECOND),
+            ],
+            "throughput": [
+                delivery("main/h0->h2", SECOND, 100),
+                *[delivery("main/h1->h2", t * SECOND, 100) for t in (1, 2, 3, 4)],
+            ],
+        },
+    )
+    assert view.window == Window(0, 4 * SECOND)
+    goodput = view.goodput(SECOND)
+    assert goodput is not None
+    assert goodput["main/h0->h2"].tolist() == [800, 0, 0, 0]
+    assert goodput["main/h1->h2"].tolist() == [800, 800, 800, 800]
+    assert view.failed_flow_ids == ("main/h0->h2",)
+
+
+def test_goodput_adds_samples_to_intervals(tmp_path: Path) -> None:
+    """Ten samples of 100 ms make 1 s; the half interval at the end does not count."""
+    tenth = SECOND // 10
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [transfer("main/h0->h2", end_ns=None, status="unfinished")],
+            "throughput": [delivery("main/h0->h2", n * tenth, n, tenth) for n in range(1, 16)],
+        },
+    )
+    goodput = view.goodput(SECOND)
+    assert goodput is not None
+    assert goodput.index.tolist() == [SECOND]
+    assert goodput["main/h0->h2"].tolist() == [8.0 * sum(range(1, 11))]
+
+
+def test_samples_coarser_than_the_interval_say_nothing_about_it(tmp_path: Path) -> None:
+    view = tiny_view(
+        tmp_path,
+        {"flows": [transfer("main/h0->h2")], "throughput": [delivery("main/h0->h2", SECOND, 1)]},
+    )
+    assert view.goodput(SECOND // 10) is None
+
+
+def test_probes_are_no_flows_and_names_are_ordered_as_people_count(tmp_path: Path) -> None:
+    flows = [transfer(f"main/h{n}->h11") for n in (10, 2, 1)]
+    view = tiny_view(tmp_path, {"flows": [*flows, transfer("probe/h12->h11", size_bytes=0)]})
+    assert view.flow_ids == ("main/h1->h11", "main/h2->h11", "main/h10->h11")
+
+
+def test_ideal_share_divides_by_the_flows_that_were_asked_for(tmp_path: Path) -> None:
+    flows = [transfer("main/h0->h2"), transfer("main/h1->h2", status="error")]
+    view = tiny_view(tmp_path, {"flows": flows}, ideal_goodput_bps=9e9)
+    assert view.ideal_share_bps == 4.5e9
+
+
+def test_bottleneck_is_the_longest_queue_inside_the_window(tmp_path: Path) -> None:
+    samples = [
+        {"node": "s0", "port": port, "t_ns": t * SECOND, "bytes": size, "max_bytes": size}
+        for port, size in (("s0->h2", 500), ("s0->h1", 10))
+        for t in (1, 2, 3)
+    ]
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [transfer("main/h0->h2")],
+            "throughput": [delivery("main/h0->h2", t * SECOND, 1) for t in (1, 2, 3)],
+            "queues": samples,
+        },
+    )
+    assert view.bottleneck_port == ("s0->h2", 0)
+    assert view.bottleneck_queue is not None
+    assert view.bottleneck_queue["t_ns"].tolist() == [SECOND, 2 * SECOND]
+
+
+def test_the_testbed_names_the_bottleneck(tmp_path: Path) -> None:
+    queues = [
+        {"node": "s0", "port": port, "priority": priority, "t_ns": SECOND, "bytes": size_bytes}
+        for port, priority, size_bytes in (("s0->h0", 0, 900), ("s0->h2", 0, 10), ("s0->h2", 3, 20))
+    ]
+    assert tiny_view(tmp_path / "a", {"queues": queues}).bottleneck_port == ("s0->h0", 0)
+    named = tiny_view(tmp_path / "b", {"queues": queues}, bottleneck_port="s0->h2")
+    assert named.bottleneck_port == ("s0->h2", 3)
+    absent = tiny_view(tmp_path / "c", {"queues": queues}, bottleneck_port="s9->h9")
+    assert absent.bottleneck_port == ("s0->h0", 0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "sample_ns", "interval_ns"),
+    [
+        (5, SECOND // 10, SECOND),
+        (4, SECOND // 10, SECOND // 10),
+        (4, SECOND, SECOND),
+        (1, SECOND // 1000, SECOND // 10),
+    ],
+)
+def test_interval_is_the_longest_that_fits_five_times(
+    tmp_path: Path, seconds: int, sample_ns: int, interval_ns: int
+) -> None:
+    ends = range(sample_ns, seconds * SECOND + 1, sample_ns)
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [transfer("main/h0->h2", end_ns=seconds * SECOND)],
+            "throughput": [delivery("main/h0->h2", t, 1, sample_ns) for t in ends],
+        },
+    )
+    assert common_interval_ns([view]) == interval_ns
+
+
+def test_cell_without_tables_has_nothing(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {})
+    assert view.flow_ids == ()
+    assert view.window is None
+    assert view.goodput(SECOND) is None
+    assert view.bottleneck_queue is None
+    assert view.ideal_share_bps is None
+
+
+def test_a_function_of_a_cell_is_worked_out_once_per_cell_and_argument(tmp_path: Path) -> None:
+    calls: list[tuple[str, int]] = []
+
+    @once_per_cell
+    def derived(view: CellView, number: int) -> None:
+        calls.append((view.entry.id, number))
+
+    for name in ("one", "two"):
+        view = tiny_view(tmp_path / name, {"flows": [transfer("main/h0->h2", end_ns=SECOND)]})
+        for number in (1, 2, 1):
+            derived(view, number)
+    assert [number for _, number in calls] == [1, 2, 1, 2]
+
+
+def test_payload_of_each_flow_is_that_inside_the_window(tmp_path: Path) -> None:
+    """The second flow goes on after the first is done; what it gets then does not count."""
+    view = tiny_view(
+        tmp_path,
+        {
+            "flows": [
+                transfer("main/h0->h2", end_ns=2 * SECOND),
+                transfer("main/h1->h2", end_ns=4 * SECOND),
+            ],
+            "throughput": [
+                delivery(f"main/h{n}->h2", t * SECOND, 10 + n) for t in (1, 2, 3, 4) for n in (1, 0)
+            ],
+        },
+    )
+    assert view.delivered_bytes_of_flows is not None
+    assert list(view.delivered_bytes_of_flows) == [20, 22]

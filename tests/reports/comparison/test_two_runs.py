@@ -1,0 +1,101 @@
+"""Two runs held against each other."""
+
+from pathlib import Path
+
+import pytest
+from helpers.sample_run import write_manifest
+from helpers.tiny_run import cell, manifest
+
+from rogue.reports.comparison.two_runs import HEAD, compare, conclusions, shown, told_apart
+from rogue.reports.metrics.difference import Verdict
+from rogue.reports.reading.load import Run
+from rogue.reports.results import Results
+
+Values = dict[str, list[float | None]]
+
+
+def results(directory: Path, values: dict[str, Values], **changes: object) -> Results:
+    """A run of these transports, with one value of each metric per repetition."""
+    directory.mkdir()
+    cells = [
+        cell(f"{transport}-r{number}", transport=transport, transport_name=transport, repetition=number)
+        for transport, metrics in values.items()
+        for number in range(1, len(next(iter(metrics.values()))) + 1)
+    ]
+    write_manifest(directory, manifest(cells, **changes))
+    made = Results(Run(directory))
+    known = {
+        f"{transport}-r{number}": {name: each[number - 1] for name, each in metrics.items()}
+        for transport, metrics in values.items()
+        for number in range(1, len(next(iter(metrics.values()))) + 1)
+    }
+    vars(made)["values"] = {key: dict.fromkeys(METRIC_NAMES) | one for key, one in known.items()}
+    return made
+
+
+METRIC_NAMES = ("aggregate_bps", "jain", "probe_p50_ns", "drops_packets")
+SLOW: Values = {"aggregate_bps": [8e9, 8.1e9, 8.2e9, 8.3e9], "probe_p50_ns": [50e3, 51e3, 52e3, 53e3]}
+FAST: Values = {"aggregate_bps": [9e9, 9.1e9, 9.2e9, 9.3e9], "probe_p50_ns": [60e3, 61e3, 62e3, 63e3]}
+
+
+@pytest.fixture(autouse=True)
+def few_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rogue.reports.comparison import two_runs as module
+
+    monkeypatch.setattr(module, "METRICS", {name: module.METRICS[name] for name in METRIC_NAMES})
+
+
+def test_what_is_higher_is_better_or_worse(tmp_path: Path) -> None:
+    first = results(tmp_path / "a", {"rogue": SLOW, "roce": SLOW})
+    second = results(tmp_path / "b", {"rogue": FAST, "dctcp": SLOW})
+    compared = compare(first, second)
+    assert [(each.setting.transport, each.metric.name) for each in compared] == [
+        ("rogue", "aggregate_bps"), ("rogue", "probe_p50_ns"),
+    ]  # fmt: skip
+    rates, probes = (each.row for each in compared)
+    assert len(rates) == len(HEAD)
+    assert [word.replace("\u202f", " ") for word in rates[2:5]] == ["8.15 Gb/s", "9.15 Gb/s", "+12.3%"]
+    assert (rates[6], rates[7], probes[7]) == ("0.029", "higher: better", "higher: worse")
+
+
+def test_few_runs_and_equal_runs_are_said(tmp_path: Path) -> None:
+    one: Values = {"aggregate_bps": [8e9], "jain": [1.0]}
+    other: Values = {"aggregate_bps": [9e9], "jain": [1.0]}
+    first, second = results(tmp_path / "a", {"rogue": one}), results(tmp_path / "b", {"rogue": other})
+    compared = compare(first, second)
+    assert [each.difference.verdict for each in compared] == [Verdict.TOO_FEW, Verdict.IDENTICAL]
+    assert conclusions(compared) == [
+        "2 comparisons: 0 differ.",
+        "1 is identical, run by run.",
+        "1 has not enough runs: a test at 5% needs 4 runs on each side; set repetitions.",
+    ]
+
+
+def test_a_difference_from_nothing_has_a_unit(tmp_path: Path) -> None:
+    none: Values = {"drops_packets": [0.0, 0.0, 0.0, 0.0]}
+    some: Values = {"drops_packets": [7.0, 8.0, 9.0, 10.0]}
+    first, second = results(tmp_path / "a", {"rogue": none}), results(tmp_path / "b", {"rogue": some})
+    (dropped,) = compare(first, second)
+    assert dropped.row[2:5] == ("0", "8.5", "+8.5")
+    assert dropped.row[7] == "higher: worse"
+
+
+def test_what_is_not_shown_differs_in_nothing(tmp_path: Path) -> None:
+    mixed: Values = {**SLOW, "drops_packets": [1.0, 5.0, 2.0, 6.0]}
+    other: Values = {**FAST, "drops_packets": [2.0, 5.0, 1.0, 7.0]}
+    first, second = results(tmp_path / "a", {"rogue": mixed}), results(tmp_path / "b", {"rogue": other})
+    compared = compare(first, second)
+    names = [each.metric.name for each in shown(compared, first, everything=False)]
+    assert names == ["aggregate_bps", "probe_p50_ns"]
+    assert shown(compared, first, everything=True) == compared
+
+
+def test_what_else_differs_is_told(tmp_path: Path) -> None:
+    at_10 = {"name": "x", "title": "X", "topology": {"rate_bps": 10**10, "kind": "star"}}
+    at_25 = {"name": "y", "title": "Y", "topology": {"rate_bps": 25 * 10**9, "kind": "star"}, "probe": None}
+    first = results(tmp_path / "a", {"rogue": SLOW}, experiment=at_10)
+    second = results(tmp_path / "b", {"rogue": FAST}, experiment=at_25, testbed="virtual")
+    assert told_apart(first, second) == [
+        "testbed: simulator in A, virtual in B", "topology.rate_bps: 10000000000 in A, 25000000000 in B",
+    ]  # fmt: skip
+    assert told_apart(first, first) == []

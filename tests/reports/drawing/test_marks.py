@@ -1,0 +1,54 @@
+"""Cumulative lines and spreads, against numbers worked by hand."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from rogue.reports.drawing.marks import INSTANTS, POINTS_MAX, draw_cdf, draw_spread, line_look
+from rogue.reports.transport_styles import style_of
+
+
+def line_of(values: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    axis = Figure().subplots()
+    draw_cdf(axis, np.array(values), "a line", color="#000000")
+    (line,) = axis.get_lines()
+    assert line.get_label() == "a line"
+    return np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
+
+
+def test_what_never_came_back_keeps_the_line_below_one() -> None:
+    across, up = line_of([3.0, 1.0, np.inf, 2.0, np.inf])
+    assert across[1:].tolist() == [1, 2, 3]
+    assert up.tolist() == pytest.approx([0, 0.2, 0.4, 0.6])
+
+
+def test_thinned_line_keeps_the_total_that_never_came_back() -> None:
+    values = [*np.arange(1.0, 30_001.0), *[np.inf] * 10_000]
+    across, up = line_of(values)
+    assert len(across) <= POINTS_MAX + 1
+    assert up[-1] == pytest.approx(0.75)
+    drawn = across[1:]
+    assert up[1:] == pytest.approx(drawn / 40_000), "each drawn point is exact"
+
+
+def test_where_nothing_came_back_the_legend_still_has_a_line() -> None:
+    across, _ = line_of([np.inf, np.inf])
+    assert len(across) == 0
+
+
+def test_spread_is_the_median_between_the_least_and_the_largest() -> None:
+    axis = Figure().subplots()
+    times_s = np.repeat(np.arange(INSTANTS) / INSTANTS, 3)
+    draw_spread(axis, times_s, np.tile([5.0, 1.0, 3.0], INSTANTS), "#000000")
+    (line,) = axis.get_lines()
+    heights = np.asarray(line.get_ydata(), dtype=float)
+    assert len(heights) == INSTANTS
+    assert set(heights) == {3.0}
+    (band,) = axis.collections
+    corners = band.get_paths()[0].vertices[:, 1]
+    assert (corners.min(), corners.max()) == (1.0, 5.0)
+
+
+def test_lines_have_markers_where_they_are_many() -> None:
+    assert "marker" not in line_look(style_of("rogue"), 4)
+    assert line_look(style_of("rogue"), 5)["marker"] == "o"

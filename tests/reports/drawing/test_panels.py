@@ -1,0 +1,58 @@
+"""Panels on pages of any width."""
+
+import pytest
+from matplotlib import rcParams
+
+from rogue.reports.drawing.look import figure_look
+from rogue.reports.drawing.panels import (
+    PAPER_TYPE,
+    WIDTH_INCHES,
+    columns_that_fit,
+    figure_width_inches,
+    legend_above,
+    page_width,
+    panels,
+    scaled_inches,
+)
+
+
+def test_on_a_narrow_page_panels_stand_below_each_other_in_smaller_type() -> None:
+    with figure_look(), page_width(3.3):
+        figure, axes = panels(["a", "b"], 2)
+        assert figure.get_figwidth() == pytest.approx(3.3)
+        assert axes[0].get_position().x0 == axes[1].get_position().x0
+        assert rcParams["font.size"] == pytest.approx(9 * PAPER_TYPE)
+        assert scaled_inches(1.0) == pytest.approx(PAPER_TYPE)
+    assert (figure_width_inches(), scaled_inches(1.0)) == (WIDTH_INCHES, pytest.approx(10 / 9))
+
+
+@pytest.mark.parametrize(("width", "columns"), [(3.3, 1), (7.0, 2), (WIDTH_INCHES, 3)])
+def test_as_many_panels_beside_each_other_as_can_be_read(width: float, columns: int) -> None:
+    with figure_look(), page_width(width):
+        assert columns_that_fit(3) == columns
+        assert columns_that_fit(1) == 1
+
+
+def test_a_row_keeps_its_scale_when_its_panels_go_below_each_other() -> None:
+    with figure_look(), page_width(3.3):
+        _, axes = panels(["a", "b", "c", "d"], 2, share="row")
+    axes[0].set_ylim(0, 5)
+    axes[3].set_ylim(0, 7)
+    assert [axis.get_ylim()[1] for axis in axes] == [5, 5, 7, 7]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["word " * 30], ["RoGUE", "Native RoCE", "RoCE with DCQCN", "DCTCP"], ["goodput", "limit", "share"]],
+)
+@pytest.mark.parametrize("width", [3.3, 7.0, WIDTH_INCHES])
+def test_a_legend_stays_on_the_page(labels: list[str], width: float) -> None:
+    with figure_look(), page_width(width):
+        figure, axes = panels(["a"], 1)
+        for label in labels:
+            axes[0].plot([0, 1], [0, 1], label=label)
+        legend_above(figure, axes)
+        figure.draw_without_rendering()
+        box = figure.legends[0].get_window_extent()
+    assert box.x1 <= figure.bbox.x1
+    assert box.y0 >= axes[0].title.get_window_extent().y1 - 1

@@ -1,0 +1,155 @@
+"""Figures as files for a paper: what a publisher, LaTeX and other programs take."""
+
+import re
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from helpers.needs import path_of
+from helpers.painted import painted
+from PIL import Image
+
+from rogue.reports.drawing.style_sheet import read_style_sheet
+from rogue.reports.export.figure_files import (
+    FORMATS,
+    FigureResult,
+    FilesWanted,
+    skipped_figures,
+    write_figures,
+)
+from rogue.reports.figures import FIGURES
+from rogue.reports.results import Results
+from rogue.reports.transport_styles import DARK_PARTNERS
+
+WIDTH_INCHES = 3.3
+FIXTURES = ("results", "sweep", "pairs", "random_transfers", "recovering", "loaded")
+
+
+def write(results: Results, directory: Path, wanted: FilesWanted) -> list[FigureResult]:
+    done: list[FigureResult] = []
+    write_figures(results, wanted, directory, done.append)
+    return done
+
+
+@pytest.fixture(scope="module")
+def files(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("files") / "figures"
+    skipped = skipped_figures(results, list(FIGURES))
+    names = tuple(name for name in FIGURES if name not in skipped)
+    write(results, directory, FilesWanted(WIDTH_INCHES, names))
+    return directory
+
+
+def test_every_figure_has_every_format_and_a_caption(files: Path) -> None:
+    names = {path.stem for path in files.iterdir()}
+    assert names
+    assert {path.name for path in files.iterdir()} == {
+        f"{name}.{kind}" for name in names for kind in (*FORMATS, "txt", "tex")
+    }
+
+
+@pytest.mark.parametrize("fixture", FIXTURES)
+def test_type_is_at_least_six_points_at_the_stated_width(
+    fixture: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    results = request.getfixturevalue(fixture)
+    for result in write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, formats=("csv",))):
+        if result.skipped is None:
+            assert result.width_inches == pytest.approx(WIDTH_INCHES)
+            assert result.type_points >= 6, result.name
+
+
+def test_pdf_is_as_wide_as_stated_and_embeds_its_fonts(files: Path) -> None:
+    for path in files.glob("*.pdf"):
+        content = path.read_bytes()
+        box = re.search(rb"/MediaBox \[ ([\d. ]+) \]", content)
+        assert box is not None
+        assert float(box[1].split()[2]) == pytest.approx(72 * WIDTH_INCHES)
+        assert b"/Type3" not in content
+        assert b"/FontFile2" in content
+        assert b"CreationDate" not in content
+
+
+def test_svg_is_read_by_another_program_and_needs_no_font_and_no_page(files: Path) -> None:
+    for path in files.glob("*.svg"):
+        text = path.read_text()
+        root = ET.fromstring(text)
+        assert "var(" not in text
+        assert not list(root.iter("{http://www.w3.org/2000/svg}text")), "text is outlined"
+        assert root.get("width") == f"{72 * WIDTH_INCHES:g}pt"
+        assert any(colour in text for colour in DARK_PARTNERS)
+        assert painted(text).getextrema()[0] < 128, "something is dark"
+
+
+def test_png_has_300_dots_per_inch_on_white(files: Path) -> None:
+    for path in files.glob("*.png"):
+        with Image.open(path) as image:
+            assert image.width == pytest.approx(300 * WIDTH_INCHES, abs=1)
+            assert image.info["dpi"][0] == pytest.approx(300, abs=0.1)
+            assert image.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
+
+
+def test_csv_is_small_and_complete(files: Path) -> None:
+    for path in files.glob("*.csv"):
+        frame = pd.read_csv(path)
+        assert len(frame) > 0
+        assert frame.columns.is_unique
+
+
+def test_same_run_same_bytes(results: Results, files: Path, tmp_path: Path) -> None:
+    write(results, tmp_path / "again", FilesWanted(WIDTH_INCHES, ("throughput",)))
+    for path in (tmp_path / "again").iterdir():
+        assert path.read_bytes() == (files / path.name).read_bytes(), path.name
+
+
+def test_a_style_sheet_is_taken_at_its_word(results: Results, tmp_path: Path) -> None:
+    (tmp_path / "my.mplstyle").write_text("font.size: 12\nfont.family: DejaVu Serif\n")
+    sheet = read_style_sheet(tmp_path / "my.mplstyle")
+    (result,) = write(results, tmp_path / "out", FilesWanted(7.0, ("throughput",), ("pdf",), sheet))
+    assert result.type_points == pytest.approx(12 * 8.5 / 9)
+    assert b"DejaVuSerif" in (tmp_path / "out" / "throughput.pdf").read_bytes()
+
+
+def test_a_figure_that_cannot_be_drawn_says_why(results: Results, tmp_path: Path) -> None:
+    (result,) = write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, ("cpu_load",)))
+    assert result.skipped == FIGURES["cpu_load"]().missing
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_name_is_no_formula(tmp_path: Path, results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"panel": ["=1+1"], "y": [-1.5]})
+    monkeypatch.setattr("rogue.reports.export.figure_files.figure_data", lambda _: frame)
+    write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, ("throughput",), ("csv",)))
+    assert (tmp_path / "out" / "throughput.csv").read_text() == "panel,y\n'=1+1,-1.5\n"
+
+
+def test_nothing_is_left_when_it_is_stopped(results: Results, tmp_path: Path) -> None:
+    def stop(_: FigureResult) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_figures(results, FilesWanted(WIDTH_INCHES), tmp_path / "out", stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.needs("pdflatex")
+def test_latex_sets_all_of_them_in_two_columns(files: Path, tmp_path: Path) -> None:
+    names = sorted(path.stem for path in files.glob("*.pdf"))
+    floats = "\n".join(
+        f"\\begin{{figure}}\\includegraphics{{{files}/{name}.pdf}}\\input{{{files}/{name}.tex}}\\end{{figure}}"
+        "\\clearpage"
+        for name in names
+    )
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass[twocolumn]{article}\\usepackage{graphicx}\\setlength{\\textwidth}{7in}"
+        "\\setlength{\\columnsep}{0.33in}\\setlength{\\oddsidemargin}{-0.25in}\\begin{document}\n"
+        f"{floats}\n\\end{{document}}\n"
+    )
+    command = [path_of("pdflatex"), "-interaction=nonstopmode", "-halt-on-error"]
+    command += ["-no-shell-escape", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert f"({len(names)} pages" in done.stdout
+    assert "Overfull \\hbox" not in done.stdout, "a figure is no wider than a column"

@@ -1,0 +1,201 @@
+"""From run directories to files, and the numbers checked against an independent reading."""
+
+import base64
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.sample_run import Sample, write_sample_run
+from matplotlib.figure import Figure
+
+from rogue.reports.claims import claims_sha256, read_claims
+from rogue.reports.errors import ReportError
+from rogue.reports.figures import FIGURES
+from rogue.reports.pages.build import build
+from rogue.reports.reading import load
+from rogue.workloads.manifest import Manifest
+
+Lines = dict[str, dict[str, str]]
+
+CSV_LINK = re.compile(r'href="data:text/csv;charset=utf-8;base64,([^"]+)" download="([^"]+)"')
+
+
+def tables_of(report: Path) -> dict[str, list[dict[str, str]]]:
+    links = CSV_LINK.findall(report.read_text())
+    return {
+        name: list(csv.DictReader(io.StringIO(base64.b64decode(content).decode()))) for content, name in links
+    }
+
+
+@pytest.fixture
+def one_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of where a report stands and what is told: each drawing of all figures takes a second."""
+    for name in list(FIGURES)[1:]:
+        monkeypatch.delitem(FIGURES, name)
+
+
+@pytest.mark.usefixtures("one_figure")
+def test_report_of_one_run_stands_in_it(run: Path) -> None:
+    assert build(run) == run / "report.html"
+    assert build([run]) == run / "report.html"
+    assert {path.name for path in run.iterdir()} == {"manifest.json", "cells", "claims.json", "report.html"}
+
+
+@pytest.mark.usefixtures("one_figure")
+def test_report_of_several_runs_has_a_directory_of_its_own(run: Path) -> None:
+    """The same for the same runs, so that a second report replaces the first."""
+    other = write_sample_run(run.parent / "other", Sample(repetitions=1, seconds=1.0))
+    report = build([run, other])
+    assert report.name == "report.html"
+    assert report.parent.parent == run.parent / "reports"
+    assert re.fullmatch(r"20261120T101500Z-[0-9a-f]{6}", report.parent.name)
+    assert sorted(path.name for path in report.parent.iterdir()) == ["report.html", "runs.json"]
+    assert not (run / "report.html").exists()
+    assert (run / "claims.json").exists()
+    assert build([other, run]) == report
+
+
+@pytest.mark.usefixtures("one_figure")
+def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tmp_path: Path) -> None:
+    """What the report says of it is what it was told, not what the manifest says, which is behind."""
+    told = json.loads((run / "manifest.json").read_text())
+    behind = {**told, "cells": [{**cell, "status": "pending"} for cell in told["cells"]], "status": "running"}
+    (run / "manifest.json").write_text(json.dumps(behind))
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+    told["status"] = "running"
+    told["cells"][0]["status"] = "pending"
+    text = build(run, tmp_path / "so-far.html", {run: Manifest.model_validate(told)}).read_text()
+    assert "Partial: the run had not ended when this report was made; 3 of 4 cells are finished." in text
+    assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
+
+
+def test_each_file_is_read_once_and_each_figure_drawn_once(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, drawn = [], []
+    parse, save = load.parse_table, Figure.savefig
+
+    def parsed(content: bytes, name: str) -> object:
+        read.append((name, content))
+        return parse(content, name)
+
+    def saved(figure: Figure, *args: object, **kwargs: object) -> None:
+        drawn.append(figure)
+        save(figure, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(load, "parse_table", parsed)
+    monkeypatch.setattr(Figure, "savefig", saved)
+    page = build(run).read_text()
+    stored = [(path.stem, path.read_bytes()) for path in run.glob("cells/*/*.parquet")]
+    assert all(read.count(file) <= stored.count(file) for file in read)
+    assert len(drawn) == page.count('.svg" aria-label=') > 0
+
+
+def test_who_asks_is_told_how_far_it_got(run: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+    build(run, counted=lambda *count: told.append(count))
+    cells = len([count for count in told if count[2] == "measuring cells"])
+    assert cells > 1
+    assert [count for count in told if count[2] == "measuring cells"] == [
+        (done, cells, "measuring cells") for done in range(1, cells + 1)
+    ]
+    assert [count for count in told if count[2] == "drawing figures"] == [
+        (done, len(FIGURES), "drawing figures") for done in range(len(FIGURES))
+    ]
+
+
+@pytest.mark.usefixtures("one_figure")
+def test_output_can_be_named(run: Path, tmp_path: Path) -> None:
+    assert build(run, tmp_path / "x.html") == tmp_path / "x.html"
+
+
+def test_same_run_same_bytes(run: Path) -> None:
+    first = build(run).read_bytes()
+    assert build(run).read_bytes() == first
+
+
+@pytest.mark.usefixtures("one_figure")
+def test_claims_are_written_beside(run: Path) -> None:
+    build(run)
+    content = json.loads((run / "claims.json").read_text())
+    assert (content["schema"], content["claims_sha256"]) == (1, claims_sha256())
+    assert content["run_id"] == "20261120T101500Z-3f9a1c"
+    assert content["commit"].startswith("e82d7a3c0ffee")
+    claims = content["outcomes"]
+    assert [claim["id"] for claim in claims] == [claim.id for claim in read_claims()]
+    for claim in claims:
+        assert {"id", "source", "published", "measured", "interval", "n", "verdict", "sentence"} <= set(claim)
+        assert (claim["verdict"] in {"not run", "needs hardware"}) == (claim["measured"] is None)
+
+
+@pytest.mark.usefixtures("one_figure")
+def test_unreadable_run_is_named_and_the_other_reported(run: Path, tmp_path: Path) -> None:
+    text = build([tmp_path / "gone", run]).read_text()
+    assert "A run could not be read:" in text
+    assert str(tmp_path / "gone" / "manifest.json") in text
+    assert "8-to-1 incast" in text
+
+
+def test_damaged_table_is_named_and_the_rest_reported(run: Path) -> None:
+    (run / "cells/rogue-r1/latency.parquet").write_bytes(b"rubbish")
+    report = build(run)
+    assert "cells/rogue-r1/latency.parquet is not the file that the run wrote" in report.read_text()
+    lines = {line["cell"]: line for line in tables_of(report)["quickstart-runs.csv"]}
+    assert lines["rogue-r1"]["probe_p50_ns"] == ""
+    assert lines["rogue-r1"]["jain"] != ""
+    assert tables_of(report)["quickstart-delay-and-queue.csv"][0]["probe_p50_ns_n"] == "1"
+
+
+@pytest.mark.usefixtures("one_figure")
+def test_place_that_cannot_be_written(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="the report cannot be written"):
+        build(run, tmp_path / "no" / "such" / "folder.html")
+
+
+@pytest.fixture(scope="module")
+def lines(report: Path) -> Lines:
+    """The table of runs as downloaded, by cell."""
+    return {line["cell"]: line for line in tables_of(report)["quickstart-runs.csv"]}
+
+
+class TestNumbersAgainstAnIndependentReading:
+    """The same numbers straight from the files, with pandas and without any code of the package."""
+
+    @pytest.mark.parametrize("cell", ["rogue-r1", "rogue-r3", "roce-r2"])
+    def test_goodput_and_fairness(self, sample_run: Path, lines: Lines, cell: str) -> None:
+        rows = pd.read_parquet(sample_run / "cells" / cell / "throughput.parquet")
+        rows["second"] = (rows["t_ns"] - 1) // 10**9
+        ideal = json.loads((sample_run / "manifest.json").read_text())["cells"][0]["facts"][
+            "ideal_goodput_bps"
+        ]
+        goodput = rows.groupby(["flow_id", "second"])["delivered_bytes"].sum() * 8
+        shares = np.sort(goodput.to_numpy() / (ideal / 8))
+        assert float(lines[cell]["interval_goodput_p50_share"]) == pytest.approx(shares[19])  # of 40
+        assert float(lines[cell]["interval_goodput_p10_share"]) == pytest.approx(shares[3])
+        totals = rows.groupby("flow_id")["delivered_bytes"].sum().astype(float)
+        assert float(lines[cell]["jain"]) == pytest.approx(totals.sum() ** 2 / (8 * (totals**2).sum()))
+        assert float(lines[cell]["aggregate_bps"]) == pytest.approx(totals.sum() * 8 / 5)
+
+    @pytest.mark.parametrize("cell", ["rogue-r2", "roce-r1"])
+    def test_delay_and_queue(self, sample_run: Path, lines: Lines, cell: str) -> None:
+        probes = pd.read_parquet(sample_run / "cells" / cell / "latency.parquet")["rtt_ns"].dropna()
+        expected = float(probes.quantile(0.5, interpolation="lower"))
+        assert float(lines[cell]["probe_p50_ns"]) == expected
+        queues = pd.read_parquet(sample_run / "cells" / cell / "queues.parquet")
+        receiver = queues[queues["port"] == "s0->h8"]
+        assert float(lines[cell]["queue_p50_bytes"]) == float(
+            receiver["bytes"].quantile(0.5, interpolation="lower")
+        )
+        assert float(lines[cell]["queue_max_bytes"]) == receiver["max_bytes"].max()
+        assert float(lines[cell]["drops_packets"]) == queues["drops"].sum()
+
+    def test_failures(self, sample_run: Path, lines: Lines) -> None:
+        flows = pd.read_parquet(sample_run / "cells/roce-r1/flows.parquet")
+        failed = flows[flows["status"] == "error"]["flow_id"].nunique()
+        assert failed == 2
+        assert float(lines["roce-r1"]["failed_queue_pairs"]) == failed

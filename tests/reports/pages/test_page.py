@@ -1,0 +1,261 @@
+"""The page: complete, accessible, offline, and safe against hostile names."""
+
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from helpers.sample_run import QUESTION, Sample, write_sample_run
+from helpers.tiny_run import SECOND, cell, delivery, manifest, tiny_view, transfer
+
+from rogue.reports.figures import FIGURES
+from rogue.reports.pages.build import build
+
+# The sample is one incast: nothing is swept, nothing fails and recovers, no transfer comes at its own time,
+# no host’s processor is watched, no transfers are drawn at random, no two factors vary, no flows are many.
+DRAWN = len(FIGURES) - 9
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Page(HTMLParser):
+    """Collects elements, and notes every tag that does not close as it opened."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.unbalanced: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.unbalanced.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] not in {"style", "script"}:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def html(report: Path) -> str:
+    return report.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+def test_tags_are_balanced_and_ids_unique(page: Page) -> None:
+    assert page.unbalanced == []
+    assert page.open == []
+    counts = Counter(attributes["id"] for _, attributes in page.elements if "id" in attributes)
+    assert [identifier for identifier, count in counts.items() if count > 1] == []
+
+
+def test_links_and_labels_point_to_something(page: Page) -> None:
+    identifiers = {attributes.get("id") for _, attributes in page.elements}
+    targets = {(a.get("href") or "")[1:] for a in page.all("a") if (a.get("href") or "").startswith("#")}
+    labels = {
+        word for _, attributes in page.elements for word in (attributes.get("aria-labelledby") or "").split()
+    }
+    assert targets >= {"main", "run1-summary", "run1-claims"}
+    assert targets | labels <= identifiers
+
+
+def test_needs_nothing_from_outside(html: str, page: Page) -> None:
+    assert page.all("script") == []
+    assert page.all("img") == []
+    for _, attributes in page.elements:
+        for key in ("src", "href", "xlink:href", "action"):
+            assert not re.match(r"(https?:)?//", attributes.get(key) or ""), attributes
+    assert "@import" not in html
+    policy = next(m["content"] for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def assert_headings_descend(page: Page) -> None:
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_headings_descend_without_gaps(page: Page) -> None:
+    assert_headings_descend(page)
+
+
+def test_tables_have_captions_and_scoped_headers(page: Page) -> None:
+    assert len(page.all("caption")) == len(page.all("table")) >= 6
+    assert all(header.get("scope") in {"row", "col"} for header in page.all("th"))
+
+
+def test_figures_have_text_alternatives(page: Page) -> None:
+    pictures = page.all("svg")
+    assert len(pictures) == DRAWN
+    assert all(picture["role"] == "img" and picture["aria-labelledby"] for picture in pictures)
+    assert len(page.all("figcaption")) == DRAWN
+
+
+def test_can_be_used_with_the_keyboard(page: Page) -> None:
+    first_link = page.all("a")[0]
+    assert (first_link["class"], first_link["href"]) == ("skip", "#main")
+    scrolling = [a for _, a in page.elements if {"scroll", "plot"} & set((a.get("class") or "").split())]
+    assert scrolling
+    assert all(a.get("tabindex") == "0" and a.get("aria-label") for a in scrolling)
+
+
+def test_first_screen_is_question_verdicts_trust_and_then_numbers(html: str, page: Page) -> None:
+    """In this order, before any figure."""
+    marks = (QUESTION, 'class="banner"', 'class="chips"', 'class="trust"', 'class="cards"', "<figure")
+    places = [html.index(mark) for mark in marks]
+    assert places == sorted(places)
+    chips = [a for a in page.all("a") if "chip" in (a.get("class") or "").split()]
+    assert chips
+    assert {chip["href"] for chip in chips} == {"#run1-claims"}
+    assert "Native RoCE failed in 1 of 3 cells (bug): ZeroDivisionError: division by zero." in page.text
+    assert "Not run: RoCE with DCQCN (the simulator has no roce+dcqcn yet). Status" in page.text
+
+
+def test_run_without_question_or_claims_says_so_quietly(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest([cell(status="pending")], status="running")))
+    text = build(tmp_path).read_text()
+    assert 'class="question"' not in text
+    assert 'class="chips"' not in text
+    assert "This run judges none of" in text
+    assert "Not run: 1 cell still pending." in text
+
+
+def test_says_what_is_missing_and_why(page: Page) -> None:
+    assert "Partial: 5 of 9 cells have a result." in page.text
+    assert "ZeroDivisionError: division by zero" in page.text
+    assert "the simulator has no roce+dcqcn yet" in page.text
+
+
+def test_language_title_and_dark_mode(html: str, page: Page) -> None:
+    assert page.all("html")[0]["lang"] == "en"
+    assert "<title>8-to-1 incast at 10 Gb/s · RoGUE testbed</title>" in html
+    assert html.count("prefers-color-scheme: dark") == 2
+    assert "@media print" in html
+
+
+def test_text_has_no_exclamation_and_no_typewriter_quotes(page: Page) -> None:
+    written = page.text.rsplit("Code and machine", 1)[0]
+    assert len(written) > 5000
+    assert "!" not in written
+    assert re.findall(r"\w'\w? ", written) == []
+
+
+HOSTILE = '<script>alert("x")</script>'
+
+
+@pytest.mark.parametrize("place", ["title", "question", "message", "transport", "flow", "factor", "commit"])
+def test_hostile_strings_are_text(tmp_path: Path, place: str) -> None:
+    directory = write_sample_run(tmp_path, Sample(repetitions=1, seconds=1.0, failed=("roce-r1",)))
+    path = directory / "manifest.json"
+    content = json.loads(path.read_text())
+    done, failed = content["cells"]
+    match place:
+        case "title":
+            content["experiment"]["title"] = HOSTILE
+        case "question":
+            content["experiment"]["question"] = HOSTILE
+        case "message":
+            failed["message"] = HOSTILE
+        case "transport":
+            done["transport"] = HOSTILE
+        case "flow":
+            done["facts"][HOSTILE] = HOSTILE
+        case "factor":
+            done["factors"] = {f"workload.{HOSTILE}": HOSTILE}
+        case "commit":
+            content["git"] = {"commit": HOSTILE, "dirty": False}
+    path.write_text(json.dumps(content))
+    text = build(directory).read_text()
+    assert "<script" not in text
+    assert Page(text).unbalanced == []
+    assert HOSTILE in " ".join(Page(text).words)
+
+
+def test_hostile_names_in_the_tables_are_text(tmp_path: Path) -> None:
+    flow = f"main/{HOSTILE}"
+    tables = {
+        "flows": [transfer(f"{flow}{n}", src="</text><script>", status="error") for n in (1, 2)],
+        "throughput": [delivery(f"{flow}{n}", t * SECOND, 5) for n in (1, 2) for t in (1, 2)],
+        "queues": [{"node": "s0", "port": HOSTILE, "t_ns": SECOND, "bytes": 5000, "max_bytes": 6000}],
+    }
+    view = tiny_view(tmp_path, tables, ideal_goodput_bps=100)
+    text = build(view.run.directory).read_text()
+    assert "<script" not in text
+    assert Page(text).unbalanced == []
+    assert "&lt;/text&gt;&lt;sc" in text, "the host is named under its mark, cut to what fits"
+
+
+@pytest.mark.parametrize("name", ["\x00\x1b[31m", "\ud800", "$x_1$", "%s {0} {{ x }}", "\u202e txt.exe"])
+def test_strange_characters_do_not_stop_the_report(tmp_path: Path, name: str) -> None:
+    directory = write_sample_run(tmp_path, Sample(transports=("rogue",), repetitions=1, seconds=1.0))
+    path = directory / "manifest.json"
+    content = json.loads(path.read_text())
+    content["experiment"]["title"] = name
+    content["cells"][0]["transport"] = name
+    path.write_text(json.dumps(content))
+    assert Page(build(directory).read_text(encoding="utf-8")).unbalanced == []
+
+
+def test_run_without_any_result_is_still_a_report(tmp_path: Path) -> None:
+    failed = cell(status="failed", failure_kind="timeout", message="no answer after 30 s")
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest([failed], status="partial")))
+    page = Page(build(tmp_path).read_text())
+    assert "No cell finished, so there is nothing to compare." in page.text
+    assert "no answer after 30 s" in page.text
+    assert page.text.count("is not drawn.") == len(FIGURES)
+    assert page.unbalanced == []
+
+
+def test_two_runs_on_one_page_do_not_clash(run: Path, tmp_path: Path) -> None:
+    other = write_sample_run(tmp_path / "other", Sample(repetitions=1, seconds=1.0))
+    text = build([run, other], tmp_path / "both.html").read_text()
+    page = Page(text)
+    counts = Counter(attributes["id"] for _, attributes in page.elements if "id" in attributes)
+    assert max(counts.values()) == 1
+    assert text.count(f'<p class="question">{QUESTION}</p>') == 2
+    assert page.text.count("Against what was published:") == 2
+    assert len(page.all("svg")) == 2 * DRAWN
+    assert_headings_descend(page)
+
+
+def test_each_claim_has_an_anchor_its_figure_and_its_command(html: str, page: Page) -> None:
+    identifiers = {attributes.get("id") or "" for _, attributes in page.elements}
+    claims = {name for name in identifiers if name.startswith("run1-claim-")}
+    assert "run1-claim-R-21-roce-failures" in claims
+    labels = [a.get("aria-label") or "" for a in page.all("a")]
+    for name in claims:
+        identifier = name.removeprefix("run1-claim-")
+        assert any(label.startswith(f"{identifier}: its ") for label in labels), name
+    assert "rogue run rogue-paper/figure-14a</code>" in html
+
+
+def test_what_was_not_run_is_one_line(html: str) -> None:
+    assert re.search(r"Of the other claims \d+ need hardware and \d+ were not run; claims.json says", html)
+    claims = html[html.index('id="run1-claims"') : html.index('id="run1-tables"')]
+    assert "Not run:" not in claims

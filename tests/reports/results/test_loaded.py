@@ -1,0 +1,65 @@
+"""A run in a notebook."""
+
+from pathlib import Path
+
+import pytest
+from helpers.sample_run import write_sample_run
+
+import rogue
+from rogue.reports.reading.load import Run
+from rogue.workloads.records import TABLES
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return write_sample_run(tmp_path / "run")
+
+
+def test_frames_have_all_cells_and_say_which(directory: Path) -> None:
+    run, plain = rogue.load(directory), Run(directory)
+    cells = run.manifest.cells
+    assert list(run.cells["cell"]) == [cell.id for cell in cells]
+    assert list(run.cells["status"]) == [cell.status.value for cell in cells]
+    flows = run.table("flows")
+    key = ["cell", "cell_transport", *(f"factor.{name}" for name in cells[0].factors), "cell_repetition"]
+    assert list(flows) == [*key, *TABLES["flows"].column_names()]
+    for cell, rows in flows.groupby("cell"):
+        frame = plain.table(str(cell), "flows")
+        assert frame is not None
+        assert list(rows["end_ns"].dropna()) == list(frame["end_ns"].dropna())
+    assert set(run.metrics["metric"]) >= {"aggregate_bps", "jain"}
+    assert set(run.metrics["unit"]) >= {"bps", "index"}
+
+
+def test_it_says_what_it_is(directory: Path) -> None:
+    run = rogue.load(str(directory))
+    assert repr(run).startswith(f"<run {run.manifest.run_id}: {len(run.manifest.cells)} cells; tables flows,")
+
+
+def test_a_table_without_rows_has_its_columns(directory: Path) -> None:
+    run = rogue.load(directory)
+    for path in directory.glob("cells/*/events.parquet"):
+        path.unlink()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", lambda *_args, **_named: None)
+        assert list(run.table("events")) == list(TABLES["events"].column_names())
+
+
+def test_an_unknown_table_names_those_that_there_are(directory: Path) -> None:
+    with pytest.raises(ValueError, match="table: got 'flow', expected one of flows, throughput, "):
+        rogue.load(directory).table("flow")
+
+
+def test_a_file_that_is_not_as_it_was_is_left_out_with_one_warning(directory: Path) -> None:
+    run = rogue.load(directory)
+    path = min(directory.glob("cells/*/flows.parquet"))
+    cell = path.parent.name
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.warns(UserWarning, match=f"{cell}/flows.parquet is not the file that the run wrote"):
+        assert cell not in set(run.table("flows")["cell"])
+    assert cell not in set(run.table("flows")["cell"]), "and the second time without a word"
+
+
+def test_what_is_no_run_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(rogue.ReportError, match="manifest"):
+        rogue.load(tmp_path)
