@@ -19,13 +19,12 @@ LISTS: Final = (
     "transports", "controls", "estimators", "workloads", "sizes", "topologies", "faults", "probes",
     "experiments", "measures", "formats", "figures", "runs",
 )  # fmt: skip
-TESTBEDS: Final = ("simulator", "kernel", "virtual")
 FIGURES: Final = (
     "factor_sweep", "two_factors", "bars", "throughput", "critical_path", "recovery", "completion_times",
     "group_slowdowns", "flow_shares", "flow_spread", "probe_latency", "queue_over_time",
     "queue_distribution", "queue_map", "cpu_load", "rtt_estimate", "rate_estimate", "window", "control",
 )  # fmt: skip
-"""These three lists are copies, for the modules that have them take long to import; a test compares them."""
+"""These two lists are copies, for the modules that have them take long to import; a test compares them."""
 
 
 def experiments(incomplete: str) -> list[str]:
@@ -43,7 +42,9 @@ def runs(incomplete: str) -> list[str]:
 
 def testbeds(incomplete: str) -> list[str]:
     """The simulator, a kernel, the virtual testbed, or the file of an inventory."""
-    return _beginning(incomplete, TESTBEDS) or _files(incomplete)
+    from rogue.harness.testbeds import known_testbeds
+
+    return _beginning(incomplete, known_testbeds()) or _files(incomplete)
 
 
 def lists(incomplete: str) -> list[str]:

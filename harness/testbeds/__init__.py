@@ -1,22 +1,46 @@
 """The places an experiment can run."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory_file import VIRTUAL, inventory_of, is_virtual
-from rogue.harness.testbeds.base import Testbed
-from rogue.harness.testbeds.kernel import KernelTestbed
-from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.workloads.spelling import meant
 
-TESTBEDS: Final[dict[str, type[Testbed]]] = {
-    "simulator": SimulatorTestbed,
-    "kernel": KernelTestbed,
+if TYPE_CHECKING:
+    from rogue.harness.testbeds.base import Testbed
+
+
+@dataclass(frozen=True, slots=True)
+class InFolder:
+    """A testbed in a folder beside this file, which is imported when somebody makes one."""
+
+    folder: str
+    kind: str
+    """Its class, as the folder's `__init__.py` names it."""
+
+    def __call__(self) -> "Testbed":
+        """Make one."""
+        testbed: Testbed = getattr(import_module(f"{__name__}.{self.folder}"), self.kind)()
+        return testbed
+
+
+TESTBEDS: Final[dict[str, "Callable[[], Testbed]"]] = {
+    "simulator": InFolder("simulator", "SimulatorTestbed"),
+    "kernel": InFolder("kernel", "KernelTestbed"),
 }
+"""Those that need no inventory; the command line completes their names."""
 
 
-def find_testbed(name: str, *, is_trusted: bool = False) -> Testbed:
+def known_testbeds() -> tuple[str, ...]:
+    """Every name that stands for a testbed and is no file."""
+    return (*TESTBEDS, VIRTUAL)
+
+
+def find_testbed(name: str, *, is_trusted: bool = False) -> "Testbed":
     """The testbed of that name: `simulator`, a virtual one that is up, or the nodes of an inventory.
 
     is_trusted: a person has said that the inventory may be a program.
@@ -24,7 +48,7 @@ def find_testbed(name: str, *, is_trusted: bool = False) -> Testbed:
     if name in TESTBEDS:
         return TESTBEDS[name]()
     if not is_virtual(name) and not Path(name).is_file():
-        known = [*TESTBEDS, VIRTUAL]
+        known = known_testbeds()
         expected = f"{', '.join(known)}, or the file of an inventory"
         raise UsageError(f"--testbed: got {name!r}, expected {expected}; {meant(name, known)}.")
     from rogue.harness.testbeds.ssh import SshTestbed

@@ -1,7 +1,7 @@
 """What all drivers share: carrying out what a connection asks for, and what their flows do alike then."""
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rogue.agent.core.actions import (
     PostSend,
@@ -23,10 +23,22 @@ from rogue.agent.drivers.peer_listener import PeerListener
 
 UNEXPLAINED = "queue pair error"
 """Why a queue pair failed of which only that is known."""
-RttSample = tuple[HostNs, int, int, int | None, float, int, bool, str, bool]
-"""(t_ns, wr_id, rtt_ns, base_rtt_ns, cwnd_packets, limiter_bps, accepted, reason, overruled)"""
 ControlSample = tuple[HostNs, dict[str, float]]
 """What a control believed after an RTT sample, by name."""
+
+
+class RttSample(NamedTuple):
+    """What the congestion control knew at one sample; the fields are columns of files, in this order."""
+
+    t_ns: HostNs
+    wr_id: int
+    rtt_ns: int
+    base_rtt_ns: int | None
+    cwnd_packets: float
+    limiter_bps: int
+    accepted: bool
+    reason: str
+    overruled: bool
 
 
 class Driver(Protocol):
@@ -153,14 +165,14 @@ class RecoveringFlow(PeerListener, ABC):
 def rtt_sample(action: Trace) -> RttSample:
     """What the congestion control knew at one sample, as a row."""
     base_rtt_ns = action.metrics.get("base_rtt_ns")
-    return (
-        action.t_ns,
-        action.wr_id,
-        round(action.rtt_ns),
-        None if base_rtt_ns is None else round(base_rtt_ns),
-        action.metrics["cwnd_packets"],
-        action.limiter_bps,
-        action.reason == SampleVerdict.ACCEPTED.value,
-        action.reason,
-        action.is_overruled,
+    return RttSample(
+        t_ns=action.t_ns,
+        wr_id=action.wr_id,
+        rtt_ns=round(action.rtt_ns),
+        base_rtt_ns=None if base_rtt_ns is None else round(base_rtt_ns),
+        cwnd_packets=action.metrics["cwnd_packets"],
+        limiter_bps=action.limiter_bps,
+        accepted=action.reason == SampleVerdict.ACCEPTED.value,
+        reason=action.reason,
+        overruled=action.is_overruled,
     )

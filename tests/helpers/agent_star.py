@@ -112,10 +112,10 @@ class AgentStar:
         rows = zip(*(column.tolist() for column in self.simulation.oracle_table().values()), strict=True)
         truth_ns = {(qp_num, wr_id): (end_ps - left_ps) / 1000 for qp_num, wr_id, left_ps, end_ps in rows}
         errors_ns = [
-            rtt_ns - truth_ns[queue_pair.qp_num, wr_id]
+            sample.rtt_ns - truth_ns[queue_pair.qp_num, sample.wr_id]
             for queue_pair, flow in self.flows
-            for _, wr_id, rtt_ns, _, _, _, is_accepted, _, _ in flow.rtt_samples
-            if is_accepted
+            for sample in flow.rtt_samples
+            if sample.accepted
         ]
         return float(median(errors_ns))
 

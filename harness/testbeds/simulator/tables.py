@@ -80,16 +80,15 @@ class Samples:
     """RTT samples of one flow, as arrays; a missing value is NaN."""
 
     def __init__(self, rows: Sequence[RttSample]) -> None:
-        columns = list(zip(*rows, strict=True)) or [()] * 9
-        self.t_ns = np.array(columns[0], np.int64)
-        self.wr_id = np.array(columns[1], np.int64)
-        self.rtt_ns = np.array(columns[2], np.int64)
-        self.base_rtt_ns = np.array(columns[3], np.float64)
-        self.cwnd_packets = np.array(columns[4], np.float64)
-        self.limiter_bps = np.array(columns[5], np.float64)
-        self.accepted = np.array(columns[6], np.bool_)
-        self.reason = np.array(columns[7], np.object_)
-        self.overruled = np.array(columns[8], np.bool_)
+        self.t_ns = np.array([row.t_ns for row in rows], np.int64)
+        self.wr_id = np.array([row.wr_id for row in rows], np.int64)
+        self.rtt_ns = np.array([row.rtt_ns for row in rows], np.int64)
+        self.base_rtt_ns = np.array([row.base_rtt_ns for row in rows], np.float64)
+        self.cwnd_packets = np.array([row.cwnd_packets for row in rows], np.float64)
+        self.limiter_bps = np.array([row.limiter_bps for row in rows], np.float64)
+        self.accepted = np.array([row.accepted for row in rows], np.bool_)
+        self.reason = np.array([row.reason for row in rows], np.object_)
+        self.overruled = np.array([row.overruled for row in rows], np.bool_)
 
 
 def throughput_table(

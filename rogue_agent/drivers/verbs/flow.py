@@ -20,24 +20,14 @@ from rogue.agent.core.wire import framing_named
 from rogue.agent.drivers.limiters.base import RateLimiter
 from rogue.agent.drivers.meter import ThroughputMeter
 from rogue.agent.drivers.spool import Table
-from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, drain, rtt_sample
+from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, RttSample, drain, rtt_sample
 from rogue.agent.drivers.transfers import TransferLog
 from rogue.agent.drivers.turn import Lender, Turn
 from rogue.agent.drivers.verbs.clock import Clocks
 from rogue.agent.drivers.verbs.endpoint import Endpoint
 from rogue.agent.drivers.verbs.queue_pair import RemoteMemory
 
-RTT_COLUMNS = (
-    "t_ns",
-    "wr_id",
-    "rtt_ns",
-    "base_rtt_ns",
-    "cwnd_packets",
-    "limiter_bps",
-    "accepted",
-    "reason",
-    "overruled",
-)
+RTT_COLUMNS = RttSample._fields
 CONTROL_COLUMNS = ("t_ns", "name", "value")
 EVENT_COLUMNS = ("t_ns", "event", "detail")
 _WIRE = framing_named("rocev2")
@@ -314,9 +304,8 @@ class VerbsFlow(RecoveringFlow):
     def trace(self, action: Trace) -> None:
         """Write one RTT sample as a row, and what the control believes after it."""
         sample = rtt_sample(action)
-        _, _, _, _, cwnd_packets, _, is_accepted, _, _ = sample
-        if is_accepted and action.rtt_ns > 0:
-            throughput_bps = cwnd_packets * self._shape.mtu_bytes * 8e9 / action.rtt_ns
+        if sample.accepted and action.rtt_ns > 0:
+            throughput_bps = sample.cwnd_packets * self._shape.mtu_bytes * 8e9 / action.rtt_ns
             self._records.meter.estimate(action.t_ns, throughput_bps)
         if self._records.rtt is not None:
             self._records.rtt.row(*sample)

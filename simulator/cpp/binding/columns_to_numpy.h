@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "results/columns.h"
+#include "base/columns.h"
 
 namespace simulator {
 

@@ -24,6 +24,7 @@
 #include "protocol/fault.h"
 #include "protocol/framing.h"
 #include "protocol/pause_state.h"
+#include "protocol/queue_pair.h"
 #include "results/packet_log.h"
 #include "results/wait.h"
 

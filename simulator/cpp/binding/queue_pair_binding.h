@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "binding/part_of_engine.h"
 #include "protocol/psn.h"
+#include "protocol/queue_pair.h"
 #include "protocol/verb_ring.h"
 
 namespace simulator {

@@ -16,7 +16,7 @@
 
 #include "binding/bound_engine.h"
 #include "binding/parameter_list.h"
-#include "reliability/registry.h"
+#include "catalogue/reliabilities.h"
 
 namespace simulator {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "reliability/registry.h"
+#include "catalogue/reliabilities.h"
 #include "tcp/requester.h"
 
 namespace simulator {

@@ -12,6 +12,7 @@
 #include "protocol/limiter.h"
 #include "protocol/nic_clock.h"
 #include "protocol/pci_delay.h"
+#include "protocol/queue_pair.h"
 #include "protocol/rc_requester.h"
 #include "protocol/rc_responder.h"
 #include "protocol/response_queue.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "catalogue/reliabilities.h"
 #include "engine/departures.h"
-#include "reliability/registry.h"
 #include "reliability/verbs_allowed.h"
 
 namespace simulator {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/columns.h"
 #include "base/random_stream.h"
 #include "base/units.h"
 #include "protocol/packet_kind.h"
 #include "protocol/verb_ring.h"
-#include "results/columns.h"
 
 namespace simulator {
 

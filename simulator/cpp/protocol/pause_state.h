@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdint>
 
+#include "base/columns.h"
 #include "base/units.h"
 #include "protocol/priorities.h"
-#include "results/columns.h"
 
 namespace simulator {
 

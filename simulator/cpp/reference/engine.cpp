@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "protocol/queue_pair.h"
 #include "protocol/route_end.h"
 
 namespace simulator::reference {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cc/registry.h"
+#include "protocol/queue_pair.h"
 #include "reference/engine.h"
 
 namespace simulator::reference {

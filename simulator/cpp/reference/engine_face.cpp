@@ -1,6 +1,7 @@
 // Set-up, host software, timers and results of the eager engine.
 #include <algorithm>
 
+#include "protocol/queue_pair.h"
 #include "reference/engine.h"
 #include "reliability/verbs_allowed.h"
 

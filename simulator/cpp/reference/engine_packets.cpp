@@ -1,4 +1,5 @@
 // Packets that somebody wants to look at, of the eager engine.
+#include "protocol/queue_pair.h"
 #include "reference/engine.h"
 
 namespace simulator::reference {

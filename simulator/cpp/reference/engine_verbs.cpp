@@ -1,6 +1,7 @@
 // READs, messages and unreliable connections of the eager engine.
 #include <algorithm>
 
+#include "protocol/queue_pair.h"
 #include "reference/engine.h"
 
 namespace simulator::reference {

@@ -1,44 +1,14 @@
-// Ways to repair losses other than the usual go-back-N, by name. A new one is a header and its name here.
+// Ways of RDMA's NICs to repair losses other than the usual go-back-N. A new one is a header and its name here.
 #pragma once
 
 #include <array>
-#include <string>
-#include <string_view>
 
-#include "base/check.h"
-#include "cc/parameters.h"
 #include "reliability/go_back_n.h"
 #include "reliability/irn.h"
-#include "reliability/kind.h"
-#include "tcp/registry.h"
 
 namespace simulator {
 
 inline constexpr std::array kRepairs = {kIrn,         kIrnGbn,          kGoBackN,     kGoBack0,
                                         kGoBackNHpcc, kGoBackNConweave, kGoBackNHtsim};
-
-// Calls `visit(kind)` for every kind that there is.
-template <class Visit>
-void for_each_reliability(Visit&& visit) {
-  for (const ReliabilityKind& kind : kRepairs) visit(kind);
-  for (const ReliabilityKind& kind : kTcps) visit(kind);
-}
-
-inline const ReliabilityKind& reliability_named(std::string_view name) {
-  const ReliabilityKind* found = nullptr;
-  std::string known;
-  for_each_reliability([&](const ReliabilityKind& kind) {
-    if (kind.name == name) found = &kind;
-    known += (known.empty() ? "" : ", ") + std::string(kind.name);
-  });
-  if (found != nullptr) return *found;
-  throw SimulationError("expected a reliability named " + known + ", got " + std::string(name));
-}
-
-inline Reliability create_reliability(std::string_view name, const ParameterValues& given,
-                                      std::uint32_t mtu_bytes) {
-  const ReliabilityKind& kind = reliability_named(name);
-  return kind.create(checked(kind.name, kind.parameters, given), mtu_bytes);
-}
 
 }  // namespace simulator

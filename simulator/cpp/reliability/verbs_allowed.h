@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/check.h"
+#include "protocol/queue_pair.h"
 #include "protocol/verb_ring.h"
-#include "results/records.h"
 
 namespace simulator {
 

@@ -9,12 +9,12 @@
 #include <tuple>
 #include <vector>
 
+#include "base/columns.h"
 #include "base/fields.h"
 #include "base/units.h"
 #include "protocol/packet_kind.h"
 #include "protocol/pause_state.h"
 #include "reliability/acknowledgement.h"
-#include "results/columns.h"
 
 namespace simulator {
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
+#include "base/columns.h"
 #include "base/random_stream.h"
 #include "protocol/pause_state.h"
 #include "protocol/rc_requester.h"
-#include "results/columns.h"
 #include "results/packet_log.h"
 
 namespace simulator {

@@ -19,20 +19,6 @@ constexpr std::string_view name_of(QueuePairState state) {
   return state == QueuePairState::kError ? "ERR (6)" : "RTS (3)";
 }
 
-// Numbers 0 and 1 belong to the special queue pairs of InfiniBand.
-constexpr std::uint32_t queue_pair_number(std::uint32_t qp) {
-  return qp + 2;
-}
-
-// Datagram queue pairs have numbers of their own, in the upper half of 24 bits.
-constexpr std::uint32_t datagram_queue_pair_number(std::uint32_t qp) {
-  return (1U << 23) + qp;
-}
-
-inline std::string queue_pair_name(std::uint32_t qp) {
-  return "queue pair " + std::to_string(queue_pair_number(qp));
-}
-
 struct QueuePairFigures {
   QueuePairState state;
   Bytes retransmitted;

@@ -106,7 +106,7 @@ def test_a_read_is_paced_at_the_peer_and_fills_the_link() -> None:
     (record,) = flow.transfers
     assert record.end_ns is not None
     assert SIZE_BYTES * 8e9 / record.end_ns > 0.85 * LINE_RATE_BPS * 1024 / 1106
-    accepted = [rtt_ns for _, _, rtt_ns, _, _, _, is_accepted, _, _ in flow.rtt_samples if is_accepted]
+    accepted = [sample.rtt_ns for sample in flow.rtt_samples if sample.accepted]
     assert accepted
     assert all(abs(rtt_ns - 2 * DELAY_NS) < 2000 for rtt_ns in accepted), "two delays, to one packet gap"
 
@@ -128,7 +128,7 @@ def test_uc_moves_what_is_not_lost_and_reports_it_as_sent() -> None:
 def test_uc_estimates_are_free_of_the_librarys_time() -> None:
     flow = flow_over(network := FakeNetwork(), Schedule(SIZE_BYTES, HostNs(0)), "rogue-uc")
     network.run_until(SECOND_NS)
-    accepted = [rtt_ns for _, _, rtt_ns, _, _, _, is_accepted, _, _ in flow.rtt_samples if is_accepted]
+    accepted = [sample.rtt_ns for sample in flow.rtt_samples if sample.accepted]
     assert accepted
     assert all(abs(rtt_ns - 2 * DELAY_NS) < 2000 for rtt_ns in accepted)
 
@@ -156,7 +156,7 @@ def test_the_oracle_is_asked_by_the_estimator_of_its_name_only(transport: str) -
     flow = flow_over(network := FakeNetwork(), schedule, transport, estimator="nic_tx_stamp")
     network.run_until(SECOND_NS)
     acknowledgement_ns = 102 * 8 / 10 if transport == "rogue-uc" else 0
-    accepted = [rtt_ns for _, _, rtt_ns, _, _, _, is_accepted, _, _ in flow.rtt_samples if is_accepted]
+    accepted = [sample.rtt_ns for sample in flow.rtt_samples if sample.accepted]
     assert accepted
     assert all(abs(rtt_ns - 2 * DELAY_NS - acknowledgement_ns) <= 5 for rtt_ns in accepted)
 
@@ -176,7 +176,7 @@ def test_noise_comes_from_the_stream_that_is_passed_in() -> None:
     )
     flow.start()
     network.run_until(SECOND_NS)
-    rtts_ns = [sample[2] for sample in flow.rtt_samples]
+    rtts_ns = [sample.rtt_ns for sample in flow.rtt_samples]
     assert all(
         abs(rtt_ns - 2 * DELAY_NS - noise_ns) < 2000
         for rtt_ns, noise_ns in zip(rtts_ns, [0, 20_000] * 999, strict=False)

@@ -186,5 +186,5 @@ def test_a_sample_is_a_row_of_whole_nanoseconds() -> None:
     accepted = Trace(HostNs(7), 3, 61_000.6, 2_000_000_000, SampleVerdict.ACCEPTED.value, known, True)
     assert rtt_sample(accepted) == (7, 3, 61_001, 50_000, 10.5, 2_000_000_000, True, "accepted", True)
     first = accepted._replace(reason=SampleVerdict.HOLD_OFF.value, metrics={"cwnd_packets": 10.0})
-    assert rtt_sample(first)[3] is None
-    assert not rtt_sample(first)[6]
+    assert rtt_sample(first).base_rtt_ns is None
+    assert not rtt_sample(first).accepted

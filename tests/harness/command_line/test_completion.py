@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.fake_testbed import FakeTestbed
 
 from rogue.harness.command_line import completion
 from rogue.harness.commands.experiments import DIRECTORY
@@ -109,12 +110,24 @@ def test_a_file_that_would_be_an_option_is_not_offered(
 
 def test_names_are_those_of_the_modules_that_take_long_to_import() -> None:
     assert (*LISTS, "runs") == completion.LISTS
-    assert (*TESTBEDS, VIRTUAL) == completion.TESTBEDS
     assert tuple(FIGURES) == completion.FIGURES
     assert completion.EXPERIMENTS == DIRECTORY
 
 
-def test_nothing_heavy_is_imported_for_a_name() -> None:
-    code = "import sys, rogue.harness.cli; print(*{'numpy', 'pandas', 'pydantic', 'yaml'} & {*sys.modules})"
+def test_a_testbed_is_offered_once_it_is_in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert completion.testbeds("") == [*TESTBEDS, VIRTUAL]
+    monkeypatch.setitem(TESTBEDS, "emulator", FakeTestbed)
+    assert completion.testbeds("em") == ["emulator"]
+
+
+@pytest.mark.parametrize(
+    "asked", ["", "; completion.experiments('')", "; completion.testbeds('')", "; completion.runs('')"]
+)
+def test_nothing_heavy_is_imported_for_a_name(asked: str) -> None:
+    heavy = {"numpy", "pandas", "pydantic", "yaml"}
+    code = (
+        f"import sys, rogue.harness.cli; from rogue.harness.command_line import completion{asked};"
+        f"print(*{heavy} & {{*sys.modules}})"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

@@ -1,6 +1,7 @@
 """What every testbed must keep: new ones are picked up by themselves."""
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,22 +13,23 @@ from rogue.harness.errors import UsageError
 from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds import TESTBEDS, find_testbed
 from rogue.harness.testbeds.base import Testbed
-from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.workloads.transports import BASES
 
-EVERY = [*TESTBEDS.values(), FakeTestbed]
+EVERY: list[Callable[[], Testbed]] = [*TESTBEDS.values(), FakeTestbed]
+BUILT: dict[Callable[[], Testbed], Callable[[], Testbed]] = {TESTBEDS["kernel"]: built_testbed}
+"""What takes minutes to build is not built for a test."""
 RUN_HERE = [
-    pytest.param(kind, marks=[pytest.mark.needs("kernel")] if kind is KernelTestbed else []) for kind in EVERY
+    pytest.param(kind, marks=[pytest.mark.needs("kernel")] if kind in BUILT else []) for kind in EVERY
 ]
 
 
-def made(kind: type[Testbed]) -> Testbed:
-    """A testbed that can run cells here; what takes minutes to build is not built for a test."""
-    return built_testbed() if kind is KernelTestbed else kind()
+def made(kind: Callable[[], Testbed]) -> Testbed:
+    """A testbed that can run cells here."""
+    return BUILT.get(kind, kind)()
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_it_can_be_sent_to_another_process(kind: type[Testbed]) -> None:
+def test_it_can_be_sent_to_another_process(kind: Callable[[], Testbed]) -> None:
     assert pickle.loads(pickle.dumps(kind())).name == kind().name
 
 
@@ -39,7 +41,7 @@ def test_registry_key_is_its_name(name: str) -> None:
 @pytest.mark.parametrize("transport", BASES)
 @pytest.mark.parametrize("kind", EVERY)
 def test_it_says_of_every_transport_whether_it_can(
-    kind: type[Testbed], transport: str, tmp_path: Path
+    kind: Callable[[], Testbed], transport: str, tmp_path: Path
 ) -> None:
     cell = cell_of(tmp_path, f"transports=[{transport}]")
     reason = kind().unsupported(cell)
@@ -49,7 +51,7 @@ def test_it_says_of_every_transport_whether_it_can(
 
 
 @pytest.mark.parametrize("kind", RUN_HERE)
-def test_its_results_follow_the_schema(kind: type[Testbed], tmp_path: Path) -> None:
+def test_its_results_follow_the_schema(kind: Callable[[], Testbed], tmp_path: Path) -> None:
     fractions: list[float] = []
     result = made(kind).run(cell_of(tmp_path), fractions.append)
     assert result.failure is None
@@ -60,7 +62,7 @@ def test_its_results_follow_the_schema(kind: type[Testbed], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("kind", RUN_HERE[:-1])
-def test_every_measure_is_there_or_has_a_reason(kind: type[Testbed], tmp_path: Path) -> None:
+def test_every_measure_is_there_or_has_a_reason(kind: Callable[[], Testbed], tmp_path: Path) -> None:
     result = made(kind).run(cell_of(tmp_path), lambda _fraction: None)
     assert set(result.tables) | set(result.not_measured) >= {
         "flows", "counters", "throughput", "latency", "queues", "pauses", "cpu", "rtt",

@@ -115,7 +115,7 @@ def test_bottleneck_is_the_longest_queue_inside_the_window(tmp_path: Path) -> No
     assert view.bottleneck_queue["t_ns"].tolist() == [SECOND, 2 * SECOND]
 
 
-def test_the_testbed_names_the_bottleneck(tmp_path: Path) -> None:
+def test_the_known_testbeds_the_bottleneck(tmp_path: Path) -> None:
     queues = [
         {"node": "s0", "port": port, "priority": priority, "t_ns": SECOND, "bytes": size_bytes}
         for port, priority, size_bytes in (("s0->h0", 0, 900), ("s0->h2", 0, 10), ("s0->h2", 3, 20))
