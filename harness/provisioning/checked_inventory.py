@@ -13,6 +13,8 @@ _META: Final = "_meta"
 _ALL: Final = "all"
 _VAULT: Final = "__ansible_vault"
 """How `ansible-inventory` writes a value that Ansible Vault has encrypted."""
+_UNSAFE: Final = "__ansible_unsafe"
+"""How it writes a text in which no template is looked for; none that has one gets here."""
 
 
 class _Encrypted(str):
@@ -52,7 +54,7 @@ def text_for_ansible(listed: Mapping[str, Any]) -> str:
     return yaml.dump(
         {
             _ALL: {
-                "hosts": {name: _with_encrypted(variables.get(name, {})) for name in hosts},
+                "hosts": {name: _as_ansible_had_it(variables.get(name, {})) for name in hosts},
                 "children": {name: {"hosts": {each: {} for each in own}} for name, own in groups.items()},
             }
         },
@@ -69,9 +71,11 @@ def _members(listed: Mapping[str, Any], group: str) -> Iterator[str]:
         yield from _members(listed, child)
 
 
-def _with_encrypted(value: object) -> object:
+def _as_ansible_had_it(value: object) -> object:
     if isinstance(value, Mapping):
         if value.keys() == {_VAULT}:
             return _Encrypted(value[_VAULT])
-        return {key: _with_encrypted(each) for key, each in value.items()}
-    return [_with_encrypted(each) for each in value] if isinstance(value, list) else value
+        if value.keys() == {_UNSAFE}:
+            return value[_UNSAFE]
+        return {key: _as_ansible_had_it(each) for key, each in value.items()}
+    return [_as_ansible_had_it(each) for each in value] if isinstance(value, list) else value

@@ -76,7 +76,7 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
     with _private_directory() as directory, _stopping() as must_stop:
         environment = _environment(directory)
         inventory = directory / "inventory.yaml"
-        inventory.write_text(order.inventory)
+        inventory.write_text(order.inventory, encoding="utf-8")
         tasks = count_tasks(order.playbook, inventory, environment)
         order.log.parent.mkdir(parents=True, exist_ok=True)
         with order.log.open("w") as log, TaskDisplay(order.title, tasks, console) as display:

@@ -51,6 +51,21 @@ def test_ansible_reads_the_same_hosts_groups_and_variables(tmp_path: Path) -> No
     }
 
 
+def test_a_text_without_templates_is_a_text() -> None:
+    listed = {
+        "_meta": {"hostvars": {"h0": {"note": [{"__ansible_unsafe": "ü {x}"}]}}},
+        "hosts": {"hosts": ["h0"]},
+    }
+    assert yaml.safe_load(text_for_ansible(listed))["all"]["hosts"] == {"h0": {"note": ["ü {x}"]}}
+
+
+def test_names_that_yaml_takes_for_something_else_stay_names(tmp_path: Path) -> None:
+    names = ["on", "1e3", "0x10", "null", "~", "2026-11-24", "007", "a: b", "- x"]
+    listed = {"_meta": {"hostvars": {name: {name: name} for name in names}}, "ungrouped": {"hosts": names}}
+    read = as_ansible_reads(text_for_ansible(listed), tmp_path)
+    assert read["_meta"]["hostvars"] == {name: {name: name} for name in names}
+
+
 @pytest.mark.parametrize("name", ["ansible_limit", "inventory_dir", "ansible_forks", "group_names"])
 def test_what_ansible_does_not_list_does_not_reach_a_playbook(name: str, tmp_path: Path) -> None:
     file = write_inventory(tmp_path)
