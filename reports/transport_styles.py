@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
+from rogue.workloads.transports import NIC_CONTROLS
+
 
 @dataclass(frozen=True, slots=True)
 class TransportStyle:
@@ -86,11 +88,7 @@ _WORDS: Final = {
     "irn-gbn": "IRN, go-back-N,",
     "irn-nobdp": "IRN without cap",
     "pfc": "PFC",
-    "dcqcn": "DCQCN",
-    "timely": "TIMELY",
-    "timely-patched": "patched TIMELY",
-    "rocc": "RoCC",
-    "hpcc": "HPCC",
+    **{name: control.title or name for name, control in NIC_CONTROLS.items()},
 }
 
 

@@ -56,6 +56,12 @@ class ControlFeature:
     """Switches write into packets what they hold, for which all packets of the network have room."""
     made_as: str | None = None
     """What is said of one that is a plug-in's: in Python, or compiled."""
+    title: str | None = None
+    """What people call it, for figures; None: the word itself."""
+    wants_marks: bool = False
+    """Switches mark packets for it."""
+    wants_fair_rates: bool = False
+    """Switches work out rates and tell them to senders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +107,17 @@ class TransportName:
 
 
 NIC_CONTROLS: Final[dict[str, ControlFeature]] = {
-    "dcqcn": ControlFeature("DCQCN in the NIC, marking in the switches"),
-    "timely": ControlFeature("TIMELY in the NIC"),
-    "timely-patched": ControlFeature("TIMELY with its published repair, in the NIC"),
-    "rocc": ControlFeature("RoCC: the switch computes a rate, the NIC obeys"),
-    "hpcc": ControlFeature("HPCC: telemetry in the packets, window in the NIC", wants_telemetry=True),
+    "dcqcn": ControlFeature("DCQCN in the NIC, marking in the switches", title="DCQCN", wants_marks=True),
+    "timely": ControlFeature("TIMELY in the NIC", title="TIMELY"),
+    "timely-patched": ControlFeature("TIMELY with its published repair, in the NIC", title="patched TIMELY"),
+    "rocc": ControlFeature(
+        "RoCC: the switch computes a rate, the NIC obeys", title="RoCC", wants_fair_rates=True
+    ),
+    "hpcc": ControlFeature(
+        "HPCC: telemetry in the packets, window in the NIC", wants_telemetry=True, title="HPCC"
+    ),
 }
+"""Controls of the engine, each by its name in `simulator/cpp/cc/registry.h`; plug-ins add to them."""
 FEATURES: Final[dict[str, str]] = {
     "pfc": "priority flow control on every link",
     **{name: control.meaning for name, control in NIC_CONTROLS.items()},

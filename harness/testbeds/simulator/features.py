@@ -23,7 +23,7 @@ from rogue.simulator import (
     Reliability,
     with_telemetry,
 )
-from rogue.workloads.transports import TransportName
+from rogue.workloads.transports import NIC_CONTROLS, ControlFeature, TransportName
 
 DCQCN_MARKING: Final = Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01)
 """Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay", CoNEXT 2016, table 1."""
@@ -64,13 +64,15 @@ class Feature:
         return rules + (FAIR_RATE_PARAMETERS if self.has_fair_rates else ())
 
 
+def control_feature(name: str, control: ControlFeature) -> Feature:
+    """Return what a control of NICs asks of NICs and switches."""
+    marking = DCQCN_MARKING if control.wants_marks else None
+    return Feature(control=name, marking=marking, has_fair_rates=control.wants_fair_rates)
+
+
 FEATURES: Final[dict[str, Feature]] = {
     "pfc": Feature(has_pauses=True),
-    "dcqcn": Feature(control="dcqcn", marking=DCQCN_MARKING),
-    "timely": Feature(control="timely"),
-    "timely-patched": Feature(control="timely-patched"),
-    "rocc": Feature(control="rocc", has_fair_rates=True),
-    "hpcc": Feature(control="hpcc"),
+    **{name: control_feature(name, control) for name, control in NIC_CONTROLS.items()},
 }
 """What may be added to transports, where they take it at all."""
 BASES: Final[dict[str, Feature]] = {

@@ -5,7 +5,7 @@ from typing import Final
 
 from rogue.harness.plugins.contract import CONTRACTS
 from rogue.harness.testbeds.simulator.control_contract import nic_control_faults
-from rogue.harness.testbeds.simulator.features import DCQCN_MARKING, FEATURES, Feature
+from rogue.harness.testbeds.simulator.features import FEATURES, control_feature
 from rogue.simulator import CONTROLS, CompiledKind, ControlKind, ControlParameter, PrototypeControl
 from rogue.workloads.printable import printable
 from rogue.workloads.registration import add_parts, check_class
@@ -69,15 +69,17 @@ def _add(kind: ControlKind, control: type[PrototypeControl] | CompiledKind, made
         if not each.minimum <= each.value <= each.maximum:
             expected = "ControlParameter(name, value, minimum, maximum, meaning) with its value in between"
             raise ValueError(f"{each!r} as a parameter of {kind.name}, expected {expected}")
-    feature = Feature(
-        control=kind.name,
-        marking=DCQCN_MARKING if control.wants_marks else None,
-        has_fair_rates=control.wants_feedback,
+    feature = ControlFeature(
+        kind.meaning,
+        kind.wants_telemetry,
+        made_as,
+        wants_marks=control.wants_marks,
+        wants_fair_rates=control.wants_feedback,
     )
     parts = (
         (CONTROLS, kind),
-        (FEATURES, feature),
-        (NIC_CONTROLS, ControlFeature(kind.meaning, kind.wants_telemetry, made_as)),
+        (FEATURES, control_feature(kind.name, feature)),
+        (NIC_CONTROLS, feature),
         (WORDS, kind.meaning),
     )
     add_parts(KIND, kind.name, parts)
