@@ -12,6 +12,7 @@ COUNT ?= 300
 PACKAGE ?= rogue.agent.core
 unexport PYTHONDONTWRITEBYTECODE  # tests start a thousand interpreters, each would compile everything
 ENGINE_SOURCES := CMakeLists.txt pyproject.toml simulator/CMakeLists.txt $(shell find simulator/cpp -type f)
+PACKAGES := $(shell find -L src -name __init__.py)  # an editable install has a map of modules and packages
 COMPILED := $(shell find simulator/cpp simulator/include tests/data/plugins -name '*.h' -o -name '*.cpp')
 FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
 CODE := harness playbooks workloads src/rogue rogue_agent reports remote simulator virtual profile.py tests benchmarks scripts
@@ -26,7 +27,7 @@ help: ## print the targets
 $(VENV)/.dependencies: requirements/lock.txt
 	@sh scripts/setup.sh dependencies $(VENV)
 
-$(VENV)/.engine: $(VENV)/.dependencies $(ENGINE_SOURCES)
+$(VENV)/.engine: $(VENV)/.dependencies $(ENGINE_SOURCES) $(PACKAGES)
 	@sh scripts/setup.sh engine $(VENV)
 
 setup: $(VENV)/.engine ## create .venv and build the engine (every other target does this by itself)
