@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -34,6 +35,8 @@ from rogue.workloads.shipped import shipped
 _HARDWARE: Final = "hardware_switches"
 _GROUPS: Final = ("hosts", "switch", _HARDWARE)
 _TIME_LIMIT_S: Final = 60.0
+_MEMORY_LIMIT_BYTES: Final = 1 << 30
+"""Of address space, for Ansible while it reads: a file of a kilobyte can hold a billion values by aliases."""
 _COMPLAINT_MAX: Final = 500
 """Letters of what Ansible says."""
 _SETTINGS: Final = shipped("playbooks") / "ansible.cfg"
@@ -255,17 +258,23 @@ def _listed(path: Path, *, runs: bool) -> dict[str, Any]:
     environment |= {"ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini" if runs else "yaml,ini"}
     # Ansible reads `group_vars` beside a link; those that count stand beside the file.
     command = [str(program), "--inventory", str(path.resolve()), "--list"]
-    try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=_TIME_LIMIT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        expected = f"one that Ansible reads within {_TIME_LIMIT_S:.0f} s"
-        got = "one that takes longer"
-        raise UsageError(f"inventory {path}: got {got}, expected {expected}; shorten it.") from None
-    if done.returncode != 0:
-        raise UsageError(f"inventory {path}: Ansible cannot read it: {_complaint(done.stderr)}")
-    listed = json.loads(done.stdout)
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as reading:
+        resource.prlimit(reading.pid, resource.RLIMIT_AS, (_MEMORY_LIMIT_BYTES, _MEMORY_LIMIT_BYTES))
+        try:
+            said, complaint = reading.communicate(timeout=_TIME_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            reading.kill()
+            expected = f"one that Ansible reads within {_TIME_LIMIT_S:.0f} s"
+            got = "one that takes longer"
+            raise UsageError(f"inventory {path}: got {got}, expected {expected}; shorten it.") from None
+        except BaseException:
+            reading.kill()
+            raise
+    if reading.returncode != 0:
+        raise UsageError(f"inventory {path}: Ansible cannot read it: {_complaint(complaint)}")
+    listed = json.loads(said)
     assert isinstance(listed, dict)
     return listed
 
