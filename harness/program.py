@@ -1,6 +1,5 @@
 """The words with which a person can call this program again."""
 
-import os
 import shlex
 import shutil
 import sys
@@ -27,7 +26,8 @@ def _quoted(word: str) -> str:
 
 def _escaped(letter: str) -> str:
     """Return the bytes of a letter as octal numbers, of which none is longer than three digits."""
-    return "".join(f"\\{byte:03o}" for byte in os.fsencode(letter))
+    half_of_a_pair = "surrogateescape" if "\udc80" <= letter <= "\udcff" else "surrogatepass"
+    return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", half_of_a_pair))
 
 
 def _program() -> str:

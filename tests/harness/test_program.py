@@ -40,6 +40,10 @@ def test_no_word_begins_a_line_or_steers_a_terminal(environment: Path, word: str
     assert shown.stdout == os.fsencode(word)
 
 
+def test_half_of_a_pair_of_letters_is_a_word_too(environment: Path) -> None:
+    assert call_again("\ud800").endswith(r" $'\355\240\200'")
+
+
 def test_from_elsewhere_the_whole_path_is_given(
     environment: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -21,6 +21,8 @@ def test_what_begins_like_a_formula_has_an_apostrophe(text: str) -> None:
         ("x;=cmd", "x;'=cmd"),
         ("a;-1;@b", "a;'-1;'@b"),
         ("a\t=1", "a\t'=1"),
+        ('a;"=1"', 'a;\'"=1"'),
+        ("a; =1", "a;' =1"),
         ("\t=1", "'\t'=1"),
         ("=a;=b", "'=a;'=b"),
     ],
