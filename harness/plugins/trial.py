@@ -6,22 +6,22 @@ are read up to a limit of time and of length, and nothing is unpickled here.
 
 import multiprocessing
 import os
-import select
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass, field
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.loading import LoadedPlugin, load_plugins, loaded_plugins
 from rogue.harness.plugins.source import PluginSource
 from rogue.start_up import safe_path
+from rogue.workloads.printable import printable
 
 LIMIT_S: Final = 600.0
 """What is shipped takes seconds."""
@@ -41,8 +41,8 @@ _loaded_elsewhere: Final[set[tuple[str, bool]]] = set()
 class Verdict:
     """What a plug-in registers, and what is wrong with it."""
 
-    adds: tuple[str, ...]
-    faults: tuple[str, ...]
+    adds: tuple[Annotated[str, Field(pattern=r"^[a-z_]+ \S+$"), AfterValidator(printable)], ...]
+    faults: tuple[Annotated[str, AfterValidator(printable)], ...]
 
 
 _VERDICT: Final = TypeAdapter(Verdict | tuple[Problem, ...])
@@ -59,15 +59,18 @@ class _Child:
 
     process: BaseProcess
     pipe: Connection
+    handle: int
+    """Of the process itself: what it has started may keep its pipe open for longer."""
     said: bytearray = field(default_factory=bytearray)
 
     def line(self, limit_s: float) -> bytes:
         """Return its next line; _SilentError if none comes within the limit."""
         until = time.monotonic() + limit_s
         while b"\n" not in self.said:
-            if not self.pipe.poll(max(0.0, until - time.monotonic())):
+            ready = wait([self.pipe, self.handle], max(0.0, until - time.monotonic()))
+            if not ready:
                 raise TimeoutError
-            piece = os.read(self.pipe.fileno(), _PIECE_BYTES)
+            piece = os.read(self.pipe.fileno(), _PIECE_BYTES) if self.pipe in ready else b""
             if not piece:
                 raise _SilentError(self._end())
             self.said += piece
@@ -79,12 +82,7 @@ class _Child:
 
     def _end(self) -> str:
         """How it ended.  `join` would wait without limit: it asks a pipe that the process may have closed."""
-        assert self.process.pid is not None
-        handle = os.pidfd_open(self.process.pid)
-        try:
-            select.select([handle], [], [], END_LIMIT_S)
-        finally:
-            os.close(handle)
+        wait([self.handle], END_LIMIT_S)
         code = self.process.exitcode
         if code is None:
             return "closing what it would say so through"
@@ -103,7 +101,7 @@ def try_plugin(asked: PluginSource, beside: Sequence[PluginSource], limit_s: flo
         except ValidationError:
             return Verdict((), ("it wrote into the pipe of the process that tried it",))
     if not isinstance(verdict, Verdict):
-        raise ConfigError(verdict)
+        raise ConfigError([Problem(*map(printable, astuple(each))) for each in verdict])
     return verdict
 
 
@@ -148,18 +146,23 @@ def _child(target: Callable[..., None], *arguments: object) -> Iterator[_Child]:
     with safe_path():
         process.start()
     theirs.close()
+    assert process.pid is not None, "it was started"
+    handle = os.pidfd_open(process.pid)
     try:
-        yield _Child(process, ours)
+        yield _Child(process, ours, handle)
     finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # with what it has started; no group yet: it alone
         process.kill()
         process.join()
+        os.close(handle)
         ours.close()
 
 
 def _try(pipe: Connection, asked: PluginSource, beside: Sequence[PluginSource]) -> None:
     from rogue.harness.plugins.contract import contract_faults
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits, and kills us
+    os.setsid()  # Ctrl-C is for who waits, and kills us, with all that a plug-in starts
     verdict: Verdict | tuple[Problem, ...]
     try:
         loaded = load_plugins([*beside, asked])[-1]
@@ -171,7 +174,7 @@ def _try(pipe: Connection, asked: PluginSource, beside: Sequence[PluginSource]) 
 
 def _load(pipe: Connection, sources: Sequence[PluginSource]) -> None:
     """Say of each whether it could be loaded, up to the first that could not; what they print is not ours."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.setsid()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)

@@ -59,7 +59,6 @@ def text_for_ansible(listed: Mapping[str, Any]) -> str:
             }
         },
         Dumper=_Dumper,
-        allow_unicode=True,
         sort_keys=False,
     )
 

@@ -7,7 +7,7 @@ from typing import Final, TextIO
 
 import pandas as pd
 
-_FORMULA: Final = re.compile(r"\A(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t])(?=[ \"]*[=+\-@＝＋－＠])")
+_FORMULA: Final = re.compile(r"\A(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t\r\n])(?=[ \"]*[=+\-@＝＋－＠])")
 """Where a formula could begin: at the front, or behind what separates fields where a comma does not.
 
 Source: OWASP, CSV Injection.

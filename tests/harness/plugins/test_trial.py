@@ -57,6 +57,14 @@ def test_files_where_a_person_is_are_not_imported(tmp_path: Path, monkeypatch: p
         ("os.kill(os.getpid(), 35)", "it ended the process that tried it, by signal 35"),
         ("os.closerange(3, 65536); signal.pause()", f"it ended the process that tried it, by {CLOSED}"),
         (
+            "os.fork() and os._exit(3); signal.pause()",
+            "it ended the process that tried it, by an exit with code 3",
+        ),
+        (
+            WRITES_INTO_ITS_PIPE.format(text="""b'{"adds": ["forged"], "faults": []}\\n'"""),
+            "it wrote into the pipe of the process that tried it",
+        ),
+        (
             WRITES_INTO_ITS_PIPE.format(text="b'?\\n'"),
             "it wrote into the pipe of the process that tried it",
         ),

@@ -39,7 +39,14 @@ def test_members_of_groups_below_a_group_are_its_members() -> None:
 
 
 def test_ansible_reads_the_same_hosts_groups_and_variables(tmp_path: Path) -> None:
-    variables = {"on": "yes", "rates": [1, {"x": 2.5}], "none": None, "text": "a: 'b'\n", "number": "017"}
+    variables = {
+        "on": "yes",
+        "rates": [1, {"x": 2.5}],
+        "none": None,
+        "text": "a: 'b'\n",
+        "k\x85 ey": "\x85\u2028\ufeff",
+        "number": "017",
+    }
     secret = {"__ansible_vault": ENCRYPTED}
     listed = {**NESTED, "_meta": {"hostvars": {"h0": variables, "h2": {"ansible_become_password": secret}}}}
     read = as_ansible_reads(text_for_ansible(listed), tmp_path)

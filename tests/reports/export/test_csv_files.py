@@ -21,6 +21,7 @@ def test_what_begins_like_a_formula_has_an_apostrophe(text: str) -> None:
         ("x;=cmd", "x;'=cmd"),
         ("a;-1;@b", "a;'-1;'@b"),
         ("a\t=1", "a\t'=1"),
+        ("a\r=1", "a\r'=1"),
         ('a;"=1"', 'a;\'"=1"'),
         ("a; =1", "a;' =1"),
         ("\t=1", "'\t'=1"),
@@ -43,7 +44,7 @@ def test_numbers_and_other_texts_stay(field: object) -> None:
 def test_rows_are_written_as_they_are_but_for_that() -> None:
     file = io.StringIO()
     write_rows([["=head", "b"], ["a,\n=b", -1.5], [None, "@x"]], file)
-    assert file.getvalue() == "'=head,b\n\"a,\n=b\",-1.5\n,'@x\n"
+    assert file.getvalue() == "'=head,b\n\"a,\n'=b\",-1.5\n,'@x\n"
 
 
 def test_a_frame_stays_as_it_was() -> None:
