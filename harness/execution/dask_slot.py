@@ -104,7 +104,7 @@ def cluster(address: str) -> Iterator[Cluster]:
     """Connect to a scheduler; UsageError if there is none, no worker, or one with other code than ours."""
     from distributed import Client
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _silence("distributed")
     try:
         client = Client(address, timeout=CONNECT_LIMIT_S)
     except Exception as error:  # of many kinds, where one side wants encryption and the other has none
@@ -118,6 +118,13 @@ def cluster(address: str) -> Iterator[Cluster]:
         executor = client.get_executor(pure=False)
         lookout = Lookout(address, client.nthreads, _patience_seconds())
         yield Cluster(threads, lambda: DaskSlot(executor, lookout))
+
+
+def _silence(library: str) -> None:
+    """Let a library log nothing, for we say what is wrong; some of its loggers have levels of their own."""
+    below = [name for name in logging.root.manager.loggerDict if name.startswith(f"{library}.")]
+    for name in (library, *below):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _patience_seconds() -> float:
