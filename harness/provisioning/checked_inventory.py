@@ -4,7 +4,7 @@
 A playbook that read the file would obey values that were never checked.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import yaml
@@ -44,18 +44,20 @@ def members(listed: Mapping[str, Any], group: str) -> list[str]:
     return list(dict.fromkeys(_members(listed, group)))
 
 
-def text_for_ansible(listed: Mapping[str, Any]) -> str:
-    """Return an inventory in YAML with the same hosts, variables and groups."""
+def text_for_ansible(listed: Mapping[str, Any], groups: Iterable[str]) -> str:
+    """Return an inventory in YAML with these groups, their hosts, and the variables of these hosts.
+
+    Other hosts are left out: nobody plays to them, and nobody has checked their names. One that is called
+    `h0:2222` would be read as `h0`, and its variables would take the place of those of `h0`.
+    """
     variables: Mapping[str, Mapping[str, Any]] = listed.get(_META, {}).get("hostvars", {})
-    groups = {name: members(listed, name) for name in listed if name not in (_META, _ALL)}
-    hosts = dict.fromkeys(
-        [*variables, *members(listed, _ALL), *(each for own in groups.values() for each in own)]
-    )
+    played = {name: members(listed, name) for name in groups}
+    hosts = dict.fromkeys(each for own in played.values() for each in own)
     return yaml.dump(
         {
             _ALL: {
                 "hosts": {name: _as_ansible_had_it(variables.get(name, {})) for name in hosts},
-                "children": {name: {"hosts": {each: {} for each in own}} for name, own in groups.items()},
+                "children": {name: {"hosts": {each: {} for each in own}} for name, own in played.items()},
             }
         },
         Dumper=_Dumper,

@@ -246,7 +246,7 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
         lab.allocated_switches,
         ways,
         tuple(hardware),
-        text_for_ansible(listed),
+        text_for_ansible(listed, _GROUPS),
     )
 
 
@@ -256,8 +256,10 @@ def _listed(path: Path, *, runs: bool) -> dict[str, Any]:
     environment = {**os.environ, "ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
     environment |= {"ANSIBLE_CONFIG": str(_SETTINGS)}
     environment |= {"ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini" if runs else "yaml,ini"}
-    # Ansible reads `group_vars` beside a link; those that count stand beside the file.
-    command = [str(program), "--inventory", str(path.resolve()), "--list"]
+    # Ansible reads `group_vars` beside a link; those that count stand beside the file. It reads those of its
+    # playbooks' folder, too, which would be the folder where a person is.
+    command = [str(program), "--inventory", str(path.resolve()), "--playbook-dir", str(_SETTINGS.parent)]
+    command.append("--list")
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as reading:

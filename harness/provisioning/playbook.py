@@ -136,15 +136,18 @@ def ssh_variables(destinations: Sequence[Destination], directory: Path) -> dict[
 def count_tasks(playbook: str, inventory: Path, environment: Mapping[str, str]) -> int:
     """Return how many tasks of a playbook go to nodes."""
     command = [str(_program("ansible-playbook")), "-i", str(inventory), "--list-tasks"]
-    done = subprocess.run(
-        [*command, f"{playbook}.yml"],
-        cwd=DIRECTORY,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=_LIST_LIMIT_S,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [*command, f"{playbook}.yml"],
+            cwd=DIRECTORY,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=_LIST_LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NodeError(f"{playbook}.yml: Ansible did not read it within {_LIST_LIMIT_S:.0f} s.") from None
     if done.returncode != 0:
         words = " ".join(done.stderr.split())
         raise NodeError(f"{playbook}.yml: Ansible cannot read it: {words}")
