@@ -9,6 +9,7 @@ import fabric
 import paramiko
 
 from rogue.remote.errors import NodeError
+from rogue.remote.known_hosts import load_known_hosts
 from rogue.remote.login import Login
 
 _MEANT: Final = dict.fromkeys(
@@ -82,7 +83,7 @@ def known_keys(login: Login) -> Mapping[str, paramiko.PKey]:
     known, name = paramiko.HostKeys(), login.host_key_alias or login.place
     for path in login.known_hosts:
         if path.is_file():
-            known.load(str(path))
+            load_known_hosts(known, path)
     if keys := known.lookup(name):
         return keys
     files = ", ".join(map(str, login.known_hosts))
