@@ -60,13 +60,15 @@ def failed_attempts(cells: Path, identifier: str) -> list[str]:
     found = []
     for path in cells.glob("*.failed-*"):
         match = _FAILED.fullmatch(path.name)
-        if match and match["id"] == identifier:
+        if match and match["id"] == identifier and not path.is_symlink():
             found.append((int(match["attempt"]), path.name))
     return [name for _, name in sorted(found)]
 
 
 def stored_record(cells: Path, identifier: str) -> CellRecord | None:
     """What a cell's directories say: finished, else its last failed attempt, else None."""
+    if cells.is_symlink() or (cells / identifier).is_symlink():
+        return None  # it leads out of the run
     record = read_cell_record(cells / identifier)
     attempts = failed_attempts(cells, identifier)
     if record is None and attempts:

@@ -92,6 +92,8 @@ def cell_checksums(run: Path, record: CellRecord) -> dict[str, str]:
     """SHA-256 of a cell's files, failed attempts included, by path relative to the run."""
     found: dict[str, str] = {}
     for name in (record.id, *record.failed_attempts):
+        if any(each.is_symlink() for each in (run / CELLS, run / CELLS / name)):
+            continue  # a link leads out of the run, and what is there is none of its files
         for path, digest in checksums(run / CELLS / name).items():
             found[f"{CELLS}/{name}/{path}"] = digest
     return found

@@ -44,9 +44,16 @@ def read_regular(path: Path, bytes_max: int = TEXT_BYTES_MAX) -> bytes:
 def checksum(path: Path) -> str:
     """SHA-256 of a regular file's content; OSError if it is larger than any file of a run."""
     with os.fdopen(open_regular(path), "rb") as stream:
-        if os.fstat(stream.fileno()).st_size > TABLE_BYTES_MAX:
+        left_bytes = os.fstat(stream.fileno()).st_size
+        if left_bytes > TABLE_BYTES_MAX:
             raise OSError(errno.EFBIG, f"it has more than {TABLE_BYTES_MAX} bytes", str(path))
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        hasher = hashlib.sha256()
+        while part := stream.read(_PART_BYTES):
+            left_bytes -= len(part)
+            if left_bytes < 0:  # a file of the kernel's says that it is empty, and may have no end
+                raise OSError(errno.EFBIG, "it has more bytes than it says", str(path))
+            hasher.update(part)
+        return hasher.hexdigest()
 
 
 def write_new(path: Path, content: bytes) -> None:

@@ -10,7 +10,9 @@ from rogue.harness.errors import UsageError
 from rogue.harness.results.cell_directory import discard_all_unfinished, store_cell
 from rogue.harness.results.comparison import check_files
 from rogue.harness.results.files import TEMPORARY_PREFIX, write_whole
-from rogue.harness.results.manifest import read_manifest, write_manifest
+from rogue.harness.results.manifest import read_manifest, write_cell_record, write_manifest
+from rogue.harness.results.recorded_run import present_manifest
+from rogue.harness.results.run_directory import cell_checksums
 from rogue.harness.run import reopen_run
 from rogue.workloads.manifest import CellRecord, Manifest
 
@@ -54,6 +56,21 @@ def test_cells_that_lead_elsewhere_are_refused(run: Path, tmp_path: Path) -> Non
     (run / "cells").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match="cells: got a link, expected a directory"):
         reopen_run(run, ("rogue",))
+
+
+@pytest.mark.parametrize("name", ["rogue-r1", "rogue-r1.failed-1"])
+def test_what_a_link_among_the_cells_leads_to_is_not_read(run: Path, tmp_path: Path, name: str) -> None:
+    secret = tmp_path / "secret"
+    (secret / "deep").mkdir(parents=True)
+    (secret / "deep" / "password").write_text("mine")
+    told = read_manifest(run)
+    told.status = "running"
+    write_cell_record(secret, told.cells[0])
+    (run / "cells" / name).symlink_to(secret)
+    write_manifest(run, told)
+    assert present_manifest(run).files == told.files
+    record = told.cells[0].model_copy(update={"failed_attempts": [name]})
+    assert cell_checksums(run, record) == {}
 
 
 def test_a_cell_is_not_written_through_a_link(run: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rogue.reports.errors import ReportError
-from rogue.reports.reading.files import TABLE_BYTES_MAX, read_regular, write_whole
+from rogue.reports.reading.files import TABLE_BYTES_MAX, checksum, read_regular, write_whole
 
 
 def test_the_new_text_takes_the_place_of_the_old(tmp_path: Path) -> None:
@@ -29,6 +29,12 @@ def test_a_text_that_cannot_be_written_leaves_the_old_one_and_nothing_else(tmp_p
 def test_a_place_that_is_a_directory(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="the report cannot be written: Is a directory; free space or"):
         write_whole(tmp_path, "x")
+
+
+def test_a_file_that_has_more_than_it_says_has_no_checksum() -> None:
+    """Those of the kernel are empty by their size, and some never end."""
+    with pytest.raises(OSError, match="more bytes than it says"):
+        checksum(Path("/proc/self/maps"))
 
 
 def test_a_file_takes_no_more_memory_than_it_has_bytes(tmp_path: Path) -> None:
