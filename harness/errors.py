@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rogue.harness.exit_codes import ExitCode
+from rogue.workloads.printable import printable
 
 SHOWN_MAX = 10
 TEXT_MAX = 300
@@ -63,7 +64,7 @@ class Problem:
 
     def __str__(self) -> str:
         key = f"{_cut(self.key)}: " if self.key else ""
-        return f"{self.place}: {key}got {_cut(self.got)}, expected {self.expected}; {self.advice}."
+        return printable(f"{self.place}: {key}got {_cut(self.got)}, expected {self.expected}; {self.advice}.")
 
 
 def _cut(text: str) -> str:

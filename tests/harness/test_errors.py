@@ -18,6 +18,11 @@ def test_a_problem_is_one_sentence() -> None:
     )
 
 
+def test_no_name_in_a_problem_begins_a_line() -> None:
+    forged = Problem("a.yaml", "x: got nothing.\n1 nodes can measure\n", "\x1b[2J", "y", "z")
+    assert str(forged).isprintable()
+
+
 def test_mistakes_are_told_together_but_not_all() -> None:
     assert str(ConfigError([problem(1), problem(2)])).count("\n") == 1
     many = str(ConfigError([problem(number) for number in range(SHOWN_MAX + 3)]))
