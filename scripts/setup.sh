@@ -120,14 +120,20 @@ show() {
     fi
 }
 
+# The lock file names every package, so pip looks for no other. Without --no-deps, pip would look for coverage[toml] by
+# itself, and fail once the index has a newer one than the lock file: that one has no hash there.
+install_locked() {
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-deps --require-hashes -r requirements/lock.txt &&
+        "$venv/bin/python" -m pip check --disable-pip-version-check
+}
+
 dependencies() {
     require_tools
     command -v ssh >/dev/null ||
         echo "setup: no OpenSSH client here (Debian: openssh-client); nodes and 'make test' need it" >&2
     echo "setup: Python packages into $venv (once; one or two minutes)" >&2
     "$(find_python)" -m venv --clear "$venv"
-    logged "pip could not install requirements/lock.txt; a package index must be reachable." \
-        "$venv/bin/python" -m pip install --disable-pip-version-check --require-hashes -r requirements/lock.txt
+    logged "pip could not install requirements/lock.txt; a package index must be reachable." install_locked
     touch "$venv/.dependencies"
 }
 

@@ -99,6 +99,7 @@ def test_everybody_else_is_told(
 
 
 PIP = """
+[ "$3" = install ] || exit 0
 for number in 1 2 3 4 5 6 7 8 9 10; do echo "Collecting p$number"; done
 echo '  [9/62] Building CXX object'
 echo '  [10/62] Building CXX object'
@@ -115,6 +116,15 @@ def test_what_takes_long_says_how_far_it_is(tmp_path: Path, ends_with: int) -> N
     assert "setup: 10 packages found\nsetup: step 10/62 of the build\n" in done.stderr
     assert ("  [9/62] Building CXX object" in done.stderr) == (ends_with == 1), "all is shown after a failure"
     assert (machine.venv / "setup.log").read_text().count("Collecting") == 10
+
+
+@pytest.mark.skipif(not IS_DEBIAN, reason="only Debian and its relatives get packages installed")
+def test_pip_looks_for_nothing_that_the_lock_file_does_not_name(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    done = machine.set_up()
+    assert done.returncode == 0, done.stderr
+    assert "--no-deps --require-hashes -r requirements/lock.txt\n" in machine.calls
+    assert "-m pip check" in machine.calls, "what is left out of the lock file is told"
 
 
 def test_without_an_ssh_client_the_set_up_goes_on_and_says_so(tmp_path: Path) -> None:
