@@ -8,6 +8,7 @@ import pytest
 from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.document import Document, read_document, show, with_setting
 from rogue.harness.experiment.yaml_text import SIZE_BYTES_MAX
+from rogue.workloads.printable import printable
 
 
 def test_data_and_places(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_wrong_files_get_one_sentence(tmp_path: Path, kind: str, words: str) -> 
     with pytest.raises(ConfigError) as caught:
         read_document(str(path))
     assert words in str(caught.value)
-    assert str(caught.value).startswith(f"{path}: got ")
+    assert str(caught.value).startswith(printable(f"{path}: got "))
     assert "\n" not in str(caught.value)
 
 
