@@ -4,23 +4,24 @@ A plug-in may do to that process and to its pipe whatever it likes. So the proce
 are read up to a limit of time and of length, and nothing is unpickled here.
 """
 
-import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Annotated, Final
+from multiprocessing.connection import wait
+from typing import Final
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.plugins import trial_process
 from rogue.harness.plugins.loading import LoadedPlugin, load_plugins, loaded_plugins
 from rogue.harness.plugins.source import PluginSource
-from rogue.start_up import safe_path
+from rogue.harness.plugins.trial_process import LOAD, SOURCES, TRY, VERDICT, Verdict
 from rogue.workloads.printable import printable
 
 LIMIT_S: Final = 600.0
@@ -32,20 +33,10 @@ END_LIMIT_S: Final = 5.0
 """From the end of what a process says to its own end."""
 LINE_BYTES_MAX: Final = 1 << 20
 _PIECE_BYTES: Final = 1 << 16
-_CONTEXT: Final = multiprocessing.get_context("spawn")
 _loaded_elsewhere: Final[set[tuple[str, bool]]] = set()
 """What tells those apart that were loaded by a process of their own: once is enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a plug-in registers, and what is wrong with it."""
-
-    adds: tuple[Annotated[str, Field(pattern=r"^[a-z_]+ \S+$"), AfterValidator(printable)], ...]
-    faults: tuple[Annotated[str, AfterValidator(printable)], ...]
-
-
-_VERDICT: Final = TypeAdapter(Verdict | tuple[Problem, ...])
 _IS_LOADED: Final = TypeAdapter(bool)
 
 
@@ -57,8 +48,8 @@ class _SilentError(Exception):
 class _Child:
     """A process that tries a plug-in, and what it has said so far."""
 
-    process: BaseProcess
-    pipe: Connection
+    process: "subprocess.Popen[bytes]"
+    pipe: int
     handle: int
     """Of the process itself: what it has started may keep its pipe open for longer."""
     said: bytearray = field(default_factory=bytearray)
@@ -70,7 +61,7 @@ class _Child:
             ready = wait([self.pipe, self.handle], max(0.0, until - time.monotonic()))
             if not ready:
                 raise TimeoutError
-            piece = os.read(self.pipe.fileno(), _PIECE_BYTES) if self.pipe in ready else b""
+            piece = os.read(self.pipe, _PIECE_BYTES) if self.pipe in ready else b""
             if not piece:
                 raise _SilentError(self._end())
             self.said += piece
@@ -81,9 +72,8 @@ class _Child:
         return bytes(line)
 
     def _end(self) -> str:
-        """How it ended.  `join` would wait without limit: it asks a pipe that the process may have closed."""
         wait([self.handle], END_LIMIT_S)
-        code = self.process.exitcode
+        code = self.process.poll()
         if code is None:
             return "closing what it would say so through"
         return _signal_name(-code) if code < 0 else f"an exit with code {code}"
@@ -91,9 +81,9 @@ class _Child:
 
 def try_plugin(asked: PluginSource, beside: Sequence[PluginSource], limit_s: float = LIMIT_S) -> Verdict:
     """Load it with those beside it, and try what it registers; ConfigError if it does not load."""
-    with _child(_try, asked, beside) as child:
+    with _child(TRY, [*beside, asked]) as child:
         try:
-            verdict = _VERDICT.validate_json(child.line(limit_s))
+            verdict = VERDICT.validate_json(child.line(limit_s))
         except TimeoutError:
             return Verdict((), (f"it has not ended after {limit_s:g} s, expected an end of each call",))
         except _SilentError as how:
@@ -119,7 +109,7 @@ def load_tried(sources: Sequence[PluginSource], limit_s: float | None = None) ->
 
 def _load_elsewhere(sources: Sequence[PluginSource], limit_s: float | None) -> None:
     """What is wrong in any other way is told by whoever loads it next, with its line."""
-    with _child(_load, sources) as child:
+    with _child(LOAD, sources) as child:
         for source in sources:
             within_s = limit_s or (HEADER_LIMIT_S if source.is_header else LOAD_LIMIT_S)
             try:
@@ -140,57 +130,36 @@ def _misbehaved(source: PluginSource, how: str) -> ConfigError:
 
 
 @contextmanager
-def _child(target: Callable[..., None], *arguments: object) -> Iterator[_Child]:
-    ours, theirs = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=target, args=(theirs, *arguments), daemon=True)
-    with safe_path():
-        process.start()
-    theirs.close()
-    assert process.pid is not None, "it was started"
+def _child(task: str, sources: Sequence[PluginSource]) -> Iterator[_Child]:
+    """Start a process that gets the sources on its standard input, and says lines into a pipe of its own.
+
+    It has no other descriptor of ours.  Its session is its own: Ctrl-C is for who waits, and kills it then,
+    with all that a plug-in starts.
+    """
+    ours, theirs = os.pipe()
+    try:
+        process = _start(task, theirs)
+    finally:
+        os.close(theirs)
     handle = os.pidfd_open(process.pid)
     try:
+        assert process.stdin is not None, "started with a pipe"
+        with suppress(BrokenPipeError), process.stdin as asked:
+            asked.write(SOURCES.dump_json(tuple(sources)))
         yield _Child(process, ours, handle)
     finally:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # with what it has started; no group yet: it alone
-        process.kill()
-        process.join()
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         os.close(handle)
-        ours.close()
+        os.close(ours)
 
 
-def _try(pipe: Connection, asked: PluginSource, beside: Sequence[PluginSource]) -> None:
-    from rogue.harness.plugins.contract import contract_faults
-
-    os.setsid()  # Ctrl-C is for who waits, and kills us, with all that a plug-in starts
-    verdict: Verdict | tuple[Problem, ...]
-    try:
-        loaded = load_plugins([*beside, asked])[-1]
-        verdict = Verdict(loaded.adds, tuple(contract_faults(loaded)))
-    except ConfigError as error:
-        verdict = tuple(error.problems)
-    _say(pipe, _VERDICT.dump_json(verdict))
-
-
-def _load(pipe: Connection, sources: Sequence[PluginSource]) -> None:
-    """Say of each whether it could be loaded, up to the first that could not; what they print is not ours."""
-    os.setsid()
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(nowhere, stream)
-    for source in sources:
-        try:
-            load_plugins([source])
-        except Exception:
-            _say(pipe, b"false")
-            return
-        _say(pipe, b"true")
-
-
-def _say(pipe: Connection, line: bytes) -> None:
-    rest = memoryview(line + b"\n")
-    while rest:
-        rest = rest[os.write(pipe.fileno(), rest) :]
+def _start(task: str, pipe: int) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-P", "-m", trial_process.__name__, task, str(pipe)]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, pass_fds=[pipe], start_new_session=True, bufsize=0
+    )
 
 
 def _signal_name(number: int) -> str:

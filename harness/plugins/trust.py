@@ -36,7 +36,7 @@ def load_trusted(records: Sequence[PluginRecord], trust: Trust) -> tuple[LoadedP
         raise UsageError(f"{got}, expected the same; --trust-plugins takes what the run keeps.")
     missing = _untrusted(records, [*named, *installed_plugins()] if kept else [], trust)
     if missing:
-        raise UsageError("\n".join(_refusal(record) for record in missing))
+        raise UsageError(*map(_refusal, missing))
     return load_tried(kept)
 
 

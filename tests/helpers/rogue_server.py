@@ -16,6 +16,7 @@ import socket
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -28,6 +29,7 @@ from helpers import fake_rogue
 import rogue.harness.commands
 import rogue.harness.execution.slot
 import rogue.harness.plugins.trial
+import rogue.harness.plugins.trial_process
 
 LOADED_LATE: Final = (
     *(f"rogue.harness.commands.{module.name}" for module in iter_modules(rogue.harness.commands.__path__)),
@@ -39,6 +41,35 @@ LOADED_LATE: Final = (
 MESSAGE_BYTES_MAX: Final = 4_000_000
 SPAWN: Final = "ROGUE_SLOTS_SPAWN"
 """Set for a call whose processes are to import everything, as a person's do."""
+
+
+class Forked:
+    """What `subprocess.Popen` is to who tries a plug-in, of a fork."""
+
+    def __init__(self, task: str, pipe: int) -> None:
+        asked, write = os.pipe()
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.setsid()
+            os.dup2(asked, 0)
+            os.close(write)
+            sys.argv = ["trial_process", task, str(pipe)]
+            _end_as(rogue.harness.plugins.trial_process.main)
+        os.close(asked)
+        self.stdin = os.fdopen(write, "wb", 0)
+
+    def poll(self) -> int | None:
+        self._wait(os.WNOHANG)
+        return self.returncode
+
+    def wait(self) -> None:
+        self._wait(0)
+
+    def _wait(self, how: int) -> None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, how)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
 
 
 def serve(channel: socket.socket) -> None:
@@ -69,18 +100,22 @@ def _become(call: dict[str, Any], out: int, err: int) -> None:
     os.environ.update(call["environment"])
     sys.argv = ["rogue", *call["arguments"]]
     if SPAWN not in call["environment"]:
-        for starts_processes in (rogue.harness.execution.slot, rogue.harness.plugins.trial):
-            setattr(starts_processes, "_CONTEXT", multiprocessing.get_context("fork"))  # noqa: B010
+        for module, name, forks in (
+            (rogue.harness.execution.slot, "_CONTEXT", multiprocessing.get_context("fork")),
+            (rogue.harness.plugins.trial, "_start", Forked),
+        ):
+            setattr(module, name, forks)
 
 
-def _play() -> NoReturn:
-    """Be `rogue`, and end as a program does; but taking every library apart takes longer than most calls."""
-    code: object = 1
+def _end_as(main: Callable[[], object]) -> NoReturn:
+    """Call it and end as a program does; but taking every library apart takes longer than most calls."""
+    code: object = 0
     try:
-        fake_rogue.call()
+        main()
     except SystemExit as ended:
-        code = ended.code
+        code = ended.code or 0
     except BaseException:
+        code = 1
         traceback.print_exc()
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
@@ -94,4 +129,4 @@ if __name__ == "__main__":
         import_module(name)
     gc.freeze()  # what is loaded is looked at no more, so that forks share it
     serve(socket.socket(fileno=os.dup(0)))
-    _play()
+    _end_as(fake_rogue.call)
