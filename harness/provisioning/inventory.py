@@ -1,11 +1,7 @@
 """The nodes of a testbed, as Ansible reads them from an inventory."""
 
-import json
 import os
-import resource
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,6 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rogue.harness.errors import ConfigError, Problem, UsageError
+from rogue.harness.provisioning.ansible_listing import listed
 from rogue.harness.provisioning.checked_inventory import members, text_for_ansible
 from rogue.harness.provisioning.inventory_trust import check_static, distrusted, is_program
 from rogue.harness.provisioning.mistakes import find_problems, spelled
@@ -29,17 +26,9 @@ from rogue.remote.home import at_home
 from rogue.remote.login import Login
 from rogue.remote.resolution import resolve
 from rogue.remote.words import HOST, NODE, PATH, PYTHON, USER
-from rogue.workloads.printable import shortened
-from rogue.workloads.shipped import shipped
 
 _HARDWARE: Final = "hardware_switches"
 _GROUPS: Final = ("hosts", "switch", _HARDWARE)
-_TIME_LIMIT_S: Final = 60.0
-_MEMORY_LIMIT_BYTES: Final = 1 << 30
-"""Of address space, for Ansible while it reads: a file of a kilobyte can hold a billion values by aliases."""
-_COMPLAINT_MAX: Final = 500
-"""Letters of what Ansible says."""
-_SETTINGS: Final = shipped("playbooks") / "ansible.cfg"
 _RESOLVED_AT_ONCE: Final = 8
 _CHECKS: Final = tuple(f"ansible_{kind}host_key_checking" for kind in ("", "ssh_", "paramiko_"))
 _TRUE: Final = ("1", "1.0", "on", "t", "true", "y", "yes")
@@ -197,13 +186,13 @@ def load_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:
     if not is_trusted:
         check_static(path)
     runs = is_trusted and is_program(path)
-    return interpret(path, _listed(path, runs=runs))
+    return interpret(path, listed(path, runs=runs))
 
 
-def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
+def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
     """Check what `ansible-inventory --list` says about the file."""
-    variables: Mapping[str, Mapping[str, Any]] = listed.get("_meta", {}).get("hostvars", {})
-    names = {group: members(listed, group) for group in _GROUPS}
+    variables: Mapping[str, Mapping[str, Any]] = listing.get("_meta", {}).get("hostvars", {})
+    names = {group: members(listing, group) for group in _GROUPS}
     problems = _problems_of_groups(path, names)
     kinds: dict[str, type[BaseModel]] = dict.fromkeys(names["hosts"], HostVariables)
     kinds |= dict.fromkeys(names["switch"], SwitchVariables)
@@ -246,45 +235,8 @@ def interpret(path: Path, listed: Mapping[str, Any]) -> Inventory:
         lab.allocated_switches,
         ways,
         tuple(hardware),
-        text_for_ansible(listed, _GROUPS),
+        text_for_ansible(listing, _GROUPS),
     )
-
-
-def _listed(path: Path, *, runs: bool) -> dict[str, Any]:
-    """What Ansible itself makes of the file: of plain text, with no plug-in that it could name."""
-    program = Path(sys.executable).with_name("ansible-inventory")
-    environment = {**os.environ, "ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
-    environment |= {"ANSIBLE_CONFIG": str(_SETTINGS)}
-    environment |= {"ANSIBLE_INVENTORY_ENABLED": "script,yaml,ini" if runs else "yaml,ini"}
-    # Ansible reads `group_vars` beside a link; those that count stand beside the file. It reads those of its
-    # playbooks' folder, too, which would be the folder where a person is.
-    command = [str(program), "--inventory", str(path.resolve()), "--playbook-dir", str(_SETTINGS.parent)]
-    command.append("--list")
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as reading:
-        resource.prlimit(reading.pid, resource.RLIMIT_AS, (_MEMORY_LIMIT_BYTES, _MEMORY_LIMIT_BYTES))
-        try:
-            said, complaint = reading.communicate(timeout=_TIME_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            reading.kill()
-            expected = f"one that Ansible reads within {_TIME_LIMIT_S:.0f} s"
-            got = "one that takes longer"
-            raise UsageError(f"inventory {path}: got {got}, expected {expected}; shorten it.") from None
-        except BaseException:
-            reading.kill()
-            raise
-    if reading.returncode != 0:
-        raise UsageError(f"inventory {path}: Ansible cannot read it: {_complaint(complaint)}")
-    listed = json.loads(said)
-    assert isinstance(listed, dict)
-    return listed
-
-
-def _complaint(stderr: str) -> str:
-    """What Ansible says, without the traceback that it shows of a value that it did not expect."""
-    words = " ".join(stderr.partition("Traceback (most recent call last)")[0].split())
-    return shortened(words.removeprefix("ERROR! "), _COMPLAINT_MAX)
 
 
 def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Problem]:

@@ -8,8 +8,7 @@ import pytest
 from helpers.nodes import write_inventory
 
 from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.provisioning import inventory as module
-from rogue.harness.provisioning import ssh_arguments
+from rogue.harness.provisioning import ansible_listing, ssh_arguments
 from rogue.harness.provisioning.inventory import interpret, load_inventory
 from rogue.remote.login import Login
 
@@ -17,7 +16,7 @@ from rogue.remote.login import Login
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Ansible says about an inventory."""
-    return module._listed(write_inventory(tmp_path_factory.mktemp("nodes")), runs=False)
+    return ansible_listing.listed(write_inventory(tmp_path_factory.mktemp("nodes")), runs=False)
 
 
 def test_hosts_switch_and_logins_are_read_as_ansible_reads_them(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """An inventory that somebody else made runs nothing here, and turns no check of host keys off."""
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,6 @@ import pytest
 from helpers.nodes import write_inventory
 
 from rogue.harness.errors import ConfigError, UsageError
-from rogue.harness.provisioning import inventory as module
 from rogue.harness.provisioning.inventory import interpret, load_inventory
 from rogue.harness.provisioning.inventory_trust import distrusted
 
@@ -43,19 +41,6 @@ def test_a_program_that_a_person_trusts_is_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no host in it"):
         load_inventory(program, is_trusted=True)
     assert mark.exists()
-
-
-def test_a_file_that_would_fill_the_memory_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_MEMORY_LIMIT_BYTES", 180_000_000)
-    names = [f"a{level}" for level in range(10)]
-    lines = ["    a0: &a0 [x, x, x, x, x, x, x, x]"]
-    lines += [f"    {name}: &{name} [{', '.join([f'*{below}'] * 8)}]" for below, name in pairwise(names)]
-    path = tmp_path / "nodes.yaml"
-    path.write_text("\n".join(["hosts:", "  hosts: {h0: {}}", "  vars:", *lines, ""]))
-    with pytest.raises(UsageError, match=r"^inventory .*: Ansible cannot read it: "):
-        load_inventory(path)
 
 
 def test_trust_makes_no_program_of_a_file(tmp_path: Path) -> None:
