@@ -4,7 +4,7 @@ import errno
 import io
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Final
 
 import typer
@@ -22,9 +22,9 @@ from rogue.harness.command_line import (
 )
 from rogue.harness.errors import HarnessError
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.telling import tell
 from rogue.remote.errors import NodeError
 from rogue.start_up import prepare
-from rogue.workloads.printable import printable, printable_lines
 
 _SHORT: Final = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "new thread")
 app: Final = typer.Typer(
@@ -110,31 +110,31 @@ def run_guarded(command: Callable[[], object]) -> ExitCode:
     except SystemExit:  # typer exits by itself in one case: whoever read our output has gone
         return ExitCode.OK
     except (Exception, KeyboardInterrupt) as error:
-        message, failed = _explain(error)
-        typer.echo(f"rogue: {printable_lines(message)}", err=True)
+        lines, failed = _explain(error)
+        tell(*lines)
         return failed
     return ExitCode(code) if isinstance(code, int) else ExitCode.OK
 
 
-def _explain(error: BaseException) -> tuple[str, ExitCode]:
+def _explain(error: BaseException) -> tuple[Sequence[str], ExitCode]:
+    explained: tuple[Sequence[str], ExitCode]
     match error:
         case HarnessError():
-            explained = str(error), error.exit_code
+            explained = error.lines, error.exit_code
         case NodeError():
-            explained = str(error), ExitCode.TESTBED
+            explained = str(error).splitlines(), ExitCode.TESTBED
         case typer.TyperException():
-            explained = f"{error.format_message()} `rogue --help` shows how.", ExitCode.USAGE
+            explained = [f"{error.format_message()} `rogue --help` shows how."], ExitCode.USAGE
         case KeyboardInterrupt():
-            explained = "stopped before anything ran.", ExitCode.INTERRUPTED
+            explained = ["stopped before anything ran."], ExitCode.INTERRUPTED
         case _ if _is_lack_of_memory(error):
             advice = "end other programs, ask for less at once, or raise the limit (`ulimit -v`)"
-            explained = f"this process could get no more memory; {advice}.", ExitCode.MEMORY
+            explained = [f"this process could get no more memory; {advice}."], ExitCode.MEMORY
         case OSError():
-            where = printable(str(error.filename or "the run"))
-            explained = f"{where}: {error.strerror or error}.", ExitCode.STORAGE
+            explained = [f"{error.filename or 'the run'}: {error.strerror or error}."], ExitCode.STORAGE
         case _:
             traceback.print_exception(error)
-            explained = "this is a bug of rogue; please report the lines above.", ExitCode.BUG
+            explained = ["this is a bug of rogue; please report the lines above."], ExitCode.BUG
     return explained
 
 

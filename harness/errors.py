@@ -11,9 +11,19 @@ TEXT_MAX = 300
 
 
 class HarnessError(Exception):
-    """Base of all errors whose message is a sentence for the user."""
+    """Base of all errors whose message is sentences for the user, each on a line of its own.
+
+    No text of another author that stands in a sentence begins a line.
+    """
 
     exit_code = ExitCode.BUG
+
+    def __init__(self, *lines: object) -> None:
+        self.lines = tuple(printable(str(line)) for line in lines)
+        super().__init__(*self.lines)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
 
 class UsageError(HarnessError):
@@ -81,5 +91,5 @@ class ConfigError(HarnessError):
         shown = [str(problem) for problem in problems[:SHOWN_MAX]]
         if len(problems) > SHOWN_MAX:
             shown.append(f"... and {len(problems) - SHOWN_MAX} more mistakes")
-        super().__init__("\n".join(shown))
+        super().__init__(*shown)
         self.problems = tuple(problems)

@@ -4,7 +4,7 @@ import json
 import math
 from typing import Final
 
-from rogue.workloads.printable import printable_lines
+from rogue.workloads.printable import printable, printable_lines
 
 VALUES_MAX: Final = 5_000_000
 """In one text: the manifest of 50 000 cells, the most that are planned, has 2.6 million."""
@@ -55,7 +55,7 @@ def harmless(value: object) -> object:
     if isinstance(value, list):
         return [harmless(item) for item in value]
     if isinstance(value, dict):
-        return {printable_lines(str(key)): harmless(item) for key, item in value.items()}
+        return {printable(str(key)): harmless(item) for key, item in value.items()}
     return value
 
 

@@ -17,6 +17,7 @@ from rogue.harness.errors import HarnessError, StorageError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.run_directory import locked
+from rogue.harness.telling import tell
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.printable import printable
 
@@ -101,7 +102,7 @@ def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcom
                     outcomes = _evaluated(run)
                 yield facts, outcomes
             except ReportError as error:
-                typer.echo(printable(f"rogue: left out: {error}"), err=True)
+                tell(f"left out: {error}")
             progress.advance(task)
 
 

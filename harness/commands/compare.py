@@ -9,6 +9,7 @@ from rogue.harness.commands.opening import opened
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.trust import NOBODY, Trust
+from rogue.harness.telling import tell
 from rogue.workloads.printable import printable
 
 
@@ -25,7 +26,7 @@ def compare_runs(
     compared = compare(*results)
     for each in results:
         for problem in each.run.problems:
-            typer.echo(printable(f"rogue: {each.run.directory}: {problem}"), err=True)
+            tell(f"{each.run.directory}: {problem}")
     if not compared:
         expected = "two runs with a transport and factor point in common that finished in both"
         raise UsageError(f"compare: got {first} and {second}, expected {expected}.")

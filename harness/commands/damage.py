@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import typer
-
 from rogue.harness.errors import DamagedRunError, HarnessError
 from rogue.harness.program import call_again
 from rogue.harness.results.comparison import Difference, compare_run
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import CELLS, is_locked
+from rogue.harness.telling import tell
 from rogue.reports.reading.files import checksum
-from rogue.workloads.printable import printable_lines
 
 MADE_AGAIN: Final = ("claims.json", "report.html", "report-error.txt")
 SHOWN_MAX: Final = 10
@@ -36,10 +34,10 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
         shown = [f"  {each}" for each in differences[:SHOWN_MAX]]
         if len(differences) > SHOWN_MAX:
             shown.append(f"  ... and {len(differences) - SHOWN_MAX} more; {call_again('verify', run)}")
-        text = "\n".join([f"{run}: {_counted(len(differences))}:", *shown])
+        lines = [f"{run}: {_counted(len(differences))}:", *shown]
         if not is_accepted:
-            raise DamagedRunError(f"{text}\n  to go on with what can be read: --accept-damage")
-        typer.echo(f"rogue: {printable_lines(text)}", err=True)
+            raise DamagedRunError(*lines, "  to go on with what can be read: --accept-damage")
+        tell(*lines)
 
 
 def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
@@ -50,8 +48,8 @@ def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
             read_manifest(run)
         except HarnessError as error:
             if not is_accepted:
-                raise DamagedRunError(f"{error}\n  to go on without it: --accept-damage") from error
-            typer.echo(f"rogue: left out: {printable_lines(str(error))}", err=True)
+                raise DamagedRunError(*error.lines, "  to go on without it: --accept-damage") from error
+            tell(f"left out: {error.lines[0]}", *error.lines[1:])
         else:
             read.append(run)
     return read

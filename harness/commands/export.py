@@ -11,6 +11,7 @@ from rogue.harness.commands.opening import opened
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.trust import NOBODY, Trust
+from rogue.harness.telling import tell
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _write_cells(results: "Results", options: ExportOptions, directory: Path) ->
 
 def _say(problems: Sequence[str], names: Sequence[str], directory: Path) -> ExitCode:
     for problem in problems:
-        typer.echo(printable(f"rogue: {problem}"), err=True)
+        tell(problem)
     typer.echo(printable(f"{len(names)} file{'s' * (len(names) != 1)}: {', '.join(names)}"), err=True)
     typer.echo(directory)
     return ExitCode.OK

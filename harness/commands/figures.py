@@ -14,6 +14,7 @@ from rogue.harness.commands.opening import opened
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.plugins.trust import NOBODY, Trust
+from rogue.harness.telling import tell
 from rogue.workloads.printable import printable
 from rogue.workloads.spelling import meant
 
@@ -69,7 +70,7 @@ def write_run_figures(options: FigureOptions) -> ExitCode:
     names = _drawable(results, names, asked_for=bool(options.only))
     written = _write(results, FilesWanted(width_inches, tuple(names), formats, sheet), directory)
     for problem in results.run.problems:
-        typer.echo(printable(f"rogue: {problem}"), err=True)
+        tell(problem)
     typer.echo(f"{len(written)} files of {len(names)} figures.", err=True)
     typer.echo(directory)
     return ExitCode.OK
@@ -120,9 +121,9 @@ def _drawable(results: "Results", names: list[str], *, asked_for: bool) -> list[
     skipped = skipped_figures(results, names)
     drawable = [name for name in names if name not in skipped]
     if skipped and (asked_for or not drawable):
-        reasons = "\n".join(f"  {name}: {reason}" for name, reason in skipped.items())
+        reasons = [f"  {name}: {reason}" for name, reason in skipped.items()]
         which = "these figures" if len(skipped) > 1 else "this figure"
-        raise UsageError(f"figures: the run cannot draw {which}; leave it out:\n{reasons}")
+        raise UsageError(f"figures: the run cannot draw {which}; leave it out:", *reasons)
     for name, reason in skipped.items():
         typer.echo(printable(f"{name}: not drawn. {reason}"), err=True)
     return drawable

@@ -14,6 +14,7 @@ from rogue.harness.data.source import DataSource, data_source, read_source
 from rogue.harness.data.trace import read_trace
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.telling import tell
 from rogue.reports.reading.files import write_whole
 from rogue.workloads.spelling import meant
 
@@ -54,4 +55,4 @@ def _put(made: Converted, out: Path | None) -> None:
         write_whole(out, made.text)
         typer.echo(out)
     for note in made.notes:
-        typer.echo(f"rogue: {note}.", err=True)
+        tell(f"{note}.")

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-import typer
-
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import is_locked, results_directory
-from rogue.workloads.printable import printable
+from rogue.harness.telling import tell
 
 PATIENCE_SECONDS: Final = 5.0
 """For how long one process waits for another that writes the same page."""
@@ -39,7 +37,7 @@ def update_index(results: Path) -> None:
             write_index(results, find_entries(results, is_locked))
     except Exception as error:
         text = f"the list of runs was not written ({type(error).__name__}: {error})"
-        typer.echo(printable(f"rogue: {text}"), err=True)
+        tell(text)
 
 
 @contextlib.contextmanager

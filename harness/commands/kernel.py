@@ -3,6 +3,7 @@
 import typer
 
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.telling import tell
 from rogue.virtual import prerequisites
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.cache import cache_directory, obtain
@@ -14,7 +15,7 @@ def build() -> ExitCode:
         prerequisites.ensure(prerequisites.KERNEL, _tell)
         kernel = obtain(cache_directory(), _tell)
     except VirtualTestbedError as error:
-        typer.echo(f"rogue: {error}", err=True)
+        tell(*str(error).splitlines())
         return ExitCode.TESTBED
     typer.echo(kernel.directory)
     return ExitCode.OK

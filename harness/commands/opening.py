@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import typer
-
 from rogue.harness.commands.damage import refuse_damage
 from rogue.harness.plugins.trust import NOBODY, Trust, load_what_is_trusted
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.telling import tell
 from rogue.workloads.manifest import Manifest, PluginRecord
-from rogue.workloads.printable import printable
 
 SHOWN_KINDS: Final = ("measure", "figure")
 """What a plug-in adds to reports."""
@@ -34,4 +32,4 @@ def _tell_untrusted(records: Sequence[PluginRecord]) -> None:
         if shown:
             text = f"left out, for the plug-in {record.file} is code that was not named: {', '.join(shown)}"
             advice = "add --plugin with the same file, or --trust-plugins"
-            typer.echo(f"rogue: {printable(text)}; {advice}.", err=True)
+            tell(f"{text}; {advice}.")

@@ -10,7 +10,7 @@ from rogue.harness.plugins.installed import installed_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.harness.plugins.start import write_start
 from rogue.harness.plugins.trial import try_plugin
-from rogue.workloads.printable import printable_lines
+from rogue.workloads.printable import printable
 
 KINDS: Final = {"nic_control": "NIC control"}
 """Of registries whose word is no English."""
@@ -27,7 +27,7 @@ def check_plugin(file: Path) -> ExitCode:
     """Load a plug-in and try what it registers; print what it adds, and every fault."""
     verdict = try_plugin(read_plugin(str(file), "check-plugin"), installed_plugins())
     for fault in verdict.faults:
-        typer.echo(printable_lines(f"{file}: {fault}"))
+        typer.echo(printable(f"{file}: {fault}"))
     if verdict.faults:
         return ExitCode.CELLS_FAILED
     for added in verdict.adds:

@@ -15,6 +15,7 @@ from rogue.harness.errors import StorageError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.deletion import delete_directory
 from rogue.harness.results.run_directory import locked, partial_report
+from rogue.harness.telling import tell
 from rogue.harness.termination import StoppedError
 from rogue.reports.reading.files import read_regular
 from rogue.workloads.bounded_json import parse_json
@@ -143,7 +144,7 @@ def _finish_earlier(results: Path) -> None:
         try:
             delete_directory(leftover)
         except OSError as error:
-            typer.echo(printable(f"rogue: rm: {leftover}: {error.strerror}; it stays."), err=True)
+            tell(f"rm: {leftover}: {error.strerror}; it stays.")
 
 
 def _leftovers(results: Path) -> Iterable[Path]:

@@ -19,6 +19,7 @@ from rogue.harness.program import call_again
 from rogue.harness.results.files import write_whole
 from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.run_directory import locked, partial_report
+from rogue.harness.telling import tell
 from rogue.reports.reading.files import checksum
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
@@ -74,7 +75,7 @@ def _tell_of(run: Path, manifest: Manifest) -> None:
     text = (
         f"{run}: another process works on this run; the report has {finished} of {len(manifest.cells)} cells"
     )
-    typer.echo(printable(f"rogue: {text}. To follow it: {call_again('watch', run)}"), err=True)
+    tell(f"{text}. To follow it: {call_again('watch', run)}")
 
 
 def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | None = None) -> Path | None:
@@ -111,7 +112,7 @@ def _tell_failure(runs: Sequence[Path], still: Sequence[Path], error: Exception)
         where = f"; see {run / TRACEBACK}"
     again = call_again("report", *runs)
     text = f"the results are stored, but the report failed ({type(error).__name__}: {error}){where}"
-    typer.echo(printable(f"rogue: {text}; to try again: {again}"), err=True)
+    tell(f"{text}; to try again: {again}")
 
 
 def note_report_files(run: Path) -> None:

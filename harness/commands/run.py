@@ -31,6 +31,7 @@ from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.run_directory import DEFAULT_OUT, locked
 from rogue.harness.run import Workers, cells_left, chosen_cells, reopen_run, replan, start_run, work
+from rogue.harness.telling import tell
 from rogue.harness.termination import StoppedError, termination_as_interrupt
 from rogue.harness.testbeds import TESTBEDS, find_testbed
 from rogue.harness.testbeds.base import Testbed
@@ -104,7 +105,7 @@ def _run_or_resume(options: RunOptions, command: tuple[str, ...], cluster: "Clus
     with CountDisplay(sys.stderr) as counted:
         plan = make_plan(options.loaded, testbed, counted)
     for words in hidden_values(options.loaded):
-        typer.echo(f"rogue: {words}", err=True)
+        tell(words)
     _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)
     run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
     with ExitStack() as after, locked(run.directory):
@@ -183,7 +184,7 @@ def _cluster(address: str | None) -> Iterator["Cluster | None"]:
 
     with cluster(address) as found:
         if words := openness(address):
-            typer.echo(f"rogue: {words}", err=True)
+            tell(words)
         yield found
 
 
@@ -208,7 +209,7 @@ def _work_and_finish(
 def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy) -> None:
     cells = cells_left(run, plan, options.only_failed)
     if options.only_failed and not cells:
-        typer.echo("rogue: no cell of this run failed; without --only-failed the others go on.", err=True)
+        tell("no cell of this run failed; without --only-failed the others go on.")
     with ProgressDisplay(cells, Console(stderr=True)) as display:
         work(run, plan, cells, _workers(plan, options, cluster), watch(display))
 
@@ -217,15 +218,13 @@ def _warn_of_other_code(run: Run) -> None:
     """Cells of one run that come from different code are a trap; the manifest tells them apart."""
     first, now = run.manifest.git.commit, run.manifest.sessions[-1].git.commit
     if first != now:
-        typer.echo(f"rogue: this run was begun with commit {first} and goes on with {now}.", err=True)
+        tell(f"this run was begun with commit {first} and goes on with {now}.")
 
 
 def _warn_of_changes(manifest: Manifest) -> None:
     """A run goes on with the data and plug-ins that it keeps; somebody may have changed a file meanwhile."""
     for file in [*changed_data(manifest), *changed_plugins(manifest.plugins)]:
-        typer.echo(
-            f"rogue: {file} has changed since the run was begun, which goes on with its copy.", err=True
-        )
+        tell(f"{file} has changed since the run was begun, which goes on with its copy.")
 
 
 def _check(options: RunOptions) -> None:
@@ -256,11 +255,11 @@ def _finish(run: Run, options: RunOptions) -> ExitCode:
     failed = _count(run, CellStatus.FAILED)
     if failed:
         again = call_again("run", "--resume", run.directory, "--only-failed", *_said_again(run, options))
-        typer.echo(f"rogue: {failed} of {_all(run)} cells failed; to try them again: {again}", err=True)
+        tell(f"{failed} of {_all(run)} cells failed; to try them again: {again}")
     missed = sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells)
     if missed:
         text = f"{missed} of {_all(run)} cells had more packets than packets_max; the rest is not recorded"
-        typer.echo(f"rogue: {text}. The report says how many.", err=True)
+        tell(f"{text}. The report says how many.")
     if report is not None:
         typer.echo(f"report: {report}", err=True)
     typer.echo(run.directory)

@@ -11,6 +11,7 @@ from rogue.harness.columns import align
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.run_directory import is_locked
+from rogue.harness.telling import tell
 
 if TYPE_CHECKING:
     from rogue.reports.index import Entry
@@ -37,7 +38,7 @@ def print_runs(directory: Path | None, experiment: str | None) -> ExitCode:
     entries = find_entries(results, is_locked, experiment)
     if not entries:
         of_it = f" of experiment {experiment!r}" if experiment is not None else ""
-        typer.echo(f"rogue: no run{of_it} in {results}", err=True)
+        tell(f"no run{of_it} in {results}")
     elif sys.stdout.isatty():
         _print_table(entries)
     else:

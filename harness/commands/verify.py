@@ -13,8 +13,9 @@ from rogue.harness.results.comparison import Comparison, compare_run
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import is_locked
+from rogue.harness.telling import tell
 from rogue.workloads.manifest import Manifest, Soundness
-from rogue.workloads.printable import printable, printable_lines
+from rogue.workloads.printable import printable
 
 SHOWN_MAX: Final = 100
 """Lines about one run of one kind; the rest is counted."""
@@ -32,11 +33,10 @@ def verify_runs(runs: Sequence[Path], signer: str | None = None, allowed: Path |
         try:
             codes.append(verify_run(run, signer, allowed))
         except HarnessError as error:
-            typer.echo(f"rogue: {printable_lines(str(error))}", err=True)
+            tell(*error.lines)
             codes.append(error.exit_code)
         except OSError as error:
-            text = f"{error.filename or run}: {error.strerror or error}"
-            typer.echo(f"rogue: {printable(text)}.", err=True)
+            tell(f"{error.filename or run}: {error.strerror or error}.")
             codes.append(ExitCode.STORAGE)
     return max(codes)
 
@@ -56,7 +56,7 @@ def verify_run(run: Path, signer: str | None = None, allowed: Path | None = None
         typer.echo(printable(f"{run}: {NO_CHECKSUM}"))
     if differences:
         counted = f"{len(differences)} difference{'s' * (len(differences) != 1)}"
-        typer.echo(printable(f"rogue: {run}: {counted} from the manifest."), err=True)
+        tell(f"{run}: {counted} from the manifest.")
         return ExitCode.DAMAGED
     typer.echo(printable(_result(run, manifest, is_going=is_going)))
     if signer is not None and allowed is not None:

@@ -1,10 +1,13 @@
 """Errors by whose fault they are."""
 
+import pickle
+
 import pytest
 
 from rogue.harness import errors
 from rogue.harness.errors import SHOWN_MAX, ConfigError, HarnessError, Problem, UsageError
 from rogue.harness.exit_codes import ExitCode
+from rogue.workloads.printable import REPLACEMENT
 
 
 def problem(number: int) -> Problem:
@@ -21,6 +24,13 @@ def test_a_problem_is_one_sentence() -> None:
 def test_no_name_in_a_problem_begins_a_line() -> None:
     forged = Problem("a.yaml", "x: got nothing.\n1 nodes can measure\n", "\x1b[2J", "y", "z")
     assert str(forged).isprintable()
+
+
+@pytest.mark.parametrize("kind", [HarnessError, UsageError, errors.DamagedRunError, errors.StorageError])
+def test_no_text_of_others_begins_a_line_of_an_error(kind: type[HarnessError]) -> None:
+    raised = kind("run: got 'x\nrogue: all is well'.", "  a line of ours")
+    assert str(raised).splitlines() == [f"run: got 'x{REPLACEMENT}rogue: all is well'.", "  a line of ours"]
+    assert raised.lines == pickle.loads(pickle.dumps(raised)).lines, "Dask carries it"
 
 
 def test_mistakes_are_told_together_but_not_all() -> None:

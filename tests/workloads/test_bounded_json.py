@@ -50,5 +50,5 @@ def test_as_deep_as_may_be_is_read() -> None:
         check_values([deepest])
 
 
-def test_texts_and_keys_are_made_harmless_and_keep_their_lines() -> None:
-    assert harmless({"\x1b[2J": ["a\nb\u200b", 1.5]}) == {"\ufffd[2J": ["a\nb\ufffd", 1.5]}
+def test_texts_and_keys_are_made_harmless_and_texts_keep_their_lines() -> None:
+    assert harmless({"\x1b[2J\n": ["a\nb\u200b", 1.5]}) == {"\ufffd[2J\ufffd": ["a\nb\ufffd", 1.5]}
