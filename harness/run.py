@@ -97,12 +97,20 @@ def reopen_run(directory: Path, command: Sequence[str]) -> Run:
     manifest was changed: what is wrong in it would get a new checksum.
     """
     run = Run(directory, read_sound_manifest(directory))
-    if run.cells.is_symlink():
-        raise UsageError(f"{run.cells}: got a link, expected a directory; nothing is written through links.")
+    for path in (run.cells, *(run.cells / cell.id for cell in run.manifest.cells)):
+        _refuse_another_kind(path)
     run.note_stored()
     run.manifest.schema_version = SCHEMA_VERSION
     run.manifest.sessions.append(_session(command, datetime.now(UTC)))
     return run
+
+
+def _refuse_another_kind(path: Path) -> None:
+    """UsageError for what is no directory and stands where one is written."""
+    if path.is_symlink():
+        raise UsageError(f"{path}: got a link, expected a directory; nothing is written through links.")
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path}: got a file, expected a directory; move the file away.")
 
 
 def replan(

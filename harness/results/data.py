@@ -45,7 +45,7 @@ def changed_data(manifest: Manifest) -> list[str]:
     changed = []
     for record in manifest.data:
         try:
-            is_same = checksum(here / record.file) == record.sha256
+            is_same = checksum(here / record.file, SIZE_BYTES_MAX) == record.sha256
         except (OSError, ValueError):
             continue
         if not is_same:

@@ -41,12 +41,12 @@ def read_regular(path: Path, bytes_max: int = TEXT_BYTES_MAX) -> bytes:
     return b"".join(filter(None, parts))
 
 
-def checksum(path: Path) -> str:
-    """SHA-256 of a regular file's content; OSError if it is larger than any file of a run."""
+def checksum(path: Path, bytes_max: int = TABLE_BYTES_MAX) -> str:
+    """SHA-256 of a regular file's content; OSError if it is larger than this, or than it says."""
     with os.fdopen(open_regular(path), "rb") as stream:
         left_bytes = os.fstat(stream.fileno()).st_size
-        if left_bytes > TABLE_BYTES_MAX:
-            raise OSError(errno.EFBIG, f"it has more than {TABLE_BYTES_MAX} bytes", str(path))
+        if left_bytes > bytes_max:
+            raise OSError(errno.EFBIG, f"it has more than {bytes_max} bytes", str(path))
         hasher = hashlib.sha256()
         while part := stream.read(_PART_BYTES):
             left_bytes -= len(part)

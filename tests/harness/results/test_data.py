@@ -1,5 +1,6 @@
 """Data that a run keeps."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from helpers.experiments import load_text
 from helpers.fake_testbed import FakeTestbed
 
 from rogue.harness.data.files import kept_files
+from rogue.harness.data.source import SIZE_BYTES_MAX
 from rogue.harness.errors import DamagedRunError
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.comparison import check_files
@@ -46,6 +48,8 @@ def test_it_goes_on_with_its_copy_and_says_that_the_file_changed(run: Run, tmp_p
     assert changed_data(manifest) == []
     (tmp_path / "flows.csv").write_text("other")
     assert changed_data(manifest) == [str(tmp_path / "flows.csv")]
+    os.truncate(tmp_path / "flows.csv", SIZE_BYTES_MAX + 1)
+    assert changed_data(manifest) == [], "what is larger than any file of data is not read"
     plan = replan(manifest, FakeTestbed(), files=kept_files(kept_data(run.directory, manifest)))
     assert len(plan.cells[0].cell.groups[0].flows) == 5
     (tmp_path / "flows.csv").unlink()

@@ -58,6 +58,14 @@ def test_cells_that_lead_elsewhere_are_refused(run: Path, tmp_path: Path) -> Non
         reopen_run(run, ("rogue",))
 
 
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_a_cell_that_is_no_directory_is_told_when_a_run_goes_on(run: Path, tmp_path: Path, kind: str) -> None:
+    path = run / "cells" / read_manifest(run).cells[0].id
+    path.symlink_to(tmp_path / "elsewhere") if kind == "link" else path.touch()
+    with pytest.raises(UsageError, match=f"{path.name}: got a {kind}, expected a directory"):
+        reopen_run(run, [])
+
+
 @pytest.mark.parametrize("name", ["rogue-r1", "rogue-r1.failed-1"])
 def test_what_a_link_among_the_cells_leads_to_is_not_read(run: Path, tmp_path: Path, name: str) -> None:
     secret = tmp_path / "secret"
