@@ -83,7 +83,8 @@ def test_what_ends_its_process_is_told(how: str, words: str, monkeypatch: pytest
 
 def test_it_has_no_descriptor_of_ours_but_its_pipe(capfd: pytest.CaptureFixture[str]) -> None:
     """Whatever it writes reaches no helper of this process, whose traceback would stand beside our words."""
-    shows = "import os, sys; print([n for n in range(3, 256) if os.path.exists(f'/proc/self/fd/{n}')], sys.argv[2])"
+    open_ones = "[each for each in range(3, 256) if os.path.exists(f'/proc/self/fd/{each}')]"
+    shows = f"import os, sys; print({open_ones}, sys.argv[2])"
     assert try_plugin(plugin(f"{FIXED_TWICE}{shows}\n"), []).faults == ()
     said = capfd.readouterr()
     pipe = said.out.split()[-1]
