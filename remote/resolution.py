@@ -15,6 +15,8 @@ from rogue.remote.home import at_home
 from rogue.remote.login import Login
 
 HOPS_MAX: Final = 8
+KEY_BYTES_MAX: Final = 1 << 20
+"""An RSA key of 16384 bits has 13 kB."""
 _TIME_LIMIT_S: Final = 30.0
 Words = Mapping[str, Sequence[str]]
 """Values by keyword, in small letters, as `ssh -G` prints them."""
@@ -107,7 +109,7 @@ class _Resolution:
 
 
 def _key_files(words: Words) -> list[Path]:
-    """Those that are there; OpenSSH names its defaults, too."""
+    """Those that are there and can be one; OpenSSH names its defaults, too."""
     tokens = {"%d": str(Path.home()), "%h": words["hostname"][0], "%r": words["user"][0]}
     tokens |= {"%p": words["port"][0], "%u": getpass.getuser(), "%%": "%"}
     found = []
@@ -115,7 +117,12 @@ def _key_files(words: Words) -> list[Path]:
         for token, meaning in tokens.items():
             name = name.replace(token, meaning)  # noqa: PLW2901
         found.append(at_home(name))
-    return [path for path in dict.fromkeys(found) if path.is_file()]
+    return [path for path in dict.fromkeys(found) if _can_be_key(path)]
+
+
+def _can_be_key(path: Path) -> bool:
+    """By its size: of a device, a pipe or a file of the kernel's nobody knows where it ends."""
+    return path.is_file() and 0 < path.stat().st_size <= KEY_BYTES_MAX
 
 
 def _uses_agent(node: str, words: Words) -> bool:

@@ -1,5 +1,6 @@
 """What OpenSSH itself makes of configurations; nothing is connected to."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from rogue.remote import resolution
 from rogue.remote.destination import Destination
 from rogue.remote.errors import NodeError
-from rogue.remote.resolution import resolve
+from rogue.remote.resolution import KEY_BYTES_MAX, resolve
 
 CONFIG = """\
 Include {directory}/more
@@ -65,6 +66,20 @@ def test_what_the_inventory_says_beats_the_configuration(node: Destination, tmp_
     login = resolve(replace(node, port=4001, user="alice", key_file=key, arguments=("-J", "none")))
     assert (login.port, login.user, login.gateway) == (4001, "alice", None)
     assert login.key_files == (key,)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "large", "endless"])
+def test_what_can_be_no_key_is_not_read(node: Destination, tmp_path: Path, kind: str) -> None:
+    key = tmp_path / "key"
+    match kind:
+        case "pipe":
+            os.mkfifo(key)
+        case "large":
+            key.touch()
+            os.truncate(key, KEY_BYTES_MAX + 1)
+        case _:
+            key.symlink_to("/proc/self/pagemap")  # says that it is a file of 0 bytes
+    assert resolve(replace(node, key_file=key, user="alice")).key_files == ()
 
 
 def test_without_an_inventorys_file_every_hop_has_its_own_known_hosts(node: Destination) -> None:
