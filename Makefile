@@ -49,7 +49,7 @@ test: setup ## run the test suite
 	@$(BIN)/pytest -n $(JOBS) --dist worksteal --budgets -m "not long and not virtual"
 
 test-long: setup ## run everything that takes minutes too; what needs QEMU is skipped where there is none
-	@$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not long and not virtual"
+	@$(BIN)/pytest -n $(JOBS) --dist worksteal --hypothesis-profile new-examples -m "not long and not virtual"
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --durations 10 -m "long and not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
 
