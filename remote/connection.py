@@ -9,7 +9,7 @@ import fabric
 import paramiko
 
 from rogue.remote.errors import NodeError
-from rogue.remote.known_hosts import load_known_hosts
+from rogue.remote.known_hosts import keys_in
 from rogue.remote.login import Login
 
 _MEANT: Final = dict.fromkeys(
@@ -80,11 +80,12 @@ def send_at_once(transport: paramiko.Transport) -> None:
 
 def known_keys(login: Login) -> Mapping[str, paramiko.PKey]:
     """Keys that a host may have, by kind; NodeError if none is known."""
-    known, name = paramiko.HostKeys(), login.host_key_alias or login.place
+    keys: dict[str, paramiko.PKey] = {}
+    name = login.host_key_alias or login.place
     for path in login.known_hosts:
         if path.is_file():
-            load_known_hosts(known, path)
-    if keys := known.lookup(name):
+            keys = keys_in(path, name) | keys
+    if keys:
         return keys
     files = ", ".join(map(str, login.known_hosts))
     raise NodeError(

@@ -13,27 +13,36 @@ BYTES_MAX: Final = 16_000_000
 """Some hundred thousand hosts."""
 
 
-def load_known_hosts(known: paramiko.HostKeys, path: Path) -> None:
-    """Add the hosts of a file to those that are known; lines that are none are passed over, as OpenSSH does.
+def keys_in(path: Path, host: str) -> dict[str, paramiko.PKey]:
+    """Keys of a host in a file, the first of each kind; lines that are none are passed over, as OpenSSH does.
 
-    NodeError if it is no file, or larger than any.
+    `host` is named as `known_hosts` does: an address, or `[address]:port`.  Names of other hosts are
+    compared, and no more.  NodeError if it is no file, or larger than any.
     """
-    seen = {(name, kind) for name, keys in known.items() for kind in keys}
-    for number, line in enumerate(_text_of(path).splitlines(), start=1):
-        for name, key in _hosts_of(line.strip(), number):
-            if (name, key.get_name()) not in seen:
-                seen.add((name, key.get_name()))
-                known.add(name, key.get_name(), key)
+    found: dict[str, paramiko.PKey] = {}
+    for line in _text_of(path).splitlines():
+        names, _, rest = line.strip().partition(" ")
+        if any(_is(each, host) for each in names.split(",")) and (key := _key_of(f"{host} {rest}")):
+            found.setdefault(key.get_name(), key)
+    return found
 
 
-def _hosts_of(line: str, number: int) -> list[tuple[str, paramiko.PKey]]:
-    if not line or line.startswith("#"):
-        return []
+def _is(name: str, host: str) -> bool:
+    """Whether a name of a line is the host's, perhaps hashed: `|1|salt|hash`, both in base64."""
+    if not name.startswith("|1|"):
+        return name == host
     try:
-        entry = paramiko.hostkeys.HostKeyEntry.from_line(line, number)
+        return paramiko.HostKeys.hash_host(host, name) == name
+    except (ValueError, AssertionError):
+        return False
+
+
+def _key_of(line: str) -> paramiko.PKey | None:
+    try:
+        entry = paramiko.hostkeys.HostKeyEntry.from_line(line)
     except (paramiko.SSHException, paramiko.hostkeys.InvalidHostKey, ValueError):
-        return []
-    return [] if entry is None or entry.key is None else [(name, entry.key) for name in entry.hostnames]
+        return None
+    return None if entry is None else entry.key
 
 
 def _text_of(path: Path) -> str:
