@@ -21,7 +21,7 @@ from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins import trial_process
 from rogue.harness.plugins.loading import LoadedPlugin, load_plugins, loaded_plugins
 from rogue.harness.plugins.source import PluginSource
-from rogue.harness.plugins.trial_process import LOAD, SOURCES, TRY, VERDICT, Verdict
+from rogue.harness.plugins.trial_process import LOAD, TRY, VERDICT, Verdict
 from rogue.workloads.printable import printable
 
 LIMIT_S: Final = 600.0
@@ -145,7 +145,7 @@ def _child(task: str, sources: Sequence[PluginSource]) -> Iterator[_Child]:
     try:
         assert process.stdin is not None, "started with a pipe"
         with suppress(BrokenPipeError), process.stdin as asked:
-            asked.write(SOURCES.dump_json(tuple(sources)))
+            asked.write(trial_process.question(sources))
         yield _Child(process, ours, handle)
     finally:
         with suppress(ProcessLookupError):

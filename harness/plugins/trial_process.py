@@ -1,9 +1,10 @@
 """The process that tries a plug-in: reads sources on its standard input, says lines of JSON into a pipe."""
 
+import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, TypeAdapter
@@ -28,14 +29,18 @@ class Verdict:
 
 
 VERDICT: Final = TypeAdapter(Verdict | tuple[Problem, ...])
-SOURCES: Final = TypeAdapter(tuple[PluginSource, ...])
+
+
+def question(sources: Sequence[PluginSource]) -> bytes:
+    """What it reads.  A name of a file may have bytes that are no UTF-8, which JSON's escapes pass on."""
+    return json.dumps([asdict(source) for source in sources]).encode("ascii")
 
 
 def main() -> None:
     """Called with a task and the number of the pipe's descriptor."""
     task, pipe = sys.argv[1], int(sys.argv[2])
     os.set_inheritable(pipe, False)
-    sources = SOURCES.validate_json(sys.stdin.buffer.read())
+    sources = [PluginSource(**each) for each in json.load(sys.stdin)]
     if task == TRY:
         _try(pipe, sources)
     else:
@@ -48,9 +53,9 @@ def _try(pipe: int, sources: Sequence[PluginSource]) -> None:
     verdict: Verdict | tuple[Problem, ...]
     try:
         loaded = load_plugins(sources)[-1]
-        verdict = Verdict(loaded.adds, tuple(contract_faults(loaded)))
+        verdict = Verdict(loaded.adds, tuple(map(printable, contract_faults(loaded))))
     except ConfigError as error:
-        verdict = tuple(error.problems)
+        verdict = tuple(Problem(*map(printable, astuple(each))) for each in error.problems)
     _say(pipe, VERDICT.dump_json(verdict))
 
 

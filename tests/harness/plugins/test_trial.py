@@ -1,5 +1,6 @@
 """What a plug-in does to the process that tries it is a sentence, and ours goes on."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from rogue.harness.plugins import trial
 from rogue.harness.plugins.loading import loaded_plugins, unload_plugins
 from rogue.harness.plugins.source import PluginSource
 from rogue.harness.plugins.trial import Verdict, load_tried, try_plugin
+from rogue.workloads.printable import REPLACEMENT
 
 CRASHES = """\
 import os, signal
@@ -95,6 +97,14 @@ def test_what_never_ends_is_ended() -> None:
     endless = plugin(CRASHES.format(how="while True: pass"))
     (fault,) = try_plugin(endless, [], limit_s=0.25).faults
     assert fault == "it has not ended after 0.25 s, expected an end of each call"
+
+
+def test_a_name_that_is_no_utf_8_is_a_name() -> None:
+    name = os.fsdecode(b"p\xff.py")
+    assert try_plugin(plugin(FIXED_TWICE, name), []).adds == ("control twice",)
+    with pytest.raises(ConfigError, match=f"p{REPLACEMENT}.py:1: got ZeroDivisionError"):
+        try_plugin(plugin("1 / 0", name), [])
+    assert [each.adds for each in load_tried([plugin(FIXED_TWICE, name)])] == [("control twice",)]
 
 
 def test_what_does_not_load_is_told_with_its_line() -> None:

@@ -9,7 +9,7 @@ from helpers.plugin_files import FIXED_TWICE, plugin
 
 from rogue.harness.plugins import trial_process
 from rogue.harness.plugins.source import PluginSource
-from rogue.harness.plugins.trial_process import LOAD, SOURCES, TRY
+from rogue.harness.plugins.trial_process import LOAD, TRY, question
 
 FAILS = plugin("1 / 0\n", "fails.py")
 
@@ -18,7 +18,7 @@ def said(task: str, *sources: PluginSource) -> list[str]:
     ours, theirs = os.pipe()
     subprocess.run(
         [sys.executable, "-P", "-m", trial_process.__name__, task, str(theirs)],
-        input=SOURCES.dump_json(sources),
+        input=question(sources),
         pass_fds=[theirs],
         check=True,
     )
