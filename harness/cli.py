@@ -27,6 +27,8 @@ from rogue.remote.errors import NodeError
 from rogue.start_up import prepare
 
 _SHORT: Final = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "new thread")
+_HELP: Final = "NoArgsIsHelpError"
+"""What typer raises for a group that is called without a command; it exports no such name."""
 app: Final = typer.Typer(
     name="rogue",
     add_completion=True,
@@ -110,6 +112,9 @@ def run_guarded(command: Callable[[], object]) -> ExitCode:
     except SystemExit:  # typer exits by itself in one case: whoever read our output has gone
         return ExitCode.OK
     except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, typer.TyperException) and type(error).__name__ == _HELP:
+            typer.echo(error.format_message(), err=True)
+            return ExitCode.USAGE
         lines, failed = _explain(error)
         tell(*lines)
         return failed

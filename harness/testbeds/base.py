@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.mistakes import ParameterMistake
 from rogue.harness.errors import HarnessError
+from rogue.harness.exit_codes import ExitCode
 from rogue.workloads.records import FailureKind
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ class TestbedError(HarnessError):
     """A cell failed for a reason that the testbed knows."""
 
     __test__ = False  # pytest: not a test class
+    exit_code = ExitCode.TESTBED
 
     def __init__(self, kind: FailureKind, message: str) -> None:
-        super().__init__(message)
+        super().__init__(*message.splitlines())
         self.kind = kind
 
 

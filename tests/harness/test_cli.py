@@ -12,6 +12,8 @@ from helpers.command_line import Finished, rogue
 from rogue.harness.cli import app, run_guarded
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.testbeds.base import TestbedError
+from rogue.workloads.records import FailureKind
 
 HARD = (
     "unknown-key", "wrong-unit", "negative-size", "too-few-hosts", "too-many-hosts", "unknown-transport",
@@ -146,6 +148,16 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("group", [[], ["switch"], ["inventory"], ["testbed"], ["testbed", "kernel"]])
+def test_a_group_without_a_command_shows_its_help(
+    group: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_guarded(lambda: app(group, prog_name="rogue", standalone_mode=False)) is ExitCode.USAGE
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith(" ".join(["Usage: rogue", *group]))
+    assert "Commands:" in said
+
+
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
@@ -154,6 +166,11 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
             PermissionError(13, "Permission denied", "results"),
             ExitCode.STORAGE,
             "rogue: results: Permission denied.",
+        ),
+        (
+            TestbedError(FailureKind.SWITCH, "s0: not everything could be put back\n  s0: port 1"),
+            ExitCode.TESTBED,
+            "rogue: s0: not everything could be put back\n  s0: port 1\n",
         ),
         (KeyboardInterrupt(), ExitCode.INTERRUPTED, "stopped before anything ran"),
         (MemoryError(), ExitCode.MEMORY, "rogue: this process could get no more memory; end other programs"),
