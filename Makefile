@@ -41,7 +41,7 @@ provision: setup ## bring the nodes of INVENTORY=virtual into the state that exp
 report: setup ## rebuild the report of RUN=results/...
 	@$(BIN)/rogue report $(RUN)
 
-reproduce: setup ## run the experiments of PAPER=rogue|irn|rocc|rdma-at-scale|ecn-or-delay|dctcp|all [SET=scale=quick], write the claims board
+reproduce: setup ## run the experiments of PAPER=rogue|irn|rocc|hpcc|rdma-at-scale|ecn-or-delay|dctcp|all [SET=scale=quick], write the claims board
 	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(foreach each,$(SET),--set $(each))
 
 test: setup ## run the test suite

@@ -52,7 +52,9 @@ def claims(
 def reproduce(
     paper: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="rogue, irn, rocc, rdma-at-scale, ecn-or-delay, dctcp or all."),
+        typer.Argument(
+            metavar="PAPER", help="rogue, irn, rocc, hpcc, rdma-at-scale, ecn-or-delay, dctcp or all."
+        ),
     ],
     settings: Settings = None,
     out: Annotated[Path | None, typer.Option(help="Directory of the runs.", show_default="results")] = None,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rogue.reports.board.stored import StoredOutcome
 from rogue.reports.claims import Claim, Verdict
+from rogue.reports.claims.claim import JudgedBy
 from rogue.reports.claims.evaluate import IS_HARDWARE
 from rogue.reports.claims.row import verdict_counts
 from rogue.reports.claims.shipped import experiment_name
@@ -53,7 +54,7 @@ class BoardClaim:
     def verdict(self) -> Verdict:
         """Return the worst verdict over its factor points."""
         if not self.outcomes:
-            needs = self.claim.kind == "hardware_only"
+            needs = self.claim.judged_by is JudgedBy.HARDWARE
             return Verdict.NEEDS_HARDWARE if needs else Verdict.NOT_RUN
         order = list(Verdict)
         return max((outcome.verdict for outcome in self.outcomes), key=order.index)
