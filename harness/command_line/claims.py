@@ -10,7 +10,9 @@ from rogue.harness.exit_codes import ExitCode
 Results = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="RESULTS...", help="Directories with runs; by default results.", show_default=False
+        metavar="RESULTS...",
+        help="Directories with runs, or claims.json of an earlier board; by default results.",
+        show_default=False,
     ),
 ]
 Out = Annotated[
@@ -38,10 +40,13 @@ def claims(
     """Hold all runs against all claims, and write a page with the best evidence for each.
 
     Best is what says most, whatever it says: real hardware, then the experiment that was written for the
-    claim, then the number of seeds, then a commit without changes, then the newest run.
+    claim, then the number of seeds, then a commit without changes, then the newest run. The headline counts
+    claims that are published, unfitted, no order of magnitude and not vacuous alone; the others wear badges.
+    Each verdict says its seeds, its commit, and how many commits since touched what it depends on.
 
     \b
       rogue claims
+      rogue claims docs/claims/claims.json --out docs/claims/index.html --readme README.md
       rogue claims results elsewhere/results --out claims.html
     """
     from rogue.harness.commands.claims import write_board

@@ -161,6 +161,27 @@ class Claim(_Part):
         return self
 
 
+_JUDGING: Final = frozenset(
+    (
+        "metric",
+        "transport",
+        "relative_to",
+        "judged_by",
+        "published",
+        "bound",
+        "tolerance",
+        "direction",
+        "conditions",
+        "experiments",
+    )
+)
+
+
+def judging_sha256(claim: Claim) -> str:
+    """Return a digest of what decides a verdict: one given by another digest is of another claim."""
+    return hashlib.sha256(claim.model_dump_json(include=set(_JUDGING)).encode()).hexdigest()
+
+
 class ClaimFile(_Part):
     """One file of claims, all from one place of one source. What a claim itself says comes first."""
 
