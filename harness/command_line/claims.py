@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from rogue.harness.command_line.experiments import Dask
 from rogue.harness.exit_codes import ExitCode
 
 Results = Annotated[
@@ -54,7 +55,7 @@ def claims(
     return write_board(tuple(results or ()), out, readme, accepts_damage=accepts_damage)
 
 
-def reproduce(
+def reproduce(  # noqa: PLR0913  (one parameter per option)
     paper: Annotated[
         str,
         typer.Argument(
@@ -67,16 +68,23 @@ def reproduce(
         int | None,
         typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core."),
     ] = None,
+    dask: Dask = None,
+    is_dry: Annotated[
+        bool, typer.Option("--dry-run", help="Say what is complete, stale and missing, and run nothing.")
+    ] = False,
 ) -> ExitCode:
     """Run the shipped experiments of a paper, or of all, and write the claims board.
 
-    What is complete at this commit with these settings is not run again, and what was stopped goes on:
-    after Ctrl-C the same command continues.
+    What is complete with these settings is not run again, unless a commit since touched what it depends on:
+    then it is stale, and the commits are named before anything runs. What was stopped goes on: after Ctrl-C
+    the same command continues. Cheap experiments and cells run first.
 
     \b
       rogue reproduce rogue
+      rogue reproduce all --dry-run
+      rogue reproduce all --dask tls://head:8786
       rogue reproduce all --set scale=quick
     """
-    from rogue.harness.commands.reproduce import reproduce_paper
+    from rogue.harness.commands.reproduce import ReproduceOptions, reproduce_paper
 
-    return reproduce_paper(paper, tuple(settings or ()), out, jobs)
+    return reproduce_paper(ReproduceOptions(paper, tuple(settings or ()), out, jobs, dask, is_dry))

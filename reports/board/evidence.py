@@ -120,7 +120,10 @@ def _aged(board: Sequence[BoardClaim], changes_since: ChangesSince) -> list[Boar
 
 
 def _age(run: BoardRun, changes: Sequence[Change] | None) -> Age:
-    return Age(None if changes is None else tuple(changes_of(changes, run.experiment, run.testbed)))
+    """Return the age; of a run whose code nobody committed nobody can say it."""
+    if changes is None or not run.is_clean:
+        return UNKNOWN
+    return Age(tuple(changes_of(changes, run.experiment, run.testbed)))
 
 
 def _weight(candidate: BoardClaim) -> tuple[bool, bool, int, bool, str, str]:

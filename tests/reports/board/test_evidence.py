@@ -109,3 +109,10 @@ def test_a_verdict_is_as_old_as_the_commits_that_touched_what_it_depends_on() ->
     assert board["R-16-p50"].age.changes == (CHANGES[0], CHANGES[2])
     assert evidence_text(board["R-16-p50"]).endswith("stale by 2 commits")
     assert board["R-1"].age.changes is None
+
+
+def test_the_age_of_a_run_with_changes_is_unknown() -> None:
+    (found, *_) = best_evidence(CLAIMS[:1], [(run(is_clean=False), [outcome(CLAIMS[0].id)])], lambda _: [])
+    assert found.age.text == "age unknown"
+    (found, *_) = best_evidence(CLAIMS[:1], [(run(), [outcome(CLAIMS[0].id)])], lambda _: [])
+    assert found.age.text == "up to date"
