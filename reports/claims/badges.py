@@ -24,7 +24,7 @@ class Badge(StrEnum):
 BADGE_MEANINGS: Final[dict[Badge, str]] = {
     Badge.DERIVED: "nobody published it: we computed it from a number or formula of the source",
     Badge.MODEL: "nobody published it of packets: it is what a model says, the source’s or ours",
-    Badge.FITTED: "something of the set-up was chosen knowing the number",
+    Badge.FITTED: "something that the source leaves open was chosen knowing the number",
     Badge.ORDER_OF_MAGNITUDE: "the tolerance leaves no more than the order of magnitude",
     Badge.VACUOUS_ALONE: "any scheme passes that keeps the port busy and loses nothing",
 }

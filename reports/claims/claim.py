@@ -119,7 +119,7 @@ class Claim(_Part):
     direction: Direction | None = None
     conditions: tuple[Condition, ...] = ()
     fitted_to: str | None = None
-    """What of the set-up was chosen knowing this number."""
+    """What the source leaves open and was chosen knowing this number."""
     order_of_magnitude: str | None = None
     """Why the tolerance leaves no more than the order of magnitude."""
     vacuous_alone: str | None = None

@@ -31,6 +31,13 @@ def test_its_first_sentence_counts_the_verdicts_of_the_board(paper: str) -> None
     assert sentence.startswith(f"Of {sum(said.values())} claims ")
 
 
+@pytest.mark.parametrize("paper", [paper for paper in PAGES if "board's headline" in PAGES[paper]])
+def test_it_says_how_many_of_its_claims_are_in_the_headline(paper: str) -> None:
+    found = re.search(r"In the board's headline are (\d+)", PAGES[paper].replace("\n", " "))
+    assert found
+    assert int(found[1]) == sum(each["paper"] == paper and each["is_headline"] for each in BOARD)
+
+
 @pytest.mark.xfail(reason="RoGUE's page says reproduced where the board says close", strict=False)
 def test_the_mean_of_timely_has_one_verdict() -> None:
     """R-26-mean: its single values reach beyond the tolerance, so it is close, and not reproduced."""
