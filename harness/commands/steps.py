@@ -81,6 +81,7 @@ def is_alike(manifest: Manifest, loaded: LoadedExperiment) -> bool:
     source = manifest.source
     return (
         source.set == list(loaded.settings)
+        and "\0" not in source.file
         and Path(find_experiment(source.file)).resolve() == Path(loaded.document.file).resolve()
         and manifest.testbed == DEFAULT_TESTBED
         and "--only-cell" not in manifest.command

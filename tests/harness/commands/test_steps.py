@@ -84,6 +84,12 @@ def test_a_run_of_another_text_of_the_file_is_stale(tmp_path: Path) -> None:
     assert said == "the experiment’s file was changed"
 
 
+def test_a_name_that_no_file_can_have_is_not_alike(tmp_path: Path) -> None:
+    manifest = read_manifest(present(tmp_path, NAME, "scale=quick"))
+    manifest.source.file = "experiments/\0.yaml"
+    assert not is_alike(manifest, loaded(NAME, "scale=quick"))
+
+
 @pytest.mark.parametrize("change", ["settings", "testbed", "file", "cell"])
 def test_another_run_is_not_alike(tmp_path: Path, change: str) -> None:
     name = NAMES[1] if change == "file" else NAME
