@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from rogue.harness.command_line.experiments import Dask
 from rogue.harness.exit_codes import ExitCode
 
 Results = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="RESULTS...", help="Directories with runs; by default results.", show_default=False
+        metavar="RESULTS...",
+        help="Directories with runs, or claims.json of an earlier board; by default results.",
+        show_default=False,
     ),
 ]
 Out = Annotated[
@@ -38,10 +41,13 @@ def claims(
     """Hold all runs against all claims, and write a page with the best evidence for each.
 
     Best is what says most, whatever it says: real hardware, then the experiment that was written for the
-    claim, then the number of seeds, then a commit without changes, then the newest run.
+    claim, then the number of seeds, then a commit without changes, then the newest run. The headline counts
+    claims that are published, unfitted, no order of magnitude and not vacuous alone; the others wear badges.
+    Each verdict says its seeds, its commit, and how many commits since touched what it depends on.
 
     \b
       rogue claims
+      rogue claims docs/claims/claims.json --out docs/claims/index.html --readme README.md
       rogue claims results elsewhere/results --out claims.html
     """
     from rogue.harness.commands.claims import write_board
@@ -49,10 +55,12 @@ def claims(
     return write_board(tuple(results or ()), out, readme, accepts_damage=accepts_damage)
 
 
-def reproduce(
+def reproduce(  # noqa: PLR0913  (one parameter per option)
     paper: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="rogue, irn, rocc, rdma-at-scale, ecn-or-delay, dctcp or all."),
+        typer.Argument(
+            metavar="PAPER", help="rogue, irn, rocc, hpcc, rdma-at-scale, ecn-or-delay, dctcp or all."
+        ),
     ],
     settings: Settings = None,
     out: Annotated[Path | None, typer.Option(help="Directory of the runs.", show_default="results")] = None,
@@ -60,16 +68,23 @@ def reproduce(
         int | None,
         typer.Option("--jobs", "-j", min=1, max=1024, help="Cells at once; by default one per core."),
     ] = None,
+    dask: Dask = None,
+    is_dry: Annotated[
+        bool, typer.Option("--dry-run", help="Say what is complete, stale and missing, and run nothing.")
+    ] = False,
 ) -> ExitCode:
     """Run the shipped experiments of a paper, or of all, and write the claims board.
 
-    What is complete at this commit with these settings is not run again, and what was stopped goes on:
-    after Ctrl-C the same command continues.
+    What is complete with these settings is not run again, unless a commit since touched what it depends on:
+    then it is stale, and the commits are named before anything runs. What was stopped goes on: after Ctrl-C
+    the same command continues. Cheap experiments and cells run first.
 
     \b
       rogue reproduce rogue
+      rogue reproduce all --dry-run
+      rogue reproduce all --dask tls://head:8786
       rogue reproduce all --set scale=quick
     """
-    from rogue.harness.commands.reproduce import reproduce_paper
+    from rogue.harness.commands.reproduce import ReproduceOptions, reproduce_paper
 
-    return reproduce_paper(paper, tuple(settings or ()), out, jobs)
+    return reproduce_paper(ReproduceOptions(paper, tuple(settings or ()), out, jobs, dask, is_dry))

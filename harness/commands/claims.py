@@ -16,6 +16,8 @@ from rogue.harness.commands.report import note_report_files
 from rogue.harness.errors import HarnessError, StorageError, UsageError
 from rogue.harness.exit_codes import ExitCode
 from rogue.harness.results.files import write_whole
+from rogue.harness.results.history import changes_since
+from rogue.harness.results.provenance import git_facts
 from rogue.harness.results.run_directory import locked
 from rogue.harness.telling import tell
 from rogue.workloads.manifest import MANIFEST
@@ -32,26 +34,32 @@ CONTENT: Final = "claims.json"
 def write_board(
     results: Sequence[Path], out: Path | None, readme: Path | None = None, *, accepts_damage: bool = False
 ) -> ExitCode:
-    """Write the page and its data, print the tally; the last line on standard output is the page.
+    """Write the page and its data, print claims and tally; the last line on standard output is the page.
 
+    A file among the results is the claims.json of an earlier board, whose runs are elsewhere.
     DamagedRunError if a run is not as it was written, unless that is accepted.
     """
     from rogue.reports.board import best_evidence, board_content, board_page
     from rogue.reports.claims import read_claims
 
-    places = tuple(results) or (DEFAULT_RESULTS,)
-    page = out or _default_page(places[0])
+    named = tuple(results) or (DEFAULT_RESULTS,)
+    earlier, places = (
+        [each for each in named if each.is_file()],
+        [each for each in named if not each.is_file()],
+    )
+    page = out or _default_page(named[0])
     if (page.parent / MANIFEST).exists():
         got = f"{page}, which is in the directory of a run"
         raise UsageError(f"claims --out: got {got}, expected a place outside of runs; name another.")
     runs = find_runs(places)
-    if not runs:
-        named = ", ".join(map(str, places))
-        raise UsageError(f"claims: got {named} without any run, expected some; `rogue run` makes them.")
+    if not runs and not earlier:
+        got = ", ".join(map(str, named))
+        raise UsageError(f"claims: got {got} without any run, expected some; `rogue run` makes them.")
     runs = refuse_unread(runs, is_accepted=accepts_damage)
     refuse_damage(runs, is_accepted=accepts_damage)
-    board = best_evidence(read_claims(), list(_judged(runs)))
-    content = board_content(board)
+    judged = [*_earlier(earlier), *_judged(runs)]
+    board = best_evidence(read_claims(), judged, changes_since)
+    content = board_content(board, git_facts().commit)
     _write(page, board_page(board, page.parent))
     _write(page.with_name(CONTENT), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if readme is not None:
@@ -62,6 +70,8 @@ def write_board(
 
 
 def _default_page(place: Path) -> Path:
+    if place.is_file():
+        return place.parent / PAGE
     return (place.resolve().parent if (place / MANIFEST).exists() else place) / PAGE
 
 
@@ -77,6 +87,25 @@ def find_runs(places: Sequence[Path]) -> list[Path]:
                 below.clear()
                 found.setdefault(Path(directory).resolve(), Path(directory))
     return list(found.values())
+
+
+def _earlier(boards: Sequence[Path]) -> "list[tuple[BoardRun, list[StoredOutcome]]]":
+    """Read what boards say that were written earlier; of claims that are judged otherwise since, nothing."""
+    from rogue.reports.board import read_earlier
+    from rogue.reports.claims import read_claims
+    from rogue.reports.errors import ReportError
+
+    judged = []
+    for board in boards:
+        try:
+            found = read_earlier(board, read_claims())
+        except ReportError as error:
+            raise UsageError(f"claims: {error}") from error
+        judged += found.judged
+        if found.left_out:
+            names = ", ".join(found.left_out)
+            tell(f"{board}: left out, since they are judged otherwise now: {names}")
+    return judged
 
 
 def _judged(runs: Sequence[Path]) -> "Iterator[tuple[BoardRun, list[StoredOutcome]]]":
@@ -121,11 +150,11 @@ def _evaluated(run: Path) -> "list[StoredOutcome]":
 
 
 def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
+    from rogue.reports.board import Counts, markdown, with_tally
     from rogue.reports.board.papers import papers_of
-    from rogue.reports.board.tally import markdown, tally_of, with_tally
     from rogue.reports.errors import ReportError
 
-    written = markdown(tally_of(board), papers_of(each.claim for each in board))
+    written = markdown(Counts.of(board), papers_of(each.claim for each in board))
     try:
         _write(readme, with_tally(readme.read_text(encoding="utf-8"), written))
     except (OSError, ReportError) as error:
@@ -133,13 +162,21 @@ def _put_tally(readme: Path, board: "Sequence[BoardClaim]") -> None:
 
 
 def _print(board: "Sequence[BoardClaim]") -> None:
+    from rogue.reports.board import Counts
+    from rogue.reports.board.lines import claim_lines
+    from rogue.reports.board.page import age_sentence
     from rogue.reports.board.papers import papers_of
-    from rogue.reports.board.tally import tally_of, tally_sentence, tally_table
+    from rogue.reports.board.tally import badge_table, badged_sentence, headline_sentence, tally_table
 
-    tally = tally_of(board)
-    for line in align(tally_table(tally, papers_of(each.claim for each in board))):
-        typer.echo(line)
-    typer.echo(tally_sentence(tally))
+    counts = Counts.of(board)
+    papers = list(papers_of(each.claim for each in board))
+    for table in (claim_lines(board), tally_table(counts.headline, papers), badge_table(counts)):
+        for line in align(table):
+            typer.echo(printable(line))
+        typer.echo()
+    typer.echo(age_sentence(board))
+    typer.echo(headline_sentence(counts))
+    typer.echo(badged_sentence(counts))
 
 
 def _write(path: Path, text: str) -> None:

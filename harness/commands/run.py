@@ -20,7 +20,7 @@ from rogue.harness.exit_codes import ExitCode
 from rogue.harness.experiment.hidden import hidden_values
 from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.budget import check_budget
-from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
+from rogue.harness.plan.plan import Plan, PlannedCell, cheapest_first, make_plan
 from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
 from rogue.harness.program import call_again
 from rogue.harness.progress import ProgressDisplay
@@ -73,6 +73,8 @@ class RunOptions:
     """With `resume`: which code of the run may run."""
     trusts_inventory: bool = False
     """Whether the inventory may be a program."""
+    is_cheap_first: bool = False
+    """Whether cells run in the order of their expected time, within each repetition."""
 
 
 def run_experiment(options: RunOptions) -> ExitCode:
@@ -208,6 +210,8 @@ def _work_and_finish(
 
 def _work(run: Run, plan: Plan, options: RunOptions, cluster: "Cluster | None", watch: WatchBy) -> None:
     cells = cells_left(run, plan, options.only_failed)
+    if options.is_cheap_first:
+        cells = cheapest_first(cells)
     if options.only_failed and not cells:
         tell("no cell of this run failed; without --only-failed the others go on.")
     with ProgressDisplay(cells, Console(stderr=True)) as display:

@@ -57,6 +57,11 @@ def cost_of(cells: Sequence[PlannedCell], jobs: int) -> Cost:
     return Cost(seconds, sum(events) if events else None, sum(planned.stored_bytes for planned in cells))
 
 
+def cheapest_first(cells: Sequence[PlannedCell]) -> list[PlannedCell]:
+    """Return one repetition of everything first, and within it the cells that should take least."""
+    return sorted(cells, key=lambda planned: (planned.cell.repetition, planned.seconds))
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What will be done, before anything is."""

@@ -23,12 +23,12 @@ def git_facts() -> Git:
     An installed package says of which commit it was built. A copy of the code inside somebody else's checkout
     has no commit of its own.
     """
-    top = _git(CHECKOUT, "rev-parse", "--show-toplevel")
+    top = git_output(CHECKOUT, "rev-parse", "--show-toplevel")
     is_own = top is not None and Path(top).resolve() == CHECKOUT.resolve()
-    commit = _git(CHECKOUT, "rev-parse", "HEAD") if is_own else None
+    commit = git_output(CHECKOUT, "rev-parse", "HEAD") if is_own else None
     if commit is None:
         return _stamp(PACKAGE / STAMP)
-    changes = _git(CHECKOUT, "status", "--porcelain")
+    changes = git_output(CHECKOUT, "status", "--porcelain")
     return Git(commit=commit, dirty=None if changes is None else bool(changes))
 
 
@@ -40,7 +40,8 @@ def _stamp(path: Path) -> Git:
         return Git(commit=None, dirty=None)
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def git_output(root: Path, *arguments: str) -> str | None:
+    """What git prints in a checkout; None if it fails, is not there, or takes longer than 20 s."""
     try:
         done = subprocess.run(
             ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True, timeout=20

@@ -1,13 +1,16 @@
 """The claims board: every claim with its best evidence over many runs."""
 
+from rogue.reports.board.earlier import Earlier, read_earlier
 from rogue.reports.board.evidence import BoardClaim, BoardRun, best_evidence
 from rogue.reports.board.page import board_content, board_page
 from rogue.reports.board.stored import StoredOutcome, evaluated, is_current, stored_outcomes
-from rogue.reports.board.tally import markdown, tally_sentence, tally_table, with_tally
+from rogue.reports.board.tally import Counts, markdown, with_tally
 
 __all__ = [
     "BoardClaim",
     "BoardRun",
+    "Counts",
+    "Earlier",
     "StoredOutcome",
     "best_evidence",
     "board_content",
@@ -15,8 +18,7 @@ __all__ = [
     "evaluated",
     "is_current",
     "markdown",
+    "read_earlier",
     "stored_outcomes",
-    "tally_sentence",
-    "tally_table",
     "with_tally",
 ]

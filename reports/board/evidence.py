@@ -1,23 +1,31 @@
 """Which run says most about a claim: the best evidence, not the best verdict."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
+from rogue.reports.board.age import UNKNOWN, Age, ChangesSince, nobody_can_say
 from rogue.reports.board.stored import StoredOutcome
 from rogue.reports.claims import Claim, Verdict
+from rogue.reports.claims.claim import JudgedBy
 from rogue.reports.claims.evaluate import IS_HARDWARE
 from rogue.reports.claims.row import verdict_counts
 from rogue.reports.claims.shipped import experiment_name
 from rogue.reports.quantities import joined
+from rogue.workloads.history import Change, changes_of
 from rogue.workloads.manifest import Manifest
+
+COMMIT_LENGTH: Final = 12
+DAY_LENGTH: Final = len("2026-01-01")
 
 
 @dataclass(frozen=True, slots=True)
 class BoardRun:
     """A run, as far as its evidence depends on it."""
 
-    directory: Path
+    directory: Path | None
+    """None where it is known from an earlier board alone."""
     run_id: str
     experiment: str
     testbed: str
@@ -48,12 +56,13 @@ class BoardClaim:
     claim: Claim
     outcomes: tuple[StoredOutcome, ...] = ()
     run: BoardRun | None = None
+    age: Age = UNKNOWN
 
     @property
     def verdict(self) -> Verdict:
         """Return the worst verdict over its factor points."""
         if not self.outcomes:
-            needs = self.claim.kind == "hardware_only"
+            needs = self.claim.judged_by is JudgedBy.HARDWARE
             return Verdict.NEEDS_HARDWARE if needs else Verdict.NOT_RUN
         order = list(Verdict)
         return max((outcome.verdict for outcome in self.outcomes), key=order.index)
@@ -85,8 +94,10 @@ class BoardClaim:
 Judged = Iterable[tuple[BoardRun, Sequence[StoredOutcome]]]
 
 
-def best_evidence(claims: Sequence[Claim], judged: Judged) -> list[BoardClaim]:
-    """Return each claim with the run that says most about it, in the order of the claims."""
+def best_evidence(
+    claims: Sequence[Claim], judged: Judged, changes_since: ChangesSince = nobody_can_say
+) -> list[BoardClaim]:
+    """Return each claim with the run that says most about it and its age, in the order of the claims."""
     best: dict[str, BoardClaim] = {}
     by_id: Mapping[str, Claim] = {claim.id: claim for claim in claims}
     for run, outcomes in judged:
@@ -98,7 +109,21 @@ def best_evidence(claims: Sequence[Claim], judged: Judged) -> list[BoardClaim]:
             candidate = BoardClaim(by_id[name], tuple(own), run)
             if name not in best or _weight(candidate) > _weight(best[name]):
                 best[name] = candidate
-    return [best.get(claim.id, BoardClaim(claim)) for claim in claims]
+    return _aged([best.get(claim.id, BoardClaim(claim)) for claim in claims], changes_since)
+
+
+def _aged(board: Sequence[BoardClaim], changes_since: ChangesSince) -> list[BoardClaim]:
+    """Return the claims with the age of what each rests on; git is asked once for each commit."""
+    commits = {each.run.commit for each in board if each.run is not None}
+    known = {commit: changes_since(commit) for commit in commits}
+    return [replace(each, age=_age(each.run, known[each.run.commit])) if each.run else each for each in board]
+
+
+def _age(run: BoardRun, changes: Sequence[Change] | None) -> Age:
+    """Return the age; of a run whose code nobody committed nobody can say it."""
+    if changes is None or not run.is_clean:
+        return UNKNOWN
+    return Age(tuple(changes_of(changes, run.experiment, run.testbed)))
 
 
 def _weight(candidate: BoardClaim) -> tuple[bool, bool, int, bool, str, str]:
@@ -110,10 +135,22 @@ def _weight(candidate: BoardClaim) -> tuple[bool, bool, int, bool, str, str]:
 
 
 def evidence_text(each: BoardClaim) -> str:
-    """Say in a line what a verdict rests on."""
+    """Say in a line what a verdict rests on: experiment, run, seeds, commit, day and age."""
     if each.run is None:
         return ""
-    commit = each.run.commit[:12] if each.run.commit else "no commit recorded"
-    dirty = "" if each.run.is_clean or not each.run.commit else " with changes"
-    seeds = joined([str(seed) for seed in each.seeds]) or "not recorded"
-    return f"{each.run.experiment} on {each.run.testbed}, {each.run.run_id}, seeds {seeds}, {commit}{dirty}"
+    place = f"{each.run.experiment} on {each.run.testbed}, {each.run.run_id}"
+    return f"{place}, seeds {seeds_text(each)}, {commit_text(each.run)}, {each.age.text}"
+
+
+def seeds_text(each: BoardClaim) -> str:
+    """Write the seeds of a verdict: `1, 2 and 3`."""
+    return joined([str(seed) for seed in each.seeds]) or "not recorded"
+
+
+def commit_text(run: BoardRun) -> str:
+    """Write the commit and the day of a run: `1234567890ab, run on 2026-01-01`."""
+    day = run.created_utc[:DAY_LENGTH]
+    if run.commit is None:
+        return f"no commit recorded, run on {day}"
+    changes = "" if run.is_clean else " with changes"
+    return f"{run.commit[:COMMIT_LENGTH]}{changes}, run on {day}"

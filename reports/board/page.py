@@ -1,22 +1,31 @@
 """The claims board as one offline page, and as JSON."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue
 
+from rogue.reports.board.earlier import BOARD_SCHEMA, run_content
 from rogue.reports.board.evidence import BoardClaim, evidence_text
 from rogue.reports.board.papers import papers_of
-from rogue.reports.board.tally import tally_of, tally_sentence, tally_table
+from rogue.reports.board.tally import (
+    Counts,
+    badge_table,
+    badged_sentence,
+    headline_sentence,
+    tally_table,
+)
 from rogue.reports.claims import VERDICT_MEANINGS, claims_sha256
+from rogue.reports.claims.badges import BADGE_MEANINGS, badges_of, is_headline
+from rogue.reports.claims.claim import judging_sha256
 from rogue.reports.claims.links import claim_anchor, docs_href
+from rogue.reports.claims.words import judged_text
 from rogue.reports.quantities import counted
 from rogue.reports.reading.files import REPORT
 from rogue.reports.templates.environment import environment, style
-
-BOARD_SCHEMA = 1
+from rogue.workloads.history import RULE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,69 +39,82 @@ class PaperSection:
 
 def board_page(board: Sequence[BoardClaim], place: Path) -> str:
     """Return the page; `place` is the directory in which it will stand."""
-    tally, papers = tally_of(board), papers_of(each.claim for each in board)
+    counts, papers = Counts.of(board), papers_of(each.claim for each in board)
     sections = [
         PaperSection(paper, title, tuple(each for each in board if each.claim.paper == paper))
         for paper, title in papers.items()
     ]
-    return (
-        environment()
-        .get_template("board.html.j2")
-        .render(
-            sections=sections,
-            papers=papers,
-            sentence=tally_sentence(tally),
-            table=tally_table(tally, papers),
-            runs=counted(len({each.run.directory for each in board if each.run}), "run"),
-            meanings=VERDICT_MEANINGS,
-            style=style(),
-            claim_anchor=claim_anchor,
-            evidence_text=evidence_text,
-            report_href=lambda each: report_href(each, place),
-            docs_href=lambda each: docs_href(each.claim, place),
-        )
+    pages = environment()
+    pages.globals.update(
+        verdict_meanings=VERDICT_MEANINGS,
+        badge_meanings=BADGE_MEANINGS,
+        badges_of=badges_of,
+        judged_text=judged_text,
+        claim_anchor=claim_anchor,
+        evidence_text=evidence_text,
+    )
+    return pages.get_template("board.html.j2").render(
+        sections=sections,
+        papers=papers,
+        sentences=(headline_sentence(counts), badged_sentence(counts)),
+        tables=(tally_table(counts.headline, list(papers)), badge_table(counts)),
+        runs=counted(len({each.run.run_id for each in board if each.run}), "run"),
+        age=age_sentence(board),
+        style=style(),
+        report_href=lambda each: report_href(each, place),
+        docs_href=lambda each: docs_href(each.claim, place),
     )
 
 
-def board_content(board: Sequence[BoardClaim]) -> dict[str, JsonValue]:
-    """Return what the board's `claims.json` says; it names no place of this machine."""
+def age_sentence(board: Sequence[BoardClaim]) -> str:
+    """Say how many verdicts are stale, and how old nobody knows."""
+    ages = [each.age for each in board if each.run is not None]
+    stale, unknown = sum(age.is_stale for age in ages), sum(age.changes is None for age in ages)
+    return (
+        f"Of {counted(len(ages), 'verdict')} {stale} are stale, and of {unknown} the age is unknown. {RULE}"
+    )
+
+
+def board_content(board: Sequence[BoardClaim], commit: str | None = None) -> dict[str, JsonValue]:
+    """Return what the board's `claims.json` says; `commit` is the one to which ages are counted."""
+    counts = Counts.of(board)
     return {
         "schema": BOARD_SCHEMA,
         "claims_sha256": claims_sha256(),
+        "ages_to_commit": commit,
         "papers": dict(papers_of(each.claim for each in board)),
-        "tally": {paper: dict(counts) for paper, counts in tally_of(board).items()},
+        "headline": {paper: dict(found) for paper, found in counts.headline.items()},
+        "badged": {paper: dict(found) for paper, found in counts.badged.items()},
+        "badges": {badge: dict(found) for badge, found in counts.badges.items()},
         "claims": [_claim(each) for each in board],
     }
 
 
 def _claim(each: BoardClaim) -> dict[str, JsonValue]:
-    run: Mapping[str, JsonValue] | None = None
-    if each.run is not None:
-        run = {
-            "run_id": each.run.run_id,
-            "experiment": each.run.experiment,
-            "testbed": each.run.testbed,
-            "created_utc": each.run.created_utc,
-            "commit": each.run.commit,
-            "clean": each.run.is_clean,
-        }
     return {
         "id": each.claim.id,
         "paper": each.claim.paper,
         "source": each.claim.source,
         "statement": each.claim.statement,
+        "kind": each.claim.kind.value,
+        "badges": {badge.value: reason for badge, reason in badges_of(each.claim).items()},
+        "is_headline": is_headline(each.claim),
+        "published": each.claim.published,
         "published_text": each.claim.published_text,
+        "tolerance": each.claim.tolerance,
+        "judged_text": judged_text(each.claim),
+        "judging_sha256": judging_sha256(each.claim),
         "verdict": each.verdict.value,
         "verdict_text": each.verdict_text,
         "n": each.n,
-        "run": dict(run) if run else None,
+        "run": run_content(each),
         "outcomes": [outcome.model_dump(mode="json", exclude={"id"}) for outcome in each.outcomes],
     }
 
 
 def report_href(each: BoardClaim, place: Path) -> str | None:
     """Return a relative link to the claim in the report of its run, if that lies below the board."""
-    if each.run is None:
+    if each.run is None or each.run.directory is None:
         return None
     report, directory = (each.run.directory / REPORT).resolve(), place.resolve()
     if not report.is_file() or not report.is_relative_to(directory):

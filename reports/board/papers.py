@@ -26,24 +26,33 @@ def experiments_of(paper: str, claims: Sequence[Claim], shipped: Sequence[str]) 
     """Return the shipped experiments of a paper, or of all.
 
     They are those that its claims name, and what else lies in a directory of which no other paper's claims
-    name anything.
+    alone name anything.
     """
     known = [*papers_of(claims), ALL]
     if paper not in known:
         raise ReportError(
             f"reproduce: got {paper!r}, expected one of {', '.join(known)}; choose one of them."
         )
-    owners: dict[str, set[str]] = {}
     named = {name for claim in claims for name in claim.experiments if paper in (claim.paper, ALL)}
-    for claim in claims:
-        for name in claim.experiments:
-            owners.setdefault(_directory(name), set()).add(claim.paper)
+    owners = _owners(claims)
     return [
         name
         for name in shipped
         if name in named
         or (_directory(name) in owners and (paper == ALL or owners[_directory(name)] == {paper}))
     ]
+
+
+def _owners(claims: Sequence[Claim]) -> dict[str, set[str]]:
+    """Return each directory with the papers whose claims alone name an experiment in it."""
+    papers: dict[str, set[str]] = {}
+    for claim in claims:
+        for name in claim.experiments:
+            papers.setdefault(name, set()).add(claim.paper)
+    owners: dict[str, set[str]] = {}
+    for name, of in papers.items():
+        owners.setdefault(_directory(name), set()).update(of if len(of) == 1 else set())
+    return owners
 
 
 def _directory(name: str) -> str:

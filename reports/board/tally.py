@@ -1,11 +1,13 @@
-"""How many claims have which verdict, as a table for a terminal and for the README."""
+"""How many claims have which verdict: the headline, and what wears badges."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import fill
-from typing import Final
+from typing import Final, Self
 
 from rogue.reports.board.evidence import BoardClaim
 from rogue.reports.claims import Verdict, counted_verdict
+from rogue.reports.claims.badges import Badge, badges_of, is_headline
 from rogue.reports.errors import ReportError
 from rogue.reports.quantities import counted, joined
 
@@ -16,14 +18,38 @@ LINE: Final = 100
 """Characters of a line in the README."""
 
 Tally = Mapping[str, Mapping[str, int]]
-"""Paper, verdict, count."""
+"""Paper or badge, verdict, count."""
 
 
-def tally_of(board: Sequence[BoardClaim]) -> dict[str, dict[str, int]]:
-    """Count the claims of each paper by verdict; one verdict per claim, the worst of its factor points."""
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Claims by verdict; one verdict per claim, the worst of its factor points."""
+
+    headline: Tally
+    """By paper: what is published, unfitted, no order of magnitude and not vacuous alone."""
+    badged: Tally
+    """By paper: all others."""
+    badges: Tally
+    """The same by badge; a claim with two badges counts under both."""
+
+    @classmethod
+    def of(cls, board: Sequence[BoardClaim]) -> Self:
+        """Count a board."""
+        badged = [each for each in board if not is_headline(each.claim)]
+        by_badge = [
+            (badge.value, each) for badge in Badge for each in badged if badge in badges_of(each.claim)
+        ]
+        return cls(
+            headline=_tally([(each.claim.paper, each) for each in board if is_headline(each.claim)]),
+            badged=_tally([(each.claim.paper, each) for each in badged]),
+            badges=_tally(by_badge),
+        )
+
+
+def _tally(named: Sequence[tuple[str, BoardClaim]]) -> dict[str, dict[str, int]]:
     tally: dict[str, dict[str, int]] = {}
-    for each in board:
-        counts = tally.setdefault(each.claim.paper, {})
+    for name, each in named:
+        counts = tally.setdefault(name, {})
         counts[each.verdict.value] = counts.get(each.verdict.value, 0) + 1
     return tally
 
@@ -33,34 +59,66 @@ def totals(tally: Tally) -> dict[Verdict, int]:
     return {verdict: sum(counts.get(verdict.value, 0) for counts in tally.values()) for verdict in Verdict}
 
 
-def tally_sentence(tally: Tally) -> str:
-    """Say all counts in a sentence."""
-    found = totals(tally)
-    parts = [counted_verdict(count, verdict) for verdict, count in found.items() if count]
-    return f"{counted(sum(found.values()), 'claim')}: {joined(parts)}."
+def headline_sentence(counts: Counts) -> str:
+    """Say what became of the published claims, in a sentence."""
+    return f"{_claims(counts.headline)} published and without a badge: {_verdicts(counts.headline)}."
 
 
-def tally_table(tally: Tally, papers: Mapping[str, str]) -> list[list[str]]:
-    """Return head and rows: paper, number of claims, and the verdicts that occur."""
+def badged_sentence(counts: Counts) -> str:
+    """Say what became of all other claims, and what badges they wear."""
+    if not counts.badged:
+        return "No claim wears a badge."
+    worn = joined([f"{sum(found.values())} {badge}" for badge, found in counts.badges.items()])
+    return f"{_claims(counts.badged)} with badges ({worn}): {_verdicts(counts.badged)}."
+
+
+def _claims(tally: Tally) -> str:
+    return counted(sum(totals(tally).values()), "claim")
+
+
+def _verdicts(tally: Tally) -> str:
+    return (
+        joined([counted_verdict(count, verdict) for verdict, count in totals(tally).items() if count])
+        or "none"
+    )
+
+
+def tally_table(
+    tally: Tally, names: Sequence[str], what: str = "paper", *, has_sum: bool = True
+) -> list[list[str]]:
+    """Return head and rows: paper or badge, number of claims, and the verdicts that occur."""
     occurring = [verdict for verdict, count in totals(tally).items() if count]
-    rows = [["paper", "claims", *(verdict.value for verdict in occurring)]]
-    for paper in papers:
-        counts = tally.get(paper, {})
-        rows.append(_row(paper, counts, occurring))
+    rows = [[what, "claims", *(verdict.value for verdict in occurring)]]
+    rows += [_row(name, tally.get(name, {}), occurring) for name in names]
     whole = {verdict.value: count for verdict, count in totals(tally).items()}
-    return [*rows, _row(TOTAL, whole, occurring)]
+    return [*rows, _row(TOTAL, whole, occurring)] if has_sum else rows
+
+
+def badge_table(counts: Counts) -> list[list[str]]:
+    """Return head and rows: badge, number of claims, and the verdicts that occur."""
+    return tally_table(counts.badges, list(counts.badges), "badge", has_sum=False)
 
 
 def _row(name: str, counts: Mapping[str, int], verdicts: Sequence[Verdict]) -> list[str]:
     return [name, str(sum(counts.values())), *(str(counts.get(verdict.value, 0)) for verdict in verdicts)]
 
 
-def markdown(tally: Tally, papers: Mapping[str, str]) -> str:
-    """Write the tally as a Markdown table with papers by their titles, between the marks of the README."""
-    head, *rows = tally_table(tally, papers)
-    lines = [_markdown_row(head), _markdown_row(["---", *("--:" for _ in head[1:])])]
-    lines += [_markdown_row([papers.get(name, name), *numbers]) for name, *numbers in rows]
-    return "\n".join((BEGIN, fill(tally_sentence(tally), LINE), "", *lines, END))
+def markdown(counts: Counts, papers: Mapping[str, str]) -> str:
+    """Write both sentences and tables, papers by their titles, between the marks of the README."""
+    head, *rows = tally_table(counts.headline, list(papers))
+    titled = [[papers.get(name, name), *numbers] for name, *numbers in rows]
+    parts = [
+        fill(headline_sentence(counts), LINE),
+        _markdown_table([head, *titled]),
+        fill(badged_sentence(counts), LINE),
+        _markdown_table(badge_table(counts)),
+    ]
+    return "\n".join((BEGIN, "\n\n".join(parts), END))
+
+
+def _markdown_table(table: Sequence[Sequence[str]]) -> str:
+    head, *rows = table
+    return "\n".join(map(_markdown_row, [head, ["---", *("--:" for _ in head[1:])], *rows]))
 
 
 def _markdown_row(cells: Sequence[str]) -> str:

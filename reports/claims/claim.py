@@ -14,11 +14,25 @@ Scalar = str | int | float
 
 
 class ClaimKind(StrEnum):
-    """What could confirm a claim."""
+    """Where the number or statement of a claim comes from."""
 
-    SIMULATED = "simulated"
-    HARDWARE_ONLY = "hardware_only"
-    DIRECTION_ONLY = "direction_only"
+    PUBLISHED = "published"
+    """The source says it: measured, simulated or stated by its authors."""
+    DERIVED = "derived"
+    """Computed by us from a number or formula that the source prints."""
+    MODEL = "model"
+    """What a model says, be it the source's or ours; nobody published it of packets."""
+
+
+class JudgedBy(StrEnum):
+    """What a measurement is held against."""
+
+    NUMBER = "number"
+    """`published`, within `tolerance`."""
+    SIDE = "side"
+    """The side of a value, or of another setting, that `direction` names."""
+    HARDWARE = "hardware"
+    """Nothing that a simulation has."""
 
 
 class _Part(BaseModel):
@@ -71,11 +85,22 @@ class Direction(_Part):
         return self
 
 
+_EXPECTED_KIND: Final = (
+    "expected `published` if the source says it, `derived` if we computed it from a number or formula of the"
+    " source, or `model` if only a model says it, ours or the source's; choose one"
+)
+
+_EXPECTED_REASON: Final = (
+    "expected a reason for what is derived or of a model, and none for what is published: its source is it"
+)
+
+
 class Claim(_Part):
     """A published number or statement, and what it takes to hold a run against it.
 
     `published` and `tolerance` are in the base unit of the metric, or ratios where the claim is
-    `relative_to` another setting; `published_text` is what the paper says.
+    `relative_to` another setting; `published_text` is what the paper says. `fitted_to`, `order_of_magnitude`
+    and `vacuous_alone` are reasons: whoever reads one can check it.
     """
 
     id: str
@@ -84,6 +109,9 @@ class Claim(_Part):
     transport: str
     relative_to: Reference | None = None
     kind: ClaimKind
+    kind_reason: str | None = None
+    """From what it was derived, or what model says it; what is published has its source."""
+    judged_by: JudgedBy
     published: float | None = None
     published_text: str
     bound: Literal["equals", "at_least", "at_most"] = "equals"
@@ -91,23 +119,67 @@ class Claim(_Part):
     direction: Direction | None = None
     conditions: tuple[Condition, ...] = ()
     fitted_to: str | None = None
+    """What the source leaves open and was chosen knowing this number."""
+    order_of_magnitude: str | None = None
+    """Why the tolerance leaves no more than the order of magnitude."""
+    vacuous_alone: str | None = None
+    """Why any scheme passes that keeps the port busy and loses nothing."""
     note: str
     source: str = ""
-    paper: str = ""
+    """Of the file, unless the claim is of another source."""
+    paper: Annotated[str, Field(pattern=r"^[a-z0-9-]*$")] = ""
+    """Of the file, unless the claim is of another paper."""
     experiments: tuple[str, ...] = ()
     """Shipped experiments that were written for it, as `rogue list experiments` names them."""
     docs: str | None = None
     """Place in `docs/` that says more."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _has_a_kind(cls, data: object) -> object:
+        """Say what a kind is, which no claim has by default."""
+        if isinstance(data, dict) and data.get("kind") not in set(ClaimKind):
+            got = f"got {data['kind']!r}" if "kind" in data else "it is missing"
+            raise ValueError(f"claim {data.get('id')}: `kind`: {got}, {_EXPECTED_KIND}")
+        return data
+
     @model_validator(mode="after")
     def _can_be_judged(self) -> Self:
-        if self.metric is None and self.kind is not ClaimKind.HARDWARE_ONLY:
+        if self.metric is None and self.judged_by is not JudgedBy.HARDWARE:
             raise ValueError("only a claim about hardware may be without a `metric`")
-        if self.metric and self.kind is not ClaimKind.DIRECTION_ONLY and self.published is None:
-            raise ValueError("a claim with a `metric` needs `published`, or is one of direction only")
-        if self.kind is ClaimKind.DIRECTION_ONLY and self.direction is None:
-            raise ValueError("a claim of direction needs `direction`")
+        if self.metric and self.judged_by is not JudgedBy.SIDE and self.published is None:
+            raise ValueError("a claim with a `metric` needs `published`, or is judged by its side")
+        if self.judged_by is JudgedBy.SIDE and self.direction is None:
+            raise ValueError("a claim that is judged by its side needs `direction`")
         return self
+
+    @model_validator(mode="after")
+    def _says_why(self) -> Self:
+        if (self.kind is ClaimKind.PUBLISHED) == bool(self.kind_reason):
+            got = f"got {self.kind_reason!r} for the kind {self.kind.value}"
+            raise ValueError(f"claim {self.id}: `kind_reason`: {got}, {_EXPECTED_REASON}")
+        return self
+
+
+_JUDGING: Final = frozenset(
+    (
+        "metric",
+        "transport",
+        "relative_to",
+        "judged_by",
+        "published",
+        "bound",
+        "tolerance",
+        "direction",
+        "conditions",
+        "experiments",
+    )
+)
+
+
+def judging_sha256(claim: Claim) -> str:
+    """Return a digest of what decides a verdict: one given by another digest is of another claim."""
+    return hashlib.sha256(claim.model_dump_json(include=set(_JUDGING)).encode()).hexdigest()
 
 
 class ClaimFile(_Part):
@@ -125,8 +197,8 @@ class ClaimFile(_Part):
         return [
             claim.model_copy(
                 update={
-                    "source": self.source,
-                    "paper": self.paper,
+                    "source": claim.source or self.source,
+                    "paper": claim.paper or self.paper,
                     "experiments": claim.experiments or self.experiments,
                     "docs": claim.docs or self.docs,
                 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rogue.reports.claims.claim import Claim, ClaimKind
+from rogue.reports.claims.claim import Claim, JudgedBy
 from rogue.reports.claims.conditions import mismatch
 from rogue.reports.claims.judge import ends, judge_number, judge_side
 from rogue.reports.claims.outcome import Evidence, Outcome
@@ -26,7 +26,7 @@ def evaluate(claims: Sequence[Claim], results: Results) -> list[Outcome]:
 
 
 def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
-    if claim.kind is ClaimKind.HARDWARE_ONLY and not has_hardware(results):
+    if claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results):
         return [Outcome(claim, Verdict.NEEDS_HARDWARE, claim.note)]
     candidates = [setting for setting in results.settings if setting.registry_name == claim.transport]
     if not candidates:
@@ -61,7 +61,7 @@ def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
     not_own = not_own_because(claim, results.run.manifest)
     rival = _rival(claim, results, setting)
     evidence = Evidence(measured, rival, _seeds(claim.metric, results, sides), not_own)
-    if claim.kind is ClaimKind.DIRECTION_ONLY:
+    if claim.judged_by is JudgedBy.SIDE:
         return _judge_direction(claim, setting, evidence)
     is_number = all(_exists(results.mean(side, claim.metric)) for side in sides)
     return _judge_number(claim, setting, evidence, is_number=is_number)

@@ -1,19 +1,45 @@
 """The numbers of a claim as words."""
 
-from rogue.reports.claims.claim import Claim
+import math
+from typing import Final
+
+from rogue.reports.claims.claim import Claim, JudgedBy
 from rogue.reports.claims.reference import reference_text
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.intervals import MeanInterval
-from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
+from rogue.reports.quantities import NEVER, NO_VALUE, Unit, counted, joined, number_text, quantity_text
 
+NEVER_MEANS: Final = "something never came back, which counts as infinite and makes the mean so"
 _BOUNDS = {"at_least": "at least ", "at_most": "at most ", "equals": ""}
 
 
 def published_text(claim: Claim) -> str:
-    """Write a published number as a sentence, with its tolerance."""
+    """Write the number of a claim as a sentence, with where it comes from and its tolerance."""
     unit = unit_of(claim)
     tolerance = f", tolerance {quantity_text(claim.tolerance, unit)}" if claim.tolerance else ""
-    return f"Published: {_BOUNDS[claim.bound]}{quantity_text(claim.published, unit)}{tolerance}."
+    kind = claim.kind.value.capitalize()
+    return f"{kind}: {_BOUNDS[claim.bound]}{quantity_text(claim.published, unit)}{tolerance}."
+
+
+def judged_text(claim: Claim) -> str:
+    """Write what a measurement is held against: a number and its tolerance, or a side; a dash if nothing."""
+    if claim.judged_by is JudgedBy.SIDE:
+        assert claim.direction is not None, "the claim's own validation demands a direction"
+        than = claim.direction.than
+        value = quantity_text(claim.direction.value, unit_of(claim))
+        return f"{claim.direction.sign} {reference_text(than) if than else value}"
+    if claim.metric is None or claim.published is None:
+        return NO_VALUE
+    unit = unit_of(claim)
+    tolerance = f"tolerance {quantity_text(claim.tolerance, unit)}" if claim.tolerance else "no tolerance"
+    return f"{_BOUNDS[claim.bound]}{quantity_text(claim.published, unit)}, {tolerance}{_share(claim)}"
+
+
+def _share(claim: Claim) -> str:
+    """Write the tolerance as a part of the number, where it has one that is not itself a share."""
+    if not claim.tolerance or not claim.published or unit_of(claim) is Unit.PERCENT:
+        return ""
+    return f" ({quantity_text(claim.tolerance / abs(claim.published), Unit.PERCENT)})"
 
 
 def expected_text(claim: Claim, reference: MeanInterval) -> str:
@@ -28,7 +54,15 @@ def measured_text(claim: Claim, measured: MeanInterval) -> str:
     """Write what was measured: the mean, the number of runs, the interval."""
     mean = quantity_text(measured.mean, unit_of(claim))
     spread = _spread(claim, measured) or (", which gives no interval" if measured.n == 1 else "")
-    return f"{mean}, mean of {counted(measured.n, 'run')}{spread}"
+    return f"{mean}, mean of {counted(measured.n, 'run')}{spread}{_never_text(measured)}"
+
+
+def _never_text(measured: MeanInterval) -> str:
+    """Say what `none` means: what never came back is infinite, and so is a mean with it."""
+    if measured.exists:
+        return ""
+    never = sum(not math.isfinite(value) for value in measured.values)
+    return f" ({NEVER}: in {never} of {counted(measured.n, 'run')} {NEVER_MEANS})"
 
 
 def _spread(claim: Claim, measured: MeanInterval) -> str:

@@ -157,7 +157,7 @@ def _object(path: Path) -> Mapping[str, object]:
 
 
 def _verdicts(path: Path) -> str:
-    """How often each verdict was given, from claims.json as any version wrote it."""
+    """How often each verdict of the headline was given, from claims.json as any version wrote it."""
     try:
         if not is_regular(path) or path.stat().st_size > TEXT_BYTES_MAX:
             return ""
@@ -167,12 +167,18 @@ def _verdicts(path: Path) -> str:
     outcomes = content.get("outcomes") if isinstance(content, dict) else content
     if not isinstance(outcomes, list):
         return ""
-    told = [each.get("verdict") for each in outcomes if isinstance(each, dict)]
-    counts = Counter(
-        shown(verdict) for verdict in told if isinstance(verdict, str) and verdict not in _UNJUDGED
-    )
+    judged = [each for each in outcomes if isinstance(each, dict) and _is_judged(each)]
+    headline = [each for each in judged if each.get("is_headline") is not False]
+    counts = Counter(shown(each["verdict"]) for each in headline)
     order = sorted(counts, key=_rank)
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in order)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in order]
+    badged = len(judged) - len(headline)
+    return ", ".join([*parts, f"{badged} with badges"] if badged else parts)
+
+
+def _is_judged(outcome: dict[str, object]) -> bool:
+    verdict = outcome.get("verdict")
+    return isinstance(verdict, str) and verdict not in _UNJUDGED
 
 
 def _rank(verdict: str) -> tuple[int, str]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from rogue.reports.claims import Outcome, Verdict, counted_verdict
+from rogue.reports.claims.badges import is_headline
 from rogue.reports.claims.shipped import PAPER_SCALE
 from rogue.reports.pages.provenance import Facts
 from rogue.reports.quantities import counted, joined
@@ -29,9 +30,12 @@ class Chip:
 
 
 def chips(judged: Sequence[Outcome]) -> list[Chip]:
-    """Return one chip per verdict that occurs, the best first."""
-    counts = [(verdict, sum(outcome.verdict is verdict for outcome in judged)) for verdict in Verdict]
-    return [Chip(counted_verdict(count, verdict), verdict.css_class) for verdict, count in counts if count]
+    """Return one chip per verdict in the headline, the best first, and one for all with badges."""
+    counted_ones = [outcome for outcome in judged if is_headline(outcome.claim)]
+    counts = [(verdict, sum(outcome.verdict is verdict for outcome in counted_ones)) for verdict in Verdict]
+    found = [Chip(counted_verdict(count, verdict), verdict.css_class) for verdict, count in counts if count]
+    badged = len(judged) - len(counted_ones)
+    return [*found, Chip(f"{badged} with badges", "badged")] if badged else found
 
 
 def _testbed(results: Results) -> str:

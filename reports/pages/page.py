@@ -6,7 +6,9 @@ from pathlib import Path
 from markupsafe import Markup
 
 from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, Verdict, counted_verdict, rows_of
+from rogue.reports.claims.badges import BADGE_MEANINGS, badges_of, is_headline
 from rogue.reports.claims.links import claim_anchor, claim_links, figure_anchor, table_anchor
+from rogue.reports.claims.words import judged_text
 from rogue.reports.drawing.figure_data import figure_data
 from rogue.reports.drawing.look import figure_look
 from rogue.reports.drawing.svg import css_variable, page_pictures
@@ -78,11 +80,9 @@ class RunSection:
 
     @property
     def verdicts(self) -> str:
-        """Return on how many claims the run has something to say, and what, as a sentence."""
-        counts = [(verdict, sum(o.verdict is verdict for o in self.judged)) for verdict in Verdict]
-        parts = [counted_verdict(count, verdict) for verdict, count in counts if count]
+        """Return on how many claims the run has something to say, and what: headline first, badges after."""
         claims = len({outcome.claim.id for outcome in self.outcomes})
-        if not parts:
+        if not self.judged:
             return f"This run judges none of {counted(claims, 'claim')}."
         about = len({outcome.claim.id for outcome in self.judged})
         points = (
@@ -90,7 +90,16 @@ class RunSection:
             if len(self.judged) > about
             else ""
         )
-        return f"This run judges {about} of {counted(claims, 'claim')}{points}: {joined(parts)}."
+        headline = [outcome for outcome in self.judged if is_headline(outcome.claim)]
+        badged = [outcome for outcome in self.judged if not is_headline(outcome.claim)]
+        what = _verdict_counts(headline) or "none of them without a badge"
+        rest = f" With badges, outside of the headline: {_verdict_counts(badged)}." if badged else ""
+        return f"This run judges {about} of {counted(claims, 'claim')}{points}: {what}.{rest}"
+
+
+def _verdict_counts(outcomes: list[Outcome]) -> str:
+    counts = [(verdict, sum(outcome.verdict is verdict for outcome in outcomes)) for verdict in Verdict]
+    return joined([counted_verdict(count, verdict) for verdict, count in counts if count])
 
 
 def run_section(
@@ -148,6 +157,9 @@ def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable
         counted=counted,
         duration_text=duration_text,
         verdict_meanings=VERDICT_MEANINGS,
+        badge_meanings=BADGE_MEANINGS,
+        badges_of=badges_of,
+        judged_text=judged_text,
         claim_anchor=claim_anchor,
         claim_links=claim_links,
         table_anchor=table_anchor,

@@ -5,7 +5,8 @@ from rogue.reports.metrics.intervals import MeanInterval
 from rogue.reports.results import Results
 
 FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
+    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
+    "kind": "published", "judged_by": "number",
     "published": 0.9, "published_text": "0.9", "tolerance": 0.02, "note": "n.", "experiments": ("own",),
 }  # fmt: skip
 

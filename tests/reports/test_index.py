@@ -110,6 +110,18 @@ def test_verdicts_of_either_form_of_the_file(tmp_path: Path, wrap: object) -> No
     assert entries(tmp_path)[0].verdicts == "2 reproduced, 1 agrees, n = 1, 1 missed, 1 new word"
 
 
+def test_verdicts_of_claims_with_badges_are_one_number(tmp_path: Path) -> None:
+    run = make(tmp_path, "incast", 20)
+    told = [
+        {"verdict": "reproduced", "is_headline": True},
+        {"verdict": "reproduced", "is_headline": False},
+        {"verdict": "missed", "is_headline": False},
+        {"verdict": "not run", "is_headline": False},
+    ]
+    (run / "claims.json").write_text(json.dumps(told))
+    assert entries(tmp_path)[0].verdicts == "1 reproduced, 2 with badges"
+
+
 @pytest.mark.parametrize("content", ["", "[", "7", '{"outcomes": 3}', "[" * 100_000])
 def test_claims_that_cannot_be_read_cost_the_verdicts_alone(tmp_path: Path, content: str) -> None:
     (make(tmp_path, "incast", 20) / "claims.json").write_text(content)

@@ -7,6 +7,7 @@ from helpers.board_runs import outcome, write_run
 from typer.testing import CliRunner
 
 from rogue.harness.cli import app
+from rogue.harness.commands.reproduce import ReproduceOptions
 
 
 def test_claims_takes_directories_and_a_place(tmp_path: Path) -> None:
@@ -18,21 +19,12 @@ def test_claims_takes_directories_and_a_place(tmp_path: Path) -> None:
 
 
 def test_reproduce_hands_its_options_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    got: list[object] = []
-    monkeypatch.setattr(
-        "rogue.harness.commands.reproduce.reproduce_paper", lambda *options: got.extend(options)
+    got: list[ReproduceOptions] = []
+    monkeypatch.setattr("rogue.harness.commands.reproduce.reproduce_paper", got.append)
+    words = (
+        f"reproduce irn --set scale=quick --set seed=2 --out {tmp_path} -j 2 --dask tcp://head:8786 --dry-run"
     )
-    arguments = [
-        "reproduce",
-        "irn",
-        "--set",
-        "scale=quick",
-        "--set",
-        "seed=2",
-        "--out",
-        str(tmp_path),
-        "-j",
-        "2",
+    CliRunner().invoke(app, words.split())
+    assert got == [
+        ReproduceOptions("irn", ("scale=quick", "seed=2"), tmp_path, 2, "tcp://head:8786", is_dry=True)
     ]
-    CliRunner().invoke(app, arguments)
-    assert got == ["irn", ("scale=quick", "seed=2"), tmp_path, 2]

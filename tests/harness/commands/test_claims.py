@@ -18,10 +18,12 @@ def test_board_is_written_below_the_results(tmp_path: Path, capsys: pytest.Captu
     write_board((tmp_path,), None)
     said = capsys.readouterr().out.splitlines()
     assert said[-1] == str(tmp_path / "claims.html")
-    assert said[0].split()[:3] == ["paper", "claims", "reproduced"]
-    assert "1 reproduced" in said[-2]
+    assert said[0].split()[:3] == ["claim", "verdict", "kind"]
+    assert said[1].split()[:3] == ["R-16-p50", "reproduced", "published"]
+    assert "1, 2, 3, 4 and 5  1234567890ab, run on" in said[1] and said[1].endswith("age unknown")
+    assert "without a badge: 1 reproduced" in said[-3] and "with badges" in said[-2]
     content = json.loads((tmp_path / "claims.json").read_text())
-    assert content["tally"]["rogue"]["reproduced"] == 1
+    assert content["headline"]["rogue"]["reproduced"] == 1
     assert "claim-R-16-p50" in (tmp_path / "claims.html").read_text()
     write_board((tmp_path,), None)  # its own files are no run
     assert json.loads((tmp_path / "claims.json").read_text()) == content
@@ -34,6 +36,25 @@ def test_page_and_readme_may_stand_elsewhere(tmp_path: Path) -> None:
     write_board((run,), tmp_path / "docs" / "index.html", readme)
     assert (tmp_path / "docs" / "claims.json").exists()
     assert "1 reproduced" in readme.read_text()
+
+
+def test_an_earlier_board_stands_in_for_runs_that_are_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_board((write_run(tmp_path / "results" / "a", outcome()),), tmp_path / "board" / "index.html")
+    earlier = tmp_path / "board" / "claims.json"
+    before = json.loads(earlier.read_text())
+    shutil.rmtree(tmp_path / "results")
+    write_board((earlier,), None)
+    assert json.loads(earlier.read_text()) == before
+    assert (tmp_path / "board" / "claims.html").exists()
+    changed = {**before, "claims": [{**each, "judging_sha256": "0"} for each in before["claims"]]}
+    earlier.write_text(json.dumps(changed))
+    write_board((earlier,), tmp_path / "other" / "index.html")
+    assert "left out, since they are judged otherwise now: R-16-p50" in capsys.readouterr().err
+    earlier.write_text("{}")
+    with pytest.raises(UsageError, match=r"claims: .* expected the claims.json of a board"):
+        write_board((earlier,), None)
 
 
 def test_a_run_alone_keeps_its_own_verdicts(tmp_path: Path) -> None:

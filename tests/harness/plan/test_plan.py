@@ -1,5 +1,6 @@
 """The plan: what the testbed says to each cell."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from helpers.fake_testbed import FakeTestbed
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import ConfigError
-from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.plan.plan import Plan, cheapest_first, make_plan
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 
 
@@ -25,6 +26,14 @@ def test_what_cannot_run_keeps_its_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("jobs", "seconds"), [(1, 9.0), (2, 4.5), (4, 2.25), (100, 1.5)])
 def test_expected_time_is_never_below_one_cell(tmp_path: Path, jobs: int, seconds: float) -> None:
     assert plan(tmp_path, "[rogue, roce]", "repetitions=3").seconds(jobs) == seconds
+
+
+def test_cheap_cells_come_first_within_each_repetition(tmp_path: Path) -> None:
+    planned = plan(tmp_path, "[rogue, roce]", "repetitions=2").cells
+    dear, cheap, dear_again, cheap_again = (
+        replace(each, seconds=2.0 if each.cell.transport.shown == "rogue" else 1.0) for each in planned
+    )
+    assert cheapest_first([dear, cheap, dear_again, cheap_again]) == [cheap, dear, cheap_again, dear_again]
 
 
 class Narrow(FakeTestbed):

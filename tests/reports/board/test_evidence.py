@@ -9,6 +9,7 @@ from rogue.reports.board import BoardClaim, BoardRun, best_evidence
 from rogue.reports.board.evidence import evidence_text
 from rogue.reports.board.stored import StoredOutcome
 from rogue.reports.claims import Verdict, read_claims
+from rogue.workloads.history import Change
 
 CLAIMS = [claim for claim in read_claims() if claim.id in {"R-16-p50", "R-16-p10", "R-1"}]
 
@@ -79,7 +80,39 @@ def test_several_factor_points_count_with_the_worst() -> None:
 
 def test_evidence_in_words() -> None:
     assert evidence_text(best((run(), [outcome()]))) == (
-        "rogue-paper/incast on simulator, a, seeds 1, 2, 3, 4 and 5, 1234567890ab"
+        "rogue-paper/incast on simulator, a, seeds 1, 2, 3, 4 and 5, 1234567890ab, run on 2026-01-01,"
+        " age unknown"
     )
-    assert evidence_text(best((run(is_clean=False), [outcome()]))).endswith("1234567890ab with changes")
-    assert evidence_text(best((run(commit=None, is_clean=False), [outcome()]))).endswith("no commit recorded")
+    changed = evidence_text(best((run(is_clean=False), [outcome()])))
+    assert "1234567890ab with changes, run on 2026-01-01" in changed
+    unknown = evidence_text(best((run(commit=None, is_clean=False), [outcome(seeds=[])])))
+    assert "seeds not recorded, no commit recorded, run on 2026-01-01" in unknown
+
+
+CHANGES = [
+    Change("c3", "engine: another queue", ("simulator/cpp/engine/engine.cpp",)),
+    Change("c2", "docs: a word", ("docs/TUTORIAL.md", "simulator/README.md")),
+    Change("c1", "experiments: more senders", ("experiments/rogue-paper/incast.yaml",)),
+]
+
+
+def test_a_verdict_is_as_old_as_the_commits_that_touched_what_it_depends_on() -> None:
+    asked: list[str | None] = []
+
+    def changes_since(commit: str | None) -> list[Change]:
+        asked.append(commit)
+        return CHANGES
+
+    judged = [(run(), [outcome(), outcome("R-16-p10")]), (run("b"), [outcome("R-16-p10")])]
+    board = {each.claim.id: each for each in best_evidence(CLAIMS, judged, changes_since)}
+    assert asked == [COMMIT], "git is asked once for each commit"
+    assert board["R-16-p50"].age.changes == (CHANGES[0], CHANGES[2])
+    assert evidence_text(board["R-16-p50"]).endswith("stale by 2 commits")
+    assert board["R-1"].age.changes is None
+
+
+def test_the_age_of_a_run_with_changes_is_unknown() -> None:
+    (found, *_) = best_evidence(CLAIMS[:1], [(run(is_clean=False), [outcome(CLAIMS[0].id)])], lambda _: [])
+    assert found.age.text == "age unknown"
+    (found, *_) = best_evidence(CLAIMS[:1], [(run(), [outcome(CLAIMS[0].id)])], lambda _: [])
+    assert found.age.text == "up to date"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from rogue.reports.board import (
     board_page,
     stored_outcomes,
 )
+from rogue.reports.board.age import Age
 from rogue.reports.board.page import report_href
 from rogue.reports.claims import read_claims
 from rogue.reports.reading.manifest import read_manifest
+from rogue.workloads.history import Change
 
 
 class Elements(HTMLParser):
@@ -58,6 +61,29 @@ def test_every_claim_has_a_row_with_an_anchor(board: list[BoardClaim], tmp_path:
     assert "best evidence among 1 run:" in text
 
 
+def test_each_number_has_its_tolerance_its_kind_and_its_badges(
+    board: list[BoardClaim], tmp_path: Path
+) -> None:
+    text = board_page(board, tmp_path).replace("\u202f", " ")
+    rows = {row.partition('"')[0]: row for row in text.split('<tr class="claim" id="claim-')[1:]}
+    assert "99.2 %, tolerance 3.0 %" in rows["R-16-p50"]
+    assert '<span class="badge published">published</span>' in rows["R-16-p50"]
+    assert "vacuous-alone" not in rows["R-16-p50"]
+    assert '<span class="badge vacuous-alone">vacuous alone</span>' in rows["R-21-rogue"]
+    assert "<strong>Vacuous alone:</strong> When equal transfers start together" in rows["R-21-rogue"]
+    assert "1 563 µs, tolerance 1 400 µs (89.6 %)" in rows["R-28-timely"]
+    assert '<span class="badge derived">derived</span>' in rows["X-6-use"]
+    assert "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019" in rows["X-6-use"]
+
+
+def test_what_is_stale_says_so(board: list[BoardClaim], tmp_path: Path) -> None:
+    assert "badge stale" not in board_page(board, tmp_path)
+    old = [replace(each, age=Age((Change("c", "engine: x", ("simulator/x",)),))) for each in board]
+    text = board_page(old, tmp_path)
+    assert '<span class="badge stale">stale by 1 commit</span>' in text
+    assert "Of 2 verdicts 2 are stale, and of 0 the age is unknown." in text
+
+
 def test_page_needs_nothing_from_outside(board: list[BoardClaim], tmp_path: Path) -> None:
     text = board_page(board, tmp_path)
     assert "<script" not in text
@@ -87,4 +113,7 @@ def test_data_name_no_place_of_this_machine(board: list[BoardClaim], tmp_path: P
         "rogue-paper/incast",
     )
     assert claim["outcomes"][0]["seeds"] == [1, 2, 3, 4, 5]
-    assert sum(sum(counts.values()) for counts in content["tally"].values()) == len(read_claims())
+    assert (claim["kind"], claim["badges"], claim["tolerance"]) == ("published", {}, 0.03)
+    assert (claim["run"]["seeds"], claim["run"]["age_commits"]) == ([1, 2, 3, 4, 5], None)
+    tallies = (*content["headline"].values(), *content["badged"].values())
+    assert sum(sum(counts.values()) for counts in tallies) == len(read_claims())

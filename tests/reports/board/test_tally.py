@@ -1,26 +1,49 @@
 """The tally: on a terminal, in the README, and whether the README has it."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rogue.reports.board import best_evidence, markdown, tally_sentence, tally_table, with_tally
-from rogue.reports.board.tally import BEGIN, END, tally_of
+from rogue.reports.board import Counts, best_evidence, markdown, with_tally
+from rogue.reports.board.tally import (
+    BEGIN,
+    END,
+    badge_table,
+    badged_sentence,
+    headline_sentence,
+    tally_table,
+)
 from rogue.reports.claims import read_claims
+from rogue.reports.claims.badges import badges_of, is_headline
 from rogue.reports.errors import ReportError
 
 ROOT = Path(__file__).parents[3]
-TALLY = {"rogue": {"reproduced": 3, "missed": 1}, "irn": {"agrees": 2, "missed": 1}}
+COUNTS = Counts(
+    headline={"rogue": {"reproduced": 3, "missed": 1}, "irn": {"agrees": 2, "missed": 1}},
+    badged={"rogue": {"reproduced": 2, "close": 1}},
+    badges={"fitted": {"reproduced": 2}, "vacuous alone": {"reproduced": 1, "close": 1}},
+)
 PAPERS = {"rogue": "RoGUE, 2018", "irn": "IRN, 2018"}
 
 
-def test_sentence_adds_the_papers_up() -> None:
-    assert tally_sentence(TALLY) == "7 claims: 3 reproduced, 2 agree and 2 missed."
+def test_headline_adds_the_papers_up_and_counts_no_badge() -> None:
+    assert headline_sentence(COUNTS) == (
+        "7 claims published and without a badge: 3 reproduced, 2 agree and 2 missed."
+    )
+
+
+def test_second_line_has_the_rest_and_why() -> None:
+    assert badged_sentence(COUNTS) == (
+        "3 claims with badges (2 fitted and 2 vacuous alone): 2 reproduced and 1 close."
+    )
+    assert badged_sentence(Counts({}, {}, {})) == "No claim wears a badge."
 
 
 def test_table_has_the_verdicts_that_occur_and_a_sum() -> None:
-    assert tally_table(TALLY, PAPERS) == [
+    assert tally_table(COUNTS.headline, list(PAPERS)) == [
         ["paper", "claims", "reproduced", "agrees", "missed"],
         ["rogue", "4", "3", "0", "1"],
         ["irn", "3", "0", "2", "1"],
@@ -28,31 +51,94 @@ def test_table_has_the_verdicts_that_occur_and_a_sum() -> None:
     ]
 
 
-def test_every_claim_is_counted_once() -> None:
-    tally = tally_of(best_evidence(read_claims(), []))
-    assert sum(sum(counts.values()) for counts in tally.values()) == len(read_claims())
+def test_table_of_badges_has_no_sum_for_a_claim_may_wear_two() -> None:
+    assert badge_table(COUNTS) == [
+        ["badge", "claims", "reproduced", "close"],
+        ["fitted", "2", "2", "0"],
+        ["vacuous alone", "2", "1", "1"],
+    ]
+
+
+def test_every_claim_is_counted_once_and_only_what_wears_no_badge_in_the_headline() -> None:
+    claims = read_claims()
+    counts = Counts.of(best_evidence(claims, []))
+    number = {
+        name: sum(sum(found.values()) for found in tally.values())
+        for name, tally in (("headline", counts.headline), ("badged", counts.badged))
+    }
+    assert number == {
+        "headline": sum(not badges_of(claim) for claim in claims),
+        "badged": sum(bool(badges_of(claim)) for claim in claims),
+    }
+    assert sum(number.values()) == len(claims)
 
 
 def test_readme_keeps_what_is_around_the_tally() -> None:
     text = f"# Title\n\n{BEGIN}\nold\n{END}\n\nMore.\n"
-    written = with_tally(text, markdown(TALLY, PAPERS))
-    assert written.startswith(f"# Title\n\n{BEGIN}\n7 claims: ")
+    written = with_tally(text, markdown(COUNTS, PAPERS))
+    assert written.startswith(f"# Title\n\n{BEGIN}\n7 claims published and without a badge: ")
     assert "| RoGUE, 2018 | 4 | 3 | 0 | 1 |" in written
-    assert written.endswith(f"| all | 7 | 3 | 2 | 2 |\n{END}\n\nMore.\n")
-    assert with_tally(written, markdown(TALLY, PAPERS)) == written
+    assert "| all | 7 | 3 | 2 | 2 |\n\n3 claims with badges " in written
+    assert written.endswith(f"| vacuous alone | 2 | 1 | 1 |\n{END}\n\nMore.\n")
+    assert with_tally(written, markdown(COUNTS, PAPERS)) == written
 
 
 def test_readme_without_marks_is_a_sentence() -> None:
     with pytest.raises(ReportError, match="add them where the tally belongs"):
-        with_tally("# Title\n", markdown(TALLY, PAPERS))
+        with_tally("# Title\n", markdown(COUNTS, PAPERS))
 
 
-def test_the_readme_has_the_tally_of_the_committed_board() -> None:
-    path = ROOT / "docs" / "claims" / "claims.json"
-    if not path.exists():
-        pytest.skip("docs/claims/claims.json is not there yet")
-    content = json.loads(path.read_text(encoding="utf-8"))
-    written = markdown(content["tally"], content["papers"])
+@pytest.fixture(scope="module")
+def committed() -> Mapping[str, Any]:
+    """The board in the docs."""
+    found: dict[str, Any] = json.loads((ROOT / "docs" / "claims" / "claims.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_readme_has_the_tally_of_the_committed_board(committed: Mapping[str, Any]) -> None:
+    counts = Counts(committed["headline"], committed["badged"], committed["badges"])
+    written = markdown(counts, committed["papers"])
     assert written in (ROOT / "README.md").read_text(encoding="utf-8"), (
-        "run `rogue claims ... --readme README.md`"
+        "run `rogue claims docs/claims/claims.json --out docs/claims/index.html --readme README.md`"
     )
+
+
+def test_the_committed_tally_is_the_sum_of_its_claims(committed: Mapping[str, Any]) -> None:
+    for name, is_counted in (("headline", True), ("badged", False)):
+        summed: dict[str, dict[str, int]] = {}
+        for claim in committed["claims"]:
+            if claim["is_headline"] is is_counted:
+                found = summed.setdefault(claim["paper"], {})
+                found[claim["verdict"]] = found.get(claim["verdict"], 0) + 1
+        assert committed[name] == summed
+
+
+def test_the_committed_board_has_the_kinds_and_badges_of_today(committed: Mapping[str, Any]) -> None:
+    told = {each["id"]: (each["kind"], each["badges"], each["is_headline"]) for each in committed["claims"]}
+    assert told == {
+        claim.id: (
+            claim.kind.value,
+            {badge.value: reason for badge, reason in badges_of(claim).items()},
+            is_headline(claim),
+        )
+        for claim in read_claims()
+    }
+
+
+def test_every_verdict_of_the_committed_board_says_commit_seeds_and_age(committed: Mapping[str, Any]) -> None:
+    runs = [each["run"] for each in committed["claims"] if each["run"]]
+    assert runs
+    assert all(run["commit"] and run["seeds"] and "age_commits" in run for run in runs)
+    assert committed["ages_to_commit"]
+
+
+def test_what_came_to_nothing_is_explained_on_the_committed_board(committed: Mapping[str, Any]) -> None:
+    """I-4: a mean with what never came back is infinite, and reads `none`."""
+    texts = [
+        outcome["reasons"]
+        for each in committed["claims"]
+        for outcome in each["outcomes"]
+        if outcome["measured_text"] == "none"
+    ]
+    assert len(texts) >= 3
+    assert all("something never came back" in text for text in texts)

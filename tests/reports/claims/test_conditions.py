@@ -12,7 +12,8 @@ from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
 FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
+    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
+    "kind": "published", "judged_by": "number",
     "published": 1.0, "published_text": "1", "note": "n.",
 }  # fmt: skip
 

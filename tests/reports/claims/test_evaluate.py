@@ -67,7 +67,7 @@ def test_statement_without_a_number(
 ) -> None:
     measured["rogue"] = narrow(value)
     direction = {"sign": sign, "value": 0.0}
-    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    outcome = judge(results, judged_by="side", published=None, direction=direction)
     assert outcome.verdict == verdict
 
 
@@ -76,13 +76,13 @@ def test_comparison_without_the_rival_is_not_run(
 ) -> None:
     measured["rogue"] = narrow(0.5)
     direction = {"sign": "above", "than": {"transport": "dctcp"}}
-    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    outcome = judge(results, judged_by="side", published=None, direction=direction)
     assert outcome.verdict is Verdict.NOT_RUN
     assert outcome.sentence == "Not run: the run has no DCTCP to compare with."
 
 
 def test_hardware_only_on_a_simulator(results: Results) -> None:
-    outcome = judge(results, kind="hardware_only")
+    outcome = judge(results, judged_by="hardware")
     assert outcome.verdict is Verdict.NEEDS_HARDWARE
 
 
@@ -95,11 +95,11 @@ def test_hardware_is_what_the_cells_say_whatever_the_testbed_is_called(
     write_manifest(tmp_path, manifest([cell(facts=facts)], testbed=testbed))
     measured["rogue"] = narrow(0.91)
     conditions = [{"parameter": "facts.nic_profile", "equals": "cx3pro"}]
-    outcome = judge(Results(Run(tmp_path)), kind="hardware_only", conditions=conditions)
+    outcome = judge(Results(Run(tmp_path)), judged_by="hardware", conditions=conditions)
     assert outcome.found is (Verdict.REPRODUCED if is_hardware else Verdict.NEEDS_HARDWARE)
 
 
-@pytest.mark.parametrize("claim", [claim for claim in read_claims() if claim.kind == "hardware_only"])
+@pytest.mark.parametrize("claim", [claim for claim in read_claims() if claim.judged_by == "hardware"])
 def test_every_claim_about_hardware_can_be_judged_on_it(
     measured: dict[str, MeanInterval | None], tmp_path: Path, claim: Claim
 ) -> None:
@@ -190,7 +190,7 @@ def test_order_of_two_settings_needs_intervals_apart(
 ) -> None:
     measured["rogue"], measured["roce"] = MeanInterval(mean, low, high, 5), MeanInterval(0.5, 0.47, 0.53, 5)
     direction = {"sign": "above", "than": {"transport": "roce"}}
-    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    outcome = judge(results, judged_by="side", published=None, direction=direction)
     assert outcome.verdict is verdict
     assert "Expected: above 0.500 (Native RoCE, 95 % interval 0.470 to 0.530)." in outcome.sentence
     assert ("The intervals overlap: more runs may" in outcome.sentence) is (verdict is Verdict.UNDECIDED)
@@ -205,7 +205,7 @@ def test_whole_interval_must_be_on_the_side_of_a_value(
     direction = {"sign": "below", "value": 0.5}
     for high, verdict in ((0.49, Verdict.AGREES), (0.51, Verdict.UNDECIDED)):
         measured["rogue"] = MeanInterval(0.4, 0.3, high, 5)
-        outcome = judge(results, kind="direction_only", published=None, direction=direction)
+        outcome = judge(results, judged_by="side", published=None, direction=direction)
         assert outcome.verdict is verdict
 
 
@@ -246,7 +246,7 @@ def test_what_never_came_back_is_the_longest(
 ) -> None:
     measured["rogue"], measured["roce"] = own, rival
     direction = {"sign": sign, "than": {"transport": "roce"}}
-    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    outcome = judge(results, judged_by="side", published=None, direction=direction)
     assert outcome.verdict is verdict
 
 
@@ -322,7 +322,7 @@ def test_ratio_to_another_factor_point(pairs: Results) -> None:
 def test_direction_against_another_factor_point(pairs: Results) -> None:
     direction = {"sign": "above", "than": {"at": {"workload.load": 0.1}}}
     conditions = [{"parameter": "workload.load", "equals": 0.75}]
-    claim = pairs_claim(kind="direction_only", published=None, direction=direction, conditions=conditions)
+    claim = pairs_claim(judged_by="side", published=None, direction=direction, conditions=conditions)
     (outcome,) = evaluate([claim], pairs)
     assert outcome.found is Verdict.AGREES
     assert "(the same at load 0.1" in outcome.sentence
@@ -347,7 +347,7 @@ def test_absent_table_is_explained_as_the_run_explains_it(tmp_path: Path) -> Non
 
 def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) -> None:
     write_manifest(tmp_path, manifest([cell(facts={"nic_is_hardware": True})], testbed="rack.yaml"))
-    claim = Claim.model_validate({**FIELDS, "metric": None, "kind": "hardware_only", "published": None})
+    claim = Claim.model_validate({**FIELDS, "metric": None, "judged_by": "hardware", "published": None})
     (outcome,) = evaluate([claim], Results(Run(tmp_path)))
     assert outcome.sentence == "Not run: no metric of this version holds it."
 
@@ -360,4 +360,4 @@ def test_less_than_one_percent_is_no_direction(
 ) -> None:
     measured["rogue"], measured["roce"] = narrow(value), narrow(1.0)
     direction = {"sign": "below", "than": {"transport": "roce"}}
-    assert judge(results, kind="direction_only", published=None, direction=direction).verdict is verdict
+    assert judge(results, judged_by="side", published=None, direction=direction).verdict is verdict

@@ -11,7 +11,8 @@ from rogue.reports.claims.judge import distance, ends, judge_number, judge_side
 from rogue.reports.metrics.intervals import MeanInterval
 
 FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
+    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
+    "kind": "published", "judged_by": "number",
     "published": 10.0, "published_text": "10", "tolerance": 2.0, "note": "n.",
 }  # fmt: skip
 

@@ -11,7 +11,8 @@ from rogue.reports.results import Results
 from rogue.workloads.shipped import CHECKOUT
 
 FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
+    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
+    "kind": "published", "judged_by": "number",
     "published": 0.9, "published_text": "0.9", "note": "n.", "experiments": ["rogue-paper/incast"],
     "docs": "papers/irn.md#figures-1-to-7",
 }  # fmt: skip

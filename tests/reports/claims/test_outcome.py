@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("own_conditions")
     [
         {},
         {"published": 0.93},
-        {"kind": "direction_only", "published": None, "direction": {"sign": "above", "value": 0.5}},
+        {"judged_by": "side", "published": None, "direction": {"sign": "above", "value": 0.5}},
     ],
 )
 def test_few_seeds_reproduce_nothing(
@@ -42,7 +42,7 @@ def test_smaller_side_of_a_comparison_counts(
 ) -> None:
     measured["rogue"], measured["roce"] = narrow(0.9), MeanInterval(0.5, None, None, 1)
     direction = {"sign": "above", "than": {"transport": "roce"}}
-    outcome = judge(results, kind="direction_only", published=None, direction=direction)
+    outcome = judge(results, judged_by="side", published=None, direction=direction)
     assert outcome.verdict_text == "agrees, n = 1"
 
 

@@ -59,7 +59,8 @@ def test_names_as_written_and_as_resolved(key: str, parameter: str, same: bool) 
 
 
 FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
+    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
+    "kind": "published", "judged_by": "number",
     "published": 1.0, "published_text": "1", "note": "n.",
 }  # fmt: skip
 NOISE = {"parameter": "transport.rtt_noise_ns", "at_least": 1, "at_most": 50_000}

@@ -7,7 +7,8 @@ from rogue.reports.metrics.intervals import MeanInterval
 
 CLAIM = Claim.model_validate(
     {
-        "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue", "kind": "simulated",
+        "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
+        "kind": "published", "judged_by": "number",
         "published": 0.9, "published_text": "0.9", "note": "n.",
     }
 )  # fmt: skip

@@ -7,7 +7,8 @@ from helpers.sample_run import write_manifest
 from helpers.tiny_run import SOURCE, cell, manifest, session
 
 from rogue.reports.claims import Verdict, evaluate, read_claims
-from rogue.reports.pages.first_screen import REASON_LENGTH_MAX, chips, failures, not_run, trust
+from rogue.reports.claims.badges import is_headline
+from rogue.reports.pages.first_screen import REASON_LENGTH_MAX, Chip, chips, failures, not_run, trust
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.reports.templates.environment import TEMPLATES
@@ -29,9 +30,12 @@ def test_chips_count_the_verdicts_the_best_first(results: Results) -> None:
     judged = [outcome for outcome in evaluate(read_claims(), results) if outcome.verdict.is_judged]
     found = chips(judged)
     assert sum(int(chip.text.split()[0]) for chip in found) == len(judged) > 0
-    order = [verdict.css_class for verdict in Verdict]
+    order = [*(verdict.css_class for verdict in Verdict), "badged"]
     assert [order.index(chip.kind) for chip in found] == sorted(order.index(chip.kind) for chip in found)
     assert chips([]) == []
+    badged = [outcome for outcome in judged if not is_headline(outcome.claim)]
+    assert found[-1] == Chip(f"{len(badged)} with badges", "badged")
+    assert [chip.kind for chip in chips(badged)] == ["badged"]
 
 
 def test_every_verdict_that_is_judged_has_a_colour_on_its_chip() -> None:

@@ -1,0 +1,106 @@
+"""A board that was written before: what it says of runs that are not here."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from rogue.reports.board.evidence import BoardClaim, BoardRun
+from rogue.reports.board.stored import StoredOutcome
+from rogue.reports.claims import Claim
+from rogue.reports.claims.claim import judging_sha256
+from rogue.reports.errors import ReportError
+from rogue.reports.reading.files import read_regular
+from rogue.workloads.bounded_json import parse_json
+
+BOARD_SCHEMA = 2
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class EarlierRun(_Part):
+    """A run, as far as its evidence depends on it."""
+
+    run_id: str
+    experiment: str
+    testbed: str
+    created_utc: str
+    commit: str | None
+    clean: bool
+    hardware: bool
+
+
+class EarlierClaim(_Part):
+    """A claim with what its run says."""
+
+    id: str
+    judging_sha256: str
+    run: EarlierRun | None
+    outcomes: list[dict[str, JsonValue]]
+
+
+class EarlierBoard(_Part):
+    """The whole of a board's `claims.json`, as far as another board needs it."""
+
+    schema_version: int = Field(alias="schema", ge=BOARD_SCHEMA, le=BOARD_SCHEMA)
+    claims: list[EarlierClaim]
+
+
+class Earlier(NamedTuple):
+    """What an earlier board says, run by run, and which claims are judged otherwise since."""
+
+    judged: list[tuple[BoardRun, list[StoredOutcome]]]
+    left_out: list[str]
+
+
+def read_earlier(path: Path, claims: Sequence[Claim]) -> Earlier:
+    """Read a board's `claims.json`; ReportError if it is none."""
+    try:
+        board = EarlierBoard.model_validate(parse_json(read_regular(path)))
+        known = {claim.id: judging_sha256(claim) for claim in claims}
+        evident = [each for each in board.claims if each.run is not None]
+        judged = [_judged(each) for each in evident if known.get(each.id) == each.judging_sha256]
+    except (OSError, ValueError, ValidationError) as error:
+        expected = f"the claims.json of a board (schema {BOARD_SCHEMA}) that `rogue claims` wrote"
+        raise ReportError(f"{path}: got something else, expected {expected}; name another.") from error
+    return Earlier(judged, [each.id for each in evident if known.get(each.id) != each.judging_sha256])
+
+
+def _judged(each: EarlierClaim) -> tuple[BoardRun, list[StoredOutcome]]:
+    assert each.run is not None, "only claims with a run are asked"
+    outcomes = [StoredOutcome.model_validate({**outcome, "id": each.id}) for outcome in each.outcomes]
+    return _run(each.run), outcomes
+
+
+def _run(run: EarlierRun) -> BoardRun:
+    return BoardRun(
+        directory=None,
+        run_id=run.run_id,
+        experiment=run.experiment,
+        testbed=run.testbed,
+        created_utc=run.created_utc,
+        commit=run.commit,
+        is_clean=run.clean,
+        is_hardware=run.hardware,
+    )
+
+
+def run_content(each: BoardClaim) -> JsonValue:
+    """Return what a board's `claims.json` says of a claim's run; it names no place of this machine."""
+    if each.run is None:
+        return None
+    return {
+        "run_id": each.run.run_id,
+        "experiment": each.run.experiment,
+        "testbed": each.run.testbed,
+        "created_utc": each.run.created_utc,
+        "commit": each.run.commit,
+        "clean": each.run.is_clean,
+        "hardware": each.run.is_hardware,
+        "seeds": list(each.seeds),
+        "age_commits": None if each.age.changes is None else len(each.age.changes),
+        "stale": each.age.is_stale,
+    }

@@ -1,0 +1,89 @@
+"""What keeps a claim out of the headline."""
+
+import pytest
+from helpers.judged_claims import FIELDS
+
+from rogue.reports.claims import Claim, read_claims
+from rogue.reports.claims.badges import BADGE_MEANINGS, Badge, badges_of, is_headline, kind_text
+
+CLAIMS = {claim.id: claim for claim in read_claims()}
+
+
+def claim(**changes: object) -> Claim:
+    return Claim.model_validate({**FIELDS, **changes})
+
+
+def test_what_is_published_and_nothing_else_wears_no_badge() -> None:
+    assert badges_of(claim()) == {}
+    assert is_headline(claim())
+    assert kind_text(claim()) == "published"
+
+
+@pytest.mark.parametrize(
+    ("changes", "badge", "text"),
+    [
+        ({"kind": "derived", "kind_reason": "Why."}, Badge.DERIVED, "derived"),
+        ({"kind": "model", "kind_reason": "Why."}, Badge.MODEL, "model"),
+        ({"fitted_to": "Why."}, Badge.FITTED, "published, fitted"),
+        ({"order_of_magnitude": "Why."}, Badge.ORDER_OF_MAGNITUDE, "published, order of magnitude"),
+        ({"vacuous_alone": "Why."}, Badge.VACUOUS_ALONE, "published, vacuous alone"),
+    ],
+)
+def test_each_badge_keeps_a_claim_out_and_has_its_reason(
+    changes: dict[str, object], badge: Badge, text: str
+) -> None:
+    found = claim(**changes)
+    assert badges_of(found) == {badge: "Why."}
+    assert not is_headline(found)
+    assert kind_text(found) == text
+    assert BADGE_MEANINGS[badge]
+
+
+def test_a_claim_may_wear_several() -> None:
+    both = claim(kind="derived", kind_reason="A sum.", vacuous_alone="A full port.")
+    assert list(badges_of(both)) == [Badge.DERIVED, Badge.VACUOUS_ALONE]
+    assert kind_text(both) == "derived, vacuous alone"
+
+
+def of(badge: Badge) -> set[str]:
+    return {name for name, each in CLAIMS.items() if badge in badges_of(each)}
+
+
+def test_what_nobody_published_is_no_published_claim() -> None:
+    """Fluid models, closed forms, sums, and what follows from a rule: reference values of ours."""
+    derived = {f"X-5-{what}-{n}" for what in ("swing", "crest", "trough") for n in (1, 2, 10, 40)}
+    derived |= {"X-3-queue-2", "X-3-queue-10", "X-3-queue-40", "X-6-use", "M-2", "slow-receiver"}
+    derived |= {"C-3-shares", "C-3-use", "C-6-rate", "deadlock-flooding", "deadlock-flooding-flow"}
+    assert of(Badge.DERIVED) == derived
+    assert of(Badge.MODEL) == {
+        "X-1-2", "X-1-10", "X-2-2", "X-2-64", "X-2-10-slope", "X-2-64-slope", "slow-receiver-drops",
+        "deadlock-ring", "deadlock-ring-irn", "deadlock-clos", "deadlock-clos-flows", "deadlock-flooding-irn",
+    }  # fmt: skip
+
+
+def test_what_is_so_wide_that_it_says_little_wears_a_badge() -> None:
+    assert of(Badge.ORDER_OF_MAGNITUDE) == {"R-28-timely", "R-28-dcqcn"}
+    for name, each in CLAIMS.items():
+        if each.published and each.tolerance / abs(each.published) > 0.5:
+            assert name in of(Badge.ORDER_OF_MAGNITUDE), f"{name}: more than half of the number is tolerance"
+
+
+def test_what_a_full_port_passes_wears_a_badge() -> None:
+    """A quarter of a full port, in Gb/s: 2.31 of 10, 9.71 of 40; both lie within what the claims allow."""
+    for name, full_bps in (("R-19-mean", 2.31e9), ("R-25-mean", 9.71e9), ("R-27-mean", 9.71e9)):
+        published = CLAIMS[name].published
+        assert published is not None
+        assert abs(published - full_bps) <= CLAIMS[name].tolerance
+    mean = CLAIMS["R-26-mean"]
+    assert mean.published is not None
+    assert abs(mean.published - 9.71e9) > mean.tolerance, "a full port does not pass, so no badge"
+    assert of(Badge.VACUOUS_ALONE) == {
+        "R-12-same", "R-13-roce", "R-14-tolerates", "R-19-mean", "R-25-mean", "R-27-mean", "R-21-rogue",
+        "R-21-dctcp", "R-22-rogue", "C-3-use", "X-6-use", "M-1-drops", "M-5",
+    }  # fmt: skip
+
+
+def test_hpccs_claims_are_hpccs() -> None:
+    for name in ("X-6-queue", "X-6-use"):
+        assert CLAIMS[name].paper == "hpcc"
+        assert CLAIMS[name].source.startswith("Li et al., HPCC")
