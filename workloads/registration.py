@@ -1,7 +1,7 @@
 """Puts a plug-in's entries into registries, and keeps the plug-in of each entry."""
 
 import re
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,6 +28,8 @@ class Added:
 
 ADDED: Final[list[Added]] = []
 """In the order in which they came."""
+CONTRACTS: Final[dict[str, Callable[[str], list[str]]]] = {}
+"""What is wrong with an entry of that name, by the kind's word, from whoever takes in that kind."""
 
 
 def add(kind: str, name: str, entry: object, *registries: MutableMapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from rogue.harness.command_line.experiments import Plugins
 from rogue.harness.exit_codes import ExitCode
 
 
@@ -18,6 +19,7 @@ def import_(
         ),
     ] = None,
     is_back: Annotated[bool, typer.Option("--back", help="FILE is ours, and becomes one of FORMAT.")] = False,
+    plugins: Plugins = None,
 ) -> ExitCode:
     """Make a trace or a network of a file of another simulator.
 
@@ -28,4 +30,4 @@ def import_(
     """
     from rogue.harness.commands.importing import import_file
 
-    return import_file(name, file, out, is_back=is_back)
+    return import_file(name, file, out, tuple(plugins or ()), is_back=is_back)

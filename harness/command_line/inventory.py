@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from rogue.harness.command_line.experiments import TrustsInventory
+from rogue.harness.command_line.experiments import Plugins, TrustsInventory
 from rogue.harness.exit_codes import ExitCode
 
 app: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -62,6 +62,7 @@ def check(
         str,
         typer.Argument(metavar="INVENTORY", help="File of the inventory, `virtual` or `virtual:NAME`."),
     ],
+    plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Read an inventory as the other commands do, and print the nodes; goes to no node.
@@ -72,4 +73,4 @@ def check(
     from rogue.harness.commands.inventory import check_inventory
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return check_inventory(NamedInventory(inventory_file, trusts_inventory))
+    return check_inventory(NamedInventory(inventory_file, trusts_inventory, tuple(plugins or ())))

@@ -59,8 +59,8 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     from rogue.harness.commands.provision import provision_nodes
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    named = NamedInventory(inventory, trusts_inventory)
-    return provision_nodes(named, experiment, log, tuple(plugins or ()), is_check=is_check)
+    named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
+    return provision_nodes(named, experiment, log, is_check=is_check)
 
 
 def doctor(
@@ -86,11 +86,14 @@ def doctor(
     from rogue.harness.commands.doctor import examine_nodes
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return examine_nodes(NamedInventory(inventory, trusts_inventory), log, tuple(plugins or ()))
+    return examine_nodes(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), log)
 
 
 def teardown(
-    inventory: InventoryArgument, log: Log = None, trusts_inventory: TrustsInventory = False
+    inventory: InventoryArgument,
+    log: Log = None,
+    plugins: Plugins = None,
+    trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Put back what provisioning changed on the nodes of an inventory.
 
@@ -107,4 +110,4 @@ def teardown(
     from rogue.harness.commands.teardown import restore_nodes
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return restore_nodes(NamedInventory(inventory, trusts_inventory), log)
+    return restore_nodes(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), log)

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
-from rogue.harness.command_line.experiments import TrustsInventory
+from rogue.harness.command_line.experiments import Plugins, TrustsInventory
 from rogue.harness.command_line.nodes import InventoryArgument
 from rogue.harness.exit_codes import ExitCode
 
@@ -33,6 +33,7 @@ def plan(
     is_offline: Annotated[
         bool, typer.Option("--offline", help="Do not log in: as for a switch without any settings.")
     ] = False,
+    plugins: Plugins = None,
     trusts_inventory: TrustsInventory = False,
 ) -> ExitCode:
     """Print exactly what the switches would be told; change nothing.
@@ -44,11 +45,15 @@ def plan(
     from rogue.harness.commands.switch import plan_switches
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return plan_switches(NamedInventory(inventory, trusts_inventory), is_offline=is_offline)
+    return plan_switches(
+        NamedInventory(inventory, trusts_inventory, tuple(plugins or ())), is_offline=is_offline
+    )
 
 
 @app.command()
-def apply(inventory: InventoryArgument, trusts_inventory: TrustsInventory = False) -> ExitCode:
+def apply(
+    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+) -> ExitCode:
     """Set the switches as the inventory says, and read that back.
 
     What was there before is written down on this computer first. Where a switch rejects a command, what
@@ -60,11 +65,13 @@ def apply(inventory: InventoryArgument, trusts_inventory: TrustsInventory = Fals
     from rogue.harness.commands.switch import apply_switches
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return apply_switches(NamedInventory(inventory, trusts_inventory))
+    return apply_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
 
 
 @app.command()
-def check(inventory: InventoryArgument, trusts_inventory: TrustsInventory = False) -> ExitCode:
+def check(
+    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+) -> ExitCode:
     """Compare what the inventory says with what the switches say; each difference is a sentence.
 
     \b
@@ -73,11 +80,13 @@ def check(inventory: InventoryArgument, trusts_inventory: TrustsInventory = Fals
     from rogue.harness.commands.switch import check_switches
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return check_switches(NamedInventory(inventory, trusts_inventory))
+    return check_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))
 
 
 @app.command()
-def undo(inventory: InventoryArgument, trusts_inventory: TrustsInventory = False) -> ExitCode:
+def undo(
+    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+) -> ExitCode:
     """Put the switches back as they were before `rogue switch apply`.
 
     \b
@@ -86,4 +95,4 @@ def undo(inventory: InventoryArgument, trusts_inventory: TrustsInventory = False
     from rogue.harness.commands.switch import undo_switches
     from rogue.harness.provisioning.inventory_file import NamedInventory
 
-    return undo_switches(NamedInventory(inventory, trusts_inventory))
+    return undo_switches(NamedInventory(inventory, trusts_inventory, tuple(plugins or ())))

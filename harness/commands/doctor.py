@@ -1,6 +1,5 @@
 """`rogue doctor`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -23,13 +22,13 @@ from rogue.harness.provisioning.transfers import measure_transfers
 from rogue.harness.termination import StoppedError
 
 
-def examine_nodes(named: NamedInventory, log: Path | None, plugins: Sequence[Path] = ()) -> ExitCode:
+def examine_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
     """Print what the nodes are and every finding; exit code 7 if one refuses.
 
-    The agent is to have these plug-ins.
+    The agent is to have the named plug-ins.
     """
+    load_tried(plugins_at(named.plugins))
     inventory = load_inventory(named.file, is_trusted=named.is_trusted)
-    load_tried(plugins_at(plugins))
     try:
         found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
     except KeyboardInterrupt as stop:

@@ -1,28 +1,28 @@
 """`rogue import`."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import typer
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.formats import FORMATS
+from rogue.harness.data.formats import FORMATS, OURS
 from rogue.harness.data.formats.format import Converted
-from rogue.harness.data.network import read_network
-from rogue.harness.data.source import DataSource, data_source, read_source
-from rogue.harness.data.trace import read_trace
+from rogue.harness.data.source import data_source, read_source
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plugins.installed import plugins_at
+from rogue.harness.plugins.trial import load_tried
 from rogue.harness.telling import tell
 from rogue.reports.reading.files import write_whole
 from rogue.workloads.spelling import meant
 
-OURS: Final[dict[str, Callable[[DataSource], object]]] = {"trace": read_trace, "network": read_network}
 
-
-def import_file(name: str, file: Path, out: Path | None, *, is_back: bool) -> ExitCode:
+def import_file(
+    name: str, file: Path, out: Path | None, plugins: Sequence[Path] = (), *, is_back: bool
+) -> ExitCode:
     """Convert a file; print it, or write it and say what was left out."""
+    load_tried(plugins_at(plugins))
     if name not in FORMATS:
         known = ", ".join(FORMATS)
         raise UsageError(f"import: got {name!r}, expected one of {known}; {meant(name, FORMATS)}.")

@@ -92,7 +92,10 @@ def _figures() -> list[str]:
 
 
 def _formats() -> list[str]:
-    return align([(name, form.becomes, form.meaning) for name, form in FORMATS.items()])
+    rows = [
+        (name, form.becomes, f"{form.meaning}{_origin('format', name)}") for name, form in FORMATS.items()
+    ]
+    return align(rows)
 
 
 def _measures() -> list[str]:

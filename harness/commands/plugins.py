@@ -12,7 +12,7 @@ from rogue.harness.plugins.start import write_start
 from rogue.harness.plugins.trial import try_plugin
 from rogue.workloads.printable import printable
 
-KINDS: Final = {"nic_control": "NIC control"}
+KINDS: Final = {"nic_control": "NIC control", "switch_platform": "switch platform"}
 """Of registries whose word is no English."""
 
 

@@ -1,6 +1,6 @@
 """`rogue provision`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import typer
@@ -25,16 +25,11 @@ from rogue.harness.termination import StoppedError
 
 
 def provision_nodes(
-    named: NamedInventory,
-    experiment: str | None,
-    log: Path | None,
-    plugins: Sequence[Path] = (),
-    *,
-    is_check: bool,
+    named: NamedInventory, experiment: str | None, log: Path | None, *, is_check: bool
 ) -> ExitCode:
-    """Provision every node, with an agent that has these plug-ins; say what was changed."""
+    """Provision every node, with an agent that has the named plug-ins; say what was changed."""
+    load_tried(plugins_at(named.plugins))
     inventory = load_inventory(named.file, is_trusted=named.is_trusted)
-    load_tried(plugins_at(plugins))
     ports = _ports(inventory, experiment)
     try:
         played = provision(

@@ -6,6 +6,8 @@ import typer
 
 from rogue.harness.errors import UsageError
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plugins.installed import plugins_at
+from rogue.harness.plugins.trial import load_tried
 from rogue.harness.provisioning.inventory import HardwareSwitch, Inventory, load_inventory
 from rogue.harness.provisioning.inventory_file import NamedInventory
 from rogue.harness.provisioning.switches.connection import open_switch
@@ -86,6 +88,7 @@ def _planned(switch: HardwareSwitch, is_offline: bool) -> Sequence[Command]:
 
 
 def _switches(named: NamedInventory) -> list[HardwareSwitch]:
+    load_tried(plugins_at(named.plugins))
     inventory = load_inventory(named.file, is_trusted=named.is_trusted)
     if switches := hardware_of(inventory):
         return switches

@@ -7,6 +7,8 @@ from rich.console import Console
 
 from rogue.harness.commands.switch import hardware_of, put_back
 from rogue.harness.exit_codes import ExitCode
+from rogue.harness.plugins.installed import plugins_at
+from rogue.harness.plugins.trial import load_tried
 from rogue.harness.program import call_again
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.inventory_file import NamedInventory
@@ -18,6 +20,7 @@ from rogue.remote.errors import NodeError
 
 def restore_nodes(named: NamedInventory, log: Path | None) -> ExitCode:
     """Put every node back, and say how much that was."""
+    load_tried(plugins_at(named.plugins))
     inventory = load_inventory(named.file, is_trusted=named.is_trusted)
     failures = _failures_of_switches(inventory)
     try:

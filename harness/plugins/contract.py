@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import partial
 from random import Random
@@ -19,6 +19,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.link import LinkFacts
 from rogue.harness.plugins import traffic_contract
 from rogue.harness.plugins.loading import LoadedPlugin
+from rogue.workloads.registration import CONTRACTS
 
 LINE_RATES_BPS: Final = (10**10, 4 * 10**10, 10**11)
 SEQUENCES: Final = 60
@@ -30,8 +31,6 @@ SEGMENTS: Final = Segments(65_536, 131_072)
 ANOTHER_RESULT: Final = "the same calls gave another result, expected no clock and no unseeded random numbers"
 
 Call = Sample | str
-CONTRACTS: Final[dict[str, Callable[[str], list[str]]]] = {}
-"""Of kinds that a testbed knows, by its own word: from the name of an entry to its faults."""
 
 
 def contract_faults(plugin: LoadedPlugin) -> list[str]:

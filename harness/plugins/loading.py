@@ -40,8 +40,8 @@ _loaded: Final[dict[tuple[str, bool], LoadedPlugin]] = {}
 
 
 def loaded_plugins() -> tuple[LoadedPlugin, ...]:
-    """All that have run in this process, in order."""
-    return tuple(_loaded.values())
+    """All that have run in this process, in order, but for those that ship with this package."""
+    return tuple(plugin for plugin in _loaded.values() if not plugin.source.is_shipped)
 
 
 def load_plugins(sources: Iterable[PluginSource]) -> tuple[LoadedPlugin, ...]:

@@ -6,11 +6,13 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rogue.harness.errors import ConfigError, Problem
-from rogue.workloads.manifest import PluginRecord
 from rogue.workloads.printable import is_printable
+
+if TYPE_CHECKING:
+    from rogue.workloads.manifest import PluginRecord
 
 SIZE_BYTES_MAX: Final = 1_000_000
 ADVICE: Final = "name a Python file or a header in C++; `rogue new control NAME` writes one"
@@ -27,6 +29,8 @@ class PluginSource:
     text: str
     is_installed: bool = False
     """It came with an installed package, by an entry point."""
+    is_shipped: bool = False
+    """It came with this package, whose version stands for its text."""
 
     @property
     def sha256(self) -> str:
@@ -82,7 +86,7 @@ def _error(place: str, got: str) -> ConfigError:
     return ConfigError([Problem(place, "", got, "the file of a plug-in", ADVICE)])
 
 
-def source_of(record: PluginRecord) -> PluginSource:
+def source_of(record: "PluginRecord") -> PluginSource:
     """What a manifest keeps of one."""
     return PluginSource(record.file, record.text, record.is_installed)
 

@@ -16,6 +16,8 @@ class NamedInventory:
     argument: str
     is_trusted: bool = False
     """Whether it may be a program, which is then run."""
+    plugins: tuple[Path, ...] = ()
+    """Files of code that were named beside it: they may bring the platforms of its switches."""
 
     @property
     def file(self) -> Path:
@@ -25,7 +27,9 @@ class NamedInventory:
     @property
     def words(self) -> tuple[str, ...]:
         """What to say on another command line to name it again."""
-        return (self.argument, TRUST) if self.is_trusted else (self.argument,)
+        trust = (TRUST,) if self.is_trusted else ()
+        plugins = (word for file in self.plugins for word in ("--plugin", str(file)))
+        return (self.argument, *trust, *plugins)
 
 
 def is_virtual(argument: str) -> bool:

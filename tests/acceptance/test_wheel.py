@@ -104,6 +104,7 @@ def test_it_has_what_is_needed_and_no_source_of_the_engine(wheel: Path) -> None:
     assert "rogue/experiments/quickstart.yaml" in names
     assert "rogue/playbooks/provision.yml" in names
     assert "rogue/harness/plugins/starts/control.txt" in names
+    assert "rogue/harness/shipped_plugins/platforms/onyx.py" in names
     source = [name for name in names if name.endswith((".cpp", ".h", ".pyc", "CMakeLists.txt"))]
     assert source == ["rogue/simulator/include/rogue/nic_control.h"], "what plug-ins in C++ include"
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"rogue"}
@@ -140,6 +141,8 @@ def test_lists_and_a_plugin(programs: Path, tmp_path: Path) -> None:
     assert rogue(programs, tmp_path, "new", "control", "mine").returncode == 0
     listed = rogue(programs, tmp_path, "list", "controls", "--plugin", "mine.py")
     assert "(plug-in mine.py)" in listed.stdout, listed.stderr
+    shipped = rogue(programs, tmp_path, "list", "formats")
+    assert "\nhtsim-topo " in shipped.stdout, shipped.stderr
 
 
 def test_provisioning_finds_its_playbooks(programs: Path, tmp_path: Path) -> None:

@@ -38,10 +38,7 @@ from rogue.agent.node.messages import (
     Results,
     Start,
 )
-from rogue.harness.data.formats.hpcc_flows import read_flows
-from rogue.harness.data.formats.hpcc_topology import read_topology
-from rogue.harness.data.formats.htsim_cm import read_connections
-from rogue.harness.data.formats.htsim_topo import read_tree
+from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.goal import read_goal
 from rogue.harness.data.network import read_network
 from rogue.harness.data.sizes import read_sizes
@@ -234,19 +231,23 @@ INPUTS: dict[str, Input] = {
     ),
     "traces in Parquet": Input(_of_file(read_trace, "a.parquet"), [_trace_in_parquet()], TOLD, is_slow=True),
     "hpcc flows": Input(
-        _of_file(read_flows, "flow.txt"), [b"2\n2 1 3 100 200000000 2\n7 4 3 100 1 2.1\n"], TOLD
+        _of_file(FORMATS["hpcc-flows"].read, "flow.txt"),
+        [b"2\n2 1 3 100 200000000 2\n7 4 3 100 1 2.1\n"],
+        TOLD,
     ),
-    "htsim topologies": Input(_of_file(read_tree, "a.topo"), [LEAF_SPINE.encode()], TOLD),
+    "htsim topologies": Input(_of_file(FORMATS["htsim-topo"].read, "a.topo"), [LEAF_SPINE.encode()], TOLD),
     "goal": Input(_of_file(read_goal, "a.goal"), [(TRAFFIC / "pair.goal").read_bytes()], TOLD),
     "flow sizes": Input(_of_file(read_sizes, "a.csv"), [(TRAFFIC / "sizes.csv").read_bytes()], TOLD),
     "htsim connections": Input(
-        _of_file(read_connections, "a.cm"),
+        _of_file(FORMATS["htsim-cm"].read, "a.cm"),
         [b"Nodes 4\nConnections 1\n3->1 id 1 start 2500000 size 9\n"],
         TOLD,
     ),
-    "hpcc topologies": Input(_of_file(read_topology, "a.txt"), [HPCC], TOLD),
+    "hpcc topologies": Input(_of_file(FORMATS["hpcc-topology"].read, "a.txt"), [HPCC], TOLD),
     "networks": Input(
-        _of_file(read_network, "a.yaml"), [read_topology(data_source("a.txt", HPCC)).text.encode()], TOLD
+        _of_file(read_network, "a.yaml"),
+        [FORMATS["hpcc-topology"].read(data_source("a.txt", HPCC)).text.encode()],
+        TOLD,
     ),
     "dool": Input(lambda content, _place: parse_dool(content), [DOOL]),
 }

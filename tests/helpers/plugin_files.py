@@ -1,5 +1,6 @@
 """Plug-ins that tests load."""
 
+import re
 from pathlib import Path
 
 from rogue.harness.plugins.source import PluginSource
@@ -19,3 +20,10 @@ register_control("twice", FixedParameters)
 def plugin(text: str, file: str = "my.py") -> PluginSource:
     """A plug-in that stands nowhere."""
     return PluginSource(file, text)
+
+
+def example(page: str, call: str) -> str:
+    """The plug-in on a page of the docs that makes this call."""
+    text = (FOLDER.parents[2] / "docs" / page).read_text()
+    (found,) = (each for each in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if f"\n{call}(" in each)
+    return str(found)

@@ -7,6 +7,7 @@ from typing import Any
 from rogue.harness.errors import Problem
 from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
+from rogue.workloads.spelling import meant
 
 
 def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
@@ -14,6 +15,12 @@ def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list
     wanted = HardwareSwitchVariables.model_validate(variables)
     if wanted.switch_platform == DECLARED:
         return []
+    if wanted.switch_platform not in PLATFORMS:
+        known = [DECLARED, *PLATFORMS]
+        expected = f"one of {', '.join(known)}"
+        advice = meant(wanted.switch_platform, known, "name the plug-in that has it with --plugin")
+        key = f"{name}.switch_platform"
+        return [Problem(str(path), key, repr(wanted.switch_platform), expected, advice)]
     advice = "docs/SWITCHES.md says what each platform takes"
     if not wanted.switch_ports:
         key = f"{name}.switch_ports"

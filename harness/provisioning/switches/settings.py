@@ -1,13 +1,12 @@
 """What an inventory says about a hardware switch: set by this project, or declared, as others set it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 DECLARED: Final = "declared"
 """The platform of a switch without a login: its declared settings are believed."""
-PlatformName = Literal["declared", "comware", "cumulus", "eos", "mlxsw", "onyx", "os10", "sonic"]
 Priority = Annotated[int, Field(ge=0, le=7)]
 
 
@@ -74,7 +73,8 @@ class HardwareSwitchVariables(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    switch_platform: PlatformName
+    switch_platform: str
+    """Whether there is such a platform is asked when all plug-ins are loaded."""
     switch_ports: tuple[HardwarePort, ...] = ()
     switch_priorities: Mapping[Priority, PrioritySettings] = {}
     switch_cell_bytes: Annotated[int | None, Field(ge=1)] = None

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from rogue.harness.plugins.contract import CONTRACTS
 from rogue.harness.testbeds.simulator.control_contract import nic_control_faults
 from rogue.harness.testbeds.simulator.features import FEATURES, control_feature
 from rogue.simulator import CONTROLS, CompiledKind, ControlKind, ControlParameter, PrototypeControl
 from rogue.workloads.printable import printable
-from rogue.workloads.registration import add_parts, check_class
+from rogue.workloads.registration import CONTRACTS, add_parts, check_class
 from rogue.workloads.transports import FEATURES as WORDS
 from rogue.workloads.transports import NIC_CONTROLS, ControlFeature
 

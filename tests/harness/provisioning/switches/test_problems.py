@@ -12,6 +12,12 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
     [
         ({"switch_platform": "declared"}, None),
         ({"switch_platform": "eos", "switch_ports": PORTS}, None),
+        ({"switch_platform": "os10", "switch_ports": PORTS}, None),
+        (
+            {"switch_platform": "fboss"},
+            "rack.yaml: tor.switch_platform: got 'fboss', expected one of declared, comware, cumulus, eos, "
+            "mlxsw, onyx, os10, sonic; name the plug-in that has it with --plugin.",
+        ),
         (
             {"switch_platform": "eos"},
             "rack.yaml: tor.switch_ports: got nothing, expected the ports that experiments use; "

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from rogue.harness.provisioning.switches.change import Change, Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Command, Platform
+from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.harness.provisioning.switches.units import percent_mistake, whole_percent
 from rogue.remote.errors import NodeError
@@ -184,3 +185,6 @@ def _red(interface: str, words: Sequence[str], *, is_off: bool) -> str:
         f"tc qdisc replace dev {interface} parent 1:{band} handle 1{band}: red limit {2 * most} min {least} "
         f"max {most} avpkt {_MEAN_PACKET_BYTES} burst {burst} probability {percent / 100:g}{how}"
     )
+
+
+register_switch_platform(Mlxsw)

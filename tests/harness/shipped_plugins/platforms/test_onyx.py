@@ -12,7 +12,9 @@ from helpers.switch_contract import (
 )
 from helpers.switch_inventory import wanted
 
-from rogue.harness.provisioning.switches.platforms.onyx import Onyx
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+
+Onyx = type(PLATFORMS["onyx"])
 
 MARKS = {"from_bytes": 150_000, "to_bytes": 1_500_000}
 WANTED = wanted(

@@ -4,10 +4,12 @@ import pytest
 from helpers.data_files import LEAF_SPINE, link_list
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.formats.htsim_topo import read_tree
+from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.source import data_source
 from rogue.workloads.topologies.fat_tree import FatTree
 from rogue.workloads.topologies.links import Links
+
+read_tree = FORMATS["htsim-topo"].read
 
 THREE_TIERS = """\
 # the fat tree of switches with four ports

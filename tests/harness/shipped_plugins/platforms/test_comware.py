@@ -12,7 +12,9 @@ from helpers.switch_contract import (
 )
 from helpers.switch_inventory import wanted
 
-from rogue.harness.provisioning.switches.platforms.comware import Comware
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+
+Comware = type(PLATFORMS["comware"])
 
 STEP = {"from_bytes": 20_800, "to_bytes": 20_800}
 PORT = "Ten-GigabitEthernet1/0/1"

@@ -14,6 +14,7 @@ from rogue.harness.data.formats.format import (
     whole,
     wrong,
 )
+from rogue.harness.data.plugins import register_format
 from rogue.harness.data.source import DataSource
 from rogue.harness.data.trace import read_trace
 from rogue.workloads.mistakes import mistake
@@ -86,6 +87,5 @@ def write_flows(source: DataSource) -> Converted:
     return Converted("\n".join(lines) + "\n", notes_on_groups(trace.groups, _GROUP, PRIORITY_GROUP))
 
 
-HPCC_FLOWS: Final = Format(
-    "flows of HPCC's simulator and others on ns-3's RDMA model", "trace", read_flows, write_flows
-)
+MEANING: Final = "flows of HPCC's simulator and others on ns-3's RDMA model"
+register_format("hpcc-flows", Format(MEANING, "trace", read_flows, write_flows))

@@ -7,6 +7,7 @@ from typing import Final
 
 from rogue.harness.data.formats.format import Converted, Format, Line, lines_of, whole, wrong
 from rogue.harness.data.network import network_text, read_network
+from rogue.harness.data.plugins import register_format
 from rogue.harness.data.source import DataSource
 from rogue.workloads.mistakes import mistake
 from rogue.workloads.printable import shortened
@@ -133,6 +134,5 @@ def write_topology(source: DataSource) -> Converted:
     return Converted("\n".join(lines) + "\n", notes)
 
 
-HPCC_TOPOLOGY: Final = Format(
-    "topologies of HPCC's simulator and others on ns-3's RDMA model", "network", read_topology, write_topology
-)
+MEANING: Final = "topologies of HPCC's simulator and others on ns-3's RDMA model"
+register_format("hpcc-topology", Format(MEANING, "network", read_topology, write_topology))

@@ -3,8 +3,11 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.formats.hpcc_flows import read_flows, write_flows
+from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.source import data_source
+
+FORM = FORMATS["hpcc-flows"]
+read_flows, write_flows = FORM.read, FORM.write
 
 FLOWS = "2 \n2 1 3 100 200000000 2\n7 4 3 100 1 2.000000001\n"
 

@@ -16,6 +16,7 @@ from rogue.harness.data.formats.format import (
     whole,
     wrong,
 )
+from rogue.harness.data.plugins import register_format
 from rogue.harness.data.source import DataSource
 from rogue.harness.data.trace import read_trace
 from rogue.workloads.mistakes import mistake
@@ -101,4 +102,6 @@ def write_connections(source: DataSource) -> Converted:
     return Converted("\n".join(lines) + "\n", notes_on_groups(trace.groups, _GROUP, USUAL_PRIORITY))
 
 
-HTSIM_CM: Final = Format("connection matrices of htsim", "trace", read_connections, write_connections)
+register_format(
+    "htsim-cm", Format("connection matrices of htsim", "trace", read_connections, write_connections)
+)

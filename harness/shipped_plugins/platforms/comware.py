@@ -22,6 +22,7 @@ from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
+from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables, Marking, PrioritySettings
 from rogue.harness.provisioning.switches.units import kilobytes_mistake
 from rogue.remote.login import Dialect
@@ -103,3 +104,6 @@ def _mistake_of_marks(marks: Marking, cell_bytes: int | None) -> str | None:
 
 def _line(context: Context, key: str, value: str = "") -> Line:
     return Line(context, f"{key} {value}".rstrip(), key, f"undo {key}")
+
+
+register_switch_platform(Comware)

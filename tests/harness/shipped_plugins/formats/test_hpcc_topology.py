@@ -4,8 +4,11 @@ import pytest
 from helpers.data_files import link_list
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.formats.hpcc_topology import read_topology, write_topology
+from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.source import data_source
+
+FORM = FORMATS["hpcc-topology"]
+read_topology, write_topology = FORM.read, FORM.write
 
 TOPOLOGY = (
     "5 2 4\n3 4\n0 3 100Gbps 1000ns 0.000000\n1 3 10Mb/s 0.001ms 0\n2 4 1.5Gbps 0s 0\n3 4 400Gbps 2us 0\n"

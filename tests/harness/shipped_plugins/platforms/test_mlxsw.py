@@ -16,8 +16,10 @@ from helpers.switch_inventory import LOSSLESS, hardware, wanted
 
 from rogue.harness.provisioning.switches.connection import open_switch
 from rogue.harness.provisioning.switches.operations import apply, differences
-from rogue.harness.provisioning.switches.platforms.mlxsw import Mlxsw
+from rogue.harness.provisioning.switches.registry import PLATFORMS
 from rogue.remote.errors import NodeError
+
+Mlxsw = type(PLATFORMS["mlxsw"])
 
 PRIORITIES = {"3": {**LOSSLESS["3"], "headroom_bytes": 200_000}}
 WANTED = wanted("mlxsw", ("swp1", "swp2"), switch_priorities=PRIORITIES)

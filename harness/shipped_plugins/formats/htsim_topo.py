@@ -5,6 +5,7 @@ from typing import Final
 
 from rogue.harness.data.formats.format import Converted, Format, lines_of, whole, wrong
 from rogue.harness.data.network import LINKS_MAX, network_text
+from rogue.harness.data.plugins import register_format
 from rogue.harness.data.source import DataSource
 from rogue.workloads.mistakes import mistake
 from rogue.workloads.printable import shortened
@@ -154,4 +155,6 @@ def _core_ends(
     ]
 
 
-HTSIM_TOPO: Final = Format("topologies of htsim, fat trees of two or three tiers", "network", read_tree)
+register_format(
+    "htsim-topo", Format("topologies of htsim, fat trees of two or three tiers", "network", read_tree)
+)

@@ -3,8 +3,11 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.formats.htsim_cm import read_connections, write_connections
+from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.source import data_source
+
+FORM = FORMATS["htsim-cm"]
+read_connections, write_connections = FORM.read, FORM.write
 
 HEAD = "# all to one\nNodes 4\nConnections 2\n"
 

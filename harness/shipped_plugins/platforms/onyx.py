@@ -20,6 +20,7 @@ from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Configuration, Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
+from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.harness.provisioning.switches.units import kilobytes_mistake
 from rogue.remote.login import Dialect
@@ -109,3 +110,6 @@ def _each_port(line: str) -> Iterator[str]:
     module, _, start = first.rpartition("/")
     for number in range(int(start), int(last.rpartition("/")[2]) + 1):
         yield f"interface ethernet {module}/{number} {rest}"
+
+
+register_switch_platform(Onyx)

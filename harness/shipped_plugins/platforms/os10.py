@@ -20,6 +20,7 @@ from typing import ClassVar, Final
 
 from rogue.harness.provisioning.switches.change import Context, Line
 from rogue.harness.provisioning.switches.platform import Platform
+from rogue.harness.provisioning.switches.plugins import register_switch_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
 from rogue.harness.provisioning.switches.units import kilobytes_mistake, percent_mistake, whole_percent
 from rogue.remote.login import Dialect
@@ -132,3 +133,6 @@ def _mode(context: Context, text: str) -> Line:
 
 def _line(context: Context, key: str, value: str = "") -> Line:
     return Line(context, f"{key} {value}".rstrip(), key, f"no {key}")
+
+
+register_switch_platform(Os10)

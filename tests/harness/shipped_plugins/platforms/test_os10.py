@@ -12,7 +12,9 @@ from helpers.switch_contract import (
 )
 from helpers.switch_inventory import wanted
 
-from rogue.harness.provisioning.switches.platforms.os10 import Os10
+from rogue.harness.provisioning.switches.registry import PLATFORMS
+
+Os10 = type(PLATFORMS["os10"])
 
 WANTED = wanted("os10", ("ethernet1/1/1",))
 GOLDEN = """\

@@ -1,0 +1,65 @@
+"""What every format of another simulator has to keep; each fault is a sentence."""
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Final
+
+from pydantic_core import PydanticCustomError
+
+from rogue.harness.data.formats import FORMATS, OURS, Format
+from rogue.harness.data.formats.format import Converted
+from rogue.harness.data.source import DataSource, data_source
+from rogue.workloads.printable import shortened
+
+SAMPLES: Final = {
+    "trace": "start_ns,src,dst,size_bytes,group\n0,h0,h1,1,a\n5,h1,h3,7,b\n5,h0,h2,9,a\n",
+    "network": "links:\n  - {link: h0-s0, rate: 1Gbps}\n  - {link: h1-s0, rate: 25Gbps, delay: 3us}\n",
+}
+"""A file of ours of each kind."""
+NONSENSE: Final = 200
+_LETTERS: Final = "0129 ->.,:{}GbpsnNodesTir\n\n\0é"
+_LENGTH_MAX: Final = 80
+
+
+def format_faults(name: str) -> list[str]:
+    """Of an entry, the first of each kind."""
+    form = FORMATS[name]
+    try:
+        return [*_faults_in_nonsense(form), *_faults_in_writing(form)]
+    except Exception as error:
+        return [f"it raises {type(error).__name__}: {error}"]
+
+
+def _faults_in_nonsense(form: Format) -> Iterator[str]:
+    """Whatever a file says, there is a file of ours or a mistake, and the same one each time."""
+    stream = Random(1)
+    texts = [
+        "",
+        *("".join(stream.choices(_LETTERS, k=stream.randrange(_LENGTH_MAX))) for _ in range(NONSENSE)),
+    ]
+    for convert in (form.read, form.write):
+        for text in texts:
+            if convert and _outcome(convert, text) != _outcome(convert, text):
+                yield f"{text!r} was read twice, with two results"
+                return
+
+
+def _outcome(convert: Callable[[DataSource], Converted], text: str) -> str:
+    """What comes of it; only what is no mistake is raised."""
+    try:
+        return convert(data_source("file", text.encode())).text
+    except PydanticCustomError as error:
+        words = error.context or {}
+        return f"got {words['got']}, expected {words['expected']}; {words['advice']}"
+
+
+def _faults_in_writing(form: Format) -> Iterator[str]:
+    """What is written of a file of ours is read, becomes a file of ours, and says the same both ways."""
+    if form.write is None:
+        return
+    theirs = form.write(data_source("ours", SAMPLES[form.becomes].encode())).text
+    ours = form.read(data_source("theirs", theirs.encode())).text
+    OURS[form.becomes](data_source("ours again", ours.encode()))
+    again = form.write(data_source("ours again", ours.encode())).text
+    if again != theirs:
+        yield f"what is written, read and written again says {shortened(again)}, not {shortened(theirs)}"
